@@ -1,0 +1,189 @@
+import type { OptionDeclarations, OptionResult } from '../config/option.ts';
+import type { SinkRecord, SourceCoordinates, SourceRecord, TopicPartition } from '../data/record.ts';
+import type { ConnectRecord, Header } from '../data/record.ts';
+import type { Schema } from '../data/schema.ts';
+import type { ConnectValue } from '../data/value.ts';
+import type { Logger } from '../observe/logger.ts';
+
+/** A flat configuration as Connect keeps it. Values that came from a config provider are already resolved. */
+export type ConnectorConfig = Readonly<Record<string, string>>;
+
+/** What the worker lends a connector instance. */
+export interface ConnectorContext {
+  readonly connectorName: string;
+  readonly logger: Logger;
+  /** Asks the herder to call `taskConfigs` again (tables came or went, for instance). */
+  requestTaskReconfiguration(): void;
+  /** Makes the connector FAILED with this error's trace; its tasks go on. */
+  raiseError(error: Error): void;
+}
+
+/** One connector instance per connector and worker; it owns no data, it only decides how work is divided. */
+export interface Connector {
+  /** Called once, before `taskConfigs`. A throw makes the connector FAILED. */
+  start(config: ConnectorConfig, context: ConnectorContext): Promise<void>;
+  /** At most `maxTasks` configurations, one per task. Called after `start` and after each reconfiguration request. */
+  taskConfigs(maxTasks: number): Promise<readonly ConnectorConfig[]>;
+  /** Releases what `start` took; called at most once, also after a failed start. */
+  stop(): Promise<void>;
+}
+
+interface PluginBase {
+  /** The names a config may use: the first is the full class name that responses show. */
+  readonly className: string;
+  readonly version: string;
+  /** The plugin's own options, in display order (without Connect's common ones). */
+  readonly options: OptionDeclarations;
+}
+
+interface ConnectorPluginBase extends PluginBase {
+  createConnector(): Connector;
+  /**
+   * Checks that need several options at once or the database; results are merged over the declared checks
+   * by name (errors are added). Must not throw for bad configurations.
+   */
+  validate?(config: ConnectorConfig): Promise<readonly OptionResult[]>;
+}
+
+export interface SinkConnectorPlugin extends ConnectorPluginBase {
+  readonly type: 'sink';
+  createTask(): SinkTask;
+}
+
+export interface SourceConnectorPlugin extends ConnectorPluginBase {
+  readonly type: 'source';
+  createTask(): SourceTask;
+}
+
+export type ConnectorPlugin = SinkConnectorPlugin | SourceConnectorPlugin;
+
+/** Reports records that a sink task could not store, by Connect's error policy (tolerance, log, dead-letter topic). */
+export interface ErrantRecordReporter {
+  /**
+   * Hands one record over; resolves when its dead letter, if any, is acknowledged. Rejects when
+   * `errors.tolerance=none`: the task must let that error out.
+   */
+  report(record: SinkRecord, error: Error): Promise<void>;
+}
+
+export interface SinkTaskContext {
+  readonly connectorName: string;
+  readonly taskIndex: number;
+  readonly config: ConnectorConfig;
+  readonly logger: Logger;
+  /** Aborted when the task must stop: waits and retries inside `put` end then. */
+  readonly signal: AbortSignal;
+  readonly errantRecords: ErrantRecordReporter;
+  assignment(): readonly TopicPartition[];
+  /** Rewinds (or forwards) partitions before the next `put`. */
+  seek(offsets: readonly (TopicPartition & { readonly offset: number })[]): void;
+  /** After a RetriableError from `put`: wait this long before the same records are put again. */
+  retryAfterMs(delayMs: number): void;
+  requestCommit(): void;
+}
+
+/**
+ * A sink task. Calls never overlap: start, then open / put / preCommit / close in any order, then stop.
+ * `put` may return before the rows are stored, as long as `preCommit` tells no offset that is not.
+ */
+export interface SinkTask {
+  start(context: SinkTaskContext): Promise<void>;
+  /** Partitions were assigned to this task, in addition to those it has. */
+  open?(partitions: readonly TopicPartition[]): Promise<void>;
+  /**
+   * Takes records in partition order. RetriableError: the worker puts the same records again, with all partitions
+   * paused. Any other error: the task FAILS. Waiting inside `put` is the way to slow the consumer down.
+   */
+  put(records: readonly SinkRecord[]): Promise<void>;
+  /**
+   * The offsets that are safe to commit (next offset to read, per partition), out of `delivered`, which holds the next
+   * offset after everything put so far. `flush`: wait until everything put is stored first (before a rebalance or stop).
+   */
+  preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<readonly PartitionOffset[]>;
+  /** Partitions were taken away; everything kept for them must be dropped. */
+  close?(partitions: readonly TopicPartition[]): Promise<void>;
+  /** Idempotent; also called after failures. */
+  stop(): Promise<void>;
+}
+
+export interface PartitionOffset extends TopicPartition {
+  readonly offset: number;
+}
+
+export interface SourceTaskContext {
+  readonly connectorName: string;
+  readonly taskIndex: number;
+  readonly config: ConnectorConfig;
+  readonly logger: Logger;
+  readonly signal: AbortSignal;
+  /** The offset stored last for this partition, or `null`. */
+  offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
+}
+
+/** A source task. Calls never overlap, except `commitRecord`, which comes with the producer's acknowledgements. */
+export interface SourceTask {
+  start(context: SourceTaskContext): Promise<void>;
+  /**
+   * The next records, in order per source partition; waits (bounded, and ended by `context.signal`) when there are none
+   * and may then give an empty list. RetriableError: polled again; other errors: the task FAILS.
+   */
+  poll(): Promise<readonly SourceRecord[]>;
+  /** Offsets were committed. Errors are logged only. */
+  commit?(): Promise<void>;
+  /** The broker has this record (or a transform dropped it). */
+  commitRecord?(record: SourceRecord): void;
+  stop(): Promise<void>;
+}
+
+/** A value with its schema, as converters exchange it. */
+export interface SchemaAndValue {
+  readonly schema: Schema | null;
+  readonly value: ConnectValue;
+}
+
+/** Bytes to Connect data and back. Errors thrown are record faults (DataError). Configured once, then pure. */
+export interface Converter {
+  fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
+  toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue;
+}
+
+export interface HeaderConverter {
+  fromConnectHeader(topic: string, key: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
+  toConnectHeader(topic: string, key: string, bytes: Uint8Array | null): SchemaAndValue;
+}
+
+export interface ConverterPlugin extends PluginBase {
+  readonly type: 'converter';
+  /** `config` has the sub-keys without their `key.converter.` prefix. A ConfigError names what is wrong. */
+  create(config: ConnectorConfig, isKey: boolean): Converter;
+}
+
+export interface HeaderConverterPlugin extends PluginBase {
+  readonly type: 'header_converter';
+  create(config: ConnectorConfig): HeaderConverter;
+}
+
+export interface Transformation {
+  /** The record to pass on, or `null` to drop it. */
+  apply<R extends ConnectRecord>(record: R): R | null;
+  close?(): void;
+}
+
+export interface TransformationPlugin extends PluginBase {
+  readonly type: 'transformation';
+  create(config: ConnectorConfig): Transformation;
+}
+
+export interface Predicate {
+  test(record: ConnectRecord): boolean;
+  close?(): void;
+}
+
+export interface PredicatePlugin extends PluginBase {
+  readonly type: 'predicate';
+  create(config: ConnectorConfig): Predicate;
+}
+
+export type Plugin = ConnectorPlugin | ConverterPlugin | HeaderConverterPlugin | TransformationPlugin | PredicatePlugin;
+
+export type { ConnectRecord, Header };

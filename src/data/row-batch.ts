@@ -1,0 +1,62 @@
+import type { Fault, Origin } from './fault.ts';
+
+/** A table as the caller names it; both parts are exact, unquoted identifiers. `schema` absent: the search path. */
+export interface TableName {
+  readonly schema?: string | undefined;
+  readonly name: string;
+}
+
+/** `schema.table` or `table`, for messages and map keys; not SQL. */
+export function tableText(table: TableName): string {
+  return table.schema === undefined ? table.name : `${table.schema}.${table.name}`;
+}
+
+/**
+ * One cell. What a decoder may put per value kind:
+ * int: number (safe integers) or bigint; float: number; bool: boolean; text: string; bytes: Uint8Array;
+ * time: microseconds since the epoch, number where |x| < 2^53, else bigint; json: JSON text; numeric: decimal text.
+ * Any kind: null.
+ */
+export type Cell = string | number | bigint | boolean | Uint8Array | null;
+
+export type CellKind = 'int' | 'float' | 'bool' | 'text' | 'bytes' | 'time' | 'json' | 'numeric';
+
+/** time: the row's timestamp, first column of a time-series table. */
+export type ColumnRole = 'time' | 'data' | 'tag' | 'primary-tag';
+
+/** One column of a row batch: the cells of all its rows, in row order. */
+export interface ColumnCells {
+  readonly name: string;
+  readonly role: ColumnRole;
+  /** What the cells are; the writer converts to the table's real column type. */
+  readonly kind: CellKind;
+  readonly cells: Cell[];
+}
+
+/**
+ * Rows of one table, by column. Every column has exactly `rowCount` cells. Row i came from `origins.at(i)`.
+ * A batch is filled by one decoder, then handed to the batch writer and not changed any more.
+ */
+export interface RowBatch {
+  readonly table: TableName;
+  readonly columns: readonly ColumnCells[];
+  readonly rowCount: number;
+  readonly origins: Origins;
+}
+
+/** The origin of each row. Implementations share one object per batch, not one per row. */
+export interface Origins {
+  at(row: number): Origin;
+}
+
+/** What a write did. `stored + discarded + collapsed + faults.length` is the number of rows handed in. */
+export interface WriteReport {
+  /** Rows that the database now holds. */
+  readonly stored: number;
+  /** Rows not stored because one with the same key was (dedup.rule=discard). */
+  readonly discarded: number;
+  /** Rows replaced by a later row with the same key in the same batch (last wins). */
+  readonly collapsed: number;
+  /** Rows refused, each with its reason and origin. */
+  readonly faults: readonly Fault[];
+}

@@ -1,0 +1,87 @@
+import type { Schema } from './schema.ts';
+
+/**
+ * How Connect's values look in JavaScript.
+ *
+ * | Connect | JavaScript |
+ * |---|---|
+ * | int8, int16, int32 (with a schema), float32, float64 | number |
+ * | int64 | bigint, always: 64 bits never pass through a number |
+ * | boolean, string | boolean, string |
+ * | bytes | Uint8Array |
+ * | array, map, struct | array, Map, Struct |
+ * | Decimal | Decimal |
+ * | Date, Time, Timestamp | Date (UTC milliseconds, as java.util.Date) |
+ * | schemaless | bigint is a Long, number a Double, Map and array as above; other Java widths are TypedNumber |
+ */
+export type ConnectValue =
+  | null
+  | boolean
+  | string
+  | number
+  | bigint
+  | Uint8Array
+  | Date
+  | Decimal
+  | TypedNumber
+  | Struct
+  | readonly ConnectValue[]
+  | ReadonlyMap<ConnectValue, ConnectValue>;
+
+/** A number of a Java width that has no JavaScript type of its own, where no schema tells the width. */
+export class TypedNumber {
+  readonly type: 'int8' | 'int16' | 'int32' | 'float32';
+  readonly value: number;
+
+  constructor(type: TypedNumber['type'], value: number) {
+    this.type = type;
+    this.value = value;
+  }
+}
+
+/** java.math.BigDecimal: `unscaled * 10^-scale`. */
+export class Decimal {
+  readonly unscaled: bigint;
+  readonly scale: number;
+
+  constructor(unscaled: bigint, scale: number) {
+    this.unscaled = unscaled;
+    this.scale = scale;
+  }
+
+  /** Plain decimal digits without an exponent (BigDecimal.toPlainString). */
+  toPlainString(): string {
+    if (this.scale <= 0) return (this.unscaled * 10n ** BigInt(-this.scale)).toString();
+    const negative = this.unscaled < 0n;
+    const digits = (negative ? -this.unscaled : this.unscaled).toString().padStart(this.scale + 1, '0');
+    const point = digits.length - this.scale;
+    return `${negative ? '-' : ''}${digits.slice(0, point)}.${digits.slice(point)}`;
+  }
+}
+
+/** A struct value: one cell per field of its schema, in the schema's order; `null` where nothing was put. */
+export class Struct {
+  readonly schema: Schema;
+  readonly values: ConnectValue[];
+
+  constructor(schema: Schema, values?: ConnectValue[]) {
+    this.schema = schema;
+    this.values = values ?? new Array<ConnectValue>(schema.fields.length).fill(null);
+  }
+
+  /** The stored value, `null` when unset; throws when the schema has no such field. */
+  get(name: string): ConnectValue {
+    return this.values[this.#index(name)] ?? null;
+  }
+
+  put(name: string, value: ConnectValue): this {
+    this.values[this.#index(name)] = value;
+    return this;
+  }
+
+  #index(name: string): number {
+    const field = this.schema.field(name);
+    if (field === undefined) throw new Error(`${name} is not a valid field name`);
+    return field.index;
+  }
+}

@@ -1,0 +1,104 @@
+import type { ColumnRole, RowBatch, TableName, WriteReport } from '../data/row-batch.ts';
+import type { TableShape } from '../data/table-shape.ts';
+
+/** Which kind of database the mark says this is (decisions.md, "Engine"); an unmarked one takes every format. */
+export type Engine = 'time-series' | 'relational' | 'unmarked';
+
+/** What a row does to a stored row with the same key (decisions.md, "Same key again"). */
+export type DedupRule = 'override' | 'merge' | 'discard';
+
+export interface StatementOptions {
+  /** Aborting cancels the statement on the server and rejects with a DatabaseError (57014). */
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/** A result with values as the server's text; `null` is SQL NULL. `typeOid` is PostgreSQL's. */
+export interface QueryResult {
+  readonly command: string;
+  readonly fields: readonly { readonly name: string; readonly typeOid: number; readonly typeModifier: number }[];
+  readonly rows: readonly (readonly (string | null)[])[];
+  /** Rows affected or returned, as the server's command tag says. */
+  readonly rowCount: number;
+}
+
+/** Statements on one pinned connection. Errors are DatabaseError with scope and SQLSTATE. */
+export interface Session {
+  query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
+  /** Reads a result in chunks of at most `chunkRows` rows through a server-side cursor; memory holds one chunk. */
+  stream(
+    sql: string,
+    parameters: readonly (string | null)[],
+    options: StatementOptions & { readonly chunkRows: number },
+  ): AsyncIterable<QueryResult>;
+  /** Runs `work` in a transaction: commits when it resolves, rolls back when it rejects. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** Settings a session starts with; all are undone before the connection is used by anyone else. */
+export interface SessionOptions {
+  readonly timeZone?: string | undefined;
+  readonly readOnly?: boolean | undefined;
+  readonly statementTimeoutMs?: number | undefined;
+}
+
+/** A column as the database has it. */
+export interface TableColumn {
+  readonly name: string;
+  /** As `format_type` prints it: `timestamp(3) with time zone`, `character varying(64)`, `bigint`. */
+  readonly type: string;
+  readonly typeOid: number;
+  readonly nullable: boolean;
+  readonly hasDefault: boolean;
+  readonly role: ColumnRole;
+}
+
+export interface Table {
+  readonly name: TableName & { readonly schema: string };
+  /** In the table's own order. */
+  readonly columns: readonly TableColumn[];
+  /** Column names of the primary key, else of the first unique constraint over NOT NULL columns; empty without. */
+  readonly key: readonly string[];
+}
+
+/** What the database knows of its tables, cached; a miss or `refresh` asks the database. */
+export interface TableCatalogue {
+  find(table: TableName): Promise<Table | undefined>;
+  refresh(table: TableName): Promise<Table | undefined>;
+  /** All user tables, by one query. */
+  list(): Promise<readonly Table[]>;
+  /**
+   * Creates the table when missing; when it exists and `shape.exact`, checks names and order and rejects with a
+   * DatabaseError of scope `table` that says what differs. Concurrent calls for one table are merged.
+   */
+  ensure(table: TableName, shape: TableShape, policy: { readonly create: boolean }): Promise<Table>;
+}
+
+export interface WritePolicy {
+  readonly dedupRule: DedupRule;
+  /** What a column does that the table does not have (decisions.md, "NULL and missing"). */
+  readonly unknownColumns: 'fault' | 'ignore';
+  readonly signal?: AbortSignal | undefined;
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * The one door to a database for connectors and HTTP routes: one (server, database, user). Pools are shared by
+ * executors of the same three within the process.
+ */
+export interface Executor {
+  /** Pins one connection for `work`; it is given back clean, or dropped when it cannot be cleaned. */
+  session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
+  /** One statement on any connection. */
+  query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
+  readonly catalogue: TableCatalogue;
+  engine(): Promise<Engine>;
+  /**
+   * Writes a batch. Rows that the data makes impossible come back as faults (found by bisection), all others are stored.
+   * Rejects with a DatabaseError of scope `infrastructure` when nothing can be said about the rows (none of this
+   * batch's rows may be assumed stored; writing again is harmless where a key exists), and of scope `table` when the
+   * table is missing or does not fit after one refresh of the catalogue.
+   */
+  write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,95 @@
+import type { Fault, Scope } from './data/fault.ts';
+
+/**
+ * The error families. An error is for the unexpected (faults are data, see data/fault.ts); each carries its scope, so
+ * that whoever catches it knows whether waiting helps, and the Java class name that traces show to Connect's users.
+ */
+export class SluiceError extends Error {
+  readonly scope: Scope;
+  /** First word of the trace in a FAILED status, and `exception.class.name` in dead letters. */
+  readonly javaName: string;
+
+  constructor(message: string, options: { scope?: Scope; javaName?: string; cause?: unknown } = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = new.target.name;
+    this.scope = options.scope ?? 'infrastructure';
+    this.javaName = options.javaName ?? 'org.apache.kafka.connect.errors.ConnectException';
+  }
+}
+
+/** Connect's ConnectException: the task or connector cannot go on. */
+export class ConnectError extends SluiceError {}
+
+/** Connect's RetriableException: the same call may succeed later. */
+export class RetriableError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, {
+      ...options,
+      scope: 'infrastructure',
+      javaName: 'org.apache.kafka.connect.errors.RetriableException',
+    });
+  }
+}
+
+/** Connect's DataException: this record's data does not fit. */
+export class DataError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, scope: 'record', javaName: 'org.apache.kafka.connect.errors.DataException' });
+  }
+}
+
+/** A configuration key or value is wrong (org.apache.kafka.common.config.ConfigException). */
+export class ConfigError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, scope: 'caller', javaName: 'org.apache.kafka.common.config.ConfigException' });
+  }
+}
+
+/** The database refused or could not be reached. `sqlstate` is absent when no server answered. */
+export class DatabaseError extends SluiceError {
+  readonly sqlstate: string | undefined;
+  readonly column: string | undefined;
+
+  constructor(
+    message: string,
+    options: { scope: Scope; sqlstate?: string | undefined; column?: string | undefined; cause?: unknown },
+  ) {
+    super(message, { scope: options.scope, javaName: 'java.sql.SQLException', cause: options.cause });
+    this.sqlstate = options.sqlstate;
+    this.column = options.column;
+  }
+}
+
+/** Rows were refused and the caller's policy does not tolerate it; carries the faults that say which and why. */
+export class RowsRefusedError extends ConnectError {
+  readonly faults: readonly Fault[];
+
+  constructor(message: string, faults: readonly Fault[]) {
+    super(message, { scope: 'record' });
+    this.faults = faults;
+  }
+}
+
+/** Anything thrown, as an Error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error ? thrown : new Error(String(thrown));
+}
+
+/**
+ * A Java-shaped trace: `class: message`, the stack's frames, then the cause chain with `Caused by:`
+ * (reference/kafka-connect.md 2.4). Clients show it or search for the first line.
+ */
+export function javaTrace(error: unknown): string {
+  const lines: string[] = [];
+  let current: unknown = error;
+  for (let depth = 0; current !== undefined && current !== null && depth < 10; depth++) {
+    const failure = toError(current);
+    const javaName = failure instanceof SluiceError ? failure.javaName : `java.lang.RuntimeException`;
+    lines.push(`${depth === 0 ? '' : 'Caused by: '}${javaName}: ${failure.message}`);
+    const frames = (failure.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+    for (const frame of frames.slice(0, 12)) lines.push(`\t${frame.trim()}`);
+    if (frames.length > 12) lines.push(`\t... ${String(frames.length - 12)} more`);
+    current = failure.cause;
+  }
+  return `${lines.join('\n')}\n`;
+}

@@ -1,0 +1,123 @@
+import type { TopicPartition } from '../data/record.ts';
+
+/** Java client properties as worker files and overrides have them (`bootstrap.servers`, `security.protocol`, …). */
+export type ClientProperties = Readonly<Record<string, string>>;
+
+/** A record as the broker has it. */
+export interface ConsumedRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  /** Milliseconds since the epoch; -1 when the record has none. */
+  readonly timestamp: number;
+  readonly timestampType: 'CreateTime' | 'LogAppendTime';
+  readonly key: Buffer | null;
+  readonly value: Buffer | null;
+  readonly headers: readonly ConsumedHeader[];
+}
+
+export interface ConsumedHeader {
+  readonly key: string;
+  readonly value: Buffer | null;
+}
+
+export interface PartitionPosition extends TopicPartition {
+  /** The next offset to read. */
+  readonly offset: number;
+}
+
+/**
+ * Called from inside `poll` (and `close`), never at any other time, as in the Java consumer. While a listener runs the
+ * member still holds its generation: offsets committed in `onRevoked` are accepted.
+ */
+export interface RebalanceListener {
+  onRevoked(partitions: readonly TopicPartition[]): Promise<void>;
+  /** Membership was lost before it could be given back; commits would be refused. */
+  onLost(partitions: readonly TopicPartition[]): Promise<void>;
+  onAssigned(partitions: readonly TopicPartition[]): Promise<void>;
+}
+
+/**
+ * A consumer with the Java consumer's contract, on kafkajs' cluster layer: fetching and heartbeats go on in the
+ * background, records and rebalance callbacks are handed out by `poll` alone, so that the caller stays in charge.
+ * Heartbeats never depend on `poll`. All buffers are bounded (`fetch.max.bytes` ahead of the caller at most).
+ */
+export interface Consumer {
+  /** Joins the group on the next `poll`. Topics that do not exist yet are picked up when they appear. */
+  subscribe(topics: readonly string[] | ((topic: string) => boolean), listener: RebalanceListener): void;
+  /** Reads partitions without a group; start positions by `seek`, else by `auto.offset.reset`. */
+  assign(partitions: readonly TopicPartition[]): void;
+  /**
+   * At most `max.poll.records` records, in offset order per partition; waits up to `timeoutMs` for the first. Rejects on
+   * errors that waiting cannot mend (authorization, unsupported codec, group protocol); an unreachable broker is
+   * waited for, logged once per outage.
+   */
+  poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
+  assignment(): readonly TopicPartition[];
+  /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
+  position(partition: TopicPartition): number | undefined;
+  seek(position: PartitionPosition): void;
+  pause(partitions: readonly TopicPartition[]): void;
+  resume(partitions: readonly TopicPartition[]): void;
+  paused(): readonly TopicPartition[];
+  /** Rejects with CommitRefusedError when the member no longer owns its generation. Retries coordinator moves. */
+  commit(positions: readonly PartitionPosition[]): Promise<void>;
+  committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]>;
+  endOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]>;
+  /** Ends a waiting `poll` early. */
+  wakeup(): void;
+  /** Revokes, leaves the group, closes connections; bounded by `timeoutMs`. */
+  close(timeoutMs: number): Promise<void>;
+}
+
+export interface ProducedRecord {
+  readonly topic: string;
+  /** `null`: the default partitioner (murmur2 of the key, sticky without) decides. */
+  readonly partition: number | null;
+  readonly key: Uint8Array | null;
+  readonly value: Uint8Array | null;
+  readonly timestamp: number | null;
+  readonly headers: readonly { readonly key: string; readonly value: Uint8Array | null }[];
+}
+
+export interface Producer {
+  connect(): Promise<void>;
+  /** Resolves when all records are acknowledged by the broker (acks=all unless the properties say otherwise). */
+  send(records: readonly ProducedRecord[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface NewTopic {
+  readonly name: string;
+  /** -1: the broker's default. */
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export interface Admin {
+  clusterId(): Promise<string>;
+  topics(): Promise<readonly string[]>;
+  /** Partition count per existing topic among `names`. */
+  describeTopics(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
+  topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
+  /** `false` when the topic existed already. */
+  createTopic(topic: NewTopic): Promise<boolean>;
+  deleteTopics(names: readonly string[]): Promise<void>;
+  groupOffsets(groupId: string): Promise<readonly PartitionPosition[]>;
+  deleteGroup(groupId: string): Promise<void>;
+  endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
+  close(): Promise<void>;
+}
+
+/** A compacted topic read whole and followed (Connect's KafkaBasedLog): the store behind configs, offsets and status. */
+export interface CompactedTopic {
+  /** Creates the topic when missing, refuses one that is not compacted, reads to its end; then follows it. */
+  start(): Promise<void>;
+  /** Resolves when the broker has the record; its own `onRecord` comes later, see `readToEnd`. */
+  send(key: string | Uint8Array, value: Uint8Array | null): Promise<void>;
+  sendAll(records: readonly { key: string | Uint8Array; value: Uint8Array | null }[]): Promise<void>;
+  /** Resolves when everything that was in the topic at the time of the call went through `onRecord`. */
+  readToEnd(): Promise<void>;
+  stop(): Promise<void>;
+}
