@@ -1,0 +1,148 @@
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { chooseLauncher } from './kafka/choose.ts';
+import type { Launcher } from './kafka/launcher.ts';
+import { answersMetadata } from './kafka/probe.ts';
+import type { BrokerPlace } from './kafka/properties.ts';
+import { freePort } from './ports.ts';
+import { logTail, ServiceProcess } from './service-process.ts';
+
+export interface KafkaOptions {
+  /** Made when missing, kept afterwards. Absent: a throw-away folder. */
+  readonly dataDir?: string;
+  /** Absent: a free one. */
+  readonly port?: number;
+  /** Default: `<dataDir>.log`. */
+  readonly logFile?: string;
+  /** Default: `process.env`; read are KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and what Docker reads. */
+  readonly environment?: NodeJS.ProcessEnv;
+  /** Told of steps that take longer than an ordinary start. */
+  readonly onProgress?: (message: string) => void;
+  /** Aborting ends a start that is under way. */
+  readonly signal?: AbortSignal;
+}
+
+const startTimeoutMs = 60_000;
+
+/**
+ * A local Kafka 4 broker (one node, KRaft) at 127.0.0.1. Its port and data stay the same from start to start.
+ *
+ * stopped --start--> running --stop, kill, parent dies--> stopped;  any --discard--> gone
+ */
+export class LocalKafka {
+  readonly port: number;
+  readonly dataDir: string;
+  readonly logFile: string;
+  /** Which of the ways to run a broker was taken. */
+  readonly origin: Launcher['origin'];
+  readonly #throwAway: boolean;
+  readonly #launcher: Launcher;
+  readonly #environment: NodeJS.ProcessEnv;
+  #process: ServiceProcess | undefined;
+
+  private constructor(options: KafkaOptions, dataDir: string, port: number, launcher: Launcher) {
+    this.port = port;
+    this.dataDir = dataDir;
+    this.logFile = options.logFile ?? `${dataDir}.log`;
+    this.origin = launcher.origin;
+    this.#throwAway = options.dataDir === undefined;
+    this.#launcher = launcher;
+    this.#environment = options.environment ?? process.env;
+  }
+
+  /** Fetches Kafka where it is missing, prepares the data folder and starts the broker. */
+  static async start(options: KafkaOptions = {}): Promise<LocalKafka> {
+    const { onProgress, signal } = options;
+    const launcher = await chooseLauncher({ environment: options.environment ?? process.env, onProgress, signal });
+    const throwAway = options.dataDir === undefined;
+    const dataDir = resolve(options.dataDir ?? join(await mkdtemp(join(tmpdir(), 'sluice-kafka-')), 'data'));
+    await mkdir(dirname(dataDir), { recursive: true });
+    const kafka = new LocalKafka(options, dataDir, options.port ?? (await freePort()), launcher);
+    try {
+      await kafka.start(signal);
+      return kafka;
+    } catch (error) {
+      if (throwAway) await kafka.discard();
+      throw error;
+    }
+  }
+
+  get bootstrapServers(): string {
+    return `127.0.0.1:${String(this.port)}`;
+  }
+
+  /** Of the broker's process (of the Docker client, when it runs in a container). */
+  get pid(): number | undefined {
+    return this.running ? this.#process?.pid : undefined;
+  }
+
+  get running(): boolean {
+    return this.#process?.running === true;
+  }
+
+  /** Resolves when the broker serves requests. */
+  async start(signal?: AbortSignal): Promise<void> {
+    if (this.running) return;
+    const place = await this.#place();
+    await this.#clear();
+    await this.#launcher.prepare(place, signal);
+    const deadline = Date.now() + startTimeoutMs;
+    for (;;) {
+      try {
+        await this.#startOnce(place, deadline - Date.now(), signal);
+        return;
+      } catch (error) {
+        // The broker that an earlier process of ours left behind is given 2 s to shut down.
+        const lingering = /Failed to acquire lock|Address already in use/.test(await logTail(this.logFile));
+        if (!lingering || Date.now() > deadline - startTimeoutMs + 10_000) throw error;
+        await delay(250, undefined, signal === undefined ? {} : { signal });
+      }
+    }
+  }
+
+  /** Shuts the broker down within 2 s; the data stays. */
+  async stop(): Promise<void> {
+    await this.#process?.stop();
+    await this.#clear();
+  }
+
+  /** As `kill -9`. */
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+    await this.#clear();
+  }
+
+  /** Ends the broker at once and deletes its data. */
+  async discard(): Promise<void> {
+    await this.kill();
+    await this.#launcher.deleteData(await this.#place());
+    if (this.#throwAway) await rm(dirname(this.dataDir), { recursive: true, force: true, maxRetries: 5 });
+  }
+
+  async #startOnce(place: BrokerPlace, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+    const clearance = this.#launcher.clearance?.(place);
+    const folder = this.#throwAway ? ['rm', '-rf', '--', dirname(this.dataDir)] : undefined;
+    this.#process = await ServiceProcess.spawn({
+      title: 'Kafka',
+      ...(await this.#launcher.command(place)),
+      logFile: this.logFile,
+      stopSignals: ['SIGTERM', 'SIGKILL'],
+      whenOrphaned: clearance ?? folder,
+    });
+    await this.#process.untilReady(() => answersMetadata(this.port), timeoutMs, signal);
+  }
+
+  async #clear(): Promise<void> {
+    const [command, ...args] = this.#launcher.clearance?.(await this.#place()) ?? [];
+    if (command !== undefined) await promisify(execFile)(command, args, { env: this.#environment });
+  }
+
+  async #place(): Promise<BrokerPlace> {
+    const { listenHost } = this.#launcher;
+    return { dataDir: this.dataDir, port: this.port, controllerPort: await freePort(), listenHost };
+  }
+}

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ConnectError } from '../../errors.ts';
+import { brokerProperties, propertiesText, type BrokerPlace } from './properties.ts';
+
+/** Formats a folder for a new one-node cluster; a folder that is formatted is left as it is. */
+export async function formatFolder(
+  program: string,
+  jvm: readonly string[],
+  place: BrokerPlace,
+  signal?: AbortSignal,
+): Promise<void> {
+  if (existsSync(join(place.dataDir, 'meta.properties'))) return;
+  const unfinished = `${place.dataDir}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true });
+  const properties = await writeProperties({ ...place, dataDir: unfinished });
+  try {
+    const tool = ['kafka.tools.StorageTool', 'format', '--cluster-id', newClusterId(), '--config', properties];
+    await promisify(execFile)(program, [...jvm, ...tool], signal === undefined ? {} : { signal });
+    await rename(unfinished, place.dataDir);
+  } catch (error) {
+    signal?.throwIfAborted();
+    throw new ConnectError(`The Kafka data folder ${place.dataDir} could not be formatted`, { cause: error });
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+    await rm(properties, { force: true });
+  }
+}
+
+/** Writes the broker's properties and returns their file. */
+export async function writeProperties(place: BrokerPlace): Promise<string> {
+  const file = propertiesFile(place.dataDir);
+  await writeFile(file, propertiesText(brokerProperties(place)));
+  return file;
+}
+
+/** Beside the data folder. */
+export function propertiesFile(dataDir: string): string {
+  return `${dataDir}.properties`;
+}
+
+/** As org.apache.kafka.common.Uuid writes them; never with a leading `-`, which the tool would take for an option. */
+function newClusterId(): string {
+  const id = randomBytes(16).toString('base64url');
+  return id.startsWith('-') ? newClusterId() : id;
+}

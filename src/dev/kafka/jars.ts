@@ -1,0 +1,71 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ConnectError, toError } from '../../errors.ts';
+import { packageRoot } from '../package-root.ts';
+
+/** Of pom.xml beside this file. */
+export const kafkaVersion = '4.3.1';
+
+/** Where things are kept that any checkout may use again. */
+export function cacheFolder(environment: NodeJS.ProcessEnv): string {
+  const cache = environment['XDG_CACHE_HOME'] ?? '';
+  return join(cache === '' ? join(homedir(), '.cache') : cache, 'sluice');
+}
+
+/** The folder that holds Kafka's jars when an earlier fetch was completed. */
+export function cachedJars(environment: NodeJS.ProcessEnv): string | undefined {
+  const folder = join(cacheFolder(environment), `kafka-${kafkaVersion}`);
+  return existsSync(folder) ? folder : undefined;
+}
+
+/**
+ * Fetches Kafka's jars (44 MB) with Maven and returns their folder. They appear in the cache at one stroke: an
+ * interrupted fetch leaves nothing behind, and of two at the same time both succeed.
+ */
+export async function fetchJars(environment: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<string> {
+  const cache = cacheFolder(environment);
+  await mkdir(cache, { recursive: true });
+  const unfinished = await mkdtemp(join(cache, `kafka-${kafkaVersion}.unfinished-`));
+  const folder = join(cache, `kafka-${kafkaVersion}`);
+  try {
+    await copyDependencies(unfinished, environment, signal);
+    await rename(unfinished, folder).catch((error: unknown) => {
+      if (!existsSync(folder)) throw error;
+    });
+    return folder;
+  } finally {
+    await rm(unfinished, { recursive: true, force: true });
+  }
+}
+
+/** Whether Maven can be called. */
+export async function hasMaven(environment: NodeJS.ProcessEnv): Promise<boolean> {
+  return promisify(execFile)('mvn', ['--version'], { env: environment }).then(
+    () => true,
+    () => false,
+  );
+}
+
+async function copyDependencies(
+  folder: string,
+  environment: NodeJS.ProcessEnv,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  const pom = join(packageRoot(), 'src', 'dev', 'kafka', 'pom.xml');
+  const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'];
+  try {
+    await promisify(execFile)('mvn', ['--batch-mode', '--quiet', '--file', pom, ...goal], {
+      env: environment,
+      ...(signal && { signal }),
+    });
+  } catch (error) {
+    signal?.throwIfAborted();
+    const { stdout = '' } = error as { stdout?: string };
+    const reason = stdout.split('\n').find((line) => line.includes('[ERROR]')) ?? toError(error).message;
+    throw new ConnectError(`Maven could not fetch Kafka ${kafkaVersion}: ${reason.trim()}`, { cause: error });
+  }
+}

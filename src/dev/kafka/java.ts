@@ -1,0 +1,41 @@
+import { execFile } from 'node:child_process';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+export interface Java {
+  readonly program: string;
+  /** All that `java -version` prints; tells one build from another. */
+  readonly version: string;
+}
+
+const lowestMajor = 17;
+
+/** The first Java 17 or later among `$JAVA_HOME/bin/java` and `java` on the path. */
+export async function findJava(environment: NodeJS.ProcessEnv): Promise<Java | undefined> {
+  const home = environment['JAVA_HOME'] ?? '';
+  for (const program of [...(home === '' ? [] : [join(home, 'bin', 'java')]), 'java']) {
+    const version = await promisify(execFile)(program, ['-version'], { env: environment }).then(
+      ({ stdout, stderr }) => stderr + stdout,
+      () => '',
+    );
+    const major = /version "(?:1\.)?(\d+)/.exec(version)?.[1];
+    if (major !== undefined && Number(major) >= lowestMajor) return { program, version };
+  }
+  return undefined;
+}
+
+/** The jars of a folder, in an order that is the same at every start: class archives depend on it. */
+export function classPath(jarFolder: string): string {
+  return readdirSync(jarFolder)
+    .filter((name) => name.endsWith('.jar'))
+    .sort()
+    .map((name) => join(jarFolder, name))
+    .join(':');
+}
+
+/** Serial collection: 2 cores and half a gigabyte are too little for the concurrent collectors' threads to pay. */
+export function jvmArguments(jars: string, more: readonly string[]): readonly string[] {
+  const logging = ['-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-Dorg.slf4j.simpleLogger.showDateTime=true'];
+  return ['-Xmx512m', '-XX:+UseSerialGC', '-Xshare:auto', ...more, ...logging, '-cp', jars];
+}

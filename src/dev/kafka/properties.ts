@@ -1,0 +1,59 @@
+/** What tells one local broker from another. */
+export interface BrokerPlace {
+  readonly dataDir: string;
+  readonly port: number;
+  readonly controllerPort: number;
+  /** Address that the broker listens on; clients reach it at 127.0.0.1 in any case. */
+  readonly listenHost: string;
+}
+
+/**
+ * The properties of a one-node KRaft broker. Static voters instead of a bootstrap list: the only voter then elects itself
+ * at once, and the controller's port may change from start to start.
+ */
+export function brokerProperties({ dataDir, port, controllerPort, listenHost }: BrokerPlace): Record<string, string> {
+  return {
+    'process.roles': 'broker,controller',
+    'node.id': '1',
+    'controller.quorum.voters': `1@127.0.0.1:${String(controllerPort)}`,
+    'controller.listener.names': 'CONTROLLER',
+    listeners: `PLAINTEXT://${listenHost}:${String(port)},CONTROLLER://127.0.0.1:${String(controllerPort)}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${String(port)}`,
+    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    'log.dirs': dataDir,
+    // A broker that was killed may register again only when its session is over; the default, 9 s, is what a restart
+    // would then wait for.
+    'broker.session.timeout.ms': '3000',
+    'broker.heartbeat.interval.ms': '500',
+    'auto.create.topics.enable': 'false',
+    'group.initial.rebalance.delay.ms': '0',
+    'offsets.topic.num.partitions': '1',
+    'offsets.topic.replication.factor': '1',
+    'transaction.state.log.num.partitions': '1',
+    'transaction.state.log.replication.factor': '1',
+    'transaction.state.log.min.isr': '1',
+    'share.coordinator.state.topic.num.partitions': '1',
+    'share.coordinator.state.topic.replication.factor': '1',
+    'share.coordinator.state.topic.min.isr': '1',
+    // The cleaner takes 128 MB by default, for topics that hold a few hundred keys here.
+    'log.cleaner.dedupe.buffer.size': '16777216',
+    // Deleting a topic is done when its name is free, not when its files are gone a minute later.
+    'log.segment.delete.delay.ms': '1000',
+  };
+}
+
+/** As a `.properties` file, which Java reads as Latin-1. */
+export function propertiesText(properties: Readonly<Record<string, string>>): string {
+  const unicode = (unit: string): string => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  const escape = (value: string): string => value.replace(/\\/g, '\\\\').replace(/[^\x20-\x7e]/g, unicode);
+  return Object.entries(properties)
+    .map(([name, value]) => `${name}=${escape(value)}\n`)
+    .join('');
+}
+
+/** As the environment of the `apache/kafka` image (`log.dirs` -> `KAFKA_LOG_DIRS`). */
+export function propertiesEnvironment(properties: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, value]) => [`KAFKA_${name.toUpperCase().replaceAll('.', '_')}`, value]),
+  );
+}

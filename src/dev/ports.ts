@@ -1,0 +1,49 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { ConnectError, toError } from '../errors.ts';
+
+// Below 32768, where Linux begins to take source ports for outgoing connections: a client that keeps dialling a stopped
+// service in that range can end up connected to itself, and the service then never gets its port back.
+const lowestPort = 20_000;
+const highestPort = 32_000;
+
+const handedOut = new Set<number>();
+
+/** A TCP port nobody listens on; never the same twice within a process, and fit to be taken again after a restart. */
+export async function freePort(host = '127.0.0.1'): Promise<number> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const port = lowestPort + Math.floor(Math.random() * (highestPort - lowestPort));
+    if (!handedOut.has(port) && (await isFree(port, host))) {
+      handedOut.add(port);
+      return port;
+    }
+  }
+  throw new ConnectError(`No free port found on ${host} between ${String(lowestPort)} and ${String(highestPort)}`);
+}
+
+/** `wanted` when nobody listens there, else the next higher port that is free. */
+export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<number> {
+  for (let port = wanted; port < Math.min(wanted + 1000, 65_536); port++) {
+    if (await isFree(port, host)) return port;
+  }
+  throw new ConnectError(`No free port found on ${host} from ${String(wanted)} on`);
+}
+
+/** Whether `host:port` can be listened on now. Rejects when the host is not an address of this machine. */
+export async function isFree(port: number, host = '127.0.0.1'): Promise<boolean> {
+  const server = createServer();
+  try {
+    server.listen({ port, host, exclusive: true });
+    await once(server, 'listening');
+    return true;
+  } catch (error) {
+    const code = (toError(error) as NodeJS.ErrnoException).code;
+    if (code === 'EADDRINUSE' || code === 'EACCES') return false;
+    throw error;
+  } finally {
+    if (server.listening) {
+      server.close();
+      await once(server, 'close');
+    }
+  }
+}
