@@ -21,8 +21,13 @@ export interface ParsedTypes {
 /** Checks a parsed value; `text` is how Connect prints the validator (ConfigDef.Validator.toString). */
 export interface Validator {
   readonly text: string;
-  /** The reason without the `Invalid value … for configuration …:` part, or `undefined` when the value is fine. */
-  check(name: string, value: unknown): string | undefined;
+  /** Lists only: repeated entries are dropped before a connector sees them, and reported by validation. */
+  readonly distinct?: boolean;
+  /**
+   * `undefined` when the value is fine; else the reason, without the `Invalid value … for configuration …:` part, or
+   * the whole message where Connect's own does not begin like that.
+   */
+  check(name: string, value: unknown): string | { readonly message: string } | undefined;
 }
 
 /** Recommended values and visibility of an option, given the other parsed values (ConfigDef.Recommender). */
@@ -43,6 +48,8 @@ export interface OptionDeclaration<T extends OptionType = OptionType> {
   readonly documentation: string;
   readonly validator?: Validator;
   readonly group?: string;
+  /** Place in the group. Absent: counted from 1 within the group; -1 without a group. */
+  readonly order?: number;
   readonly width?: Width;
   readonly displayName?: string;
   readonly dependents?: readonly string[];

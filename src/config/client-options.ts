@@ -1,0 +1,125 @@
+import { declareOptions } from './option.ts';
+import { oneOfIgnoringCase } from './validators.ts';
+
+/** Settings of the worker's own Kafka clients; all other `sasl.…` and `ssl.…` keys are handed on as they are. */
+export const clientOptions = declareOptions({
+  'security.protocol': {
+    type: 'STRING',
+    default: 'PLAINTEXT',
+    importance: 'MEDIUM',
+    documentation:
+      'Protocol to the brokers. Connectors need it again with `producer.`, `consumer.` and `admin.` in front.',
+    validator: oneOfIgnoringCase('SASL_SSL', 'PLAINTEXT', 'SSL', 'SASL_PLAINTEXT'),
+  },
+  'sasl.mechanism': {
+    type: 'STRING',
+    default: 'GSSAPI',
+    importance: 'MEDIUM',
+    documentation: 'SASL mechanism: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512 or OAUTHBEARER.',
+  },
+  'sasl.jaas.config': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: 'Login module line with the user name and password, as Java clients have it.',
+  },
+  'ssl.truststore.location': {
+    type: 'STRING',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'File with the certificates that are trusted.',
+  },
+  'ssl.truststore.password': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Password of the truststore file.',
+  },
+  'ssl.truststore.type': {
+    type: 'STRING',
+    default: 'JKS',
+    importance: 'MEDIUM',
+    documentation: 'PEM or PKCS12; JKS needs the Java worker.',
+  },
+  'ssl.truststore.certificates': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Trusted certificates as PEM text.',
+  },
+  'ssl.keystore.location': {
+    type: 'STRING',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'File with the private key and certificate.',
+  },
+  'ssl.keystore.password': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Password of the keystore file.',
+  },
+  'ssl.keystore.type': {
+    type: 'STRING',
+    default: 'JKS',
+    importance: 'MEDIUM',
+    documentation: 'PEM or PKCS12; JKS needs the Java worker.',
+  },
+  'ssl.keystore.key': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Private key as PEM text.',
+  },
+  'ssl.keystore.certificate.chain': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Certificate chain as PEM text.',
+  },
+  'ssl.key.password': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Password of the private key.',
+  },
+  'ssl.endpoint.identification.algorithm': {
+    type: 'STRING',
+    default: 'https',
+    importance: 'LOW',
+    documentation: 'Whether the host name of a broker is checked against its certificate; empty for no check.',
+  },
+});
+
+/**
+ * Keys that Java workers have and this one has no use for: class loading, JMX, the JVM's TLS and SASL plumbing, and what
+ * old files still carry. Each is ignored with a warning.
+ */
+export const javaOnlyKeys: ReadonlySet<string> = new Set([
+  'plugin.discovery',
+  'metric.reporters',
+  'auto.include.jmx.reporter',
+  'internal.key.converter',
+  'internal.value.converter',
+  'ssl.protocol',
+  'ssl.provider',
+  'ssl.cipher.suites',
+  'ssl.enabled.protocols',
+  'ssl.keymanager.algorithm',
+  'ssl.trustmanager.algorithm',
+  'ssl.secure.random.implementation',
+  'ssl.engine.factory.class',
+  'sasl.client.callback.handler.class',
+  'sasl.login.callback.handler.class',
+  'sasl.login.class',
+  'security.providers',
+]);
+
+/** The same for whole families of keys. */
+export const javaOnlyPrefixes: readonly string[] = [
+  'internal.key.converter.',
+  'internal.value.converter.',
+  'sasl.kerberos.',
+  'sasl.oauthbearer.',
+  'sasl.login.',
+];

@@ -1,0 +1,207 @@
+import { declareOptions } from './option.ts';
+import { atLeast, between, listOf, nullOr, oneOf, oneOfIgnoringCase, topicNumber } from './validators.ts';
+
+const PARTITIONS = topicNumber('Number of partitions', "Positive number, or -1 to use the broker's default");
+const REPLICATION = topicNumber(
+  'Replication factor',
+  "Positive number not larger than the number of brokers in the Kafka cluster, or -1 to use the broker's default",
+);
+
+function internalTopic(holds: string) {
+  return { type: 'STRING', importance: 'HIGH', documentation: `Topic that holds ${holds}.` } as const;
+}
+
+function internalReplication(topic: string) {
+  return {
+    type: 'SHORT',
+    default: 3,
+    importance: 'LOW',
+    documentation: `Replication factor with which the ${topic} topic is created; -1 for the broker's default.`,
+    validator: REPLICATION,
+  } as const;
+}
+
+function internalPartitions<const N extends number>(topic: string, partitions: N) {
+  return {
+    type: 'INT',
+    default: partitions,
+    importance: 'LOW',
+    documentation: `Partitions with which the ${topic} topic is created; -1 for the broker's default.`,
+    validator: PARTITIONS,
+  } as const;
+}
+
+/** Options that only a distributed worker has (Connect's DistributedConfig 4.3). */
+export const distributedOptions = declareOptions({
+  'group.id': {
+    type: 'STRING',
+    importance: 'HIGH',
+    documentation: 'Name of the Connect cluster this worker belongs to; must not be the name of a consumer group.',
+  },
+  'session.timeout.ms': {
+    type: 'INT',
+    default: 10000,
+    importance: 'HIGH',
+    documentation: 'Milliseconds without a heartbeat after which a worker is taken for dead.',
+  },
+  'rebalance.timeout.ms': {
+    type: 'INT',
+    default: 60000,
+    importance: 'HIGH',
+    documentation: 'Milliseconds each worker has to join once a rebalance began.',
+  },
+  'heartbeat.interval.ms': {
+    type: 'INT',
+    default: 3000,
+    importance: 'HIGH',
+    documentation: 'Milliseconds between two heartbeats of the worker.',
+  },
+  'exactly.once.source.support': {
+    type: 'STRING',
+    default: 'disabled',
+    importance: 'HIGH',
+    documentation: 'Exactly-once delivery for source connectors: disabled, preparing or enabled.',
+    validator: oneOfIgnoringCase('DISABLED', 'ENABLED', 'PREPARING'),
+  },
+  'metadata.max.age.ms': {
+    type: 'LONG',
+    default: 300000,
+    importance: 'LOW',
+    documentation: 'Milliseconds after which metadata of the cluster is read again.',
+    validator: atLeast(0),
+  },
+  'client.id': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation: 'Name that brokers show for requests of this worker.',
+  },
+  'send.buffer.bytes': {
+    type: 'INT',
+    default: 131072,
+    importance: 'MEDIUM',
+    documentation: 'Size of the TCP send buffer; -1 for the system default.',
+    validator: atLeast(-1),
+  },
+  'receive.buffer.bytes': {
+    type: 'INT',
+    default: 32768,
+    importance: 'MEDIUM',
+    documentation: 'Size of the TCP receive buffer; -1 for the system default.',
+    validator: atLeast(-1),
+  },
+  'reconnect.backoff.ms': milliseconds(50, 'First wait before connecting to a broker again'),
+  'reconnect.backoff.max.ms': milliseconds(1000, 'Longest wait before connecting to a broker again'),
+  'socket.connection.setup.timeout.ms': milliseconds(10000, 'Time a connection may take to be made'),
+  'socket.connection.setup.timeout.max.ms': milliseconds(30000, 'Longest time a connection may take after failures'),
+  'retry.backoff.ms': milliseconds(100, 'First wait before a failed request is sent again'),
+  'retry.backoff.max.ms': milliseconds(1000, 'Longest wait before a failed request is sent again'),
+  'request.timeout.ms': {
+    type: 'INT',
+    default: 40000,
+    importance: 'MEDIUM',
+    documentation: 'Milliseconds to wait for the answer to a request.',
+    validator: atLeast(0),
+  },
+  'connections.max.idle.ms': {
+    type: 'LONG',
+    default: 540000,
+    importance: 'MEDIUM',
+    documentation: 'Milliseconds after which an idle connection is closed.',
+  },
+  'worker.sync.timeout.ms': {
+    type: 'INT',
+    default: 3000,
+    importance: 'MEDIUM',
+    documentation: 'Milliseconds to wait for other workers when this one has to catch up with them.',
+  },
+  'worker.unsync.backoff.ms': {
+    type: 'INT',
+    default: 300000,
+    importance: 'MEDIUM',
+    documentation: 'Milliseconds to stay out of the group when catching up failed.',
+  },
+  'offset.storage.topic': internalTopic('the offsets of source connectors'),
+  'offset.storage.partitions': internalPartitions('offset', 25),
+  'offset.storage.replication.factor': internalReplication('offset'),
+  'config.storage.topic': internalTopic('the configurations of connectors and tasks'),
+  'config.storage.replication.factor': internalReplication('config'),
+  'status.storage.topic': internalTopic('the states of connectors and tasks'),
+  'status.storage.partitions': internalPartitions('status', 5),
+  'status.storage.replication.factor': internalReplication('status'),
+  'connect.protocol': {
+    type: 'STRING',
+    default: 'sessioned',
+    importance: 'LOW',
+    documentation: 'How workers agree on who runs what.',
+    validator: {
+      text: '[eager, compatible, sessioned]',
+      check: (_name, value) =>
+        ['eager', 'compatible', 'sessioned'].includes(String(value).toLowerCase())
+          ? undefined
+          : 'Invalid Connect protocol compatibility',
+    },
+  },
+  'scheduled.rebalance.max.delay.ms': {
+    type: 'INT',
+    default: 300000,
+    importance: 'LOW',
+    documentation: 'Longest time in milliseconds that work of a lost worker waits for it to come back.',
+    validator: between(0, 2147483647),
+  },
+  'inter.worker.key.ttl.ms': {
+    type: 'INT',
+    default: 3600000,
+    importance: 'LOW',
+    documentation: 'Milliseconds after which the key that signs requests between workers is replaced.',
+    validator: between(0, 2147483647),
+  },
+  'inter.worker.key.generation.algorithm': {
+    type: 'STRING',
+    default: 'HmacSHA256',
+    importance: 'LOW',
+    documentation: 'Algorithm that makes the key for requests between workers.',
+    validator: nullOr(oneOf('HmacSHA256', 'HmacSHA384', 'HmacSHA512', 'HmacSHA1', 'HmacMD5')),
+  },
+  'inter.worker.key.size': {
+    type: 'INT',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Bits of that key; the default of the algorithm when absent.',
+  },
+  'inter.worker.signature.algorithm': {
+    type: 'STRING',
+    default: 'HmacSHA256',
+    importance: 'LOW',
+    documentation: 'Algorithm that signs requests between workers.',
+    validator: oneOf('HmacSHA256', 'HmacSHA384', 'HmacSHA512', 'HmacSHA1', 'HmacMD5'),
+  },
+  'inter.worker.verification.algorithms': {
+    type: 'LIST',
+    default: ['HmacSHA256'],
+    importance: 'LOW',
+    documentation: 'Algorithms that are accepted on requests from other workers.',
+    validator: listOf(['HmacSHA256', 'HmacSHA384', 'HmacSHA512', 'HmacSHA1', 'HmacMD5'], { emptyAllowed: false }),
+  },
+  'metadata.recovery.strategy': {
+    type: 'STRING',
+    default: 'rebootstrap',
+    importance: 'LOW',
+    documentation: 'What the clients do when no known broker answers any more: rebootstrap or none.',
+    validator: oneOfIgnoringCase('REBOOTSTRAP', 'NONE'),
+  },
+  'metadata.recovery.rebootstrap.trigger.ms': milliseconds(
+    300000,
+    'Time without metadata after which clients start over',
+  ),
+});
+
+function milliseconds<const N extends number>(value: N, what: string) {
+  return {
+    type: 'LONG',
+    default: value,
+    importance: 'LOW',
+    documentation: `${what}, in milliseconds.`,
+    validator: atLeast(0),
+  } as const;
+}

@@ -1,0 +1,180 @@
+import { parseDouble, parseInteger } from '../data/java-number-text.ts';
+import { javaTrim } from '../data/java-text.ts';
+import { ConfigError, toError } from '../errors.ts';
+import type { OptionDeclaration, OptionDeclarations, OptionResult, OptionType, ParsedOptions } from './option.ts';
+import { Password } from './password.ts';
+import { invalidValueText } from './to-text.ts';
+
+/** Finds a class by full name or alias and gives its full name; `undefined` when there is none. */
+export type ClassFinder = (name: string) => string | undefined;
+
+/** A flat configuration as it comes in; a JSON `null` is possible before validation. */
+export type RawConfig = Readonly<Record<string, string | null | undefined>>;
+
+export interface ParseSettings {
+  /** Without it every class name is taken as it is, only an empty one is refused. */
+  readonly findClass?: ClassFinder | undefined;
+}
+
+const INTEGER_BITS = { SHORT: 16, INT: 32, LONG: 64 } as const;
+
+/**
+ * Reads one value by Connect's rules (ConfigDef.parseType): text is trimmed, lists split on commas and keep empty
+ * entries, `null` stays `null`. Values that are not text are taken as parsed. Throws a ConfigError with Connect's text.
+ */
+export function parseValue(name: string, type: OptionType, raw: unknown, settings: ParseSettings = {}): unknown {
+  if (raw === null || raw === undefined) return null;
+  if (typeof raw !== 'string') return raw;
+  const text = javaTrim(raw);
+  switch (type) {
+    case 'STRING':
+      return text;
+    case 'PASSWORD':
+      return new Password(text);
+    case 'LIST':
+      return text === '' ? [] : text.split(/[ \t\n\v\f\r]*,[ \t\n\v\f\r]*/);
+    case 'BOOLEAN':
+      return parseBoolean(name, raw, text);
+    case 'CLASS':
+      return parseClass(name, raw, text, settings.findClass);
+    case 'DOUBLE':
+      return parseDouble(text) ?? refuse(name, raw, 'Not a number of type DOUBLE');
+    case 'SHORT':
+    case 'INT':
+    case 'LONG':
+      return parseBounded(name, raw, text, type);
+  }
+}
+
+function parseBoolean(name: string, raw: string, text: string): boolean {
+  const lower = text.toLowerCase();
+  if (lower === 'true') return true;
+  if (lower === 'false') return false;
+  return refuse(name, raw, 'Expected value to be either true or false');
+}
+
+function parseClass(name: string, raw: string, text: string, findClass: ClassFinder | undefined): string {
+  const found = findClass === undefined ? text : findClass(text);
+  return found === undefined || found === '' ? refuse(name, raw, `Class ${raw} could not be found.`) : found;
+}
+
+function parseBounded(name: string, raw: string, text: string, type: 'SHORT' | 'INT' | 'LONG'): number | bigint {
+  const value = parseInteger(text);
+  if (value === undefined || BigInt.asIntN(INTEGER_BITS[type], value) !== value) {
+    return refuse(name, raw, `Not a number of type ${type}`);
+  }
+  const number = Number(value);
+  return Number.isSafeInteger(number) ? number : value;
+}
+
+function refuse(name: string, value: unknown, reason: string): never {
+  throw new ConfigError(invalidValueText(name, value, reason));
+}
+
+/** What the option's validator says of a parsed value, as a whole message; `undefined` when it is fine. */
+export function validationError(name: string, declaration: OptionDeclaration, value: unknown): string | undefined {
+  const verdict = declaration.validator?.check(name, value);
+  if (verdict === undefined) return undefined;
+  return typeof verdict === 'string' ? invalidValueText(name, value, verdict, declaration.type) : verdict.message;
+}
+
+/** The declared default, parsed; `undefined` for a required option. */
+export function defaultValue(name: string, declaration: OptionDeclaration): unknown {
+  return declaration.default === undefined ? undefined : parseValue(name, declaration.type, declaration.default);
+}
+
+/** Throws a ConfigError when a declared default does not pass its own validator: a mistake of the declaration. */
+export function checkDeclarations(declarations: OptionDeclarations): void {
+  for (const [name, declaration] of Object.entries(declarations)) {
+    if (declaration.default === undefined) continue;
+    const message = validationError(name, declaration, defaultValue(name, declaration));
+    if (message !== undefined) throw new ConfigError(message);
+  }
+}
+
+interface Parsed {
+  readonly value: unknown;
+  readonly errors: readonly string[];
+}
+
+function missingText(name: string): string {
+  return `Missing required configuration "${name}" which has no default value.`;
+}
+
+function parseOne(name: string, declaration: OptionDeclaration, config: RawConfig, settings: ParseSettings): Parsed {
+  const errors: string[] = [];
+  let value: unknown = null;
+  if (config[name] !== undefined) {
+    try {
+      value = parseValue(name, declaration.type, config[name], settings);
+    } catch (error) {
+      errors.push(toError(error).message);
+    }
+  } else if (declaration.default === undefined) {
+    errors.push(missingText(name));
+  } else {
+    value = defaultValue(name, declaration);
+  }
+  return { value, errors };
+}
+
+/**
+ * Typed values of all declared options; other keys are left alone. One ConfigError names every missing or wrong key,
+ * one message per line; `errors: 'first'` stops at the first, as a Java plugin's `configure` does.
+ */
+export function parseOptions<D extends OptionDeclarations>(
+  declarations: D,
+  config: RawConfig,
+  settings: ParseSettings & { readonly errors?: 'all' | 'first' } = {},
+): ParsedOptions<D> {
+  const values: Record<string, unknown> = {};
+  const messages: string[] = [];
+  for (const [name, declaration] of Object.entries(declarations)) {
+    const parsed = parseOne(name, declaration, config, settings);
+    const value = distinct(declaration, parsed.value);
+    const error = parsed.errors[0] ?? validationError(name, declaration, value);
+    if (error !== undefined) messages.push(error);
+    if (error !== undefined && settings.errors === 'first') break;
+    values[name] = value;
+  }
+  if (messages.length > 0) throw new ConfigError(messages.join('\n'));
+  return values as ParsedOptions<D>;
+}
+
+function distinct(declaration: OptionDeclaration, value: unknown): unknown {
+  return declaration.validator?.distinct === true && Array.isArray(value) ? [...new Set(value)] : value;
+}
+
+/**
+ * Every option with its value and everything wrong with it, in declaration order (ConfigDef.validate). A value that
+ * could not be parsed is `null`, and its validator is asked about that `null` too, as Connect does.
+ */
+export function validateOptions(
+  declarations: OptionDeclarations,
+  config: RawConfig,
+  settings: ParseSettings = {},
+): OptionResult[] {
+  const values = new Map<string, unknown>();
+  const errors = new Map<string, string[]>();
+  for (const [name, declaration] of Object.entries(declarations)) {
+    const parsed = parseOne(name, declaration, config, settings);
+    const invalid = validationError(name, declaration, parsed.value);
+    values.set(name, parsed.value);
+    errors.set(name, invalid === undefined ? [...parsed.errors] : [...parsed.errors, invalid]);
+  }
+  return Object.entries(declarations).map(([name, declaration]) => ({
+    name,
+    value: values.get(name),
+    errors: errors.get(name) ?? [],
+    ...recommendation(name, declaration, values),
+  }));
+}
+
+function recommendation(
+  name: string,
+  { recommender }: OptionDeclaration,
+  values: ReadonlyMap<string, unknown>,
+): Pick<OptionResult, 'recommendedValues' | 'visible'> {
+  if (recommender === undefined) return { recommendedValues: [], visible: true };
+  return { recommendedValues: recommender.validValues(name, values), visible: recommender.visible(name, values) };
+}

@@ -1,0 +1,16 @@
+import { toError } from '../errors.ts';
+import type { Validator } from './option.ts';
+
+/** A regular expression that compiles (`topics.regex`, RegexRouter, TopicNameMatches). */
+export const validRegex: Validator = {
+  text: 'valid regex',
+  check(_name, value) {
+    if (typeof value !== 'string') return 'Invalid regex: there is none';
+    try {
+      void new RegExp(value);
+      return undefined;
+    } catch (error) {
+      return `Invalid regex: ${toError(error).message}`;
+    }
+  },
+};

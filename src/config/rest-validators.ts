@@ -1,0 +1,124 @@
+import type { Validator } from './option.ts';
+import { distinctList } from './validators.ts';
+
+/** Validators of the REST server's options, with the texts of Connect's RestServerConfig. */
+
+const EXAMPLE = 'ex: http://localhost:8080,https://localhost:8443.';
+const ACTIONS = ['set', 'add', 'setDate', 'addDate'];
+
+/** URLs to listen at. The scheme, host and port are checked when the server is set up, see `parseListener`. */
+export const listenerUrls: Validator = {
+  text: `List of comma-separated URLs, ${EXAMPLE}`,
+  check(_name, value) {
+    if (!Array.isArray(value)) {
+      return { message: `Invalid value type for listeners (expected list of URLs , ${EXAMPLE}).` };
+    }
+    if (value.length === 0) {
+      return { message: `Invalid value for listeners, at least one URL is expected, ${EXAMPLE}` };
+    }
+    if (value.includes('')) return { message: 'Empty URL found when parsing listeners list.' };
+    return listenerError(value.map(String));
+  },
+};
+
+/** The same, but absent or empty is fine. */
+export const optionalListenerUrls: Validator = (() => {
+  const distinct = distinctList({ nullAllowed: true });
+  return {
+    text: distinct.text,
+    distinct: true,
+    check: (name, value) =>
+      distinct.check(name, value) ?? (Array.isArray(value) ? listenerError(value.map(String)) : undefined),
+  };
+})();
+
+export interface Listener {
+  readonly protocol: 'http' | 'https';
+  /** Empty: all addresses. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `http://host:port`; the host may be empty or an IPv6 address in brackets. `undefined` when it is not of that form. */
+export function parseListener(url: string): Listener | undefined {
+  const parts = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(url);
+  if (parts === null) return undefined;
+  const [, protocol = '', host = '', port = ''] = parts;
+  if (Number(port) > 65535) return undefined;
+  return {
+    protocol: protocol.toLowerCase() === 'https' ? 'https' : 'http',
+    host: host.replace(/^\[|\]$/g, ''),
+    port: Number(port),
+  };
+}
+
+function listenerError(urls: readonly string[]): { message: string } | undefined {
+  for (const url of urls) {
+    if (!/^https?:\/\//i.test(url)) {
+      return { message: `Listener URL ${url} must begin with http:// or https://, ${EXAMPLE}` };
+    }
+    if (parseListener(url) === undefined) {
+      return { message: `Listener URL ${url} must be of the form protocol://host:port, ${EXAMPLE}` };
+    }
+  }
+  const repeated = urls.find((url, index) => urls.indexOf(url) !== index);
+  return repeated === undefined ? undefined : { message: `Listener URL ${repeated} is given twice.` };
+}
+
+/** Rules for headers of every answer: `[action] [header name]:[header value]`. */
+export const headerRules: Validator = {
+  text:
+    "Comma-separated header rules, where each header rule is of the form '[action] [header name]:[header value]' and " +
+    'optionally surrounded by double quotes if any part of a header rule contains a comma',
+  check(_name, value) {
+    if (typeof value !== 'string' || value.trim() === '') return undefined;
+    for (const rule of splitRules(value)) {
+      const message = ruleError(rule);
+      if (message !== undefined) return { message };
+    }
+    return undefined;
+  },
+};
+
+export interface HeaderRule {
+  readonly action: 'set' | 'add' | 'setDate' | 'addDate';
+  readonly name: string;
+  readonly value: string;
+}
+
+/** The rules of `response.http.headers.config`, which passed its validator. */
+export function parseHeaderRules(text: string): HeaderRule[] {
+  if (text.trim() === '') return [];
+  return splitRules(text).map((rule) => {
+    const [, action = '', name = '', value = ''] = /^(\S+)\s+([^:]+):(.*)$/.exec(rule) ?? [];
+    return { action: action as HeaderRule['action'], name: name.trim(), value: value.trim() };
+  });
+}
+
+/** Splits at commas that are not between double quotes, and takes the quotes off. */
+function splitRules(text: string): string[] {
+  return [...text.matchAll(/\s*(?:"([^"]*)"|([^,]*))\s*(?:,|$)/g)]
+    .map(([, quoted, plain]) => (quoted ?? plain ?? '').trim())
+    .filter((rule) => rule !== '');
+}
+
+function ruleError(rule: string): string | undefined {
+  const split = rule.search(/\s/);
+  if (split < 0) {
+    return `Invalid format of header config '${rule}'. Expected: '[action] [header name]:[header value]'`;
+  }
+  const action = rule.slice(0, split);
+  if (!ACTIONS.includes(action)) {
+    return `Invalid header config action: '${action}'. Expected one of [${ACTIONS.join(', ')}]`;
+  }
+  const pair = rule.slice(split).trim();
+  const colon = pair.indexOf(':');
+  if (colon < 0 || pair.slice(colon + 1) === '') {
+    return `Invalid format of header name and header value pair '${pair}'. Expected: '[header name]:[header value]'`;
+  }
+  const name = pair.slice(0, colon).trim();
+  if (name === '' || /\s/.test(name)) {
+    return `Invalid header name '${name}'. The '[header name]' cannot ${name === '' ? 'be empty' : 'contain whitespace'}`;
+  }
+  return undefined;
+}

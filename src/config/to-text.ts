@@ -1,0 +1,31 @@
+import { doubleText } from '../data/java-number-text.ts';
+import type { OptionType } from './option.ts';
+import { Password } from './password.ts';
+
+const HIDDEN = new Password('').toString();
+
+/**
+ * A parsed option value as responses and tables show it (ConfigDef.convertToString): lists joined with commas, classes
+ * by name, passwords as `[hidden]`, `null` for none.
+ */
+export function optionText(value: unknown, type: OptionType): string | null {
+  if (value === null || value === undefined) return null;
+  if (Array.isArray(value)) return value.map((entry) => valueText(entry)).join(',');
+  if (type === 'PASSWORD') return HIDDEN;
+  return valueText(value, type);
+}
+
+/** A value inside a message, as Java's string concatenation prints it: `null`, `[a, b]`, `[hidden]`, `2.0`. */
+export function valueText(value: unknown, type?: OptionType): string {
+  if (value === null || value === undefined) return 'null';
+  if (Array.isArray(value)) return `[${value.map((entry) => valueText(entry)).join(', ')}]`;
+  if (type === 'DOUBLE' && typeof value === 'number') return doubleText(value);
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
+  return value instanceof Password ? HIDDEN : JSON.stringify(value);
+}
+
+/** `Invalid value V for configuration K: reason` (ConfigException). */
+export function invalidValueText(name: string, value: unknown, reason: string, type?: OptionType): string {
+  return `Invalid value ${valueText(value, type)} for configuration ${name}: ${reason}`;
+}

@@ -1,0 +1,182 @@
+import { doubleText } from '../data/java-number-text.ts';
+import type { Validator } from './option.ts';
+import { invalidValueText } from './to-text.ts';
+
+/**
+ * Connect's validators (ConfigDef.Range, ValidString, ValidList, …) with its texts. A value may be `null` where the
+ * default is, or where the given text could not be parsed.
+ */
+
+interface RangeSettings {
+  /** The bounds print as Java doubles (`[0.5,...,1.0]`). */
+  readonly decimal?: boolean;
+}
+
+/** Numbers from `min` on. */
+export function atLeast(min: number, settings: RangeSettings = {}): Validator {
+  return range(min, undefined, settings);
+}
+
+/** Numbers from `min` to `max`, both included. */
+export function between(min: number, max: number, settings: RangeSettings = {}): Validator {
+  return range(min, max, settings);
+}
+
+function range(min: number, max: number | undefined, { decimal = false }: RangeSettings): Validator {
+  const print = decimal ? doubleText : String;
+  return {
+    text: max === undefined ? `[${print(min)},...]` : `[${print(min)},...,${print(max)}]`,
+    check(_name, value) {
+      if (value === null) return 'Value must be non-null';
+      if (Number(value) < min) return `Value must be at least ${print(min)}`;
+      if (max !== undefined && Number(value) > max) return `Value must be no more than ${print(max)}`;
+      return undefined;
+    },
+  };
+}
+
+/** One of the given texts, exactly (ValidString). */
+export function oneOf(...choices: readonly string[]): Validator {
+  const list = choices.join(', ');
+  return {
+    text: `[${list}]`,
+    check: (_name, value) =>
+      typeof value === 'string' && choices.includes(value) ? undefined : `String must be one of: ${list}`,
+  };
+}
+
+/** One of the given texts in any case; Connect prints them in upper case, in the order of its hash set. */
+export function oneOfIgnoringCase(...choices: readonly string[]): Validator {
+  const upper = choices.map((choice) => choice.toUpperCase());
+  const list = upper.join(', ');
+  return {
+    text: `(case insensitive) [${list}]`,
+    check: (_name, value) =>
+      typeof value === 'string' && upper.includes(value.toUpperCase())
+        ? undefined
+        : `String must be one of (case insensitive): ${list}`,
+  };
+}
+
+export const nonNull: Validator = {
+  text: 'non-null string',
+  check: (_name, value) => (value === null ? 'entry must be non null' : undefined),
+};
+
+/** `null` passes. */
+export const nonEmptyString: Validator = {
+  text: 'non-empty string',
+  check: (_name, value) => (value === '' ? 'String must be non-empty' : undefined),
+};
+
+/** `null` passes. */
+export const nonEmptyStringWithoutControlChars: Validator = {
+  text: 'non-empty string without ISO control characters',
+  check(_name, value) {
+    if (typeof value !== 'string') return undefined;
+    if (value === '') return 'String may not be empty';
+    const controls = [...value].map((char) => char.charCodeAt(0)).filter(isControl);
+    if (controls.length === 0) return undefined;
+    return `String may not contain control sequences but had the following ASCII chars: ${controls.join(', ')}`;
+  },
+};
+
+function isControl(code: number): boolean {
+  return code < 32 || (code >= 127 && code < 160);
+}
+
+interface ListSettings {
+  readonly emptyAllowed?: boolean;
+  readonly nullAllowed?: boolean;
+}
+
+/** A list without repeated and empty entries, each one of `choices` (ValidList.in). */
+export function listOf(choices: readonly string[], settings: ListSettings = {}): Validator {
+  return list(choices, settings);
+}
+
+/** A list of any entries, none repeated, none empty (ValidList.anyNonDuplicateValues). */
+export function distinctList(settings: ListSettings = {}): Validator {
+  return list([], settings);
+}
+
+function list(choices: readonly string[], { emptyAllowed = true, nullAllowed = false }: ListSettings): Validator {
+  const text = choices.length === 0 ? '' : `[${choices.join(', ')}]`;
+  const whole = (name: string, rest: string): { message: string } => ({ message: `Configuration '${name}' ${rest}` });
+  return {
+    text,
+    distinct: true,
+    check(name, value) {
+      if (!Array.isArray(value)) return nullAllowed ? undefined : whole(name, 'values must not be null.');
+      const entries: readonly unknown[] = value;
+      if (entries.length === 0 && !emptyAllowed) {
+        return whole(name, `must not be empty. Valid values include: ${text === '' ? 'any non-empty value' : text}`);
+      }
+      if (new Set(entries).size !== entries.length) return whole(name, 'values must not be duplicated.');
+      return entryError(name, entries, choices);
+    },
+  };
+}
+
+/** The first entry that is empty or not one of the choices, in the order Connect finds it. */
+function entryError(
+  name: string,
+  entries: readonly unknown[],
+  choices: readonly string[],
+): { message: string } | undefined {
+  for (const entry of entries) {
+    if (entry === '') return { message: `Configuration '${name}' values must not be empty.` };
+    if (choices.length > 0 && !choices.includes(String(entry))) {
+      return { message: invalidValueText(name, entry, `String must be one of: ${choices.join(', ')}`) };
+    }
+  }
+  return undefined;
+}
+
+/** A list of at most `size` entries. */
+export function listSizeAtMost(size: number): Validator {
+  return {
+    text: `List containing maximum of ${String(size)} elements`,
+    check: (_name, value) =>
+      Array.isArray(value) && value.length > size ? `exceeds maximum list size of [${String(size)}].` : undefined,
+  };
+}
+
+/** A list of distinct aliases (`transforms`, `predicates`, `topic.creation.groups`); `what` names them in the text. */
+export function uniqueAliases(what: string, repeated: string): Validator {
+  return {
+    text: `non-null string, unique ${what}`,
+    check(_name, value) {
+      if (!Array.isArray(value)) return 'entry must be non null';
+      return new Set<unknown>(value).size === value.length ? undefined : repeated;
+    },
+  };
+}
+
+/** All of them, the first complaint counts. */
+export function composite(...validators: readonly Validator[]): Validator {
+  return {
+    text: validators.map(({ text }) => text).join(', '),
+    check(name, value) {
+      for (const validator of validators) {
+        const verdict = validator.check(name, value);
+        if (verdict !== undefined) return verdict;
+      }
+      return undefined;
+    },
+  };
+}
+
+/** The same validator, with `null` allowed. */
+export function nullOr(validator: Validator): Validator {
+  return { ...validator, check: (name, value) => (value === null ? undefined : validator.check(name, value)) };
+}
+
+/** Partitions and replication factors of topics the worker creates: positive, or -1 for the broker's default. */
+export function topicNumber(what: string, text: string): Validator {
+  const rest = `${text.charAt(0).toLowerCase()}${text.slice(1)}`.replace('number ', '');
+  return {
+    text,
+    check: (_name, value) => (Number(value ?? 0) >= 1 || value === -1 ? undefined : `${what} must be ${rest}`),
+  };
+}

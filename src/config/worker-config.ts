@@ -1,0 +1,226 @@
+import { ConfigError, toError } from '../errors.ts';
+import { clientOptions, javaOnlyKeys, javaOnlyPrefixes } from './client-options.ts';
+import { distributedOptions } from './distributed-options.ts';
+import type { OptionDeclarations, ParsedOptions } from './option.ts';
+import { parseOptions } from './parse.ts';
+import { commonWorkerOptions, ownWorkerOptions, restOptions, standaloneOptions } from './worker-options.ts';
+
+export type Properties = Readonly<Record<string, string>>;
+
+/** Settings of one internal topic: `settings` are those for its creation. */
+export interface InternalTopic {
+  readonly name: string;
+  /** -1: the broker's default. */
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly settings: Properties;
+}
+
+interface WorkerConfigBase {
+  readonly common: ParsedOptions<typeof commonWorkerOptions>;
+  readonly rest: ParsedOptions<typeof restOptions>;
+  readonly own: ParsedOptions<typeof ownWorkerOptions>;
+  /** `key.converter`, `value.converter`, `header.converter` and their sub-keys. */
+  readonly converterConfig: Properties;
+  readonly clients: WorkerClientProperties;
+  /** `config.providers.<name>.…`, without `config.providers.`. */
+  readonly configProviders: Properties;
+  /** All that was given, as text. */
+  readonly properties: Properties;
+  /** One sentence for each key that is ignored or read in another way; to be logged once. */
+  readonly warnings: readonly string[];
+}
+
+export interface DistributedWorkerConfig extends WorkerConfigBase {
+  readonly mode: 'distributed';
+  readonly distributed: ParsedOptions<typeof distributedOptions>;
+  readonly topics: { readonly config: InternalTopic; readonly offset: InternalTopic; readonly status: InternalTopic };
+}
+
+export interface StandaloneWorkerConfig extends WorkerConfigBase {
+  readonly mode: 'standalone';
+  readonly standalone: ParsedOptions<typeof standaloneOptions>;
+}
+
+export type WorkerConfig = DistributedWorkerConfig | StandaloneWorkerConfig;
+
+/**
+ * Java client properties for each kind of Kafka client. Producers and consumers of connectors inherit nothing but
+ * `bootstrap.servers` from the unprefixed keys, admin clients all of them (org.apache.kafka.connect.runtime.Worker).
+ */
+export interface WorkerClientProperties {
+  /** The worker's own clients: group, internal topics. */
+  readonly worker: Properties;
+  readonly producer: Properties;
+  readonly consumer: Properties;
+  readonly admin: Properties;
+}
+
+/** Families of keys that need no declaration of their own. */
+const OPEN_PREFIXES: readonly string[] = [
+  'key.converter.',
+  'value.converter.',
+  'header.converter.',
+  'producer.',
+  'consumer.',
+  'admin.',
+  'config.providers.',
+  'metrics.context.',
+  'listeners.https.',
+  'admin.listeners.https.',
+  'ssl.',
+  'sasl.',
+];
+const TOPIC_PREFIXES: readonly string[] = ['config.storage.', 'offset.storage.', 'status.storage.'];
+
+/** Unprefixed options that Kafka clients understand as well; the rest of a worker's keys means nothing to them. */
+const SHARED_CLIENT_KEYS: readonly string[] = [
+  'bootstrap.servers',
+  'client.dns.lookup',
+  'client.id',
+  'metadata.max.age.ms',
+  'send.buffer.bytes',
+  'receive.buffer.bytes',
+  'reconnect.backoff.ms',
+  'reconnect.backoff.max.ms',
+  'socket.connection.setup.timeout.ms',
+  'socket.connection.setup.timeout.max.ms',
+  'retry.backoff.ms',
+  'retry.backoff.max.ms',
+  'request.timeout.ms',
+  'connections.max.idle.ms',
+  'metadata.recovery.strategy',
+  'metadata.recovery.rebootstrap.trigger.ms',
+  'security.protocol',
+];
+
+/**
+ * A worker's configuration from its properties (file and environment merged). Throws one ConfigError that names every
+ * missing or wrong key, one per line; keys nobody reads are ignored with a warning each.
+ */
+export function loadWorkerConfig(source: {
+  readonly mode: WorkerConfig['mode'];
+  readonly properties: Properties;
+}): WorkerConfig {
+  const { mode } = source;
+  const warnings: string[] = [];
+  const properties = withListenersOfOldKeys(source.properties, warnings);
+  const errors: string[] = [];
+  const read = <D extends OptionDeclarations>(declarations: D): ParsedOptions<D> => {
+    try {
+      return parseOptions(declarations, properties);
+    } catch (error) {
+      errors.push(toError(error).message);
+      return {} as ParsedOptions<D>;
+    }
+  };
+  const base = {
+    common: read(commonWorkerOptions),
+    rest: read(restOptions),
+    own: read(ownWorkerOptions),
+    converterConfig: converterConfig(properties),
+    clients: clientProperties(properties),
+    configProviders: withPrefix(properties, 'config.providers.'),
+    properties,
+    warnings,
+  };
+  read(clientOptions);
+  const config: WorkerConfig =
+    mode === 'standalone'
+      ? { ...base, mode, standalone: read(standaloneOptions) }
+      : { ...base, mode, ...distributedParts(read(distributedOptions), properties, warnings) };
+  if (errors.length > 0) throw new ConfigError(errors.join('\n'));
+  warnings.push(...unusedKeyWarnings(mode, properties));
+  return config;
+}
+
+function distributedParts(
+  distributed: ParsedOptions<typeof distributedOptions>,
+  properties: Properties,
+  warnings: string[],
+): Pick<DistributedWorkerConfig, 'distributed' | 'topics'> {
+  const topic = (kind: 'config' | 'offset' | 'status', partitions: number): InternalTopic => ({
+    name: distributed[`${kind}.storage.topic`],
+    partitions,
+    replicationFactor: distributed[`${kind}.storage.replication.factor`],
+    settings: topicSettings(kind, properties, warnings),
+  });
+  return {
+    distributed,
+    topics: {
+      config: topic('config', 1),
+      offset: topic('offset', distributed['offset.storage.partitions']),
+      status: topic('status', distributed['status.storage.partitions']),
+    },
+  };
+}
+
+/** What is left under `offset.storage.` and its like are settings for the topic's creation. */
+function topicSettings(kind: string, properties: Properties, warnings: string[]): Properties {
+  const settings: Record<string, string> = {};
+  for (const [name, value] of Object.entries(withPrefix(properties, `${kind}.storage.`))) {
+    const key = `${kind}.storage.${name}`;
+    if (key in distributedOptions || key in standaloneOptions) continue;
+    if (name === 'cleanup.policy') warnings.push(`${key} is ignored: internal topics are always compacted`);
+    else if (name === 'partitions') warnings.push(`${key} is ignored: the config topic always has one partition`);
+    else settings[name] = value;
+  }
+  return settings;
+}
+
+/** `rest.port` and `rest.host.name` went with Connect 3.0; files and images still set them. */
+function withListenersOfOldKeys(properties: Properties, warnings: string[]): Properties {
+  const { 'rest.port': port, 'rest.host.name': host, ...rest } = properties;
+  if (port === undefined && host === undefined) return properties;
+  if (rest['listeners'] !== undefined) {
+    warnings.push('rest.port and rest.host.name are ignored: listeners is given');
+    return rest;
+  }
+  const listeners = `http://${host ?? ''}:${port ?? '8083'}`;
+  warnings.push(`rest.port and rest.host.name are old; they are read as listeners=${listeners}`);
+  return { ...rest, listeners };
+}
+
+function converterConfig(properties: Properties): Properties {
+  const header = commonWorkerOptions['header.converter'].default;
+  const given = Object.entries(properties).filter(([key]) => /^(key|value|header)\.converter($|\.)/.test(key));
+  return { 'header.converter': header, ...Object.fromEntries(given) };
+}
+
+function clientProperties(properties: Properties): WorkerClientProperties {
+  const shared = Object.entries(properties).filter(
+    ([key]) =>
+      SHARED_CLIENT_KEYS.includes(key) || key.startsWith('sasl.') || (key.startsWith('ssl.') && !(key in restOptions)),
+  );
+  const worker = Object.fromEntries(shared);
+  const bootstrap = { 'bootstrap.servers': properties['bootstrap.servers'] ?? '' };
+  return {
+    worker,
+    producer: { ...bootstrap, ...withPrefix(properties, 'producer.') },
+    consumer: { ...bootstrap, ...withPrefix(properties, 'consumer.') },
+    admin: { ...worker, ...withPrefix(properties, 'admin.') },
+  };
+}
+
+/** The entries under a prefix, without it. */
+export function withPrefix(properties: Properties, prefix: string): Record<string, string> {
+  const entries = Object.entries(properties).filter(([key]) => key.startsWith(prefix) && key.length > prefix.length);
+  return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
+}
+
+function unusedKeyWarnings(mode: WorkerConfig['mode'], properties: Properties): string[] {
+  const declared = { ...commonWorkerOptions, ...restOptions, ...ownWorkerOptions, ...clientOptions };
+  return Object.keys(properties).flatMap((key) => {
+    if (javaOnlyKeys.has(key) || javaOnlyPrefixes.some((prefix) => key.startsWith(prefix))) {
+      return [`${key} is ignored: it only means something to a Java worker`];
+    }
+    if (key in declared || key in (mode === 'standalone' ? standaloneOptions : distributedOptions)) return [];
+    if (OPEN_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
+    if (SHARED_CLIENT_KEYS.includes(key)) return [];
+    if (mode === 'distributed' && TOPIC_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
+    if (key in distributedOptions || key in standaloneOptions) {
+      return [`${key} is ignored: it means nothing to a ${mode} worker`];
+    }
+    return [`${key} is ignored: no such option`];
+  });
+}

@@ -1,0 +1,249 @@
+import { declareOptions } from './option.ts';
+import { headerRules, listenerUrls, optionalListenerUrls } from './rest-validators.ts';
+import { atLeast, distinctList, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
+
+/** Options of every worker, by Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and our own. */
+
+export const commonWorkerOptions = declareOptions({
+  'bootstrap.servers': {
+    type: 'LIST',
+    importance: 'HIGH',
+    documentation: 'Brokers to ask first, as `host:port`, separated by commas.',
+    validator: distinctList({ emptyAllowed: false }),
+  },
+  'client.dns.lookup': {
+    type: 'STRING',
+    default: 'use_all_dns_ips',
+    importance: 'MEDIUM',
+    documentation: 'How names of brokers are resolved.',
+    validator: oneOf('use_all_dns_ips', 'resolve_canonical_bootstrap_servers_only'),
+  },
+  'key.converter': {
+    type: 'CLASS',
+    importance: 'HIGH',
+    documentation: 'Converter for keys of connectors that name none; its settings are sub-keys `key.converter.…`.',
+  },
+  'key.converter.plugin.version': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Version of the key converter.',
+  },
+  'value.converter': {
+    type: 'CLASS',
+    importance: 'HIGH',
+    documentation: 'Converter for values of connectors that name none; its settings are sub-keys `value.converter.…`.',
+  },
+  'value.converter.plugin.version': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Version of the value converter.',
+  },
+  'task.shutdown.graceful.timeout.ms': {
+    type: 'LONG',
+    default: 5000,
+    importance: 'LOW',
+    documentation: 'Milliseconds that all tasks together have to stop in order.',
+  },
+  'offset.flush.interval.ms': {
+    type: 'LONG',
+    default: 60000,
+    importance: 'LOW',
+    documentation: 'Milliseconds between two commits of offsets.',
+  },
+  'offset.flush.timeout.ms': {
+    type: 'LONG',
+    default: 5000,
+    importance: 'LOW',
+    documentation: 'Milliseconds a commit of offsets may take before it is given up and tried again later.',
+  },
+  'plugin.path': {
+    type: 'LIST',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Directories that hold plugins as npm packages. Java plugins in them are passed over.',
+    validator: distinctList({ emptyAllowed: false, nullAllowed: true }),
+  },
+  'metrics.sample.window.ms': {
+    type: 'LONG',
+    default: 30000,
+    importance: 'LOW',
+    documentation: 'Milliseconds of one sample of a metric.',
+    validator: atLeast(0),
+  },
+  'metrics.num.samples': {
+    type: 'INT',
+    default: 2,
+    importance: 'LOW',
+    documentation: 'Samples from which a metric is computed.',
+    validator: atLeast(1),
+  },
+  'metrics.recording.level': {
+    type: 'STRING',
+    default: 'INFO',
+    importance: 'LOW',
+    documentation: 'How detailed metrics are.',
+    validator: oneOf('INFO', 'DEBUG'),
+  },
+  'header.converter': {
+    type: 'CLASS',
+    default: 'org.apache.kafka.connect.storage.SimpleHeaderConverter',
+    importance: 'LOW',
+    documentation:
+      'Converter for headers of connectors that name none; its settings are sub-keys `header.converter.…`.',
+  },
+  'header.converter.plugin.version': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Version of the header converter.',
+  },
+  'config.providers': {
+    type: 'LIST',
+    default: [],
+    importance: 'LOW',
+    documentation: 'Names of config providers; each is set up by `config.providers.<name>.class` and `.param.…`.',
+    validator: distinctList(),
+  },
+  'connector.client.config.override.policy': {
+    type: 'STRING',
+    default: 'All',
+    importance: 'MEDIUM',
+    documentation: 'Which client settings connectors may override: All, None, Principal or Allowlist.',
+  },
+  'connector.client.config.override.allowlist': {
+    type: 'LIST',
+    default: [],
+    importance: 'MEDIUM',
+    documentation: 'Client settings that connectors may override with the Allowlist policy.',
+    validator: distinctList(),
+  },
+  'topic.creation.enable': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether source connectors may have topics created by their `topic.creation.…` settings.',
+  },
+  'topic.tracking.enable': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether the worker keeps track of the topics each connector uses.',
+  },
+  'topic.tracking.allow.reset': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether users may reset the set of topics a connector used.',
+  },
+});
+
+export const restOptions = declareOptions({
+  listeners: {
+    type: 'LIST',
+    default: 'http://:8083',
+    importance: 'LOW',
+    documentation:
+      'Where the REST API listens, as `http://host:port` or `https://host:port`; no host means all addresses.',
+    validator: listenerUrls,
+  },
+  'rest.advertised.host.name': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Host name by which other workers reach this one.',
+  },
+  'rest.advertised.port': {
+    type: 'INT',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Port by which other workers reach this one.',
+  },
+  'rest.advertised.listener': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Protocol by which other workers reach this one: http or https.',
+    validator: nullOr(oneOf('http', 'https')),
+  },
+  'access.control.allow.origin': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation: 'Origins from which browsers may call the REST API, separated by commas, or `*`; empty for none.',
+  },
+  'access.control.allow.methods': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation: 'Methods browsers may use from other origins; empty for GET, POST and HEAD.',
+  },
+  'response.http.headers.config': {
+    type: 'STRING',
+    default: '',
+    importance: 'LOW',
+    documentation: 'Headers added to every answer: `[set|add|setDate|addDate] Name: value`, separated by commas.',
+    validator: headerRules,
+  },
+  'rest.extension.classes': {
+    type: 'LIST',
+    default: [],
+    importance: 'LOW',
+    documentation: 'Extensions of the REST API, in the order in which they are called.',
+    validator: distinctList(),
+  },
+  'admin.listeners': {
+    type: 'LIST',
+    default: null,
+    importance: 'LOW',
+    documentation: 'Where the admin endpoints listen; absent: where the others do, empty: nowhere.',
+    validator: optionalListenerUrls,
+  },
+  'ssl.client.auth': {
+    type: 'STRING',
+    default: 'none',
+    importance: 'LOW',
+    documentation: 'Whether https clients must show a certificate.',
+    validator: oneOf('required', 'requested', 'none'),
+  },
+});
+
+/** Our own; a Java worker ignores them. */
+export const ownWorkerOptions = declareOptions({
+  'json.converter.strict': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation:
+      'Makes JsonConverter refuse what it would damage silently: numbers that do not fit, values of another type, text after the end.',
+  },
+  'log.level': {
+    type: 'STRING',
+    default: 'info',
+    importance: 'LOW',
+    documentation: 'Least level that is logged.',
+    validator: oneOfIgnoringCase('TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'SILENT'),
+  },
+  'log.format': {
+    type: 'STRING',
+    default: 'auto',
+    importance: 'LOW',
+    documentation: '`json`: one object per line. `pretty`: for reading. `auto`: pretty on a terminal, else JSON.',
+    validator: oneOf('auto', 'json', 'pretty'),
+  },
+  'internal.topics.automatic.creation.enable': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether the worker creates its config, offset and status topics when they are missing.',
+  },
+});
+
+export const standaloneOptions = declareOptions({
+  'offset.storage.file.filename': {
+    type: 'STRING',
+    importance: 'HIGH',
+    documentation: 'File in which the offsets of source connectors are kept.',
+  },
+});

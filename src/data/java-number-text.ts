@@ -1,0 +1,122 @@
+/**
+ * Numbers as Java prints and reads them. Doubles and floats are printed with the fewest digits that read back as the
+ * same number (java.lang.Double.toString since Java 19; older ones print a digit more in rare cases).
+ */
+
+const SMALLEST_PLAIN = 1e-3;
+const LARGEST_PLAIN = 1e7;
+
+/** `Double.toString`: `1.0`, `0.001`, `1.0E7`, `4.9E-324`, `NaN`, `-Infinity`. */
+export function doubleText(value: number): string {
+  if (Number.isInteger(value) && value < LARGEST_PLAIN && value > -LARGEST_PLAIN) return integralText(value);
+  const magnitude = Math.abs(value);
+  if (magnitude >= SMALLEST_PLAIN && magnitude < LARGEST_PLAIN) return String(value);
+  if (!Number.isFinite(value)) return String(value);
+  // Java wants two digits at least and takes the nearest of two; JavaScript's one digit may be another number (5e-324).
+  const shortest = value.toExponential();
+  const nearest = /^-?\de/.test(shortest) ? value.toExponential(1) : shortest;
+  return scientificText(nearest);
+}
+
+/** `Float.toString` of a number that a 32-bit float holds exactly. */
+export function floatText(value: number): string {
+  if (Number.isInteger(value) && value < LARGEST_PLAIN && value > -LARGEST_PLAIN) return integralText(value);
+  if (!Number.isFinite(value)) return String(value);
+  const digits = shortestFloat(value);
+  const magnitude = Math.abs(value);
+  return magnitude >= SMALLEST_PLAIN && magnitude < LARGEST_PLAIN
+    ? withPoint(String(Number(digits)))
+    : scientificText(digits);
+}
+
+function integralText(value: number): string {
+  return Object.is(value, -0) ? '-0.0' : `${String(value)}.0`;
+}
+
+function withPoint(text: string): string {
+  return text.includes('.') ? text : `${text}.0`;
+}
+
+/** `1.5e+21` -> `1.5E21`. */
+function scientificText(exponential: string): string {
+  const split = exponential.indexOf('e');
+  const exponent = exponential[split + 1] === '+' ? exponential.slice(split + 2) : exponential.slice(split + 1);
+  return `${withPoint(exponential.slice(0, split))}E${exponent}`;
+}
+
+/** The shortest decimal, two digits at least and nine at most, that rounds to this float, in exponential form. */
+function shortestFloat(value: number): string {
+  for (let fraction = 1; fraction < 8; fraction++) {
+    const text = value.toExponential(fraction);
+    if (Math.fround(Number(text)) === value) return text.replace(/\.?0+e/, 'e');
+    const wider = awayFromZero(text, fraction);
+    if (Math.fround(Number(wider)) === value) return wider;
+  }
+  return value.toExponential(8);
+}
+
+/** The next decimal of the same length: below a power of two floats lie closer than above, so only it may fit. */
+function awayFromZero(text: string, fraction: number): string {
+  const split = text.indexOf('e');
+  const step = Number(`1e${String(-fraction)}`);
+  const mantissa = Number(text.slice(0, split));
+  return `${(mantissa + Math.sign(mantissa) * step).toFixed(fraction)}${text.slice(split)}`;
+}
+
+/** Java looks at UTF-16 units, so digits beyond the basic plane do not count. */
+const DECIMAL_DIGITS = /^[+-]?(?:(?![\u{10000}-\u{10ffff}])\p{Nd})+$/u;
+
+/**
+ * `Long.parseLong` and its like: decimal digits of any script with an optional sign, nothing else.
+ * `undefined` when the text is no integer; the caller checks the range.
+ */
+export function parseInteger(text: string): bigint | undefined {
+  if (/^[+-]?[0-9]+$/.test(text)) return BigInt(text.startsWith('+') ? text.slice(1) : text);
+  if (!DECIMAL_DIGITS.test(text)) return undefined;
+  const latin = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  return BigInt(latin.startsWith('+') ? latin.slice(1) : latin);
+}
+
+/** Unicode keeps the ten digits of a script together, so the value is the distance from the script's zero. */
+function digitValue(digit: string): number {
+  const point = digit.codePointAt(0) ?? 0;
+  let zero = point;
+  while (point - zero < 9 && /\p{Nd}/u.test(String.fromCodePoint(zero - 1))) zero--;
+  return (point - zero) % 10;
+}
+
+const DECIMAL_DOUBLE = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?[dDfF]?$/;
+const HEX_DOUBLE = /^([+-]?)0[xX]([0-9a-fA-F]*)\.?([0-9a-fA-F]*)[pP]([+-]?\d+)[dDfF]?$/;
+
+/** `Double.parseDouble` of trimmed text: `1.5`, `.5`, `1e3d`, `0x1p3`, `NaN`, `-Infinity`; `undefined` when it is none. */
+export function parseDouble(text: string): number | undefined {
+  if (DECIMAL_DOUBLE.test(text)) return Number(text.replace(/[dDfF]$/, ''));
+  const special = /^([+-]?)(NaN|Infinity)$/.exec(text);
+  if (special !== null) return Number(`${special[1] === '-' ? '-' : ''}${special[2] ?? ''}`);
+  const hex = HEX_DOUBLE.exec(text);
+  return hex === null ? undefined : parseHexDouble(hex);
+}
+
+function parseHexDouble(parts: RegExpExecArray): number | undefined {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = parts;
+  const digits = whole + fraction;
+  if (digits === '') return undefined;
+  const magnitude = scaleByPowerOfTwo(BigInt(`0x${digits}`), Number(exponent) - 4 * fraction.length);
+  return sign === '-' ? -magnitude : magnitude;
+}
+
+/** `unscaled * 2^exponent` as a double, rounded once, half to even. */
+function scaleByPowerOfTwo(unscaled: bigint, exponent: number): number {
+  const bits = unscaled.toString(2).length;
+  const top = bits + exponent;
+  if (unscaled === 0n || top < -1074) return 0;
+  if (top > 1024) return Infinity;
+  // Subnormal numbers have fewer than 53 bits; the last one stands for 2^-1074.
+  const drop = Math.max(0, bits - Math.min(53, top + 1074));
+  if (drop === 0) return Number(unscaled) * 2 ** exponent;
+  const kept = unscaled >> BigInt(drop);
+  const rest = unscaled - (kept << BigInt(drop));
+  const half = 1n << BigInt(drop - 1);
+  const roundUp = rest > half || (rest === half && (kept & 1n) === 1n);
+  return Number(roundUp ? kept + 1n : kept) * 2 ** (exponent + drop);
+}
