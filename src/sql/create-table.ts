@@ -1,0 +1,69 @@
+import type { TableName } from '../data/row-batch.ts';
+import { tableText } from '../data/row-batch.ts';
+import type { ColumnShape, TableShape } from '../data/table-shape.ts';
+import { DatabaseError } from '../errors.ts';
+import { columnMark } from './mark.ts';
+import { quoteIdentifier, quoteLiteral, quoteTable } from './quote.ts';
+import { postgresType } from './type-names.ts';
+
+/**
+ * The statements that create a table of this shape, to be run in one transaction.
+ *
+ * With a column of role `time` it is a time-series table: time first, then data, then tags, whatever their order in the
+ * shape; primary key (time, primary tags); tags marked by comments (mark.ts). Otherwise columns stand as given, without
+ * a key. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
+ */
+export function createTableStatements(table: TableName, shape: TableShape): string[] {
+  refuseRepeatedColumns(table, shape);
+  const time = shape.columns.find((column) => column.role === 'time');
+  const columns = tableOrder(shape.columns);
+  const lines = columns.map(columnDefinition);
+  if (time !== undefined) {
+    const primaryTags = columns.filter((column) => column.role === 'primary-tag');
+    const key = [time, ...primaryTags].map((column) => quoteIdentifier(column.name));
+    lines.push(`PRIMARY KEY (${key.join(', ')})`);
+  }
+  return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})`, ...markStatements(table, columns)];
+}
+
+/** The order in which the columns stand in a table that is created for them. */
+export function tableOrder(columns: readonly ColumnShape[]): readonly ColumnShape[] {
+  const time = columns.find((column) => column.role === 'time');
+  if (time === undefined) return columns;
+  const data = columns.filter((column) => column !== time && columnMark(column.role) === undefined);
+  const tags = columns.filter((column) => columnMark(column.role) !== undefined);
+  return [time, ...data, ...tags];
+}
+
+function columnDefinition(column: ColumnShape): string {
+  const type = postgresType(timeType(column), column.length);
+  const inKey = column.role === 'time' || column.role === 'primary-tag';
+  return `${quoteIdentifier(column.name)} ${type}${inKey || !column.nullable ? ' NOT NULL' : ''}`;
+}
+
+/** The first timestamp of a time-series table is an instant even where it is called TIMESTAMP (original-system.md 14). */
+function timeType(column: ColumnShape): string {
+  return column.role === 'time' ? column.type.replace(/^TIMESTAMP(?!TZ| WITH )/i, 'TIMESTAMPTZ') : column.type;
+}
+
+function markStatements(table: TableName, columns: readonly ColumnShape[]): string[] {
+  return columns.flatMap((column) => {
+    const mark = columnMark(column.role);
+    if (mark === undefined) return [];
+    return [`COMMENT ON COLUMN ${quoteTable(table)}.${quoteIdentifier(column.name)} IS ${quoteLiteral(mark)}`];
+  });
+}
+
+function refuseRepeatedColumns(table: TableName, shape: TableShape): void {
+  const seen = new Set<string>();
+  for (const { name } of shape.columns) {
+    if (seen.has(name)) {
+      throw new DatabaseError(`the column "${name}" stands twice in the description of table "${tableText(table)}"`, {
+        scope: 'table',
+        sqlstate: '42701',
+        column: name,
+      });
+    }
+    seen.add(name);
+  }
+}

@@ -1,0 +1,105 @@
+import { DatabaseError } from '../errors.ts';
+
+/** How a type name of the documents becomes a PostgreSQL type; `length` says what the name's number means. */
+interface TypeRule {
+  readonly postgres: string;
+  readonly length: 'none' | 'characters' | 'precision' | 'bits';
+}
+
+const plain = (postgres: string): TypeRule => ({ postgres, length: 'none' });
+const characters = (postgres: string): TypeRule => ({ postgres, length: 'characters' });
+
+/**
+ * Names as the documents, the original's SQL and PostgreSQL write them. INT and INTEGER are 8 bytes wide, as in the
+ * original, which prints INT as INT8 (reference/original-system.md 8.2).
+ */
+const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
+  ['TIMESTAMPTZ', { postgres: 'timestamptz', length: 'precision' }],
+  ['TIMESTAMP WITH TIME ZONE', { postgres: 'timestamptz', length: 'precision' }],
+  ['TIMESTAMP', { postgres: 'timestamp', length: 'precision' }],
+  ['TIMESTAMP WITHOUT TIME ZONE', { postgres: 'timestamp', length: 'precision' }],
+  ['DATE', plain('date')],
+  ['TIME', plain('time')],
+  ['TIMETZ', plain('timetz')],
+  ['INTERVAL', plain('interval')],
+  ['INT2', plain('int2')],
+  ['SMALLINT', plain('int2')],
+  ['INT4', plain('int4')],
+  ['INT8', plain('int8')],
+  ['BIGINT', plain('int8')],
+  ['INT', plain('int8')],
+  ['INTEGER', plain('int8')],
+  ['FLOAT4', plain('float4')],
+  ['REAL', plain('float4')],
+  ['FLOAT8', plain('float8')],
+  ['FLOAT', plain('float8')],
+  ['DOUBLE', plain('float8')],
+  ['DOUBLE PRECISION', plain('float8')],
+  ['DECIMAL', { postgres: 'numeric', length: 'precision' }],
+  ['NUMERIC', { postgres: 'numeric', length: 'precision' }],
+  ['BOOL', plain('bool')],
+  ['BOOLEAN', plain('bool')],
+  ['CHAR', characters('char')],
+  ['CHARACTER', characters('char')],
+  ['BPCHAR', characters('char')],
+  ['NCHAR', characters('char')],
+  ['VARCHAR', characters('varchar')],
+  ['CHARACTER VARYING', characters('varchar')],
+  ['NVARCHAR', characters('varchar')],
+  ['STRING', plain('text')],
+  ['TEXT', plain('text')],
+  ['CLOB', plain('text')],
+  ['NAME', plain('text')],
+  ['BYTES', plain('bytea')],
+  ['BYTEA', plain('bytea')],
+  ['VARBYTES', plain('bytea')],
+  ['VARBYTEA', plain('bytea')],
+  ['BLOB', plain('bytea')],
+  ['BIT', { postgres: 'bit', length: 'bits' }],
+  ['VARBIT', { postgres: 'varbit', length: 'bits' }],
+  ['JSON', plain('json')],
+  ['JSONB', plain('jsonb')],
+  ['UUID', plain('uuid')],
+  ['INET', plain('inet')],
+]);
+
+/** PostgreSQL's limit for varchar(n) and char(n); longer ones go without a length. */
+const MAX_CHARACTERS = 10_485_760;
+
+/** `NAME`, `NAME(10)`, `NAME(10,2)`, each with `[]` or, as the original prints it, a leading `_` for an array. */
+const TYPE_TEXT = /^(_?)([A-Z][A-Z0-9 ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(\[\])?$/;
+
+/**
+ * PostgreSQL's type for a type name of the documents. `length` counts characters and matters for string types only: for
+ * the others the documents give bits. A name that is not known is a DatabaseError of scope `table` (42704).
+ */
+export function postgresType(typeName: string, length: number | undefined): string {
+  const match = TYPE_TEXT.exec(typeName.trim().toUpperCase());
+  const rule = match === null ? undefined : TYPE_RULES.get(match[2] ?? '');
+  if (match === null || rule === undefined) {
+    throw new DatabaseError(
+      `the type ${JSON.stringify(typeName)} is not known; known are ${[...TYPE_RULES.keys()].join(', ')}`,
+      { scope: 'table', sqlstate: '42704' },
+    );
+  }
+  const [, underscore, , first, second, brackets] = match;
+  return rule.postgres + modifier(rule, length, first, second) + (underscore === '_' || brackets === '[]' ? '[]' : '');
+}
+
+function modifier(rule: TypeRule, length: number | undefined, first: string | undefined, second: string | undefined) {
+  switch (rule.length) {
+    case 'none':
+      return '';
+    case 'characters': {
+      const count = length ?? (first === undefined ? undefined : Number(first));
+      return count === undefined || count < 1 || count > MAX_CHARACTERS ? '' : `(${String(count)})`;
+    }
+    case 'bits':
+      return first === undefined ? '' : `(${first})`;
+    case 'precision':
+      if (first === undefined) return '';
+      // The original counts to nanoseconds, PostgreSQL to microseconds.
+      if (rule.postgres !== 'numeric') return `(${String(Math.min(Number(first), 6))})`;
+      return second === undefined ? `(${first})` : `(${first},${second})`;
+  }
+}
