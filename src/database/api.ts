@@ -78,6 +78,11 @@ export interface WritePolicy {
   readonly dedupRule: DedupRule;
   /** What a column does that the table does not have (decisions.md, "NULL and missing"). */
   readonly unknownColumns: 'fault' | 'ignore';
+  /**
+   * Writes of one lane reach the database in the order of the calls, while the next is encoded during the one before; a
+   * write that fails takes along those that wait behind it. Without a lane, writes in flight may overtake each other.
+   */
+  readonly lane?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }

@@ -1,0 +1,135 @@
+import type { ColumnRole, TableName } from '../data/row-batch.ts';
+import { columnRole } from '../sql/mark.ts';
+import { typeFamily, type TypeFamily } from '../sql/column-type.ts';
+import type { QueryResult, Table, TableColumn } from './api.ts';
+
+/** A column with what the batch writer needs beyond the plugin API. */
+export interface CatalogueColumn extends TableColumn {
+  /** The type as SQL without length or precision, schema-qualified where needed. */
+  readonly baseType: string;
+  /** Of the base type where the type is a domain. */
+  readonly family: TypeFamily;
+  readonly isDomain: boolean;
+  readonly isArray: boolean;
+  /** Digits of a second; 6 where the type says nothing. */
+  readonly precision: number;
+  /** The database computes it and refuses values (GENERATED ALWAYS, stored or identity). */
+  readonly generated: boolean;
+  readonly defaultExpression: string | undefined;
+}
+
+export interface CatalogueTable extends Table {
+  readonly columns: readonly CatalogueColumn[];
+}
+
+/** The first schema of the search path that has the table; pg_catalog, which is searched implicitly, is left out. */
+const NAMED_TABLE = `
+  SELECT c.oid, n.nspname, c.relname
+  FROM unnest(CASE WHEN $2::text IS NULL THEN current_schemas(false) ELSE ARRAY[$2::name] END)
+    WITH ORDINALITY AS place(schema, position)
+  JOIN pg_catalog.pg_namespace n ON n.nspname = place.schema
+  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = $1::name AND c.relkind IN ('r', 'p', 'f', 'v')
+  ORDER BY place.position LIMIT 1`;
+
+const USER_TABLES = `
+  SELECT c.oid, n.nspname, c.relname
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`;
+
+/**
+ * One row per column. A key is the primary key, else the oldest unique index that ON CONFLICT can use: whole, immediate,
+ * valid, without expressions, over NOT NULL columns.
+ */
+function columnsOf(tables: string): string {
+  return `
+    WITH found AS (${tables})
+    SELECT f.nspname, f.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod),
+      pg_catalog.format_type(a.atttypid, -1), a.atttypid, COALESCE(NULLIF(t.typbasetype, 0), a.atttypid),
+      a.atttypmod, a.attnotnull OR t.typnotnull, t.typcategory = 'A', a.attgenerated <> '' OR a.attidentity = 'a',
+      a.attidentity <> '' OR d.oid IS NOT NULL OR t.typdefault IS NOT NULL, pg_catalog.pg_get_expr(d.adbin, d.adrelid),
+      pg_catalog.col_description(f.oid, a.attnum), k.position
+    FROM found f
+    LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped
+    LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = f.oid AND d.adnum = a.attnum
+    LEFT JOIN LATERAL (
+      SELECT i.indkey::int2[] AS columns, i.indnkeyatts AS length
+      FROM pg_catalog.pg_index i
+      WHERE i.indrelid = f.oid AND i.indisunique AND i.indimmediate AND i.indisvalid
+        AND i.indpred IS NULL AND i.indexprs IS NULL
+        AND NOT EXISTS (
+          SELECT FROM unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) AS part(number)
+          JOIN pg_catalog.pg_attribute ka ON ka.attrelid = f.oid AND ka.attnum = part.number
+          WHERE NOT ka.attnotnull)
+      ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1) AS best ON true
+    LEFT JOIN LATERAL (
+      SELECT entry.position FROM unnest(best.columns) WITH ORDINALITY AS entry(number, position)
+      WHERE entry.number = a.attnum AND entry.position <= best.length) AS k ON true
+    ORDER BY f.nspname, f.relname, a.attnum`;
+}
+
+export function tableQuery(table: TableName): { text: string; values: (string | null)[] } {
+  return { text: columnsOf(NAMED_TABLE), values: [table.name, table.schema ?? null] };
+}
+
+export const ALL_TABLES_QUERY = columnsOf(USER_TABLES);
+
+/** The tables in the rows of the queries above. */
+export function readTables(result: QueryResult): CatalogueTable[] {
+  const tables: CatalogueTable[] = [];
+  let start = 0;
+  const { rows } = result;
+  for (let end = 1; end <= rows.length; end++) {
+    if (rows[end]?.[0] === rows[start]?.[0] && rows[end]?.[1] === rows[start]?.[1] && end < rows.length) continue;
+    tables.push(readTable(rows.slice(start, end)));
+    start = end;
+  }
+  return tables;
+}
+
+type Row = QueryResult['rows'][number];
+
+function readTable(rows: readonly Row[]): CatalogueTable {
+  const [schema, name] = rows[0] ?? [];
+  const withColumn = rows.filter((row) => row[2] !== null);
+  const key = withColumn
+    .filter((row) => row[14] !== null)
+    .sort((left, right) => Number(left[14]) - Number(right[14]))
+    .map((row) => row[2] ?? '');
+  return {
+    name: { schema: schema ?? '', name: name ?? '' },
+    columns: withColumn.map((row, index) => readColumn(row, index === 0)),
+    key,
+  };
+}
+
+function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
+  const [, , name, type, baseType, typeOid, baseOid, typeModifier, notNull, isArray, generated] = row;
+  const [hasDefault, defaultExpression, comment] = row.slice(11);
+  const family = isArray === 't' ? 'other' : typeFamily(Number(baseOid));
+  return {
+    name: name ?? '',
+    type: type ?? '',
+    typeOid: Number(typeOid),
+    nullable: notNull !== 't',
+    hasDefault: hasDefault === 't',
+    role: roleOf(comment ?? null, family, isFirst),
+    baseType: baseType ?? '',
+    family,
+    isDomain: typeOid !== baseOid,
+    isArray: isArray === 't',
+    precision: isTime(family) && Number(typeModifier) >= 0 ? Number(typeModifier) : 6,
+    generated: generated === 't',
+    defaultExpression: defaultExpression ?? undefined,
+  };
+}
+
+/** Tags are told by comments; the first column is the time when it is a timestamp. */
+function roleOf(comment: string | null, family: TypeFamily, isFirst: boolean): ColumnRole {
+  return columnRole(comment) ?? (isFirst && isTime(family) ? 'time' : 'data');
+}
+
+function isTime(family: TypeFamily): boolean {
+  return family === 'timestamptz' || family === 'timestamp';
+}

@@ -1,0 +1,145 @@
+import { type TableName, tableText } from '../data/row-batch.ts';
+import type { TableShape } from '../data/table-shape.ts';
+import { DatabaseError } from '../errors.ts';
+import { createTableStatements, tableOrder } from '../sql/create-table.ts';
+import type { Session, TableCatalogue } from './api.ts';
+import { ALL_TABLES_QUERY, type CatalogueTable, readTables, tableQuery } from './catalogue-query.ts';
+
+/** Tables are asked for again after this time, so that changes made by others are seen without an error first. */
+const MAX_AGE_MS = 60_000;
+/** Tables kept; beyond it the one asked for longest ago goes. */
+const MAX_TABLES = 10_000;
+/** Another process created the table between our look and our CREATE: duplicate table, type, object, unique index. */
+const EXISTS_NOW_CODES: ReadonlySet<string> = new Set(['42P07', '42710', '23505']);
+
+/** How the catalogue reaches the database. */
+export interface CatalogueSource {
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** What the database knows of its tables, as it was at most a minute ago. One per pool. */
+export class Catalogue implements TableCatalogue {
+  readonly #source: CatalogueSource;
+  readonly #tables = new Map<string, { readonly table: CatalogueTable; readonly readAt: number }>();
+  /** Single flight: everyone who asks for a table while it is being read or created gets the same answer. */
+  readonly #reading = new Map<string, Promise<CatalogueTable | undefined>>();
+  readonly #creating = new Map<string, Promise<CatalogueTable>>();
+
+  constructor(source: CatalogueSource) {
+    this.#source = source;
+  }
+
+  /** The table as it was at most `maxAgeMs` ago, without asking the database. */
+  remembered(table: TableName, maxAgeMs = MAX_AGE_MS): CatalogueTable | undefined {
+    const entry = this.#tables.get(keyOf(table));
+    return entry === undefined || performance.now() - entry.readAt > maxAgeMs ? undefined : entry.table;
+  }
+
+  async find(table: TableName): Promise<CatalogueTable | undefined> {
+    return this.remembered(table) ?? this.refresh(table);
+  }
+
+  async refresh(table: TableName): Promise<CatalogueTable | undefined> {
+    return singleFlight(this.#reading, keyOf(table), async () => {
+      const { text, values } = tableQuery(table);
+      const [found] = readTables(await this.#source.session((session) => session.query(text, values)));
+      this.#tables.delete(keyOf(table));
+      if (found !== undefined) this.#remember(table, found);
+      return found;
+    });
+  }
+
+  async list(): Promise<readonly CatalogueTable[]> {
+    return readTables(await this.#source.session((session) => session.query(ALL_TABLES_QUERY)));
+  }
+
+  async ensure(table: TableName, shape: TableShape, policy: { readonly create: boolean }): Promise<CatalogueTable> {
+    const known = this.remembered(table);
+    if (known !== undefined && differences(known, shape) === undefined) return known;
+    const found = (await this.refresh(table)) ?? (await this.#create(table, shape, policy));
+    const difference = differences(found, shape);
+    if (difference !== undefined) {
+      throw new DatabaseError(`table "${tableText(table)}" does not match the message: ${difference}`, {
+        scope: 'table',
+        sqlstate: '42804',
+      });
+    }
+    return found;
+  }
+
+  async #create(table: TableName, shape: TableShape, policy: { readonly create: boolean }): Promise<CatalogueTable> {
+    if (!policy.create) throw missing(table, ' and may not be created');
+    return singleFlight(this.#creating, keyOf(table), async () => {
+      const statements = createTableStatements(table, shape);
+      try {
+        await this.#source.session((session) => createTable(session, table, statements));
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || !EXISTS_NOW_CODES.has(error.sqlstate ?? '')) throw error;
+      }
+      const created = await this.refresh(table);
+      if (created === undefined) throw missing(table, ' although it was just created: check the search path');
+      return created;
+    });
+  }
+
+  #remember(table: TableName, found: CatalogueTable): void {
+    this.#tables.set(keyOf(table), { table: found, readAt: performance.now() });
+    if (this.#tables.size <= MAX_TABLES) return;
+    const oldest = this.#tables.keys().next();
+    if (oldest.done !== true) this.#tables.delete(oldest.value);
+  }
+}
+
+/**
+ * Creates under an advisory lock of the table's name, so that processes of this program take turns; the second one finds
+ * the table and leaves it alone. Others may still be faster: that shows as an error of EXISTS_NOW_CODES.
+ */
+async function createTable(session: Session, table: TableName, statements: readonly string[]): Promise<void> {
+  await session.transaction(async () => {
+    await session.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`sluice table ${tableText(table)}`]);
+    const { text, values } = tableQuery(table);
+    if ((await session.query(text, values)).rows.length > 0) return;
+    for (const statement of statements) await session.query(statement);
+  });
+}
+
+/** What keeps an exact shape from fitting the table, in one clause; `undefined` when it fits or need not. */
+function differences(table: CatalogueTable, shape: TableShape): string | undefined {
+  if (!shape.exact) return undefined;
+  const expected = tableOrder(shape.columns).map((column) => column.name);
+  const actual = table.columns.map((column) => column.name);
+  const lacking = expected.filter((name) => !actual.includes(name));
+  const extra = actual.filter((name) => !expected.includes(name));
+  const clauses: string[] = [];
+  if (lacking.length > 0) clauses.push(`the table has no column ${quotedList(lacking)}`);
+  if (extra.length > 0) clauses.push(`the message does not list column ${quotedList(extra)} of the table`);
+  if (clauses.length > 0) return clauses.join(', and ');
+  const position = expected.findIndex((name, index) => actual[index] !== name);
+  if (position < 0) return undefined;
+  const place = String(position + 1);
+  return `column ${place} is "${actual[position] ?? ''}" in the table and "${expected[position] ?? ''}" in the message`;
+}
+
+function quotedList(names: readonly string[]): string {
+  return names.map((name) => `"${name}"`).join(', ');
+}
+
+/** The error for a table that is not there. */
+export function missing(table: TableName, consequence = ''): DatabaseError {
+  return new DatabaseError(`table "${tableText(table)}" does not exist${consequence}`, {
+    scope: 'table',
+    sqlstate: '42P01',
+  });
+}
+
+function keyOf(table: TableName): string {
+  return table.schema === undefined ? table.name : `${table.schema}\0${table.name}`;
+}
+
+async function singleFlight<T>(flights: Map<string, Promise<T>>, key: string, start: () => Promise<T>): Promise<T> {
+  const running = flights.get(key);
+  if (running !== undefined) return running;
+  const flight = start().finally(() => flights.delete(key));
+  flights.set(key, flight);
+  return flight;
+}

@@ -1,0 +1,169 @@
+import type { ConnectionOptions } from 'node:tls';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { DatabaseError, toError } from '../errors.ts';
+import type { Executor } from './api.ts';
+import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
+import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
+import { toDatabaseError } from './sqlstate.ts';
+import { tlsOptions } from './tls-options.ts';
+
+/**
+ * Settings that every session starts with and RESET ALL returns to: the text of values must not depend on how the
+ * server, the database or the role is set up.
+ */
+const SESSION_DEFAULTS = [
+  'TimeZone=UTC',
+  'DateStyle=ISO',
+  'IntervalStyle=postgres',
+  'bytea_output=hex',
+  'extra_float_digits=1',
+];
+
+/** These say that this server cannot serve now; another of the list may (57P03: starting or stopping; 53300: full). */
+const NEXT_SERVER_CODES: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300', '25006']);
+
+/**
+ * Opens one connection to the first server of the list that takes it. Rejects with a DatabaseError: scope
+ * `infrastructure` when none could be reached, `caller` when one refused user, password, database or TLS.
+ */
+export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
+  const tls = await tlsOptions(settings.tls);
+  const failures: { server: ServerAddress; error: DatabaseError }[] = [];
+  for (const server of settings.servers) {
+    try {
+      return await connectTo(server, settings, tls, signal);
+    } catch (thrown) {
+      const error = toDatabaseError(thrown);
+      failures.push({ server, error });
+      const mayTryNext = error.sqlstate === undefined || NEXT_SERVER_CODES.has(error.sqlstate);
+      if (error.scope === 'caller' || !mayTryNext) break;
+    }
+  }
+  throw connectFailure(settings, failures);
+}
+
+async function connectTo(
+  server: ServerAddress,
+  settings: ConnectionSettings,
+  tls: ConnectionOptions | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Connection> {
+  try {
+    return await handshake(server, settings, tls, signal);
+  } catch (error) {
+    const isPlainServer = toError(error).message.includes('does not support SSL');
+    if (settings.tls.mode === 'prefer' && isPlainServer) return handshake(server, settings, undefined, signal);
+    throw error;
+  }
+}
+
+async function handshake(
+  server: ServerAddress,
+  settings: ConnectionSettings,
+  tls: ConnectionOptions | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Connection> {
+  const client = new pg.Client({
+    host: server.host,
+    port: server.port,
+    user: settings.user,
+    database: settings.database,
+    // A function, so that the driver neither asks the environment nor a password file.
+    password: () => settings.password?.reveal() ?? '',
+    ssl: tls ?? false,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    application_name: settings.applicationName,
+    options: startupOptions(settings),
+    keepAlive: true,
+    types: TEXT_VALUES,
+  });
+  const connection = new Connection(client, { ...server, tls });
+  let readOnly = false;
+  client.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {
+    const tells = status.parameterName === 'in_hot_standby' || status.parameterName === 'default_transaction_read_only';
+    if (tells && status.parameterValue === 'on') readOnly = true;
+  });
+  const onAbort = (): unknown => client.connection.stream.destroy(new Error('aborted'));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (signal?.aborted === true) throw cancelled(signal);
+    await client.connect();
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw signal?.aborted === true ? cancelled(signal) : error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+  if (readOnly && settings.target === 'primary') {
+    await connection.close();
+    throw new DatabaseError('the server only reads', { scope: 'infrastructure', sqlstate: '25006' });
+  }
+  return connection;
+}
+
+/** `-c name=value` for each setting; blanks and backslashes in values are escaped (libpq, "options"). */
+function startupOptions(settings: ConnectionSettings): string {
+  const all =
+    settings.searchPath === undefined ? SESSION_DEFAULTS : [...SESSION_DEFAULTS, `search_path=${settings.searchPath}`];
+  return all.map((setting) => `-c ${setting.replace(/[\\\s]/g, '\\$&')}`).join(' ');
+}
+
+function connectFailure(
+  settings: ConnectionSettings,
+  failures: readonly { server: ServerAddress; error: DatabaseError }[],
+): DatabaseError {
+  const refusal = failures.find((failure) => failure.error.scope === 'caller' || failure.error.sqlstate !== undefined);
+  const told = refusal === undefined ? failures : [refusal];
+  const list = told.map(({ server, error }) => `${server.host}:${String(server.port)}: ${reason(error, settings)}`);
+  const first = told[0]?.error;
+  return new DatabaseError(
+    `cannot connect to database "${settings.database}" as user "${settings.user}" at ${list.join('; ')}`,
+    { scope: first?.scope ?? 'infrastructure', sqlstate: first?.sqlstate, cause: first },
+  );
+}
+
+function reason(error: DatabaseError, settings: ConnectionSettings): string {
+  if (error.message !== 'timeout expired') return error.message;
+  return `no answer within ${String(settings.connectTimeoutMs)} ms`;
+}
+
+/** `connection.attempts` and `connection.backoff.ms` (spec/stream-connector.md). */
+export interface ConnectAttempts {
+  readonly attempts: number;
+  readonly backoffMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of each attempt that failed and will be followed by another. */
+  readonly onFailure?: (error: DatabaseError, attempt: number) => void;
+}
+
+/**
+ * Proves that the executor's database answers; tries again while it cannot be reached, at most `attempts` times.
+ * What waiting cannot mend (password, unknown database, certificate) rejects at once.
+ */
+export async function connectWithAttempts(executor: Pick<Executor, 'query'>, policy: ConnectAttempts): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await executor.query('SELECT 1', [], { signal: policy.signal });
+      return;
+    } catch (thrown) {
+      const error = toDatabaseError(thrown);
+      if (error.scope !== 'infrastructure') throw error;
+      if (attempt >= policy.attempts) throw exhausted(error, policy);
+      policy.onFailure?.(error, attempt);
+    }
+    try {
+      await delay(policy.backoffMs, undefined, policy.signal === undefined ? {} : { signal: policy.signal });
+    } catch (error) {
+      throw policy.signal?.aborted === true ? cancelled(policy.signal) : error;
+    }
+  }
+}
+
+function exhausted(error: DatabaseError, policy: ConnectAttempts): DatabaseError {
+  if (policy.attempts <= 1) return error;
+  return new DatabaseError(
+    `${error.message} (${String(policy.attempts)} attempts, ${String(policy.backoffMs)} ms apart)`,
+    { scope: error.scope, sqlstate: error.sqlstate, cause: error.cause },
+  );
+}

@@ -1,0 +1,171 @@
+import type { ConnectionOptions } from 'node:tls';
+import type pg from 'pg';
+import { DatabaseError } from '../errors.ts';
+import type { QueryResult, StatementOptions } from './api.ts';
+import { requestCancel } from './cancel.ts';
+import { toDatabaseError } from './sqlstate.ts';
+
+/** How long a cancelled statement may go on before its connection is cut. */
+const CANCEL_GRACE_MS = 5_000;
+/** Named statements stay on the server until the connection ends; beyond this many it is worth a new connection. */
+const MAX_NAMED_STATEMENTS = 500;
+
+/** The driver's own names for what its types leave out. */
+type RawClient = pg.Client & { readonly processID: number; readonly secretKey: number };
+
+export interface Statement {
+  readonly text: string;
+  /** Prepared once per connection under this name. */
+  readonly name?: string | undefined;
+  readonly values?: readonly (string | Buffer | null)[] | undefined;
+}
+
+/** Every value stays the server's text: int8, numeric and timestamps lose nothing on the way. */
+export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value };
+
+/**
+ * One server connection.
+ *
+ * usable -> lost: the socket broke or the server ended it; statements fail, the pool drops it.
+ * usable -> worn: it was interrupted, or holds too many named statements; it serves out its turn and is dropped then.
+ */
+export class Connection {
+  readonly client: pg.Client;
+  readonly #where: { host: string; port: number; tls: ConnectionOptions | undefined };
+  readonly #names = new Set<string>();
+  #lost: Error | undefined;
+  #worn = false;
+
+  constructor(client: pg.Client, where: { host: string; port: number; tls: ConnectionOptions | undefined }) {
+    this.client = client;
+    this.#where = where;
+    // Without a listener an idle connection that breaks would end the process.
+    client.on('error', (error) => (this.#lost ??= error));
+    client.on('end', () => (this.#lost ??= new Error('the server ended the connection')));
+  }
+
+  /** Set when the connection can no longer be used. */
+  get lost(): Error | undefined {
+    return this.#lost;
+  }
+
+  get reusable(): boolean {
+    return this.#lost === undefined && !this.#worn && this.#names.size <= MAX_NAMED_STATEMENTS;
+  }
+
+  /** The connection may hold something that cannot be cleaned away: it is dropped after its turn. */
+  wearOut(): void {
+    this.#worn = true;
+  }
+
+  /** Runs one statement by the extended protocol. Rejects with a DatabaseError; a cancelled one with 57014. */
+  async run(statement: Statement, options: StatementOptions = {}): Promise<QueryResult> {
+    if (statement.name !== undefined) this.#names.add(statement.name);
+    const config = {
+      text: statement.text,
+      ...(statement.name === undefined ? {} : { name: statement.name }),
+      values: (statement.values ?? []) as (string | Buffer | null)[],
+      rowMode: 'array' as const,
+      types: TEXT_VALUES,
+      // Also without parameters: the simple protocol would run several statements in one text.
+      queryMode: 'extended',
+    };
+    const result = await this.interruptible(options, () => this.client.query<(string | null)[]>(config));
+    return toQueryResult(result, result.rows);
+  }
+
+  /** Runs a text of several statements of our own by the simple protocol. */
+  async script(text: string, options: StatementOptions = {}): Promise<void> {
+    await this.interruptible(options, () => this.client.query(text));
+  }
+
+  /** Does `work` on this connection; an abort or the timeout cancels on the server what is running then. */
+  async interruptible<T>(options: StatementOptions, work: () => Promise<T>): Promise<T> {
+    const { signal, timeoutMs } = options;
+    if (signal?.aborted === true) throw cancelled(signal);
+    if (signal === undefined && timeoutMs === undefined) return this.#classified(work);
+
+    let interruption: { readonly error: DatabaseError; readonly done: Promise<void> } | undefined;
+    const interrupt = (error: DatabaseError): void => {
+      interruption ??= { error, done: this.#cancel() };
+    };
+    const onAbort = (): void => {
+      if (signal !== undefined) interrupt(cancelled(signal));
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    const timer = timeoutMs === undefined ? undefined : setTimeout(() => interrupt(timedOut(timeoutMs)), timeoutMs);
+    try {
+      return await this.#classified(work);
+    } catch (error) {
+      throw interruption?.error ?? error;
+    } finally {
+      signal?.removeEventListener('abort', onAbort);
+      clearTimeout(timer);
+      await interruption?.done;
+    }
+  }
+
+  /** Closes politely; waits for nothing that the server might not send. */
+  async close(): Promise<void> {
+    if (this.#lost !== undefined) return;
+    const cut = setTimeout(() => this.#cut(), CANCEL_GRACE_MS);
+    try {
+      await this.client.end();
+    } finally {
+      clearTimeout(cut);
+    }
+  }
+
+  async #classified<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw toDatabaseError(error);
+    }
+  }
+
+  /** Resolves when the server was told. What still runs after the grace is ended by cutting the connection. */
+  async #cancel(): Promise<void> {
+    this.#worn = true;
+    const { processID, secretKey } = this.client as RawClient;
+    const cut = setTimeout(() => this.#cut(), CANCEL_GRACE_MS);
+    this.client.once('drain', () => clearTimeout(cut));
+    this.client.once('end', () => clearTimeout(cut));
+    try {
+      await requestCancel({ ...this.#where, processId: processID, secretKey }, CANCEL_GRACE_MS);
+    } catch {
+      // The server cannot be told: only cutting the connection ends the statement for us.
+      clearTimeout(cut);
+      this.#cut();
+    }
+  }
+
+  #cut(): void {
+    this.client.connection.stream.destroy();
+  }
+}
+
+/** The driver's result in our words; `rows` may be one chunk of it. */
+export function toQueryResult(result: pg.QueryResultBase, rows: readonly (string | null)[][]): QueryResult {
+  return {
+    command: result.command ?? '',
+    fields: result.fields.map((field) => ({
+      name: field.name,
+      typeOid: field.dataTypeID,
+      typeModifier: field.dataTypeModifier,
+    })),
+    rows,
+    rowCount: result.rowCount ?? rows.length,
+  };
+}
+
+export function cancelled(signal: AbortSignal): DatabaseError {
+  return new DatabaseError('the statement was cancelled', { scope: 'caller', sqlstate: '57014', cause: signal.reason });
+}
+
+function timedOut(timeoutMs: number): DatabaseError {
+  return new DatabaseError(`the statement was cancelled after ${String(timeoutMs)} ms`, {
+    scope: 'infrastructure',
+    sqlstate: '57014',
+  });
+}

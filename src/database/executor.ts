@@ -1,0 +1,106 @@
+import type { RowBatch, WriteReport } from '../data/row-batch.ts';
+import { DatabaseError } from '../errors.ts';
+import { engineOf } from '../sql/mark.ts';
+import type {
+  Engine,
+  Executor,
+  QueryResult,
+  Session,
+  SessionOptions,
+  StatementOptions,
+  TableCatalogue,
+  WritePolicy,
+} from './api.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import type { Catalogue, CatalogueSource } from './catalogue.ts';
+import type { Condition, Pool } from './pool.ts';
+import { applySessionOptions, PinnedSession } from './session.ts';
+
+const ENGINE_QUERY =
+  "SELECT shobj_description(oid, 'pg_database') FROM pg_catalog.pg_database WHERE datname = current_database()";
+
+/** What executors of one (server, database, user) share. */
+export class Database implements CatalogueSource {
+  readonly pool: Pool;
+  readonly catalogue: Catalogue;
+  readonly writer: BatchWriter;
+
+  constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
+    this.pool = pool;
+    const { catalogue, writer } = parts(this);
+    this.catalogue = catalogue;
+    this.writer = writer;
+  }
+
+  /** A session for statements of our own, which leave nothing behind. */
+  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.pinned(work, {}, 'clean');
+  }
+
+  async pinned<T>(
+    work: (session: Session) => Promise<T>,
+    options: SessionOptions,
+    condition: Condition,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const connection = await this.pool.acquire(signal);
+    try {
+      await applySessionOptions(connection, options);
+      const session = new PinnedSession(connection, options);
+      try {
+        return await work(session);
+      } finally {
+        await session.end();
+      }
+    } finally {
+      this.pool.release(connection, condition);
+    }
+  }
+}
+
+/** An executor's own handle on a shared database: closing it ends its own calls, not those of others. */
+export class PooledExecutor implements Executor {
+  readonly #database: Database;
+  readonly #onClose: () => Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database, onClose: () => Promise<void>) {
+    this.#database = database;
+    this.#onClose = onClose;
+  }
+
+  get catalogue(): TableCatalogue {
+    return this.#open().catalogue;
+  }
+
+  async session<T>(work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+    return this.#open().pinned(work, options, 'used');
+  }
+
+  async query(
+    sql: string,
+    parameters: readonly (string | null)[] = [],
+    options: StatementOptions = {},
+  ): Promise<QueryResult> {
+    return this.#open().pinned((session) => session.query(sql, parameters, options), {}, 'used', options.signal);
+  }
+
+  async engine(): Promise<Engine> {
+    const result = await this.#open().session((session) => session.query(ENGINE_QUERY));
+    return engineOf(result.rows[0]?.[0] ?? null) ?? 'unmarked';
+  }
+
+  async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
+    return this.#open().writer.write(batch, policy);
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#onClose();
+    await this.#closing;
+  }
+
+  #open(): Database {
+    if (this.#closing !== undefined) throw new DatabaseError('the executor was closed', { scope: 'caller' });
+    return this.#database;
+  }
+}

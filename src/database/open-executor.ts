@@ -1,0 +1,86 @@
+import { createHash } from 'node:crypto';
+import type { Logger } from '../observe/logger.ts';
+import type { Executor } from './api.ts';
+import { BatchWriter } from './batch-writer.ts';
+import { Catalogue } from './catalogue.ts';
+import { connect } from './connect.ts';
+import type { ConnectionSettings } from './connection-url.ts';
+import { Database, PooledExecutor } from './executor.ts';
+import { Pool } from './pool.ts';
+
+export { connectWithAttempts, type ConnectAttempts } from './connect.ts';
+export { type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
+
+export interface ExecutorOptions {
+  readonly logger: Logger;
+  /** Connections this executor may need at the same time; those of all that share a pool add up. Default 4. */
+  readonly poolSize?: number;
+  /** Idle connections are closed after this time. Default 30,000. Counts when it opens the pool. */
+  readonly idleTimeoutMs?: number;
+}
+
+/** A pool never holds more than this, however many executors share it: PostgreSQL's default is 100 for all. */
+const MAX_POOL_SIZE = 32;
+const DEFAULT_POOL_SIZE = 4;
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
+
+interface SharedDatabase {
+  readonly database: Database;
+  /** Pool sizes that the open executors asked for. */
+  readonly shares: number[];
+}
+
+const sharedDatabases = new Map<string, SharedDatabase>();
+
+/**
+ * An executor on this database. Executors with equal settings share connections and catalogue; the last one to close
+ * closes them. Nothing is connected before the first call.
+ */
+export function openExecutor(settings: ConnectionSettings, options: ExecutorOptions): Executor {
+  const key = identity(settings);
+  const shared = sharedDatabases.get(key) ?? { database: createDatabase(settings, options), shares: [] };
+  sharedDatabases.set(key, shared);
+  const share = options.poolSize ?? DEFAULT_POOL_SIZE;
+  shared.shares.push(share);
+  setLimit(shared);
+  return new PooledExecutor(shared.database, async () => {
+    shared.shares.splice(shared.shares.indexOf(share), 1);
+    if (shared.shares.length > 0) {
+      setLimit(shared);
+      return;
+    }
+    if (sharedDatabases.get(key) === shared) sharedDatabases.delete(key);
+    await shared.database.pool.close();
+  });
+}
+
+function createDatabase(settings: ConnectionSettings, options: ExecutorOptions): Database {
+  const pool = new Pool({
+    limit: DEFAULT_POOL_SIZE,
+    idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+    logger: options.logger,
+    connect: async (signal) => connect(settings, signal),
+  });
+  return new Database(pool, (source) => {
+    const catalogue = new Catalogue(source);
+    return { catalogue, writer: new BatchWriter(pool, catalogue, { namedStatements: settings.namedStatements }) };
+  });
+}
+
+function setLimit({ database, shares }: SharedDatabase): void {
+  database.pool.limit = Math.min(
+    MAX_POOL_SIZE,
+    shares.reduce((sum, share) => sum + share, 0),
+  );
+}
+
+/** Equal for settings that may share connections; the password counts, or a wrong one would be let in by a right one. */
+function identity(settings: ConnectionSettings): string {
+  const password = createHash('sha256')
+    .update(settings.password?.reveal() ?? '')
+    .digest('hex');
+  const keyPassword = createHash('sha256')
+    .update(settings.tls.keyPassword?.reveal() ?? '')
+    .digest('hex');
+  return JSON.stringify([settings, password, keyPassword]);
+}

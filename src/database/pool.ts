@@ -1,0 +1,198 @@
+import { DatabaseError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import { cancelled, type Connection } from './connection.ts';
+
+export interface PoolSettings {
+  /** Connections open at the same time, at most. */
+  readonly limit: number;
+  /** An idle connection is closed after this time. */
+  readonly idleTimeoutMs: number;
+  readonly logger: Logger;
+  readonly connect: (signal: AbortSignal) => Promise<Connection>;
+}
+
+/** How a connection comes back: `clean` as it was lent, `used` with whatever a session left in it. */
+export type Condition = 'clean' | 'used';
+
+/**
+ * Removes what a session may leave: DISCARD ALL without DEALLOCATE, which would take the prepared inserts away, and
+ * without its ban on transaction blocks, so that it is one round trip.
+ */
+const CLEANING =
+  'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); ' +
+  'DISCARD TEMP; DISCARD SEQUENCES';
+const CLEANING_TIMEOUT_MS = 5_000;
+
+interface Waiter {
+  readonly resolve: (connection: Connection) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Connections to one (server, database, user).
+ *
+ * A connection is opening -> lent -> (cleaning ->) idle -> lent … and leaves when it breaks, is worn, cannot be
+ * cleaned, or was idle for too long. Waiters are served first come, first served. Closing waits for lent connections.
+ */
+export class Pool {
+  readonly #settings: PoolSettings;
+  readonly #idle: { connection: Connection; since: number }[] = [];
+  readonly #waiters: Waiter[] = [];
+  readonly #all = new Set<Connection>();
+  readonly #stopped = new AbortController();
+  #opening = 0;
+  #limit: number;
+  #sweep: NodeJS.Timeout | undefined;
+  #emptied: (() => void) | undefined;
+
+  constructor(settings: PoolSettings) {
+    this.#settings = settings;
+    this.#limit = settings.limit;
+  }
+
+  /** Open connections and those being opened. */
+  get size(): number {
+    return this.#all.size + this.#opening;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  set limit(limit: number) {
+    this.#limit = limit;
+    this.#serve();
+  }
+
+  /** Lends a connection; waits while all are lent. Rejects as `connect` does, and with 57014 when aborted. */
+  async acquire(signal?: AbortSignal): Promise<Connection> {
+    if (signal?.aborted === true) throw cancelled(signal);
+    if (this.#stopped.signal.aborted) throw closed();
+    return new Promise((resolve, reject) => {
+      const stopWaiting = (): void => signal?.removeEventListener('abort', onAbort);
+      const waiter: Waiter = {
+        resolve: (connection) => {
+          stopWaiting();
+          resolve(connection);
+        },
+        reject: (error) => {
+          stopWaiting();
+          reject(error);
+        },
+      };
+      const onAbort = (): void => {
+        const index = this.#waiters.indexOf(waiter);
+        if (index >= 0) this.#waiters.splice(index, 1);
+        if (signal !== undefined) waiter.reject(cancelled(signal));
+      };
+      signal?.addEventListener('abort', onAbort, { once: true });
+      this.#waiters.push(waiter);
+      this.#serve();
+    });
+  }
+
+  /** Takes a lent connection back. A used one is cleaned first; the caller does not wait for that. */
+  release(connection: Connection, condition: Condition): void {
+    if (!connection.reusable || this.#stopped.signal.aborted) {
+      this.#drop(connection);
+    } else if (condition === 'clean' && connection.client.getTransactionStatus() === 'I') {
+      this.#park(connection);
+    } else {
+      void this.#clean(connection);
+    }
+  }
+
+  /** Refuses new callers, waits for lent connections and closes all. */
+  async close(): Promise<void> {
+    this.#stopped.abort(closed());
+    for (const waiter of this.#waiters.splice(0)) waiter.reject(closed());
+    for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
+    if (this.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+  }
+
+  async #clean(connection: Connection): Promise<void> {
+    try {
+      const inTransaction = connection.client.getTransactionStatus() !== 'I';
+      await connection.script(inTransaction ? `ROLLBACK; ${CLEANING}` : CLEANING, { timeoutMs: CLEANING_TIMEOUT_MS });
+      this.#park(connection);
+    } catch (error) {
+      this.#settings.logger.debug({ err: error }, 'a database connection could not be cleaned and is dropped');
+      this.#drop(connection);
+    }
+  }
+
+  #park(connection: Connection): void {
+    if (!connection.reusable || this.#stopped.signal.aborted) {
+      this.#drop(connection);
+      return;
+    }
+    this.#idle.push({ connection, since: performance.now() });
+    this.#sweep ??= setInterval(() => this.#closeIdle(), Math.max(50, this.#settings.idleTimeoutMs / 4)).unref();
+    this.#serve();
+  }
+
+  #drop(connection: Connection): void {
+    connection
+      .close()
+      .catch((error: unknown) => this.#settings.logger.debug({ err: error }, 'closing a database connection failed'))
+      .finally(() => {
+        this.#all.delete(connection);
+        this.#settle();
+      });
+  }
+
+  /** Gives idle connections to waiters and opens further ones while waiters are left and the limit allows. */
+  #serve(): void {
+    while (this.#waiters.length > 0) {
+      // The one used last: it is the least likely to have been closed by the other side, and others can age.
+      const parked = this.#idle.pop();
+      if (parked === undefined) break;
+      if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
+      else this.#drop(parked.connection);
+    }
+    while (this.#opening < this.#waiters.length && this.size < this.#limit) void this.#open();
+  }
+
+  async #open(): Promise<void> {
+    this.#opening += 1;
+    try {
+      const connection = await this.#settings.connect(this.#stopped.signal);
+      this.#opening -= 1;
+      this.#all.add(connection);
+      this.#park(connection);
+    } catch (error) {
+      this.#opening -= 1;
+      // One failure answers one waiter: the next one gets its own attempt, and its own reason.
+      this.#waiters.shift()?.reject(error as Error);
+      this.#settle();
+    }
+  }
+
+  #settle(): void {
+    if (this.#stopped.signal.aborted) {
+      if (this.size === 0) this.#emptied?.();
+    } else {
+      this.#serve();
+    }
+  }
+
+  #closeIdle(): void {
+    const oldest = performance.now() - this.#settings.idleTimeoutMs;
+    for (let index = this.#idle.length - 1; index >= 0; index--) {
+      const parked = this.#idle[index];
+      if (parked === undefined || (parked.since > oldest && parked.connection.reusable)) continue;
+      this.#idle.splice(index, 1);
+      this.#drop(parked.connection);
+    }
+    if (this.#idle.length === 0) {
+      clearInterval(this.#sweep);
+      this.#sweep = undefined;
+    }
+  }
+}
+
+function closed(): DatabaseError {
+  return new DatabaseError('the executor was closed', { scope: 'caller' });
+}

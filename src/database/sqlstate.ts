@@ -1,0 +1,141 @@
+import type { Scope } from '../data/fault.ts';
+import { DatabaseError, toError } from '../errors.ts';
+
+/**
+ * How far a failure reaches, by SQLSTATE class (PostgreSQL documentation, appendix A). Classes that are not here are
+ * `infrastructure`: what is not understood is retried, and never thrown away as a bad record.
+ */
+const SCOPE_BY_CLASS: ReadonlyMap<string, Scope> = new Map([
+  ['03', 'caller'], // statement not yet complete
+  ['08', 'infrastructure'], // connection
+  ['09', 'record'], // triggered action
+  ['0A', 'caller'], // feature not supported
+  ['0B', 'caller'], // transaction initiation
+  ['0F', 'record'], // locator
+  ['0L', 'caller'], // grantor
+  ['0P', 'caller'], // role specification
+  ['0Z', 'caller'], // diagnostics
+  ['10', 'record'], // XQuery
+  ['20', 'record'], // CASE without a match
+  ['21', 'record'], // cardinality: one key twice in a statement
+  ['22', 'record'], // data
+  ['23', 'record'], // integrity constraints
+  ['24', 'caller'], // cursor state
+  ['25', 'caller'], // transaction state
+  ['26', 'infrastructure'], // a prepared statement is gone: a pooler gave another server connection
+  ['27', 'record'], // triggered data change
+  ['28', 'caller'], // authentication
+  ['2B', 'caller'], // dependent privileges
+  ['2D', 'caller'], // transaction termination
+  ['2F', 'record'], // SQL routine: triggers and functions that fail on a row
+  ['34', 'caller'], // cursor name
+  ['38', 'record'], // external routine
+  ['39', 'record'], // external routine invocation
+  ['3B', 'caller'], // savepoint
+  ['3D', 'caller'], // database does not exist
+  ['3F', 'table'], // schema does not exist
+  ['40', 'infrastructure'], // rolled back by the server; retried in place first
+  ['42', 'table'], // syntax, names, types
+  ['44', 'record'], // WITH CHECK OPTION
+  ['53', 'infrastructure'], // resources
+  ['54', 'record'], // limits: an index row too large, for instance
+  ['55', 'infrastructure'], // object not in the needed state: locked, in use
+  ['57', 'infrastructure'], // operator intervention
+  ['58', 'infrastructure'], // system
+  ['72', 'infrastructure'], // snapshot too old
+  ['F0', 'infrastructure'], // configuration file
+  ['HV', 'infrastructure'], // foreign data wrapper
+  ['P0', 'record'], // PL/pgSQL: RAISE in a trigger
+  ['XX', 'infrastructure'], // internal
+]);
+
+/** Codes that reach further, or less far, than their class. */
+const SCOPE_BY_CODE: ReadonlyMap<string, Scope> = new Map([
+  ['25006', 'infrastructure'], // read-only transaction: a standby answered, or the primary moved
+  ['25P03', 'infrastructure'], // idle-in-transaction timeout: the connection is gone
+  ['25P04', 'infrastructure'], // transaction timeout
+  ['40002', 'record'], // a constraint, not a conflict
+  ['42501', 'caller'], // privilege missing: neither waiting nor another row helps
+  ['42601', 'caller'], // syntax
+  ['42P05', 'infrastructure'], // prepared statement exists already: a pooler again
+  ['54001', 'caller'], // statement too complex
+  ['54011', 'table'], // too many columns
+  ['54023', 'caller'], // too many arguments
+  ['55000', 'table'], // for writes: a view that takes none
+  ['55P02', 'caller'], // parameter cannot be changed now
+]);
+
+/** Routines of the server that report exhausted transaction ids under 54000; the rows are fine then. */
+const WRAPAROUND_ROUTINES: ReadonlySet<string> = new Set(['GetNewTransactionId', 'GetNewMultiXactId']);
+
+/** Codes of TLS and protocol failures that no waiting mends. */
+const CALLER_CODES: ReadonlySet<string> = new Set([
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+/** What the driver's error objects may carry beside their message. */
+interface ServerFields {
+  readonly code?: unknown;
+  readonly routine?: unknown;
+  readonly detail?: unknown;
+  readonly column?: unknown;
+}
+
+export function scopeOfSqlstate(sqlstate: string, routine?: string): Scope {
+  if (sqlstate === '54000' && routine !== undefined && WRAPAROUND_ROUTINES.has(routine)) return 'infrastructure';
+  return SCOPE_BY_CODE.get(sqlstate) ?? SCOPE_BY_CLASS.get(sqlstate.slice(0, 2)) ?? 'infrastructure';
+}
+
+/** Anything that the driver or a socket threw, as a DatabaseError with its scope. */
+export function toDatabaseError(thrown: unknown): DatabaseError {
+  if (thrown instanceof DatabaseError) return thrown;
+  const error = toError(thrown);
+  const fields = error as ServerFields;
+  const code = text(fields.code);
+  if (code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !code.startsWith('E')) {
+    const detail = text(fields.detail);
+    return new DatabaseError(detail === undefined ? error.message : `${error.message}: ${detail}`, {
+      scope: scopeOfSqlstate(code, text(fields.routine)),
+      sqlstate: code,
+      column: text(fields.column),
+      cause: error,
+    });
+  }
+  const scope: Scope = isCallerFailure(code, error.message) ? 'caller' : 'infrastructure';
+  return new DatabaseError(socketMessage(error, code), { scope, cause: error });
+}
+
+function isCallerFailure(code: string | undefined, message: string): boolean {
+  if (code !== undefined && CALLER_CODES.has(code)) return true;
+  return /^(?:SASL|SCRAM)|does not support SSL/.test(message);
+}
+
+const SOCKET_REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'connection refused',
+  ECONNRESET: 'connection reset',
+  EPIPE: 'connection closed',
+  ETIMEDOUT: 'no answer in time',
+  EHOSTUNREACH: 'no route to the host',
+  ENETUNREACH: 'network unreachable',
+  ENOTFOUND: 'host name not found',
+  EAI_AGAIN: 'host name cannot be resolved now',
+};
+
+/** Node joins the attempts over several addresses in an AggregateError without a message. */
+function socketMessage(error: Error, code: string | undefined): string {
+  const reason = code === undefined ? undefined : SOCKET_REASONS[code];
+  if (reason !== undefined) return `${reason} (${code ?? ''})`;
+  if (error instanceof AggregateError && error.errors.length > 0) return toDatabaseError(error.errors[0]).message;
+  return error.message === '' ? (code ?? error.name) : error.message;
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === 'string' ? value : undefined;
+}
