@@ -1,0 +1,38 @@
+/** How a run ended, as its last line tells. */
+export interface Outcome {
+  readonly passed: number;
+  readonly failed: number;
+  readonly skipped: number;
+}
+
+// Kept on the process: mocha loads the reporter as CommonJS and the hooks as ESM, each with its own copy of this module.
+const slot = Symbol.for('sluice.test.outcome');
+const process_ = process as NodeJS.Process & { [slot]?: Outcome | 'awaited' };
+
+/** `N passed, N failed`, and `, N skipped` where there are any. */
+export function closingLine({ passed, failed, skipped }: Outcome): string {
+  const skips = skipped > 0 ? `, ${String(skipped)} skipped` : '';
+  return `${String(passed)} passed, ${String(failed)} failed${skips}`;
+}
+
+export function recordOutcome(outcome: Outcome): void {
+  process_[slot] = outcome;
+}
+
+/**
+ * Prints the closing line when the process ends, after everything else. A run that ends before its reporter could say
+ * anything, such as one with a file that does not load, counts as one failure.
+ */
+export function printClosingLineAtExit(): void {
+  if (process_[slot] !== undefined) return;
+  process_[slot] = 'awaited';
+  process.once('exit', (code) => {
+    const outcome = process_[slot];
+    if (outcome !== undefined && outcome !== 'awaited') {
+      process.stdout.write(`${closingLine(outcome)}\n`);
+      return;
+    }
+    process.stdout.write(`${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
+    if (code === 0) process.exitCode = 1;
+  });
+}

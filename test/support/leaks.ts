@@ -1,0 +1,59 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { sharedProcesses } from './services.ts';
+
+/** Kinds of open resources, as `process.getActiveResourcesInfo()` names them, that a file has to close again. */
+const watched = ['ProcessWrap', 'TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'MessagePort'] as const;
+
+// Closing takes a few turns of the event loop, and a killed child a moment.
+const graceMs = 2000;
+
+type Census = ReadonlyMap<string, number>;
+
+/** How many of each watched kind keep this process alive now, those of the shared services left out. */
+function census(): Census {
+  const counts = new Map<string, number>(watched.map((kind) => [kind, 0]));
+  for (const kind of process.getActiveResourcesInfo()) {
+    const count = counts.get(kind);
+    if (count !== undefined) counts.set(kind, count + 1);
+  }
+  counts.set('ProcessWrap', (counts.get('ProcessWrap') ?? 0) - sharedProcesses());
+  return counts;
+}
+
+function more(now: Census, before: Census): readonly string[] {
+  return watched.flatMap((kind) => {
+    const difference = (now.get(kind) ?? 0) - (before.get(kind) ?? 0);
+    return difference > 0 ? [`${String(difference)} ${kind}`] : [];
+  });
+}
+
+/** Makes each outermost suite below `root` fail when it leaves more open than the suite before it did. */
+export function watchSuites(root: Mocha.Suite): void {
+  let before = census();
+  for (const suite of root.suites) {
+    suite.afterAll('leaves nothing open', async () => {
+      const deadline = Date.now() + graceMs;
+      let left = more(census(), before);
+      while (left.length > 0 && Date.now() < deadline) {
+        await delay(20);
+        left = more(census(), before);
+      }
+      before = census();
+      if (left.length > 0) throw new Error(`left open: ${left.join(', ')}${describeHandles()}`);
+    });
+  }
+}
+
+interface ProcessInternals {
+  _getActiveHandles?(): readonly { spawnargs?: readonly string[]; remotePort?: number }[];
+}
+
+/** What Node's undocumented list says of open children and connections; a hint for whoever looks for the leak. */
+function describeHandles(): string {
+  const handles = (process as NodeJS.Process & ProcessInternals)._getActiveHandles?.() ?? [];
+  const hints = handles.flatMap(({ spawnargs, remotePort }) => {
+    if (spawnargs !== undefined) return [spawnargs.join(' ').slice(0, 120)];
+    return remotePort === undefined ? [] : [`a connection to port ${String(remotePort)}`];
+  });
+  return hints.length === 0 ? '' : ` (open: ${hints.join('; ')})`;
+}

@@ -1,0 +1,92 @@
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+
+/**
+ * A TCP proxy on 127.0.0.1 that can break what runs through it.
+ *
+ * passing --refuse--> refusing --pass--> passing;  any --stall--> stalled --pass--> passing;  any --close--> closed
+ */
+export class TcpProxy {
+  readonly port: number;
+  readonly #server: Server;
+  readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #mode: 'passing' | 'refusing' | 'stalled' = 'passing';
+
+  private constructor(server: Server, target: { readonly host: string; readonly port: number }) {
+    this.#server = server;
+    this.port = (server.address() as AddressInfo).port;
+    server.on('connection', (client) => {
+      this.#open(client, target);
+    });
+  }
+
+  static async start(target: { readonly host: string; readonly port: number }): Promise<TcpProxy> {
+    const server = createServer({ pauseOnConnect: true, allowHalfOpen: false });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    return new TcpProxy(server, target);
+  }
+
+  /** Connections open now. */
+  get connections(): number {
+    return this.#pairs.size;
+  }
+
+  /** Resets every open connection; new ones are treated as before. */
+  cut(): void {
+    for (const [client, upstream] of this.#pairs) {
+      client.resetAndDestroy();
+      upstream.destroy();
+    }
+  }
+
+  /** Resets every open connection and every new one. */
+  refuse(): void {
+    this.#mode = 'refusing';
+    this.cut();
+  }
+
+  /** Keeps connections open, and takes new ones, but passes nothing on: as a network that drops packets. */
+  stall(): void {
+    this.#mode = 'stalled';
+    for (const [client, upstream] of this.#pairs) {
+      client.unpipe(upstream).pause();
+      upstream.unpipe(client).pause();
+    }
+  }
+
+  /** Back to passing everything on, what was held back first. */
+  pass(): void {
+    this.#mode = 'passing';
+    for (const [client, upstream] of this.#pairs) join(client, upstream);
+  }
+
+  async close(): Promise<void> {
+    this.cut();
+    this.#server.close();
+    await once(this.#server, 'close');
+  }
+
+  #open(client: Socket, target: { readonly host: string; readonly port: number }): void {
+    if (this.#mode === 'refusing') {
+      client.resetAndDestroy();
+      return;
+    }
+    const upstream = connect(target);
+    const pair = [client, upstream] as const;
+    this.#pairs.add(pair);
+    for (const [one, other] of [pair, [upstream, client] as const]) {
+      one.on('error', () => other.destroy());
+      one.on('close', () => {
+        other.destroy();
+        this.#pairs.delete(pair);
+      });
+    }
+    if (this.#mode === 'passing') join(client, upstream);
+  }
+}
+
+function join(one: Socket, other: Socket): void {
+  one.pipe(other);
+  other.pipe(one);
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import pg from 'pg';
+import { LocalKafka, type KafkaOptions } from '../../src/dev/kafka.ts';
+import { LocalPostgres, type PostgresOptions } from '../../src/dev/postgres.ts';
+import { containerBroker, containerPostgres } from './containers.ts';
+
+/** A PostgreSQL server and how to log in as its superuser. */
+export interface ServerAccess {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+export interface TestDatabase extends ServerAccess {
+  readonly database: string;
+  /** `postgresql://…`, password included. */
+  readonly url: string;
+}
+
+export interface TestBroker {
+  readonly bootstrapServers: string;
+}
+
+/** What has to be ended at the end of the run, in the order of starting. */
+const endings: (() => Promise<unknown>)[] = [];
+const databases: TestDatabase[] = [];
+let sharedBroker: Promise<TestBroker> | undefined;
+let sharedServer: Promise<ServerAccess> | undefined;
+let sharedProcessCount = 0;
+
+/**
+ * The broker that all tests share: `BOOTSTRAP_SERVERS` when set, else one that is started at the first call and stopped at
+ * the end of the run. Topics are not created by being used.
+ */
+export async function broker(): Promise<TestBroker> {
+  sharedBroker ??= startBroker();
+  return sharedBroker;
+}
+
+/**
+ * An empty database of its own on the server that all tests share: the one of `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`
+ * when `PGHOST` is set, else one that is started at the first call. Dropped at the end of the run.
+ */
+export async function database(name = 'test'): Promise<TestDatabase> {
+  sharedServer ??= startServer();
+  const server = await sharedServer;
+  const created = onServer(server, uniqueName(name.toLowerCase()).replaceAll('-', '_'));
+  await maintain(server, `CREATE DATABASE ${pg.escapeIdentifier(created.database)}`);
+  databases.push(created);
+  return created;
+}
+
+/** `name` with a random end: for topics, groups, databases and connectors that no other test may meet. */
+export function uniqueName(name: string): string {
+  return `${name}-${randomBytes(5).toString('hex')}`;
+}
+
+/** A broker of one's own, which may be killed, stopped and started again. To be discarded by the test. */
+export async function ownBroker(options: KafkaOptions = {}): Promise<LocalKafka> {
+  const kafka = await LocalKafka.start(options);
+  endings.push(() => kafka.discard());
+  return kafka;
+}
+
+/** A PostgreSQL of one's own, which may be killed, stopped and started again. To be discarded by the test. */
+export async function ownPostgres(options: PostgresOptions = {}): Promise<LocalPostgres> {
+  const postgres = await LocalPostgres.start(options);
+  endings.push(() => postgres.discard());
+  return postgres;
+}
+
+/** Access to a database of a server. */
+export function onServer(server: ServerAccess, name: string): TestDatabase {
+  const { host, port, user, password } = server;
+  const login = `${encodeURIComponent(user)}:${encodeURIComponent(password)}`;
+  const url = `postgresql://${login}@${host}:${String(port)}/${encodeURIComponent(name)}`;
+  return { host, port, user, password, database: name, url };
+}
+
+/** Processes that run for all tests together, and so are nobody's leak. */
+export function sharedProcesses(): number {
+  return sharedProcessCount;
+}
+
+/** Drops the databases and ends the services that were started here. */
+export async function endServices(): Promise<void> {
+  const server = await sharedServer?.catch(() => undefined);
+  for (const { database: name } of databases.splice(0)) {
+    if (server !== undefined)
+      await maintain(server, `DROP DATABASE IF EXISTS ${pg.escapeIdentifier(name)} WITH (FORCE)`);
+  }
+  await Promise.all(endings.splice(0).map((end) => end()));
+}
+
+async function startBroker(): Promise<TestBroker> {
+  const given = process.env['BOOTSTRAP_SERVERS'] ?? '';
+  if (given !== '') return { bootstrapServers: given };
+  if (inContainers()) return keep(await containerBroker());
+  const kafka = await LocalKafka.start({ onProgress: say });
+  sharedProcessCount += 1;
+  endings.push(() => kafka.discard());
+  return kafka;
+}
+
+async function startServer(): Promise<ServerAccess> {
+  const { PGHOST = '', PGPORT = '5432', PGUSER = 'postgres', PGPASSWORD = '' } = process.env;
+  if (PGHOST !== '') return { host: PGHOST, port: Number(PGPORT), user: PGUSER, password: PGPASSWORD };
+  if (inContainers()) return keep(await containerPostgres());
+  const postgres = await LocalPostgres.start({ onProgress: say });
+  sharedProcessCount += 1;
+  endings.push(() => postgres.discard());
+  return postgres;
+}
+
+function keep<T extends { end(): Promise<unknown> }>(service: T): T {
+  endings.push(() => service.end());
+  return service;
+}
+
+function inContainers(): boolean {
+  return process.env['SLUICE_TEST_SERVICES'] === 'containers';
+}
+
+async function maintain(server: ServerAccess, sql: string): Promise<void> {
+  const client = new pg.Client({ ...server, database: 'postgres' });
+  await client.connect();
+  try {
+    await client.query(sql);
+  } finally {
+    await client.end();
+  }
+}
+
+function say(message: string): void {
+  process.stdout.write(`    (${message})\n`);
+}

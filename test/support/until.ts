@@ -1,0 +1,37 @@
+import { setTimeout as delay } from 'node:timers/promises';
+
+export interface UntilOptions {
+  readonly timeoutMs?: number;
+  readonly everyMs?: number;
+}
+
+/**
+ * Waits until `condition` gives something else than `false`, `null` or `undefined`, and returns that. A condition that
+ * throws is asked again; when the time is over, the error says `what` was awaited and what the last try gave.
+ */
+export async function until<T>(
+  condition: () => T | Promise<T>,
+  what: string,
+  { timeoutMs = 20_000, everyMs = 50 }: UntilOptions = {},
+): Promise<Exclude<T, false | null | undefined>> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    let last: unknown;
+    try {
+      const given = await condition();
+      if (isGiven(given)) return given;
+      last = given;
+    } catch (error) {
+      last = error;
+    }
+    if (Date.now() > deadline) {
+      const gave = last instanceof Error ? `failed: ${last.message}` : `gave ${String(last)}`;
+      throw new Error(`Not within ${String(timeoutMs)} ms: ${what} (the last try ${gave})`, { cause: last });
+    }
+    await delay(everyMs);
+  }
+}
+
+function isGiven<T>(value: T): value is Exclude<T, false | null | undefined> {
+  return value !== false && value !== null && value !== undefined;
+}

@@ -1,0 +1,180 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { propertiesText } from '../../src/dev/kafka/properties.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { ConnectRest } from './rest.ts';
+import { broker, uniqueName } from './services.ts';
+import { until } from './until.ts';
+
+export interface WorkerOptions {
+  /** Added to, or put in place of, the properties that `defaultProperties` gives. */
+  readonly properties?: Readonly<Record<string, string>>;
+  /** Connectors of a standalone worker, each a configuration with its `name`; absent: a distributed worker. */
+  readonly standalone?: readonly Readonly<Record<string, string>>[];
+  readonly environment?: Readonly<Record<string, string>>;
+  /** How long `/health` may take to answer 200. */
+  readonly readyTimeoutMs?: number;
+}
+
+const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+const running = new Set<WorkerProcess>();
+
+/**
+ * A Sluice worker as users run it: `sluice start` (or `standalone`) in a process of its own, with a properties file.
+ * Group, topics, port and properties stay the same from start to start.
+ *
+ * stopped --start--> running --terminate, kill--> stopped --discard--> gone
+ */
+export class WorkerProcess {
+  readonly url: string;
+  readonly rest: ConnectRest;
+  readonly properties: Readonly<Record<string, string>>;
+  readonly #options: WorkerOptions;
+  readonly #folder: string;
+  #child: ChildProcess | undefined;
+  #log = '';
+
+  private constructor(options: WorkerOptions, folder: string, port: number, properties: Record<string, string>) {
+    this.url = `http://127.0.0.1:${String(port)}`;
+    this.rest = new ConnectRest(this.url);
+    this.properties = properties;
+    this.#options = options;
+    this.#folder = folder;
+  }
+
+  /** Starts a worker and waits until its `/health` answers 200. */
+  static async start(options: WorkerOptions = {}): Promise<WorkerProcess> {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-worker-'));
+    const port = await freePort();
+    const properties = { ...(await defaultProperties(port, folder)), ...options.properties };
+    const worker = new WorkerProcess(options, folder, port, properties);
+    try {
+      await worker.start();
+      return worker;
+    } catch (error) {
+      await worker.discard();
+      throw error;
+    }
+  }
+
+  get pid(): number | undefined {
+    return this.#child?.pid;
+  }
+
+  /** All that the worker has printed, in all of its runs. */
+  get log(): string {
+    return this.#log;
+  }
+
+  /** Starts it again, with the same properties unless some are given anew. */
+  async start(properties: Readonly<Record<string, string>> = {}): Promise<void> {
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...(await this.#arguments(properties))], {
+      cwd: projectRoot,
+      env: { ...withoutConnect(process.env), ...this.#options.environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.#child = child;
+    running.add(this);
+    for (const stream of [child.stdout, child.stderr]) {
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        this.#log += text;
+      });
+    }
+    const healthy = async (): Promise<boolean> => {
+      if (hasEnded(child)) return true;
+      return (await this.rest.get('/health')).status === 200;
+    };
+    const timeoutMs = this.#options.readyTimeoutMs ?? 20_000;
+    try {
+      await until(healthy, `GET ${this.url}/health answers 200`, { timeoutMs });
+    } catch (error) {
+      throw new Error(`The worker did not become healthy; its log ends:\n${this.logTail()}`, { cause: error });
+    }
+    if (hasEnded(child)) throw new Error(`The worker ended while starting; its log ends:\n${this.logTail()}`);
+  }
+
+  /** SIGTERM; resolves with the exit code, or the signal's name, when the process is gone. */
+  async terminate(): Promise<number | string> {
+    return this.#end('SIGTERM');
+  }
+
+  /** As `kill -9`. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL');
+  }
+
+  /** Ends it, however it is, and removes its files. */
+  async discard(): Promise<void> {
+    await this.kill();
+    await rm(this.#folder, { recursive: true, force: true });
+  }
+
+  logTail(lines = 40): string {
+    return this.#log.trimEnd().split('\n').slice(-lines).join('\n');
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number | string> {
+    const child = this.#child;
+    if (child === undefined) return 0;
+    if (!hasEnded(child)) {
+      child.kill(signal);
+      await once(child, 'exit');
+    }
+    running.delete(this);
+    return child.exitCode ?? child.signalCode ?? 'unknown';
+  }
+
+  async #arguments(properties: Readonly<Record<string, string>>): Promise<readonly string[]> {
+    const file = join(this.#folder, 'worker.properties');
+    await writeFile(file, propertiesText({ ...this.properties, ...properties }));
+    const { standalone } = this.#options;
+    if (standalone === undefined) return ['start', file];
+    const connectors = standalone.map(async (config, index) => {
+      const connectorFile = join(this.#folder, `connector-${String(index)}.properties`);
+      await writeFile(connectorFile, propertiesText(config));
+      return connectorFile;
+    });
+    return ['standalone', file, ...(await Promise.all(connectors))];
+  }
+}
+
+/** Prints the log of every worker that is running, for a test that failed. */
+export function printWorkerLogs(title: string): void {
+  for (const worker of running) {
+    process.stdout.write(`\n--- worker ${worker.url} in "${title}"; its log ends:\n${worker.logTail(60)}\n---\n`);
+  }
+}
+
+/** A worker of a group of its own, that flushes offsets every second, on the shared broker. */
+async function defaultProperties(port: number, folder: string): Promise<Record<string, string>> {
+  const group = uniqueName('worker');
+  return {
+    'bootstrap.servers': (await broker()).bootstrapServers,
+    'group.id': group,
+    'config.storage.topic': `${group}-configs`,
+    'offset.storage.topic': `${group}-offsets`,
+    'offset.storage.partitions': '1',
+    'status.storage.topic': `${group}-status`,
+    'status.storage.partitions': '1',
+    'config.storage.replication.factor': '1',
+    'offset.storage.replication.factor': '1',
+    'status.storage.replication.factor': '1',
+    'offset.storage.file.filename': join(folder, 'offsets'),
+    'offset.flush.interval.ms': '1000',
+    'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+    'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
+    listeners: `http://127.0.0.1:${String(port)}`,
+  };
+}
+
+function withoutConnect(environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => !name.startsWith('CONNECT_')));
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.exitCode !== null || child.signalCode !== null;
+}
