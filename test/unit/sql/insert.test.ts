@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { insertStatement } from '../../../src/sql/insert.ts';
+
+const table = { schema: 'public', name: 'cpu' };
+
+function column(name: string, baseType: string, changes: { isArray?: boolean; nullDefault?: string } = {}) {
+  return { name, baseType, isArray: changes.isArray ?? false, nullDefault: changes.nullDefault };
+}
+
+const columns = [column('ts', 'timestamp with time zone'), column('host', 'character varying'), column('v', 'integer')];
+const input =
+  'FROM unnest($1::timestamp with time zone[], $2::character varying[], $3::integer[]) AS input(c1, c2, c3)';
+const insert = `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v") SELECT c1, c2, c3 ${input}`;
+
+describe('insert statement', () => {
+  it('is one text for any number of rows, without a rule where no key decides', () => {
+    assert.equal(insertStatement(table, columns, undefined), insert);
+  });
+
+  it('replaces the whole row under override, also columns that get no value', () => {
+    assert.equal(
+      insertStatement(table, columns, { rule: 'override', key: ['ts', 'host'], others: ['v', 'note'] }),
+      `${insert} ON CONFLICT ("ts", "host") DO UPDATE SET "v" = EXCLUDED."v", "note" = EXCLUDED."note"`,
+    );
+  });
+
+  it('keeps stored cells where the new ones are missing under merge', () => {
+    assert.equal(
+      insertStatement(table, columns, { rule: 'merge', key: ['ts', 'host'], others: ['v'] }),
+      `${insert} ON CONFLICT ("ts", "host") DO UPDATE SET "v" = COALESCE(EXCLUDED."v", stored."v")`,
+    );
+  });
+
+  it('leaves the stored row alone under discard, and where there is nothing but the key', () => {
+    const nothing = `${insert} ON CONFLICT ("ts") DO NOTHING`;
+    assert.equal(insertStatement(table, columns, { rule: 'discard', key: ['ts'], others: ['v'] }), nothing);
+    assert.equal(insertStatement(table, columns, { rule: 'override', key: ['ts'], others: [] }), nothing);
+  });
+
+  it('carries array columns as text and fills defaults for missing cells', () => {
+    const special = [
+      column('tags', 'text[]', { isArray: true }),
+      column('kind', 'character varying', { nullDefault: "'x'::character varying" }),
+    ];
+    assert.equal(
+      insertStatement({ schema: 's', name: 't' }, special, undefined),
+      `INSERT INTO "s"."t" AS stored ("tags", "kind") SELECT c1::text[], COALESCE(c2, 'x'::character varying) ` +
+        'FROM unnest($1::text[], $2::character varying[]) AS input(c1, c2)',
+    );
+  });
+});
