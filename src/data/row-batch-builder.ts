@@ -1,0 +1,94 @@
+import type { Origin } from './fault.ts';
+import type { Cell, CellKind, ColumnCells, ColumnRole, Origins, RowBatch, TableName } from './row-batch.ts';
+
+/** A column while its batch is filled. `kind` is what the writer will be told; it may widen until the batch is built. */
+export interface OpenColumn extends ColumnCells {
+  kind: CellKind;
+}
+
+/**
+ * Fills one row batch. Between two rows every column has `rowCount` cells. While a row is open some columns have one
+ * more: a decoder pushes cells straight into them, then either `endRow` makes them a row (columns without a cell get
+ * null) or `abandonRow` drops them, so that a line that turns out bad halfway leaves nothing behind.
+ */
+export class RowBatchBuilder {
+  readonly table: TableName;
+  readonly columns: OpenColumn[] = [];
+  readonly #byName = new Map<string, OpenColumn>();
+  readonly #origins: Origin[] = [];
+  readonly #lines: number[] = [];
+  #rowCount = 0;
+
+  constructor(table: TableName) {
+    this.table = table;
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  column(name: string): OpenColumn | undefined {
+    return this.#byName.get(name);
+  }
+
+  /** Adds a column; rows that are already there get null in it. Throws when the name is taken. */
+  addColumn(name: string, role: ColumnRole, kind: CellKind): OpenColumn {
+    if (this.#byName.has(name)) throw new Error(`a batch has one column of each name: ${name}`);
+    const cells: Cell[] = [];
+    for (let row = 0; row < this.#rowCount; row++) cells.push(null);
+    const column: OpenColumn = { name, role, kind, cells };
+    this.columns.push(column);
+    this.#byName.set(name, column);
+    return column;
+  }
+
+  /** `linesBefore`: how many lines of the message come before this row; counts only for origins of kind `line`. */
+  endRow(origin: Origin, linesBefore: number): void {
+    const row = this.#rowCount++;
+    for (const column of this.columns) {
+      if (column.cells.length === row) column.cells.push(null);
+    }
+    this.#origins.push(origin);
+    if (origin.kind === 'line') this.#lines[row] = origin.line + linesBefore;
+  }
+
+  abandonRow(): void {
+    this.truncate(this.#rowCount);
+  }
+
+  /** Takes rows back, the open one included, until `rowCount` are left; columns added since stay. */
+  truncate(rowCount: number): void {
+    for (const column of this.columns) {
+      if (column.cells.length > rowCount) column.cells.length = rowCount;
+    }
+    this.#origins.length = rowCount;
+    if (this.#lines.length > rowCount) this.#lines.length = rowCount;
+    this.#rowCount = rowCount;
+  }
+
+  /** The batch; the builder must not be used afterwards. */
+  build(): RowBatch {
+    return {
+      table: this.table,
+      columns: this.columns,
+      rowCount: this.#rowCount,
+      origins: new OriginList(this.#origins, this.#lines),
+    };
+  }
+}
+
+class OriginList implements Origins {
+  readonly #origins: readonly Origin[];
+  readonly #lines: readonly number[];
+
+  constructor(origins: readonly Origin[], lines: readonly number[]) {
+    this.#origins = origins;
+    this.#lines = lines;
+  }
+
+  at(row: number): Origin {
+    const origin = this.#origins[row];
+    if (origin === undefined) throw new RangeError(`no row ${String(row)} in this batch`);
+    return origin.kind === 'line' ? { kind: 'line', line: this.#lines[row] ?? origin.line } : origin;
+  }
+}
