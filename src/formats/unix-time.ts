@@ -1,0 +1,70 @@
+import type { Precision } from './format.ts';
+
+const MICROS_PER_UNIT = { s: 1_000_000, ms: 1_000, us: 1, ns: 1 } as const;
+const INT64_MIN = -(2n ** 63n);
+const INT64_MAX = 2n ** 63n - 1n;
+const ZERO = 48;
+const NINE = 57;
+
+/**
+ * Microseconds since the epoch of the integer written at [start, end) in units of `precision`, floored. A number below
+ * 2^53 in size, else a bigint; `undefined` when there is no integer, or when it (or the result) exceeds 64 bits.
+ */
+export function unixMicros(
+  text: string,
+  start: number,
+  end: number,
+  precision: Precision,
+): number | bigint | undefined {
+  const negative = text.charCodeAt(start) === 45;
+  const first = negative ? start + 1 : start;
+  if (first >= end) return undefined;
+  const kept = precision === 'ns' ? end - 3 : end;
+  let value = 0;
+  let position = first;
+  for (; position < kept; position++) {
+    const code = text.charCodeAt(position);
+    if (code < ZERO || code > NINE) return undefined;
+    value = value * 10 + (code - ZERO);
+  }
+  let remainder = 0;
+  for (; position < end; position++) {
+    const code = text.charCodeAt(position);
+    if (code < ZERO || code > NINE) return undefined;
+    remainder = remainder * 10 + (code - ZERO);
+  }
+  const micros = value * MICROS_PER_UNIT[precision];
+  // 9e15 leaves room for the -1 of the floor and catches every value whose digits were already rounded above.
+  if (micros > 1e22) return undefined;
+  if (micros > 9e15) return wideMicros(BigInt(text.slice(start, end)), precision);
+  if (!negative) return micros;
+  return remainder > 0 ? -micros - 1 : 0 - micros;
+}
+
+function wideMicros(value: bigint, precision: Precision): number | bigint | undefined {
+  if (value < INT64_MIN || value > INT64_MAX) return undefined;
+  if (precision === 'ns') return narrow((value - (((value % 1000n) + 1000n) % 1000n)) / 1000n);
+  const micros = value * BigInt(MICROS_PER_UNIT[precision]);
+  return micros < INT64_MIN || micros > INT64_MAX ? undefined : narrow(micros);
+}
+
+/** The same integer as a number where a number holds it exactly, else as it is. */
+export function narrow(value: bigint): number | bigint {
+  return value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n ? Number(value) : value;
+}
+
+/** A time in microseconds without the digits that `precision` does not have. */
+export function floorTo(precision: Precision, micros: number): number {
+  const unit = MICROS_PER_UNIT[precision];
+  return unit === 1 ? Math.floor(micros) : Math.floor(micros / unit) * unit;
+}
+
+/** `micros` in units of `precision`, floored, as decimal digits. */
+export function unixText(micros: number | bigint, precision: Precision): string {
+  if (precision === 'us') return String(micros);
+  if (precision === 'ns') return micros === 0 || micros === 0n ? '0' : `${String(micros)}000`;
+  const unit = MICROS_PER_UNIT[precision];
+  if (typeof micros === 'number') return String(Math.floor(micros / unit));
+  const wide = BigInt(unit);
+  return String((micros - (((micros % wide) + wide) % wide)) / wide);
+}

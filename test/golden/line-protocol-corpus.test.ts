@@ -1,0 +1,188 @@
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import type { Cell, RowBatch } from '../../src/data/row-batch.ts';
+import type { Precision } from '../../src/formats/format.ts';
+import { LineLpDecoder } from '../../src/formats/line-lp.ts';
+import { LineScanner, type ScannedLine } from '../../src/formats/line-scan.ts';
+import { messageText } from '../../src/formats/message-text.ts';
+import { DECODE_DIFFERENCES } from './line-protocol-differences.ts';
+
+const FILE = path.resolve(process.env.CORPUS_DIR ?? '../shared/corpus', 'line-protocol/corpus.json');
+const ORIGIN = { kind: 'record', topic: 'lines', partition: 0, offset: 0 } as const;
+
+interface CorpusPoint {
+  readonly time: string;
+  readonly name: string;
+  readonly tags: readonly { readonly key: string; readonly value: string }[];
+  readonly fields: readonly { readonly key: string; readonly value: CorpusValue }[];
+}
+type CorpusValue = Readonly<Partial<Record<'int' | 'uint' | 'float' | 'bool' | 'string', string | number | boolean>>>;
+
+interface DecodeCase {
+  readonly input: {
+    readonly text: string | { readonly binary: string };
+    readonly defaultTime: string;
+    readonly precision: string;
+    readonly implementation: string;
+  };
+  readonly output: { readonly result?: readonly CorpusPoint[]; readonly error?: string };
+}
+
+const PRECISIONS: Readonly<Record<string, Precision>> = { '1s': 's', '1ms': 'ms', '1µs': 'us', '1ns': 'ns' };
+const NANOS: Readonly<Record<Precision, bigint>> = { s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, ns: 1n };
+
+/** The corpus with its 64-bit integers as text, which JSON.parse would round. */
+function readCorpus(): Readonly<Record<string, DecodeCase>> {
+  const text = readFileSync(FILE, 'utf8').replace(/"(time|int|uint|defaultTime)":\s*(-?\d+)/g, '"$1":"$2"');
+  return (JSON.parse(text) as { decode: Record<string, DecodeCase> }).decode;
+}
+
+function inputOf(test: DecodeCase): string | Buffer {
+  const { text } = test.input;
+  return typeof text === 'string' ? text : Buffer.from(text.binary, 'base64');
+}
+
+/** The lines by the grammar alone, with times in nanoseconds. */
+function scanPoints(test: DecodeCase): CorpusPoint[] {
+  const { text, valid } = messageText(inputOf(test));
+  const scanner = new LineScanner();
+  scanner.open(text, valid);
+  const points: CorpusPoint[] = [];
+  while (scanner.next() === 'line') points.push(pointOf(scanner.line, test));
+  return points;
+}
+
+function pointOf(line: ScannedLine, test: DecodeCase): CorpusPoint {
+  const unit = NANOS[PRECISIONS[test.input.precision] ?? 'ns'];
+  const given = BigInt(test.input.defaultTime);
+  const time = line.time === undefined ? given - (given % unit) : BigInt(line.time) * unit;
+  const tags = line.tagKeys.map((key, index) => ({ key, value: line.tagValues[index] ?? '' }));
+  const fields = line.fieldKeys.map((key, index) => ({ key, value: valueOf(line, index) }));
+  return { time: String(time), name: line.measurement, tags: sorted(tags), fields };
+}
+
+function valueOf(line: ScannedLine, index: number): CorpusValue {
+  const value = line.fieldValues[index];
+  assert.ok(value);
+  switch (value.type) {
+    case 'INT8':
+      return { int: String(value.cell) };
+    case 'UINT8':
+      return { uint: String(value.cell) };
+    case 'FLOAT8':
+    case 'NUMERIC':
+      return { float: Number(value.cell) + 0 };
+    case 'BOOL':
+      return { bool: value.cell === true };
+    default:
+      return { string: String(value.cell) };
+  }
+}
+
+function sorted<T extends { readonly key: string }>(tags: readonly T[]): T[] {
+  return [...tags].sort((a, b) => Buffer.compare(Buffer.from(a.key), Buffer.from(b.key)));
+}
+
+/** A decoder that has seen the text once before, so that most lines take its hot path. */
+function decodeTwice(test: DecodeCase): { batches: RowBatch[]; faults: number } {
+  const decoder = new LineLpDecoder({
+    precision: PRECISIONS[test.input.precision] ?? 'ns',
+    now: () => Number(BigInt(test.input.defaultTime) / 1000n),
+    timeColumn: 'time of the row',
+  });
+  decoder.add(inputOf(test), ORIGIN);
+  const first = decoder.take();
+  decoder.add(inputOf(test), ORIGIN);
+  decoder.add(inputOf(test), ORIGIN);
+  const { rows, faults } = decoder.take();
+  assert.equal(faults.length, 2 * first.faults.length);
+  return { batches: rows.map((decoded) => decoded.batch), faults: first.faults.length };
+}
+
+/** The cells a point should have become, by table and column; rows of a table in order. */
+function rowsOf(points: readonly CorpusPoint[]): Map<string, Record<string, Cell>[]> {
+  const tables = new Map<string, Record<string, Cell>[]>();
+  for (const point of points) {
+    const row: Record<string, Cell> = { 'time of the row': floorMicros(BigInt(point.time)) };
+    for (const tag of point.tags) row[tag.key] = tag.value;
+    for (const field of point.fields) row[field.key] = cellText(Object.values(field.value)[0] ?? null);
+    tables.set(point.name, [...(tables.get(point.name) ?? []), row]);
+  }
+  return tables;
+}
+
+function floorMicros(nanos: bigint): string {
+  return String((nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n);
+}
+
+/** Numbers of every width compare as text; a double's zero has no sign in the corpus. */
+function cellText(cell: Cell): Cell {
+  if (typeof cell === 'number') return String(cell + 0);
+  if (typeof cell === 'bigint') return String(cell);
+  return cell;
+}
+
+function rowsInBatches(batches: readonly RowBatch[]): Map<string, Record<string, Cell>[]> {
+  const tables = new Map<string, Record<string, Cell>[]>();
+  for (const batch of batches) {
+    const rows = tables.get(batch.table.name) ?? [];
+    tables.set(batch.table.name, rows);
+    for (let index = 0; index < batch.rowCount; index++) {
+      const row: Record<string, Cell> = {};
+      for (const { name, kind, cells } of batch.columns) {
+        const cell = cells[index] ?? null;
+        // Decimal text stands for a whole number that a double rounds; the corpus has all floats as doubles.
+        if (cell !== null) row[name] = cellText(kind === 'numeric' ? Number(cell) : cell);
+      }
+      rows.push(row);
+    }
+  }
+  return tables;
+}
+
+function difference(test: DecodeCase): string | undefined {
+  const { batches, faults } = decodeTwice(test);
+  const { result } = test.output;
+  if (result === undefined) return faults > 0 ? undefined : `accepted, the corpus says ${String(test.output.error)}`;
+  if (faults > 0) return 'refused, the corpus accepts';
+  const expected = result.map((point) => ({ ...point, tags: sorted(point.tags) }));
+  try {
+    assert.deepEqual(scanPoints(test), expected);
+    assert.deepEqual(rowsInBatches(batches), rowsOf([...expected, ...expected]));
+    return undefined;
+  } catch (error) {
+    return `other points: ${(error as Error).message}`;
+  }
+}
+
+describe('the public line protocol corpus', function () {
+  before(function () {
+    if (existsSync(FILE)) return;
+    console.log(`skipped: no corpus at ${FILE} (set CORPUS_DIR)`);
+    this.skip();
+  });
+
+  it('is decoded with its verdicts and points, listed differences aside', function () {
+    this.timeout(60_000);
+    const known = new Map(Object.entries(DECODE_DIFFERENCES).flatMap(([rule, ids]) => ids.map((id) => [id, rule])));
+    const counts = new Map<string, { held: number; known: number }>();
+    const unexpected: string[] = [];
+    for (const [id, test] of Object.entries(readCorpus())) {
+      const section = `${test.input.implementation} ${test.output.result === undefined ? 'refused' : 'accepted'}`;
+      const count = counts.get(section) ?? { held: 0, known: 0 };
+      counts.set(section, count);
+      const found = difference(test);
+      if (found === undefined) count.held++;
+      else if (known.has(id)) count.known++;
+      else unexpected.push(`${id} ${JSON.stringify(test.input.text)}: ${found}`);
+      if (found === undefined && known.has(id)) unexpected.push(`${id}: listed as a difference, but it holds`);
+    }
+    const summary = [...counts].map(
+      ([section, { held, known: listed }]) =>
+        `${section} ${String(held)}${listed > 0 ? ` (+${String(listed)} listed)` : ''}`,
+    );
+    console.log(`line protocol corpus, decode: ${summary.join(', ')}`);
+    assert.deepEqual(unexpected, []);
+  });
+});
