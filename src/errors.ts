@@ -93,3 +93,13 @@ export function javaTrace(error: unknown): string {
   }
   return `${lines.join('\n')}\n`;
 }
+
+/** What a management request cannot have, each with its HTTP status; the message is Connect's text. */
+export class RequestError extends SluiceError {
+  readonly status: 400 | 403 | 404 | 409 | 500 | 503;
+
+  constructor(status: RequestError['status'], message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, scope: 'caller' });
+    this.status = status;
+  }
+}

@@ -1,7 +1,10 @@
 /** The plugin API: everything a plugin may import. */
 export * from './connect/api.ts';
+export { plainJson } from './connect/plain-json.ts';
 export * from './config/option.ts';
+export { parseOptions } from './config/parse.ts';
 export { Password } from './config/password.ts';
+export * from './config/validators.ts';
 export * from './data/fault.ts';
 export * from './data/record.ts';
 export * from './data/row-batch.ts';
@@ -9,6 +12,11 @@ export * from './data/table-shape.ts';
 export { LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';
 export type * from './database/api.ts';
+export { checkConnection } from './database/connection-check.ts';
+export { connectionOptions, connectionSettings } from './database/connection-options.ts';
+export { connectWithAttempts, openExecutor, type ConnectionSettings } from './database/open-executor.ts';
 export type * from './formats/format.ts';
 export * from './errors.ts';
-export type { Logger } from './observe/logger.ts';
+export { silentLogger, type Logger } from './observe/logger.ts';
+export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';
+export { SLUICE_VERSION } from './version.ts';

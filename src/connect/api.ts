@@ -37,6 +37,8 @@ interface PluginBase {
 }
 
 interface ConnectorPluginBase extends PluginBase {
+  /** Java name of the task's class, kept in task configurations as `task.class`. */
+  readonly taskClassName: string;
   createConnector(): Connector;
   /**
    * Checks that need several options at once or the database; results are merged over the declared checks

@@ -1,4 +1,42 @@
-import type { Logger as PinoLogger } from 'pino';
+import { pino, type Logger as PinoLogger } from 'pino';
 
 /** The logger that every room and plugin is handed; children carry `connector` and `task` as fields. */
 export type Logger = PinoLogger;
+
+export interface LoggerOptions {
+  readonly level: string;
+  /** `json`: one object a line, for collectors; `text`: for people. */
+  readonly format: 'json' | 'text';
+  /** A file to append to; standard output when absent. */
+  readonly file?: string | undefined;
+}
+
+/** The worker's logger. Values of PASSWORD options print as `[hidden]` by themselves (config/password.ts). */
+export async function createLogger(options: LoggerOptions): Promise<Logger> {
+  const base = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  if (options.format === 'json') {
+    return pino(
+      { ...base, formatters: { level: (label) => ({ level: label }) } },
+      pino.destination({
+        ...(options.file === undefined ? { dest: 1 } : { dest: options.file, mkdir: true }),
+        sync: true,
+      }),
+    );
+  }
+  const { default: pretty } = await import('pino-pretty');
+  return pino(
+    base,
+    pretty({
+      colorize: options.file === undefined && process.stdout.isTTY,
+      translateTime: 'UTC:HH:MM:ss.l',
+      ignore: 'connector,task,room',
+      messageFormat: '{if room}{room} {end}{if connector}[{connector}{if task}-{task}{end}] {end}{msg}',
+      destination: options.file ?? 1,
+      mkdir: true,
+      sync: true,
+    }),
+  );
+}
+
+/** For work whose outcome is its answer and that has nothing to log. */
+export const silentLogger: Logger = pino({ level: 'silent' });

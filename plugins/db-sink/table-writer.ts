@@ -1,0 +1,119 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  connectWithAttempts,
+  describeOrigin,
+  DatabaseError,
+  tableText,
+  toError,
+  type DecodedRows,
+  type Executor,
+  type Fault,
+  type Logger,
+  type TableShape,
+  type WritePolicy,
+} from '../../src/index.ts';
+
+export interface TableWriterOptions {
+  readonly maxRetries: number;
+  readonly retryBackoffMs: number;
+  readonly connectionAttempts: number;
+  readonly connectionBackoffMs: number;
+  readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns'>;
+  /** Whether the format may create missing tables (json_db may, line_lp may not). */
+  readonly createTables: boolean;
+}
+
+/** Stores decoded rows: makes or checks their table, writes, and tries again while the database is away. */
+export class TableWriter {
+  readonly #executor: Executor;
+  readonly #options: TableWriterOptions;
+  readonly #signal: AbortSignal;
+  readonly #logger: Logger;
+  /** Shapes that the database is known to have; decoders give the same object again for the same text. */
+  readonly #ensured = new WeakSet<TableShape>();
+
+  constructor(executor: Executor, options: TableWriterOptions, signal: AbortSignal, logger: Logger) {
+    this.#executor = executor;
+    this.#options = options;
+    this.#signal = signal;
+    this.#logger = logger;
+  }
+
+  /**
+   * The rows that were refused, as faults; all others are stored. Rejects when the database stayed away for
+   * `max.retries` retries, each with `connection.attempts` attempts to connect.
+   */
+  async write(decoded: DecodedRows): Promise<readonly Fault[]> {
+    for (let retry = 0; ; retry++) {
+      try {
+        return await this.#writeOnce(decoded);
+      } catch (error) {
+        if (!(error instanceof DatabaseError)) throw error;
+        if (error.scope === 'table' || error.scope === 'record') return refuseAll(decoded, error);
+        if (error.scope === 'caller') throw error;
+        await this.#retryOrFail(error, retry, decoded);
+      }
+    }
+  }
+
+  async #writeOnce({ batch, shape }: DecodedRows): Promise<readonly Fault[]> {
+    if (shape !== undefined && !this.#ensured.has(shape)) {
+      await this.#executor.catalogue.ensure(batch.table, shape, { create: this.#options.createTables });
+      this.#ensured.add(shape);
+    }
+    try {
+      const report = await this.#executor.write(batch, this.#options.policy);
+      return report.faults;
+    } catch (error) {
+      if (shape !== undefined && error instanceof DatabaseError && error.scope === 'table') {
+        this.#ensured.delete(shape);
+        await this.#executor.catalogue.ensure(batch.table, shape, { create: this.#options.createTables });
+        return (await this.#executor.write(batch, this.#options.policy)).faults;
+      }
+      throw error;
+    }
+  }
+
+  async #retryOrFail(error: DatabaseError, retry: number, { batch }: DecodedRows): Promise<void> {
+    const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
+    const rows = `${String(batch.rowCount)} rows for table ${tableText(batch.table)}`;
+    if (retry >= maxRetries || this.#signal.aborted) {
+      const origin = batch.rowCount > 0 ? batch.origins.at(0) : undefined;
+      throw new DatabaseError(
+        `${rows}, the first from ${origin === undefined ? 'nowhere' : describeOrigin(origin)}, could not be written after ${String(retry)} retries: ${error.message}`,
+        { scope: error.scope, sqlstate: error.sqlstate, cause: error },
+      );
+    }
+    this.#logger.warn(
+      `${rows} could not be written (retry ${String(retry + 1)} of ${String(maxRetries)}): ${error.message}`,
+    );
+    await delay(jittered(retryBackoffMs), undefined, { signal: this.#signal });
+    try {
+      await connectWithAttempts(this.#executor, {
+        attempts: connectionAttempts,
+        backoffMs: connectionBackoffMs,
+        signal: this.#signal,
+      });
+    } catch (away) {
+      if (this.#signal.aborted) throw away;
+      this.#logger.warn(`The database is still away: ${toError(away).message}`);
+    }
+  }
+}
+
+/** Between the documented wait and one and a half of it, so that tasks do not come back in step. */
+function jittered(backoffMs: number): number {
+  return backoffMs * (1 + Math.random() / 2);
+}
+
+function refuseAll({ batch }: DecodedRows, error: DatabaseError): Fault[] {
+  return Array.from({ length: batch.rowCount }, (_, row) => ({
+    scope: error.scope,
+    message: error.message,
+    origin: batch.origins.at(row),
+    table: tableText(batch.table),
+    column: error.column,
+    sqlstate: error.sqlstate,
+    cause: error,
+  }));
+}

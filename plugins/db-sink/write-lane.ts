@@ -1,0 +1,179 @@
+import {
+  DataError,
+  DatabaseError,
+  describeOrigin,
+  topicPartitionKey,
+  type DecodedRows,
+  type Decoder,
+  type Fault,
+  type Origin,
+  type SinkRecord,
+} from '../../src/index.ts';
+
+/** What a lane needs from its task. */
+export interface LaneParts {
+  readonly decoder: Decoder;
+  /** The message of a record as the decoder takes it; throws a DataError for values that are no message. */
+  readonly message: (record: SinkRecord) => string | Uint8Array;
+  /** Stores rows of one table, retries included; gives what was refused. */
+  readonly write: (rows: DecodedRows) => Promise<readonly Fault[]>;
+  /** By Connect's error policy; rejects when the task must fail. */
+  readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
+  /** Called when a write in the background failed, so that the task gets a turn to say so. */
+  readonly onFailure: () => void;
+  readonly batchRows: number;
+}
+
+/** Bounds what is kept of records that hold no rows (comments, faults). */
+const MAX_WAITING_RECORDS = 20_000;
+
+/** The first offset per partition that is not known to be stored. */
+type Offsets = Map<string, number>;
+
+/**
+ * Writes the records of some partitions, in order: while one batch is with the database the next one is decoded, and what
+ * has come until then goes out together. Lanes work side by side, so that the database and this process need not take
+ * turns; a partition always stays on its lane.
+ *
+ * States: idle -> writing -> idle; failed after an error, for good: the task ends with it.
+ */
+export class WriteLane {
+  readonly #parts: LaneParts;
+  #waiting: Offsets = new Map();
+  #waitingRecords: SinkRecord[] = [];
+  #undecodable: Fault[] = [];
+  #inFlight: Offsets = new Map();
+  #writing: Promise<void> | undefined;
+  #failure: Error | undefined;
+
+  constructor(parts: LaneParts) {
+    this.#parts = parts;
+  }
+
+  /** Decodes a record; `true` when a full batch waits, then `roomForMore` must be awaited before the next. */
+  add(record: SinkRecord): boolean {
+    const { topic, partition, offset } = record.original;
+    const key = topicPartitionKey(topic, partition);
+    if (!this.#waiting.has(key)) this.#waiting.set(key, offset);
+    this.#waitingRecords.push(record);
+    const origin: Origin = { kind: 'record', topic, partition, offset };
+    try {
+      this.#parts.decoder.add(this.#parts.message(record), origin);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      this.#undecodable.push({ scope: 'record', message: error.message, origin, cause: error });
+    }
+    return this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waitingRecords.length >= MAX_WAITING_RECORDS;
+  }
+
+  /** Waits until the batch before is stored, then sends out what waits. Rejects with a failure of the batch before. */
+  async roomForMore(): Promise<void> {
+    while (this.#writing !== undefined) await this.#writing;
+    this.check();
+    this.start();
+  }
+
+  /** Sends out what waits, unless a write is on its way: then it follows that one. */
+  start(): void {
+    this.#writing ??= this.#drain();
+  }
+
+  /** Resolves when nothing waits and nothing is on its way. */
+  async flush(): Promise<void> {
+    this.check();
+    while (this.#waitingRecords.length > 0 || this.#writing !== undefined) {
+      this.start();
+      await this.#writing;
+      this.check();
+    }
+  }
+
+  /** The first offset of the partition that is not stored; `undefined` when all that was added is. */
+  firstUnstored(key: string): number | undefined {
+    return this.#inFlight.get(key) ?? this.#waiting.get(key);
+  }
+
+  /** Throws what went wrong in the background, if anything did. */
+  check(): void {
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Waits for the write on its way and forgets what waits: the partitions are gone. */
+  async drop(): Promise<void> {
+    this.#waiting = new Map();
+    this.#waitingRecords = [];
+    this.#undecodable = [];
+    this.#parts.decoder.take();
+    await this.#writing;
+  }
+
+  /** Never rejects: the failure is kept for the next call. */
+  async #drain(): Promise<void> {
+    try {
+      while (this.#waitingRecords.length > 0 && this.#failure === undefined) await this.#writeWaiting();
+    } catch (error) {
+      this.#failure = error instanceof Error ? error : new Error(String(error));
+      this.#parts.onFailure();
+    } finally {
+      this.#writing = undefined;
+    }
+  }
+
+  async #writeWaiting(): Promise<void> {
+    const records = this.#waitingRecords;
+    const { rows, faults } = this.#parts.decoder.take();
+    this.#inFlight = this.#waiting;
+    this.#waiting = new Map();
+    this.#waitingRecords = [];
+    const refused = [...this.#undecodable, ...faults];
+    this.#undecodable = [];
+    for (const decoded of rows) refused.push(...(await this.#parts.write(decoded)));
+    for (const [record, error] of refusals(records, refused)) await this.#parts.refuse(record, error);
+    this.#inFlight = new Map();
+  }
+}
+
+/** One error per record, whatever the number of its rows that were refused, in record order. */
+function refusals(records: readonly SinkRecord[], faults: readonly Fault[]): [SinkRecord, Error][] {
+  if (faults.length === 0) return [];
+  const byRecord = new Map<SinkRecord, Fault[]>();
+  for (const fault of faults) {
+    const record = records.find(({ original }) => isOrigin(fault.origin, original));
+    if (record === undefined) throw new DataError(describeFault(fault));
+    const known = byRecord.get(record);
+    if (known === undefined) byRecord.set(record, [fault]);
+    else known.push(fault);
+  }
+  return records.flatMap((record): [SinkRecord, Error][] => {
+    const own = byRecord.get(record);
+    return own === undefined ? [] : [[record, refusal(own)]];
+  });
+}
+
+function isOrigin(origin: Origin | undefined, original: SinkRecord['original']): boolean {
+  return (
+    origin?.kind === 'record' &&
+    origin.offset === original.offset &&
+    origin.partition === original.partition &&
+    origin.topic === original.topic
+  );
+}
+
+const MAX_FAULTS_NAMED = 3;
+
+function refusal(faults: readonly Fault[]): Error {
+  const named = faults.slice(0, MAX_FAULTS_NAMED).map(describeFault).join('; ');
+  const more = faults.length > MAX_FAULTS_NAMED ? ` (and ${String(faults.length - MAX_FAULTS_NAMED)} more)` : '';
+  const first = faults[0];
+  const cause = first?.cause;
+  if (first?.sqlstate === undefined) return new DataError(named + more, { cause });
+  return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, column: first.column, cause });
+}
+
+export function describeFault({ table, column, message, origin }: Fault): string {
+  const place = [table === undefined ? '' : `table ${table}`, column === undefined ? '' : `column ${column}`]
+    .filter((part) => part !== '')
+    .join(', ');
+  const where = origin === undefined ? '' : ` (${describeOrigin(origin)})`;
+  return `${place === '' ? '' : `${place}: `}${message}${where}`;
+}

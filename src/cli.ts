@@ -1,0 +1,123 @@
+#!/usr/bin/env node
+import { Command } from 'commander';
+import { environmentProperties } from './config/environment.ts';
+import { readPropertiesFile } from './config/properties-file.ts';
+import { loadWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
+import { ConfigError, toError } from './errors.ts';
+import { createLogger, type Logger } from './observe/logger.ts';
+import { packageVersion } from './version.ts';
+
+/** Connect's exit codes: 1 usage, 2 stopped by an error, 3 could not start. */
+const EXIT_USAGE = 1;
+const EXIT_STOPPED_BY_ERROR = 2;
+const EXIT_NOT_STARTED = 3;
+
+process.env['KAFKAJS_NO_PARTITIONER_WARNING'] = '1';
+
+const program = new Command('sluice')
+  .description('A Kafka Connect worker that moves rows between Kafka and PostgreSQL')
+  .version(packageVersion())
+  .showHelpAfterError()
+  .exitOverride((exit) => process.exit(exit.exitCode === 0 ? 0 : EXIT_USAGE));
+
+program
+  .command('start')
+  .description('start a distributed worker')
+  .argument('[worker.properties]', 'worker settings; CONNECT_* variables are read as well and win')
+  .action(async (file: string | undefined) => {
+    await runWorker('distributed', file, []);
+  });
+
+program
+  .command('standalone')
+  .description('start a standalone worker with the given connectors')
+  .argument('<worker.properties>', 'worker settings')
+  .argument('[connectors...]', 'connector files: JSON or .properties')
+  .action(async (file: string, connectors: string[]) => {
+    await runWorker('standalone', file, connectors);
+  });
+
+program
+  .command('dev')
+  .description('start a local PostgreSQL, a Kafka, a worker and sample connectors that move real rows')
+  .option('--fresh', 'forget the data and offsets of earlier runs')
+  .option('--exit-after <seconds>', 'stop by itself', Number)
+  .option('--json', 'print one line of JSON at the end instead of a live view')
+  .option('--bootstrap <servers>', 'use this Kafka instead of a local one')
+  .action(async (options: { fresh?: boolean; exitAfter?: number; json?: boolean; bootstrap?: string }) => {
+    const { runDev } = await import('./dev/command.ts');
+    process.exitCode = await runDev({
+      fresh: options.fresh ?? false,
+      json: options.json ?? false,
+      exitAfterMs: options.exitAfter === undefined ? undefined : options.exitAfter * 1000,
+      bootstrapServers: options.bootstrap,
+    });
+  });
+
+program
+  .command('plugins')
+  .description('list the connectors, converters and other plugins there are')
+  .action(async () => {
+    const { builtInPlugins } = await import('./built-in-plugins.ts');
+    for (const { type, className, version } of await builtInPlugins()) {
+      process.stdout.write(`${type.padEnd(18)}${className}  ${version}\n`);
+    }
+  });
+
+async function runWorker(mode: WorkerConfig['mode'], file: string | undefined, connectors: string[]): Promise<void> {
+  const config = await readConfig(mode, file);
+  const format = config.own['log.format'];
+  const logger = await createLogger({
+    level: config.own['log.level'].toLowerCase(),
+    format: format === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : format === 'pretty' ? 'text' : 'json',
+  });
+  await serve(config, connectors, logger);
+}
+
+async function readConfig(mode: WorkerConfig['mode'], file: string | undefined): Promise<WorkerConfig> {
+  try {
+    const environment = environmentProperties(process.env);
+    const given = file === undefined ? {} : await readPropertiesFile(file);
+    const config = loadWorkerConfig({ mode, properties: { ...given, ...environment.properties } });
+    return { ...config, warnings: [...environment.warnings, ...config.warnings] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    process.stderr.write(
+      `The worker's configuration${file === undefined ? '' : ` in ${file}`} is wrong:\n${error.message}\n`,
+    );
+    process.exit(EXIT_NOT_STARTED);
+  }
+}
+
+async function serve(config: WorkerConfig, connectorFiles: string[], logger: Logger): Promise<void> {
+  const { startWorker } = await import('./worker.ts');
+  let stopping: Promise<void> | undefined;
+  try {
+    const worker = await startWorker(config, { logger });
+    const stop = (signal: string) => {
+      logger.info(`${signal}: stopping`);
+      stopping ??= worker.stop().then(() => {
+        logger.info('Kafka Connect stopped');
+        process.exit(0);
+      });
+    };
+    process.on('SIGINT', () => stop('SIGINT'));
+    process.on('SIGTERM', () => stop('SIGTERM'));
+    await worker.started;
+    if (connectorFiles.length > 0) {
+      const { createConnectors } = await import('./standalone-connectors.ts');
+      await createConnectors(worker, connectorFiles);
+    }
+  } catch (error) {
+    if (stopping !== undefined) return;
+    logger.fatal({ err: error }, `The worker could not start: ${toError(error).message}`);
+    process.exit(EXIT_NOT_STARTED);
+  }
+}
+
+process.on('unhandledRejection', (reason) => {
+  process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
+  process.exit(EXIT_STOPPED_BY_ERROR);
+});
+
+await program.parseAsync();

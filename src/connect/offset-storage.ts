@@ -1,0 +1,17 @@
+import type { SourceCoordinates } from '../data/record.ts';
+
+export interface StoredOffset {
+  readonly partition: SourceCoordinates;
+  /** `null` removes the offset. */
+  readonly offset: SourceCoordinates | null;
+}
+
+/** Where source offsets are kept. The herder supplies the store; the task side only reads and writes through this. */
+export interface OffsetStorage {
+  /** The stored offset, everything written before the call included; `null` when there is none. */
+  read(connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null>;
+  /** Resolves when all are durable; on rejection none may be assumed stored. */
+  write(connector: string, offsets: readonly StoredOffset[]): Promise<void>;
+  /** All partitions of a connector with an offset. */
+  list(connector: string): Promise<readonly StoredOffset[]>;
+}

@@ -1,0 +1,184 @@
+import type { Header, SinkRecord } from '../data/record.ts';
+import type { ConsumedRecord, ProducedRecord } from '../kafka/api.ts';
+import type { SourceRecord } from '../data/record.ts';
+import type { Converter, HeaderConverter, SchemaAndValue } from './api.ts';
+import type { ErrorPolicy } from './error-policy.ts';
+import type { TransformationChain } from './transformation-chain.ts';
+
+export interface Converters {
+  readonly key: Converter;
+  readonly keyClass: string;
+  readonly value: Converter;
+  readonly valueClass: string;
+  readonly header: HeaderConverter;
+  readonly headerClass: string;
+}
+
+const NO_HEADERS: readonly Header[] = [];
+
+/**
+ * Bytes to sink records: converters, then transforms, each failure by the error policy. The synchronous path is the only
+ * one taken while nothing fails.
+ */
+export class SinkRecordConverter {
+  readonly #converters: Converters;
+  readonly #chain: TransformationChain;
+  readonly #policy: ErrorPolicy;
+
+  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
+    this.#converters = converters;
+    this.#chain = chain;
+    this.#policy = policy;
+  }
+
+  /** The records that are left; those dropped (filtered or tolerated) are simply not among them. */
+  async convert(consumed: readonly ConsumedRecord[]): Promise<SinkRecord[]> {
+    const records: SinkRecord[] = [];
+    for (const source of consumed) {
+      let record: SinkRecord | null | undefined;
+      try {
+        record = this.#transform(this.#toSinkRecord(source));
+      } catch {
+        record = await this.#convertSlowly(source);
+      }
+      if (record !== null && record !== undefined) records.push(record);
+    }
+    return records;
+  }
+
+  #transform(record: SinkRecord): SinkRecord | null {
+    return this.#chain.empty ? record : this.#chain.apply(record);
+  }
+
+  #toSinkRecord(source: ConsumedRecord): SinkRecord {
+    const { key, value } = this.#converters;
+    return sinkRecord(
+      source,
+      key.toConnectData(source.topic, source.key),
+      value.toConnectData(source.topic, source.value),
+      source.headers.length === 0 ? NO_HEADERS : this.#headers(source),
+    );
+  }
+
+  #headers(source: ConsumedRecord): Header[] {
+    return source.headers.map((header) => {
+      const { schema, value } = this.#converters.header.toConnectHeader(source.topic, header.key, header.value);
+      return { key: header.key, schema, value };
+    });
+  }
+
+  /** Stage by stage again, so that the failure is put at the right door; runs only after something threw. */
+  async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
+    const { key, keyClass, value, valueClass, headerClass } = this.#converters;
+    const guard = async <T>(stage: Parameters<ErrorPolicy['recover']>[0], name: () => string, run: () => T) => {
+      try {
+        return run();
+      } catch (error) {
+        return this.#policy.recover(stage, name(), error, run, source);
+      }
+    };
+    const headers = await guard(
+      'HEADER_CONVERTER',
+      () => headerClass,
+      () => this.#headers(source),
+    );
+    if (headers === undefined) return undefined;
+    const keyData = await guard(
+      'KEY_CONVERTER',
+      () => keyClass,
+      () => key.toConnectData(source.topic, source.key),
+    );
+    if (keyData === undefined) return undefined;
+    const valueData = await guard(
+      'VALUE_CONVERTER',
+      () => valueClass,
+      () => value.toConnectData(source.topic, source.value),
+    );
+    if (valueData === undefined) return undefined;
+    const record = sinkRecord(source, keyData, valueData, headers);
+    return guard(
+      'TRANSFORMATION',
+      () => this.#chain.lastClassName,
+      () => this.#transform(record),
+    );
+  }
+}
+
+function sinkRecord(
+  source: ConsumedRecord,
+  key: SchemaAndValue,
+  value: SchemaAndValue,
+  headers: readonly Header[],
+): SinkRecord {
+  return {
+    topic: source.topic,
+    partition: source.partition,
+    keySchema: key.schema,
+    key: key.value,
+    valueSchema: value.schema,
+    value: value.value,
+    timestamp: source.timestamp < 0 ? null : source.timestamp,
+    headers,
+    offset: source.offset,
+    timestampType: source.timestamp < 0 ? 'NoTimestampType' : source.timestampType,
+    original: source,
+  };
+}
+
+/** Source records to bytes: transforms, then converters, each failure by the error policy. */
+export class SourceRecordConverter {
+  readonly #converters: Converters;
+  readonly #chain: TransformationChain;
+  readonly #policy: ErrorPolicy;
+
+  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
+    this.#converters = converters;
+    this.#chain = chain;
+    this.#policy = policy;
+  }
+
+  /** `null`: dropped by a transform or by the error policy. */
+  async convert(record: SourceRecord): Promise<ProducedRecord | null> {
+    try {
+      return this.#convertOnce(record);
+    } catch (error) {
+      return this.#recover(record, error);
+    }
+  }
+
+  #convertOnce(record: SourceRecord): ProducedRecord | null {
+    const kept = this.#chain.empty ? record : this.#chain.apply(record);
+    return kept === null ? null : this.#toBytes(kept);
+  }
+
+  #toBytes(record: SourceRecord): ProducedRecord {
+    const { key, value, header } = this.#converters;
+    return {
+      topic: record.topic,
+      partition: record.partition,
+      key: key.fromConnectData(record.topic, record.keySchema, record.key),
+      value: value.fromConnectData(record.topic, record.valueSchema, record.value),
+      timestamp: record.timestamp,
+      headers: record.headers.map((each) => ({
+        key: each.key,
+        value: header.fromConnectHeader(record.topic, each.key, each.schema, each.value),
+      })),
+    };
+  }
+
+  async #recover(record: SourceRecord, first: unknown): Promise<ProducedRecord | null> {
+    let kept: SourceRecord | null = record;
+    if (!this.#chain.empty) {
+      try {
+        kept = this.#chain.apply(record);
+      } catch (error) {
+        const again = () => this.#chain.apply(record);
+        kept = (await this.#policy.recover('TRANSFORMATION', this.#chain.lastClassName, error, again)) ?? null;
+      }
+      if (kept === null) return null;
+    }
+    const convertible = kept;
+    const again = () => this.#toBytes(convertible);
+    return (await this.#policy.recover('VALUE_CONVERTER', this.#converters.valueClass, first, again)) ?? null;
+  }
+}

@@ -1,0 +1,316 @@
+import { topicPartitionKey, type SinkRecord, type TopicPartition } from '../data/record.ts';
+import { ConnectError, RetriableError, toError } from '../errors.ts';
+import type { ConsumedRecord, Consumer, PartitionPosition } from '../kafka/api.ts';
+import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from './api.ts';
+import { SinkRecordConverter } from './record-converter.ts';
+import type { TaskRunner, TaskRuntime } from './task-runner.ts';
+
+const DEFAULT_RETRY_DELAY_MS = 3000;
+
+/**
+ * Runs one sink task over one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask): commit when due, poll, convert,
+ * put. Everything happens in one loop, so calls into the task never overlap.
+ *
+ * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried all partitions
+ * are paused and polling goes on without giving records.
+ */
+export class SinkTaskRunner implements TaskRunner {
+  readonly #runtime: TaskRuntime;
+  readonly #task: SinkTask;
+  readonly #consumer: Consumer;
+  readonly #topics: readonly string[] | ((topic: string) => boolean);
+  readonly #converter: SinkRecordConverter;
+
+  /** Next offset after everything put, per owned partition. */
+  readonly #delivered = new Map<string, PartitionOffset>();
+  readonly #committed = new Map<string, number>();
+  #batch: readonly SinkRecord[] = [];
+  #batchEnds: readonly PartitionOffset[] = [];
+  #retryAtMs = 0;
+  #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
+  #pausedForRetry = false;
+  #wantPaused: boolean;
+  #isPaused = false;
+  #commitRequested = false;
+  #nextCommitMs: number;
+  #commitInFlight: Promise<void> | undefined;
+
+  constructor(
+    runtime: TaskRuntime,
+    task: SinkTask,
+    consumer: Consumer,
+    topics: readonly string[] | ((topic: string) => boolean),
+  ) {
+    this.#runtime = runtime;
+    this.#task = task;
+    this.#consumer = consumer;
+    this.#topics = topics;
+    this.#converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
+    this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
+    runtime.abort.signal.addEventListener('abort', () => {
+      consumer.wakeup();
+    });
+  }
+
+  pause(): void {
+    this.#wantPaused = true;
+    this.#consumer.wakeup();
+  }
+
+  resume(): void {
+    this.#wantPaused = false;
+    this.#consumer.wakeup();
+  }
+
+  stop(): void {
+    this.#runtime.abort.abort();
+  }
+
+  async run(): Promise<void> {
+    const { assignment, onEvent } = this.#runtime;
+    let failure: unknown;
+    try {
+      await this.#task.start(this.#context());
+      this.#consumer.subscribe(this.#topics, {
+        onAssigned: (partitions) => this.#onAssigned(partitions),
+        onRevoked: (partitions) => this.#onRevoked(partitions, true),
+        onLost: (partitions) => this.#onRevoked(partitions, false),
+      });
+      this.#isPaused = this.#wantPaused;
+      onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+      while (!this.#runtime.abort.signal.aborted) await this.#turn();
+    } catch (error) {
+      if (!this.#runtime.abort.signal.aborted || !isAbort(error)) failure = error;
+    }
+    await this.#end(failure !== undefined);
+    if (failure !== undefined) {
+      throw new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause: failure });
+    }
+  }
+
+  async #turn(): Promise<void> {
+    this.#applyPause();
+    const now = Date.now();
+    if (this.#commitRequested || now >= this.#nextCommitMs) {
+      this.#commitRequested = false;
+      this.#nextCommitMs = now + this.#runtime.offsetFlushIntervalMs;
+      await this.#commit(false);
+    }
+    const wakeAtMs = this.#pausedForRetry ? Math.min(this.#retryAtMs, this.#nextCommitMs) : this.#nextCommitMs;
+    const consumed = await this.#consumer.poll(Math.max(0, wakeAtMs - Date.now()));
+    if (this.#runtime.abort.signal.aborted) return;
+    if (!this.#pausedForRetry) await this.#take(consumed);
+    if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#put();
+  }
+
+  async #take(consumed: readonly ConsumedRecord[]): Promise<void> {
+    this.#batch = await this.#converter.convert(consumed);
+    this.#batchEnds = ends(consumed);
+    this.#runtime.counts.records += consumed.length;
+  }
+
+  async #put(): Promise<void> {
+    try {
+      await this.#task.put(this.#batch);
+    } catch (error) {
+      if (error instanceof RetriableError && !this.#runtime.abort.signal.aborted) {
+        this.#waitForRetry(error);
+        return;
+      }
+      throw error;
+    }
+    this.#runtime.counts.delivered += this.#batch.length;
+    for (const end of this.#batchEnds) {
+      const key = topicPartitionKey(end.topic, end.partition);
+      if (this.#delivered.has(key)) this.#delivered.set(key, end);
+    }
+    this.#batch = [];
+    this.#batchEnds = [];
+    if (this.#pausedForRetry) {
+      this.#pausedForRetry = false;
+      if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
+    }
+  }
+
+  #waitForRetry(error: Error): void {
+    this.#runtime.logger.warn(
+      { err: error },
+      `The task asked for its ${String(this.#batch.length)} records again in ${String(this.#retryDelayMs)} ms`,
+    );
+    this.#retryAtMs = Date.now() + this.#retryDelayMs;
+    this.#pausedForRetry = true;
+    this.#consumer.pause(this.#consumer.assignment());
+  }
+
+  #applyPause(): void {
+    if (this.#wantPaused === this.#isPaused) return;
+    this.#isPaused = this.#wantPaused;
+    const { assignment, onEvent } = this.#runtime;
+    if (this.#isPaused) {
+      this.#consumer.pause(this.#consumer.assignment());
+      this.#commitRequested = true;
+    } else if (!this.#pausedForRetry) {
+      this.#consumer.resume(this.#consumer.assignment());
+    }
+    onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+  }
+
+  /** Commits what the task calls safe. Without `wait` one commit is on its way at most, and the loop goes on meanwhile. */
+  async #commit(wait: boolean): Promise<void> {
+    if (this.#commitInFlight !== undefined) {
+      if (!wait) return;
+      await this.#commitInFlight;
+    }
+    const safe = await this.#task.preCommit(this.#delivered, wait);
+    const positions = safe.filter((offset) => this.#isCommittable(offset));
+    if (positions.length === 0) return;
+    const commit = this.#consumer.commit(positions).then(
+      () => {
+        for (const { topic, partition, offset } of positions) {
+          this.#committed.set(topicPartitionKey(topic, partition), offset);
+        }
+      },
+      (error: unknown) => {
+        this.#runtime.logger.warn({ err: error }, 'Offsets were not committed; they are with the next commit');
+      },
+    );
+    this.#commitInFlight = commit.finally(() => {
+      this.#commitInFlight = undefined;
+    });
+    if (wait) await commit;
+  }
+
+  #isCommittable({ topic, partition, offset }: PartitionPosition): boolean {
+    const key = topicPartitionKey(topic, partition);
+    const delivered = this.#delivered.get(key);
+    if (delivered === undefined || offset > delivered.offset) {
+      this.#runtime.logger.warn(
+        `Ignoring the offset ${String(offset)} for ${topic}-${String(partition)}: it was not delivered to this task`,
+      );
+      return false;
+    }
+    return this.#committed.get(key) !== offset;
+  }
+
+  async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
+    for (const { topic, partition } of partitions) {
+      const position = this.#consumer.position({ topic, partition });
+      const key = topicPartitionKey(topic, partition);
+      this.#delivered.set(key, { topic, partition, offset: position ?? 0 });
+      if (position !== undefined) this.#committed.set(key, position);
+    }
+    if (this.#isPaused || this.#pausedForRetry) this.#consumer.pause(partitions);
+    await this.#task.open?.(partitions);
+  }
+
+  async #onRevoked(partitions: readonly TopicPartition[], commit: boolean): Promise<void> {
+    if (partitions.length === 0) return;
+    try {
+      if (commit) await this.#commit(true);
+    } finally {
+      await this.#task.close?.(partitions);
+      for (const { topic, partition } of partitions) {
+        const key = topicPartitionKey(topic, partition);
+        this.#delivered.delete(key);
+        this.#committed.delete(key);
+      }
+      this.#dropFromBatch();
+    }
+  }
+
+  /** Records of partitions that are no longer ours are somebody else's to write. */
+  #dropFromBatch(): void {
+    this.#batch = this.#batch.filter(({ original }) =>
+      this.#delivered.has(topicPartitionKey(original.topic, original.partition)),
+    );
+    if (this.#batch.length > 0) return;
+    this.#batchEnds = [];
+    this.#pausedForRetry = false;
+  }
+
+  async #end(failed: boolean): Promise<void> {
+    const { logger, offsetFlushTimeoutMs } = this.#runtime;
+    const steps: (() => Promise<void> | void)[] = [
+      // A failed task must not move its offsets: what it could not store is read again after a restart.
+      async () => {
+        if (failed) await this.#task.close?.(this.#consumer.assignment());
+      },
+      () => this.#consumer.close(offsetFlushTimeoutMs),
+      () => this.#task.stop(),
+      () => {
+        this.#runtime.chain.close();
+      },
+      () => this.#runtime.errors.close(),
+    ];
+    if (failed) this.#delivered.clear();
+    for (const step of steps) {
+      try {
+        await step();
+      } catch (error) {
+        logger.warn({ err: error }, 'While the task was ending');
+      }
+    }
+  }
+
+  #context(): SinkTaskContext {
+    const { assignment, errors, logger, abort } = this.#runtime;
+    const errantRecords: ErrantRecordReporter = {
+      report: async (record, error) => {
+        await errors.failed({
+          stage: 'TASK_PUT',
+          className: 'org.apache.kafka.connect.sink.SinkTask',
+          error: toError(error),
+          consumed: 'key' in record.original ? (record.original as ConsumedRecord) : undefined,
+        });
+      },
+    };
+    return {
+      connectorName: assignment.id.connector,
+      taskIndex: assignment.id.task,
+      config: assignment.taskConfig,
+      logger,
+      signal: abort.signal,
+      errantRecords,
+      assignment: () => this.#consumer.assignment(),
+      seek: (offsets) => {
+        for (const offset of offsets) {
+          this.#consumer.seek(offset);
+          this.#delivered.set(topicPartitionKey(offset.topic, offset.partition), offset);
+        }
+      },
+      retryAfterMs: (delayMs) => {
+        this.#retryDelayMs = delayMs;
+      },
+      requestCommit: () => {
+        this.#commitRequested = true;
+        this.#consumer.wakeup();
+      },
+    };
+  }
+}
+
+/** The next offset after the last record of each partition in a poll's result. */
+function ends(consumed: readonly ConsumedRecord[]): PartitionOffset[] {
+  const last = new Map<string, ConsumedRecord>();
+  let topic: string | undefined;
+  let partition = -1;
+  let key = '';
+  for (const record of consumed) {
+    if (record.partition !== partition || record.topic !== topic) {
+      topic = record.topic;
+      partition = record.partition;
+      key = topicPartitionKey(topic, partition);
+    }
+    last.set(key, record);
+  }
+  return [...last.values()].map((record) => ({
+    topic: record.topic,
+    partition: record.partition,
+    offset: record.offset + 1,
+  }));
+}
+
+function isAbort(error: unknown): boolean {
+  return error instanceof Error && error.name === 'AbortError';
+}

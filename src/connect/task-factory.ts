@@ -1,0 +1,187 @@
+import type { Logger } from '../observe/logger.ts';
+import { ConfigError } from '../errors.ts';
+import { parseOptions } from '../config/parse.ts';
+import { commonConnectorOptions, sinkConnectorOptions } from '../config/connector-options.ts';
+import type { ConnectorConfig } from './api.ts';
+import { DeadLetterQueue } from './dead-letter-queue.ts';
+import { ErrorPolicy, type FailureReporter } from './error-policy.ts';
+import type { OffsetStorage } from './offset-storage.ts';
+import type { PluginRegistry } from './plugin-registry.ts';
+import type { Converters } from './record-converter.ts';
+import { SinkTaskRunner } from './sink-task-runner.ts';
+import { SourceTaskRunner } from './source-task-runner.ts';
+import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
+import type { TaskClients } from './task-clients.ts';
+import type { TaskCounts, TaskRunner, TaskRuntime } from './task-runner.ts';
+import { TopicCreator } from './topic-creator.ts';
+import { TransformationChain, type TransformationStep } from './transformation-chain.ts';
+
+/** What the worker's own configuration gives to every task. */
+export interface TaskDefaults {
+  readonly offsetFlushIntervalMs: number;
+  readonly offsetFlushTimeoutMs: number;
+  readonly topicCreationEnabled: boolean;
+  /** `key.converter`, `value.converter`, `header.converter` and their sub-keys, as in the worker's file. */
+  readonly converterConfig: ConnectorConfig;
+}
+
+export interface TaskFactoryParts {
+  readonly plugins: PluginRegistry;
+  readonly clients: TaskClients;
+  readonly offsets: OffsetStorage;
+  readonly defaults: TaskDefaults;
+  readonly logger: Logger;
+}
+
+export interface BuiltTask {
+  readonly runner: TaskRunner;
+  readonly counts: TaskCounts;
+}
+
+/** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
+export class TaskFactory {
+  readonly #parts: TaskFactoryParts;
+
+  constructor(parts: TaskFactoryParts) {
+    this.#parts = parts;
+  }
+
+  async build(assignment: TaskAssignment, onEvent: (event: TaskEvent) => void): Promise<BuiltTask> {
+    const { id, connectorConfig: config } = assignment;
+    const { defaults } = this.#parts;
+    const logger = this.#parts.logger.child({ connector: id.connector, task: id.task });
+    const abort = new AbortController();
+    const counts: TaskCounts = { records: 0, delivered: 0 };
+    const converters = this.#converters(config);
+    const chain = this.#chain(config);
+    const reporters = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
+    const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
+    const runtime: TaskRuntime = {
+      assignment,
+      converters,
+      chain,
+      errors,
+      logger,
+      abort,
+      onEvent,
+      offsetFlushIntervalMs,
+      offsetFlushTimeoutMs,
+      counts,
+    };
+    return { runner: this.#runner(runtime), counts };
+  }
+
+  #runner(runtime: TaskRuntime): TaskRunner {
+    const { id, connectorConfig: config } = runtime.assignment;
+    const { plugins, clients, offsets, defaults } = this.#parts;
+    const plugin = plugins.find('connector', config['connector.class'] ?? '');
+    if (plugin.type === 'sink') {
+      return new SinkTaskRunner(runtime, plugin.createTask(), clients.sinkConsumer(id, config), subscription(config));
+    }
+    const admin = () => clients.admin(id.connector, config);
+    const topics = new TopicCreator(config, defaults.topicCreationEnabled, admin, runtime.logger);
+    return new SourceTaskRunner(runtime, plugin.createTask(), clients.sourceProducer(id, config), offsets, topics);
+  }
+
+  /** The connector's own converters where it names one, else the worker's; sub-keys belong to whoever names the class. */
+  #converters(config: ConnectorConfig): Converters {
+    const { plugins, defaults } = this.#parts;
+    const pick = (prefix: string) => {
+      const source = config[prefix] === undefined ? defaults.converterConfig : config;
+      return { className: source[prefix] ?? '', config: withoutPrefix(source, `${prefix}.`) };
+    };
+    const key = pick('key.converter');
+    const value = pick('value.converter');
+    const header = pick('header.converter');
+    const keyPlugin = plugins.find('converter', key.className);
+    const valuePlugin = plugins.find('converter', value.className);
+    const headerPlugin = plugins.find('header_converter', header.className);
+    return {
+      key: keyPlugin.create({ ...key.config, 'converter.type': 'key' }, true),
+      keyClass: keyPlugin.className,
+      value: valuePlugin.create({ ...value.config, 'converter.type': 'value' }, false),
+      valueClass: valuePlugin.className,
+      header: headerPlugin.create({ ...header.config, 'converter.type': 'header' }),
+      headerClass: headerPlugin.className,
+    };
+  }
+
+  #chain(config: ConnectorConfig): TransformationChain {
+    const { plugins } = this.#parts;
+    const steps = aliases(config['transforms']).map((alias): TransformationStep => {
+      const prefix = `transforms.${alias}.`;
+      const plugin = plugins.find('transformation', config[`${prefix}type`] ?? '');
+      const transformation = plugin.create(withoutPrefix(config, prefix));
+      const predicateAlias = config[`${prefix}predicate`];
+      const step = { className: plugin.className, transformation };
+      if (predicateAlias === undefined) return step;
+      const predicateType = config[`predicates.${predicateAlias}.type`];
+      if (predicateType === undefined) {
+        throw new ConfigError(`Transform ${alias} names the predicate ${predicateAlias}, which is not in predicates`);
+      }
+      const predicate = plugins
+        .find('predicate', predicateType)
+        .create(withoutPrefix(config, `predicates.${predicateAlias}.`));
+      return { ...step, condition: { predicate, negate: config[`${prefix}negate`]?.toLowerCase() === 'true' } };
+    });
+    return new TransformationChain(steps);
+  }
+
+  async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {
+    const { id, connectorConfig: config } = assignment;
+    const options = parseOptions(sinkConnectorOptions, config);
+    const topic = options['errors.deadletterqueue.topic.name'];
+    if (topic === '') return [];
+    const { clients } = this.#parts;
+    const admin = clients.admin(id.connector, config);
+    try {
+      const queue = await DeadLetterQueue.open(
+        id,
+        {
+          topic,
+          replicationFactor: options['errors.deadletterqueue.topic.replication.factor'],
+          contextHeaders: options['errors.deadletterqueue.context.headers.enable'],
+        },
+        { admin, producer: clients.deadLetterProducer(id, config) },
+        logger,
+      );
+      return [queue];
+    } finally {
+      await admin.close();
+    }
+  }
+}
+
+function errorOptions(config: ConnectorConfig) {
+  const options = parseOptions(commonConnectorOptions, config);
+  return {
+    retryTimeoutMs: Number(options['errors.retry.timeout']),
+    retryDelayMaxMs: Number(options['errors.retry.delay.max.ms']),
+    tolerance: options['errors.tolerance'] === 'all' ? ('all' as const) : ('none' as const),
+    logEnable: options['errors.log.enable'],
+    logIncludeMessages: options['errors.log.include.messages'],
+  };
+}
+
+function subscription(config: ConnectorConfig): readonly string[] | ((topic: string) => boolean) {
+  const regex = config['topics.regex'];
+  if (regex === undefined || regex === '') return aliases(config['topics']);
+  const pattern = new RegExp(`^(?:${regex})$`);
+  return (topic) => pattern.test(topic);
+}
+
+function aliases(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function withoutPrefix(config: ConnectorConfig, prefix: string): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(config)
+      .filter(([key]) => key.startsWith(prefix))
+      .map(([key, value]) => [key.slice(prefix.length), value]),
+  );
+}

@@ -1,0 +1,40 @@
+import type { Converters } from './record-converter.ts';
+import type { ErrorPolicy } from './error-policy.ts';
+import type { TransformationChain } from './transformation-chain.ts';
+import type { TaskAssignment, TaskEvent } from './task-assignment.ts';
+import type { Logger } from '../observe/logger.ts';
+
+/**
+ * One task from start to end. `run` resolves when the task has stopped in order, rejects when it failed; it never
+ * leaves a client open. `pause` and `resume` take effect at the next turn of the loop.
+ */
+export interface TaskRunner {
+  run(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Asks the task to end; `run` resolves after it did. */
+  stop(): void;
+}
+
+/** What both kinds of runners are built from. */
+export interface TaskRuntime {
+  readonly assignment: TaskAssignment;
+  readonly converters: Converters;
+  readonly chain: TransformationChain;
+  readonly errors: ErrorPolicy;
+  readonly logger: Logger;
+  /** Aborted when the task must end. */
+  readonly abort: AbortController;
+  readonly onEvent: (event: TaskEvent) => void;
+  readonly offsetFlushIntervalMs: number;
+  readonly offsetFlushTimeoutMs: number;
+  /** Counts of this task for metrics and `sluice dev`. */
+  readonly counts: TaskCounts;
+}
+
+export interface TaskCounts {
+  /** Records read from Kafka (sink) or from the task (source). */
+  records: number;
+  /** Records handed to the sink task, or acknowledged by the broker. */
+  delivered: number;
+}

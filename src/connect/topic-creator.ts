@@ -1,0 +1,94 @@
+import { ConnectError } from '../errors.ts';
+import type { Admin } from '../kafka/api.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ConnectorConfig } from './api.ts';
+
+interface TopicGroup {
+  readonly name: string;
+  readonly include: readonly RegExp[];
+  readonly exclude: readonly RegExp[];
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+const PREFIX = 'topic.creation.';
+const OWN_KEYS = new Set(['include', 'exclude', 'partitions', 'replication.factor']);
+
+/**
+ * Creates the topics of a source connector by its `topic.creation.*` groups (reference/kafka-connect.md 3.4, 4.3): the first
+ * group whose exclude does not match and whose include does, else `default`. Without such settings the brokers' own
+ * automatic creation decides, and existing topics are never touched.
+ */
+export class TopicCreator {
+  readonly #admin: () => Admin;
+  readonly #groups: readonly TopicGroup[];
+  readonly #logger: Logger;
+  #opened: Admin | undefined;
+
+  constructor(config: ConnectorConfig, enabled: boolean, admin: () => Admin, logger: Logger) {
+    this.#admin = admin;
+    this.#groups = enabled ? topicGroups(config) : [];
+    this.#logger = logger;
+  }
+
+  async ensure(topic: string): Promise<void> {
+    const group = this.#groups.find((each) => matches(each, topic));
+    if (group === undefined) return;
+    this.#opened ??= this.#admin();
+    const existing = await this.#opened.describeTopics([topic]);
+    if (existing.has(topic)) return;
+    const { partitions, replicationFactor, settings } = group;
+    if (await this.#opened.createTopic({ name: topic, partitions, replicationFactor, settings })) {
+      this.#logger.info(`Created topic ${topic} by the settings of topic.creation group ${group.name}`);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#opened?.close();
+  }
+}
+
+function matches(group: TopicGroup, topic: string): boolean {
+  const whole = (pattern: RegExp) => pattern.test(topic);
+  return !group.exclude.some(whole) && group.include.some(whole);
+}
+
+function topicGroups(config: ConnectorConfig): TopicGroup[] {
+  if (!Object.keys(config).some((key) => key.startsWith(PREFIX))) return [];
+  const names = list(config[`${PREFIX}groups`]).filter((name) => name !== 'default');
+  const number = (group: string, key: string) => {
+    const text = config[`${PREFIX}${group}.${key}`] ?? config[`${PREFIX}default.${key}`];
+    const value = Number(text);
+    if (text === undefined || !Number.isInteger(value) || (value < 1 && value !== -1)) {
+      throw new ConnectError(
+        `${PREFIX}${group}.${key} must be a positive number, or -1 for the broker's default; it is ${text ?? 'missing'}`,
+      );
+    }
+    return value;
+  };
+  return [...names, 'default'].map((name) => ({
+    name,
+    include: name === 'default' ? [/^/] : patterns(config[`${PREFIX}${name}.include`]),
+    exclude: name === 'default' ? [] : patterns(config[`${PREFIX}${name}.exclude`]),
+    partitions: number(name, 'partitions'),
+    replicationFactor: number(name, 'replication.factor'),
+    settings: Object.fromEntries(
+      Object.entries(config)
+        .filter(([key]) => key.startsWith(`${PREFIX}${name}.`))
+        .map(([key, value]) => [key.slice(PREFIX.length + name.length + 1), value] as const)
+        .filter(([key]) => !OWN_KEYS.has(key)),
+    ),
+  }));
+}
+
+function list(text: string | undefined): string[] {
+  return (text ?? '')
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+}
+
+function patterns(text: string | undefined): RegExp[] {
+  return list(text).map((part) => new RegExp(`^(?:${part})$`));
+}

@@ -1,0 +1,41 @@
+import type { OptionResult } from '../config/option.ts';
+import { toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import { connectionSettings, type connectionOptions } from './connection-options.ts';
+import type { ParsedOptions } from '../config/option.ts';
+import { toDatabaseError } from './sqlstate.ts';
+import { openExecutor } from './open-executor.ts';
+
+const CHECK_TIMEOUT_MS = 3000;
+
+/**
+ * What is wrong with the connection options, by trying them once: a URL that is none, a refused user or password, a database
+ * that does not exist. A server that does not answer is no mistake of the configuration: the task waits for it.
+ */
+export async function checkConnection(
+  options: ParsedOptions<typeof connectionOptions>,
+  logger: Logger,
+): Promise<OptionResult[]> {
+  let settings;
+  try {
+    settings = connectionSettings(options);
+  } catch (error) {
+    return [problem('connection.url', toError(error).message)];
+  }
+  const executor = openExecutor({ ...settings, connectTimeoutMs: CHECK_TIMEOUT_MS }, { logger, poolSize: 1 });
+  try {
+    await executor.query('SELECT 1');
+    return [];
+  } catch (thrown) {
+    const error = toDatabaseError(thrown);
+    if (error.scope !== 'caller') return [];
+    const option = error.sqlstate === '3D000' ? 'connection.database' : 'connection.user';
+    return [problem(option, `Invalid value for configuration ${option}: ${error.message}`)];
+  } finally {
+    await executor.close();
+  }
+}
+
+function problem(name: string, message: string): OptionResult {
+  return { name, value: null, recommendedValues: [], errors: [message], visible: true };
+}

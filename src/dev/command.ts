@@ -1,0 +1,85 @@
+import { join } from 'node:path';
+import { toError } from '../errors.ts';
+import { createLogger } from '../observe/logger.ts';
+import { LiveView } from './live-view.ts';
+import { produceSampleData } from './sample-data.ts';
+import { startStack, stateFolder, type Stack } from './stack.ts';
+import { StackCounts } from './stack-counts.ts';
+
+export interface DevOptions {
+  readonly fresh: boolean;
+  readonly json: boolean;
+  readonly exitAfterMs: number | undefined;
+  readonly bootstrapServers: string | undefined;
+}
+
+const REFRESH_MS = 1000;
+/** At the end, how long rows that are on their way get to arrive before they are counted. */
+const SETTLE_MS = 1500;
+
+/** Runs the local stack until it is interrupted or its time is up; the exit code of `sluice dev`. */
+export async function runDev(options: DevOptions): Promise<number> {
+  const logFile = join(stateFolder(), 'worker.log');
+  const logger = await createLogger({ level: 'info', format: 'json', file: logFile });
+  const view = new LiveView({ quiet: options.json });
+  const ending = new AbortController();
+  const interrupt = () => {
+    if (ending.signal.aborted) process.exit(130);
+    view.note('Stopping; Ctrl-C again to leave at once');
+    ending.abort();
+  };
+  process.on('SIGINT', interrupt);
+  process.on('SIGTERM', interrupt);
+  let stack: Stack;
+  try {
+    const { fresh, bootstrapServers } = options;
+    const onProgress = (message: string) => view.note(message);
+    stack = await startStack({ fresh, bootstrapServers, onProgress, signal: ending.signal, logger, logFile });
+  } catch (error) {
+    if (ending.signal.aborted) return 130;
+    process.stderr.write(`sluice dev could not start: ${toError(error).message}\n`);
+    return 3;
+  }
+  try {
+    return await run(stack, view, ending, options);
+  } finally {
+    await stack.stop();
+    view.note('Stopped; the next start goes on from here');
+  }
+
+  async function run(running: Stack, live: LiveView, end: AbortController, { exitAfterMs, json }: DevOptions) {
+    const counts = await StackCounts.start(running);
+    const data = new AbortController();
+    const producing = produceSampleData(running.kafka, data.signal, logger);
+    if (exitAfterMs !== undefined) setTimeout(() => end.abort(), exitAfterMs).unref();
+    live.header(running, logFile);
+    while (!end.signal.aborted) {
+      await waitFor(REFRESH_MS, end.signal);
+      live.counts(await counts.read());
+    }
+    data.abort();
+    await producing;
+    if (exitAfterMs !== undefined) await waitFor(SETTLE_MS);
+    const result = await counts.read();
+    if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
+    else live.counts(result);
+    const failed = result.connectors.some(({ state, tasks }) => [state, ...tasks].includes('FAILED'));
+    const moved = result.sinkRows > 0 && result.sourceRecords > 0;
+    return exitAfterMs === undefined || (moved && !failed) ? 0 : 1;
+  }
+}
+
+/** Resolves early when the signal aborts. */
+async function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, ms);
+    signal?.addEventListener(
+      'abort',
+      () => {
+        clearTimeout(timer);
+        resolve();
+      },
+      { once: true },
+    );
+  });
+}

@@ -1,0 +1,84 @@
+import { hostname } from 'node:os';
+import type { KafkaClient, ProducedRecord } from '../kafka/api.ts';
+import type { Logger } from '../observe/logger.ts';
+import { toError } from '../errors.ts';
+import { hostMetrics } from './host-metrics.ts';
+
+export const HOST_TOPIC = 'host-metrics';
+export const PROCESS_TOPIC = 'process-metrics';
+
+/** Line protocol does not create tables, so these are made before the first line comes. */
+export const HOST_TABLES = [
+  table('host_cpu', ['usage_user float8', 'usage_system float8', 'usage_idle float8'], ['cpu']),
+  table('host_memory', ['total int8', 'available int8', 'used int8', 'used_percent float8'], []),
+  table('host_load', ['load1 float8', 'load5 float8', 'load15 float8'], []),
+  table(
+    'host_network',
+    ['bytes_recv int8', 'bytes_sent int8', 'packets_recv int8', 'packets_sent int8'],
+    ['interface'],
+  ),
+];
+
+function table(name: string, columns: readonly string[], tags: readonly string[]): string {
+  const primary = ['host', ...tags];
+  const definitions = [
+    'k_timestamp timestamptz(3) not null',
+    ...columns,
+    ...primary.map((tag) => `${tag} varchar(64) not null`),
+    `primary key (k_timestamp, ${primary.join(', ')})`,
+  ];
+  return [
+    `create table if not exists ${name} (${definitions.join(', ')})`,
+    ...primary.map((tag) => `comment on column ${name}.${tag} is 'sluice:primary-tag'`),
+  ].join(';\n');
+}
+
+/**
+ * Produces this host's figures as line protocol and this process's as `json_db`, once a second, until `signal` aborts. A
+ * second that cannot be sent is logged; the next one is tried.
+ */
+export async function produceSampleData(kafka: KafkaClient, signal: AbortSignal, logger: Logger): Promise<void> {
+  const producer = kafka.producer();
+  await producer.connect();
+  try {
+    for await (const lines of hostMetrics(1000, signal)) {
+      const records = [...lines.map((line) => record(HOST_TOPIC, line)), record(PROCESS_TOPIC, processMetrics())];
+      try {
+        await producer.send(records);
+      } catch (error) {
+        logger.warn(`Sample data of this second were not sent: ${toError(error).message}`);
+      }
+    }
+  } finally {
+    await producer.close();
+  }
+}
+
+function record(topic: string, value: string): ProducedRecord {
+  return { topic, partition: null, key: null, value: Buffer.from(value), timestamp: null, headers: [] };
+}
+
+/** One row about this process, in the format that creates its table. */
+function processMetrics(): string {
+  const { rss, heapUsed } = process.memoryUsage();
+  const { user, system } = process.cpuUsage();
+  return JSON.stringify({
+    table: 'process_metrics',
+    columns: [
+      { name: 'k_timestamp', type: 'TIMESTAMPTZ', length: 64 },
+      { name: 'rss_bytes', type: 'INT8', length: 64 },
+      { name: 'heap_bytes', type: 'INT8', length: 64 },
+      { name: 'cpu_seconds', type: 'FLOAT8', length: 64 },
+    ],
+    tags: [{ name: 'host', type: 'VARCHAR', length: 64, primary: true, nullable: false }],
+    data: [
+      {
+        k_timestamp: Date.now(),
+        rss_bytes: rss,
+        heap_bytes: heapUsed,
+        cpu_seconds: (user + system) / 1e6,
+        host: hostname(),
+      },
+    ],
+  });
+}

@@ -1,0 +1,129 @@
+import type { ConnectorConfig } from '../../connect/api.ts';
+import type { TargetState } from '../../connect/task-assignment.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ConfigListener, ConnectorState, RestartRequest } from '../config-state.ts';
+import { ConfigRecords, configRecord, type ConfigChange } from './config-records.ts';
+import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
+
+interface Write {
+  readonly key: string;
+  readonly value: string | null;
+}
+
+/**
+ * What should run. Every write goes to the log first and counts when it has come back; after a `put…` or `remove`
+ * resolved, the store's own state shows it.
+ */
+export class ConfigStore {
+  readonly #records = new ConfigRecords();
+  readonly #log: RecordLog;
+  readonly #logger: Logger;
+  #listener: ConfigListener | undefined;
+
+  constructor(open: OpenRecordLog, logger: Logger) {
+    this.#log = open((record) => {
+      this.#onRecord(record);
+    });
+    this.#logger = logger;
+  }
+
+  /** Reads everything there is; from then on the listener is told of each change. */
+  async start(listener: ConfigListener): Promise<void> {
+    await this.#log.start();
+    this.#listener = listener;
+  }
+
+  async stop(): Promise<void> {
+    await this.#log.stop();
+  }
+
+  /** Waits until everything in the log at the time of the call is part of the state. */
+  async refresh(): Promise<void> {
+    await this.#log.readToEnd();
+  }
+
+  names(): string[] {
+    return this.#records.names();
+  }
+
+  connector(name: string): ConnectorState | undefined {
+    return this.#records.connector(name);
+  }
+
+  /** With an initial state, its record goes first (Connect's order). */
+  async putConnector(name: string, config: ConnectorConfig, initialState?: TargetState): Promise<void> {
+    const connector = { key: `connector-${name}`, value: configRecord.properties(config) };
+    const target = initialState && { key: `target-state-${name}`, value: configRecord.targetState(initialState) };
+    await this.#write(target === undefined ? [connector] : [target, connector]);
+  }
+
+  async removeConnector(name: string): Promise<void> {
+    await this.#write([
+      { key: `connector-${name}`, value: null },
+      { key: `target-state-${name}`, value: null },
+    ]);
+  }
+
+  async putTargetState(name: string, state: TargetState): Promise<void> {
+    await this.#write([{ key: `target-state-${name}`, value: configRecord.targetState(state) }]);
+  }
+
+  async putTaskConfigs(name: string, configs: readonly ConnectorConfig[]): Promise<void> {
+    await this.#write([
+      ...configs.map((config, task) => ({
+        key: `task-${name}-${String(task)}`,
+        value: configRecord.properties(config),
+      })),
+      { key: `commit-${name}`, value: configRecord.commit(configs.length) },
+    ]);
+  }
+
+  async putRestartRequest(request: RestartRequest): Promise<void> {
+    await this.#write([{ key: `restart-connector-${request.connector}`, value: configRecord.restart(request) }]);
+  }
+
+  async #write(writes: readonly Write[]): Promise<void> {
+    await this.#log.sendAll(
+      writes.map(({ key, value }) => ({ key, value: value === null ? null : Buffer.from(value) })),
+    );
+    await this.#log.readToEnd();
+  }
+
+  #onRecord(record: LogRecord): void {
+    const key = Buffer.from(record.key).toString();
+    let change: ConfigChange;
+    try {
+      change = this.#records.apply(key, record.value === null ? null : Buffer.from(record.value).toString());
+    } catch (error) {
+      this.#logger.error({ err: error }, `The config record ${key} cannot be read and is ignored`);
+      return;
+    }
+    if (this.#listener !== undefined) notify(this.#listener, change);
+  }
+}
+
+function notify(listener: ConfigListener, change: ConfigChange): void {
+  switch (change.kind) {
+    case 'connector':
+      listener.connectorChanged(change.connector);
+      break;
+    case 'removed':
+      listener.connectorRemoved(change.connector);
+      break;
+    case 'tasks':
+      listener.tasksChanged(change.connector);
+      break;
+    case 'target-state':
+      listener.targetStateChanged(change.connector);
+      break;
+    case 'restart':
+      listener.restartRequested(change.request);
+      break;
+    case 'logger':
+      listener.loggerLevelChanged(change.logger, change.level);
+      break;
+    case 'session-key':
+    case 'none':
+      break;
+  }
+}

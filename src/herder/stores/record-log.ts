@@ -1,0 +1,43 @@
+import type { CompactedTopic } from '../../kafka/api.ts';
+
+/** A record of a state log: the last one of a key counts, `null` removes the key. */
+export interface LogRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
+}
+
+/** What a store keeps its records in: a compacted topic, a file, or memory. */
+export type RecordLog = CompactedTopic;
+
+/** Opens a log that hands every record, old and new, to `onRecord` in order. */
+export type OpenRecordLog = (onRecord: (record: LogRecord) => void) => RecordLog;
+
+/** A log that lasts as long as the process (standalone configs and statuses). */
+export class MemoryLog implements RecordLog {
+  readonly #onRecord: (record: LogRecord) => void;
+
+  constructor(onRecord: (record: LogRecord) => void) {
+    this.#onRecord = onRecord;
+  }
+
+  async start(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  async send(key: string | Uint8Array, value: Uint8Array | null): Promise<void> {
+    await this.sendAll([{ key, value }]);
+  }
+
+  async sendAll(records: readonly { key: string | Uint8Array; value: Uint8Array | null }[]): Promise<void> {
+    for (const { key, value } of records) this.#onRecord({ key: Buffer.from(key), value });
+    await Promise.resolve();
+  }
+
+  async readToEnd(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    await Promise.resolve();
+  }
+}

@@ -1,0 +1,104 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import type { TaskAssignment } from '../connect/task-assignment.ts';
+import type { TaskHost } from '../connect/task-host.ts';
+import type { ConnectorState } from './config-state.ts';
+import type { Placement } from './placement.ts';
+import { SerialQueue } from './serial-queue.ts';
+import type { StatusWriter } from './status-writer.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+
+export interface TaskSupervisorParts {
+  readonly configs: ConfigStore;
+  readonly placement: Placement;
+  readonly plugins: PluginRegistry;
+  readonly tasks: TaskHost;
+  readonly statuses: StatusWriter;
+  /** `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
+  readonly taskStopTimeoutMs: number;
+}
+
+/**
+ * Brings one connector's tasks on this worker to what the config store and placement say. A task is touched only when its
+ * own configuration, or the connector configuration it was made for, has changed.
+ */
+export class TaskSupervisor {
+  readonly #name: string;
+  readonly #parts: TaskSupervisorParts;
+  readonly #queue = new SerialQueue();
+  #assigned = new Map<number, TaskAssignment>();
+
+  constructor(name: string, parts: TaskSupervisorParts) {
+    this.#name = name;
+    this.#parts = parts;
+  }
+
+  has(task: number): boolean {
+    return this.#assigned.has(task);
+  }
+
+  async reconcile(): Promise<void> {
+    await this.#queue.run(() => this.#reconcileNow());
+  }
+
+  /** Stops the tasks and starts them anew with what the stores say now. */
+  async restart(tasks: readonly number[]): Promise<void> {
+    await this.#queue.run(async () => {
+      await this.#stop(tasks.filter((task) => this.#assigned.has(task)));
+      await this.#reconcileNow();
+    });
+  }
+
+  async shutdown(): Promise<void> {
+    await this.#queue.run(() => this.#stop([...this.#assigned.keys()]));
+  }
+
+  async #reconcileNow(): Promise<void> {
+    const desired = this.#parts.configs.connector(this.#name);
+    const wanted = desired === undefined ? new Map<number, TaskAssignment>() : this.#wanted(desired);
+    const outdated = [...this.#assigned].filter(([task, running]) => !isSameWork(running, wanted.get(task)));
+    await this.#stop(outdated.map(([task]) => task));
+    for (const [task] of outdated) {
+      const isGone = desired !== undefined && task >= desired.taskConfigs.length;
+      if (isGone) this.#parts.statuses.removeTask({ connector: this.#name, task });
+    }
+    for (const [task, assignment] of wanted) {
+      const running = this.#assigned.get(task);
+      if (running === undefined) this.#parts.tasks.start(assignment);
+      else if (running.targetState !== assignment.targetState) {
+        this.#parts.tasks.setTargetState(assignment.id, assignment.targetState);
+      }
+      this.#assigned.set(task, assignment);
+    }
+  }
+
+  async #stop(tasks: readonly number[]): Promise<void> {
+    if (tasks.length === 0) return;
+    const ids = tasks.map((task) => ({ connector: this.#name, task }));
+    await this.#parts.tasks.stop(ids, this.#parts.taskStopTimeoutMs);
+    for (const task of tasks) this.#assigned.delete(task);
+  }
+
+  #wanted(desired: ConnectorState): Map<number, TaskAssignment> {
+    const { placement, plugins } = this.#parts;
+    const wanted = new Map<number, TaskAssignment>();
+    if (desired.targetState === 'STOPPED' || desired.inconsistent) return wanted;
+    const connectorConfig = desired.appliedConfig ?? desired.config;
+    const plugin = plugins.tryFind('connector', connectorConfig['connector.class'] ?? '');
+    desired.taskConfigs.forEach((taskConfig, task) => {
+      const id = { connector: this.#name, task };
+      if (!placement.ownsTask(id)) return;
+      const type = plugin?.type ?? ('topics' in taskConfig || 'topics.regex' in taskConfig ? 'sink' : 'source');
+      wanted.set(task, { id, type, connectorConfig, taskConfig, targetState: desired.targetState });
+    });
+    return wanted;
+  }
+}
+
+function isSameWork(running: TaskAssignment, wanted: TaskAssignment | undefined): boolean {
+  return (
+    wanted !== undefined &&
+    isDeepStrictEqual(running.taskConfig, wanted.taskConfig) &&
+    isDeepStrictEqual(running.connectorConfig, wanted.connectorConfig)
+  );
+}

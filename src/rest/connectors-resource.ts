@@ -1,0 +1,126 @@
+import { RequestError } from '../errors.ts';
+import type { TargetState } from '../connect/task-assignment.ts';
+import { readConfig, readCreateConnector } from './request-body.ts';
+import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
+import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
+
+/** Methods and paths of reference/kafka-connect.md 1.2 under `/connectors`. */
+export const connectorsResource: Resource = (router, { herder, validation }) => {
+  router.get('/connectors', (context) => {
+    const expand = [context.query['expand'] ?? []].flat();
+    answer(context, 200, expand.length === 0 ? herder.connectors() : expandedView(herder, expand));
+  });
+
+  router.post('/connectors', async (context) => {
+    const body = await readCreateConnector(context.req);
+    const config = withName(body.config, body.name);
+    const initialState = parseInitialState(body.initialState);
+    const valid = await withinTimeLimit(herder, validation.requireValid(config));
+    const put = herder.putConnector(body.name, valid, { replace: false, initialState });
+    const { info } = await withinTimeLimit(herder, put);
+    context.set('Location', `/connectors/${encodeURIComponent(info.name)}`);
+    answer(context, 201, connectorInfoView(info));
+  });
+
+  router.get('/connectors/:connector', (context) => {
+    answer(context, 200, connectorInfoView(herder.connectorInfo(pathName(context, 'connector'))));
+  });
+
+  router.delete('/connectors/:connector', async (context) => {
+    await withinTimeLimit(herder, herder.deleteConnector(pathName(context, 'connector')));
+    answerEmpty(context, 204);
+  });
+
+  router.get('/connectors/:connector/config', (context) => {
+    answer(context, 200, herder.connectorConfig(pathName(context, 'connector')));
+  });
+
+  router.put('/connectors/:connector/config', async (context) => {
+    const name = pathName(context, 'connector');
+    const config = withName(await readConfig(context.req), name);
+    const valid = await withinTimeLimit(herder, validation.requireValid(config));
+    const { created, info } = await withinTimeLimit(herder, herder.putConnector(name, valid, { replace: true }));
+    if (created) context.set('Location', `/connectors/${encodeURIComponent(name)}`);
+    answer(context, created ? 201 : 200, connectorInfoView(info));
+  });
+
+  router.get('/connectors/:connector/status', (context) => {
+    answer(context, 200, connectorStatusView(herder.connectorStatus(pathName(context, 'connector'))));
+  });
+
+  router.put('/connectors/:connector/pause', async (context) => {
+    await withinTimeLimit(herder, herder.pauseConnector(pathName(context, 'connector')));
+    answerEmpty(context, 202);
+  });
+
+  router.put('/connectors/:connector/resume', async (context) => {
+    await withinTimeLimit(herder, herder.resumeConnector(pathName(context, 'connector')));
+    answerEmpty(context, 202);
+  });
+
+  router.put('/connectors/:connector/stop', async (context) => {
+    await withinTimeLimit(herder, herder.stopConnector(pathName(context, 'connector')));
+    answerEmpty(context, 204);
+  });
+
+  router.post('/connectors/:connector/restart', async (context) => {
+    const connector = pathName(context, 'connector');
+    const includeTasks = flag(context, 'includeTasks');
+    const onlyFailed = flag(context, 'onlyFailed');
+    if (!includeTasks && !onlyFailed) {
+      await withinTimeLimit(herder, herder.restartConnector(connector));
+      answerEmpty(context, 204);
+      return;
+    }
+    const restart = herder.restartConnectorAndTasks({ connector, includeTasks, onlyFailed });
+    answer(context, 202, connectorStatusView(await withinTimeLimit(herder, restart)));
+  });
+
+  router.get('/connectors/:connector/tasks', (context) => {
+    answer(context, 200, taskConfigViews(herder.taskConfigs(pathName(context, 'connector'))));
+  });
+
+  router.get('/connectors/:connector/tasks/:task/status', (context) => {
+    const id = taskId(context);
+    answer(context, 200, taskStatusView(id.task, herder.taskStatus(id)));
+  });
+
+  router.post('/connectors/:connector/tasks/:task/restart', async (context) => {
+    await withinTimeLimit(herder, herder.restartTask(taskId(context)));
+    answerEmpty(context, 204);
+  });
+};
+
+/** The name in the configuration is the connector's; where both are given they must agree. */
+function withName(config: Readonly<Record<string, string | null>>, name: string): Record<string, string | null> {
+  const given = config['name'];
+  if (given !== undefined && given !== name) {
+    throw new RequestError(
+      400,
+      `Connector name configuration (${String(given)}) doesn't match connector name in the URL (${name})`,
+    );
+  }
+  return { ...config, name };
+}
+
+const INITIAL_STATES: Readonly<Record<string, TargetState>> = {
+  RUNNING: 'STARTED',
+  PAUSED: 'PAUSED',
+  STOPPED: 'STOPPED',
+};
+
+function parseInitialState(text: string | undefined): TargetState | undefined {
+  if (text === undefined) return undefined;
+  const state = INITIAL_STATES[text.toUpperCase()];
+  if (state === undefined) {
+    throw new RequestError(400, `The initial_state ${text} is not one of RUNNING, PAUSED, STOPPED`);
+  }
+  return state;
+}
+
+function taskId(context: Context) {
+  const text = pathName(context, 'task');
+  const task = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(task)) throw new RequestError(404, 'HTTP 404 Not Found');
+  return { connector: pathName(context, 'connector'), task };
+}

@@ -1,0 +1,114 @@
+import { createServer, type Server } from 'node:http';
+import { isIP } from 'node:net';
+import Router from '@koa/router';
+import Koa from 'koa';
+import { toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import { connectorPluginsResource } from './connector-plugins-resource.ts';
+import { connectorsResource } from './connectors-resource.ts';
+import { errorAnswer, HttpError } from './error-mapping.ts';
+import { answer, type Context, type ResourceParts } from './resource.ts';
+import { rootResource } from './root-resource.ts';
+
+const RESOURCES = [rootResource, connectorsResource, connectorPluginsResource];
+
+const KEEP_ALIVE_MS = 30_000;
+const CLOSE_GRACE_MS = 1000;
+
+export interface Listener {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** The management API: Connect's REST interface over the herder. */
+export class RestServer {
+  readonly #handle: ReturnType<Koa['callback']>;
+  readonly #servers: Server[] = [];
+
+  constructor(parts: ResourceParts, logger: Logger) {
+    const router = new Router();
+    for (const resource of RESOURCES) resource(router, parts);
+    const app = new Koa();
+    app.silent = true;
+    app.use(errors(logger));
+    app.use(negotiation(router));
+    app.use(router.routes());
+    app.use(() => {
+      throw new HttpError(404);
+    });
+    this.#handle = app.callback();
+  }
+
+  /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
+  async listen({ host, port }: Listener): Promise<number> {
+    const server = createServer((request, response) => void this.#handle(request, response));
+    server.keepAliveTimeout = KEEP_ALIVE_MS;
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject);
+      server.listen(port, host === '' ? undefined : host, () => {
+        server.off('error', reject);
+        resolve();
+      });
+    });
+    this.#servers.push(server);
+    const address = server.address();
+    return typeof address === 'object' && address !== null ? address.port : port;
+  }
+
+  /** Lets running requests end for a second, then cuts them. */
+  async close(): Promise<void> {
+    await Promise.all(this.#servers.splice(0).map(closeServer));
+  }
+}
+
+async function closeServer(server: Server): Promise<void> {
+  const closed = new Promise<void>((resolve) => {
+    server.close(() => {
+      resolve();
+    });
+  });
+  server.closeIdleConnections();
+  const timer = setTimeout(() => {
+    server.closeAllConnections();
+  }, CLOSE_GRACE_MS);
+  await closed;
+  clearTimeout(timer);
+}
+
+/** `host:port` as worker ids and advertised URLs show it. */
+export function hostPort(host: string, port: number): string {
+  return `${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
+}
+
+function errors(logger: Logger): Koa.Middleware {
+  return async (context: Context, next) => {
+    try {
+      await next();
+    } catch (thrown) {
+      const { status, headers, body } = errorAnswer(thrown);
+      if (status >= 500) logger.error({ err: toError(thrown) }, `${context.method} ${context.path} failed`);
+      context.set(headers);
+      answer(context, status, body);
+    }
+  };
+}
+
+/** 405 with the methods there are, `OPTIONS` with the same, 406 for a client that takes no JSON. */
+function negotiation(router: Router): Koa.Middleware {
+  return async (context: Context, next) => {
+    const { path, pathAndMethod } = router.match(context.path, context.method);
+    const methods = [...new Set(path.flatMap((layer) => layer.methods))];
+    if (methods.length > 0) {
+      const allow = [...methods, 'OPTIONS'].join(',');
+      if (context.method === 'OPTIONS') {
+        context.status = 200;
+        context.set({ Allow: allow, 'Content-Type': 'text/plain' });
+        context.body = allow;
+        return;
+      }
+      if (pathAndMethod.length === 0) throw new HttpError(405, { Allow: allow });
+    }
+    if (context.accepts('application/json') === false) throw new HttpError(406);
+    await next();
+  };
+}

@@ -1,0 +1,56 @@
+import type { ConnectorInfo, ConnectorStatusInfo, Herder } from '../herder/herder.ts';
+import type { Status } from '../herder/stores/status-store.ts';
+
+/** The shapes of reference/kafka-connect.md 1.3. Keys that are not there there are not here either. */
+
+export function connectorInfoView(info: ConnectorInfo) {
+  return {
+    name: info.name,
+    config: info.config,
+    tasks: info.tasks.map(({ connector, task }) => ({ connector, task })),
+    type: info.type,
+  };
+}
+
+export function connectorStatusView(info: ConnectorStatusInfo) {
+  return {
+    name: info.name,
+    connector: stateView(info.connector),
+    tasks: info.tasks.map(([id, status]) => ({ id, ...stateView(status) })),
+    type: info.type,
+  };
+}
+
+export function taskStatusView(id: number, status: Status) {
+  return { id, ...stateView(status) };
+}
+
+export function taskConfigViews(tasks: ReturnType<Herder['taskConfigs']>) {
+  return tasks.map(({ id, config }) => ({ id: { connector: id.connector, task: id.task }, config }));
+}
+
+/** `trace` and `version` are absent, not null, where there is nothing to say. */
+function stateView(status: Status) {
+  return {
+    state: status.state,
+    worker_id: status.workerId,
+    ...(status.version === null ? {} : { version: status.version }),
+    ...(status.trace === null || status.trace === '' ? {} : { trace: status.trace }),
+  };
+}
+
+/** The map of `GET /connectors?expand=…`; a connector that is gone meanwhile is left out. */
+export function expandedView(herder: Herder, wanted: readonly string[]) {
+  const view: Record<string, Record<string, unknown>> = {};
+  for (const name of herder.connectors()) {
+    try {
+      const entry: Record<string, unknown> = {};
+      if (wanted.includes('info')) entry['info'] = connectorInfoView(herder.connectorInfo(name));
+      if (wanted.includes('status')) entry['status'] = connectorStatusView(herder.connectorStatus(name));
+      view[name] = entry;
+    } catch {
+      // Created or deleted a moment ago: it has no status yet, or none any more.
+    }
+  }
+  return view;
+}

@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { parseInitialTime } from '../../../plugins/db-source/initial-time.ts';
+import { topicName, topicNames } from '../../../plugins/db-source/topic-names.ts';
+
+const naming = {
+  prefix: 'kw',
+  delimiter: '-',
+  perTable: true,
+  ignoreDatabase: false,
+  database: 'plant',
+  format: 'json_db',
+};
+
+describe('topic names of a source', () => {
+  it('join prefix, database, table and format, empty parts left out', () => {
+    assert.equal(topicName(naming, 'meters'), 'kw-plant-meters-json_db');
+    assert.equal(topicName({ ...naming, prefix: '' }, 'meters'), 'plant-meters-json_db');
+    assert.equal(topicName({ ...naming, ignoreDatabase: true }, 'meters'), 'kw-meters-json_db');
+    assert.equal(topicName({ ...naming, perTable: false }, 'meters'), 'kw-plant-json_db');
+    assert.equal(topicName({ ...naming, delimiter: '.' }, 'meters'), 'kw.plant.meters.json_db');
+  });
+
+  it('replace what a broker refuses', () => {
+    assert.equal(topicName(naming, 'Zähler 1/2'), 'kw-plant-Z_hler_1_2-json_db');
+  });
+
+  it('that two tables would share are refused, with both names', () => {
+    assert.throws(
+      () => topicNames(naming, ['a b', 'a_b']),
+      /tables a b and a_b would both be written to topic kw-plant-a_b-json_db/,
+    );
+    assert.equal(topicNames({ ...naming, perTable: false }, ['a', 'b']).get('b'), 'kw-plant-json_db');
+  });
+
+  it('longer than a broker takes are refused', () => {
+    assert.throws(() => topicName(naming, 'x'.repeat(240)), /longer than the 249 characters/);
+  });
+});
+
+describe('timestamp.initial', () => {
+  const now = Date.UTC(2026, 0, 31, 12);
+
+  it('is UTC unless an offset follows', () => {
+    const expected = Date.UTC(2026, 0, 2, 3, 4, 5) * 1000;
+    assert.equal(parseInitialTime('2026-01-02 03:04:05', now), expected);
+    assert.equal(parseInitialTime('2026-01-02 03:04:05Z', now), expected);
+    assert.equal(parseInitialTime('2026-01-02 05:04:05+02:00', now), expected);
+    assert.equal(parseInitialTime('2026-01-01 22:04:05 -0500', now), expected);
+    assert.equal(parseInitialTime('2026-01-02 03:04:05.000007', now), expected + 7);
+  });
+
+  it('is refused when it lies in the future, naming the instant it was read as', () => {
+    assert.throws(
+      () => parseInitialTime('2026-01-31 12:00:01', now),
+      /must be before now; it is read as 2026-01-31T12:00:01.000Z/,
+    );
+  });
+
+  it('is refused when there is no such time', () => {
+    for (const text of ['2026-02-30 00:00:00', '2026-01-01 24:00:00', '2026-01-01', 'yesterday']) {
+      assert.throws(() => parseInitialTime(text, now), /Invalid value .* for configuration timestamp.initial/);
+    }
+  });
+});
