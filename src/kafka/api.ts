@@ -121,3 +121,31 @@ export interface CompactedTopic {
   readToEnd(): Promise<void>;
   stop(): Promise<void>;
 }
+
+export interface CompactedTopicOptions {
+  readonly topic: string;
+  /** The worker property that names the topic, for messages: `config.storage.topic`. */
+  readonly property: string;
+  /** What the topic keeps, in Connect's words: `connector configurations`, `source connector offsets`, … */
+  readonly purpose: string;
+  /** For creation; -1: the broker's default. */
+  readonly partitions: number;
+  readonly replicationFactor: number;
+  /** For creation; `cleanup.policy` is always `compact`. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Refuse an existing topic with several partitions, as order between keys matters. */
+  readonly singlePartition?: boolean;
+  /** In offset order per partition, during `start` and from then on; key and value are the callee's to keep. */
+  onRecord(record: ConsumedRecord): void;
+}
+
+/**
+ * Opens clients of one cluster. Each has connections of its own and must be closed. `properties` come over those the
+ * client was created with; wrong ones are a ConfigError here, not later.
+ */
+export interface KafkaClient {
+  consumer(properties?: ClientProperties): Consumer;
+  producer(properties?: ClientProperties): Producer;
+  admin(properties?: ClientProperties): Admin;
+  compactedTopic(options: CompactedTopicOptions, properties?: ClientProperties): CompactedTopic;
+}

@@ -1,0 +1,156 @@
+import type { Logger } from '../observe/logger.ts';
+import type { Admin, NewTopic, PartitionPosition } from './api.ts';
+import { Cluster } from './cluster.ts';
+import type { ConnectionConfig } from './connection-config.ts';
+import { ErrorCode } from './error-codes.ts';
+import { KafkaError } from './errors.ts';
+import { OffsetTime, fetchCommitted, listOffsets } from './offsets.ts';
+import { Apis, libraryCall, type MetadataAnswer } from './protocol.ts';
+import { Backoff, retry } from './retry.ts';
+
+const TOPIC_RESOURCE = 2;
+
+/** Admin of api.ts. Connects at the first call; every call is repeated while waiting may help. */
+export class KafkaAdmin implements Admin {
+  readonly #cluster: Cluster;
+  #closed = false;
+
+  constructor(config: ConnectionConfig, logger: Logger) {
+    this.#cluster = new Cluster(config, logger);
+  }
+
+  async clusterId(): Promise<string> {
+    const { clusterId } = await this.#metadata([]);
+    return clusterId ?? '';
+  }
+
+  /** How many brokers there are; what a replication factor cannot exceed. */
+  async brokerCount(): Promise<number> {
+    return (await this.#metadata([])).brokers.length;
+  }
+
+  async topics(): Promise<readonly string[]> {
+    const { topicMetadata } = await this.#metadata('all');
+    return topicMetadata.map(({ topic }) => topic);
+  }
+
+  async describeTopics(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    if (names.length === 0) return new Map();
+    const { topicMetadata } = await this.#metadata(names);
+    const counts = new Map<string, number>();
+    for (const { topic, topicErrorCode, partitionMetadata } of topicMetadata) {
+      if (topicErrorCode === ErrorCode.none || topicErrorCode === ErrorCode.leaderNotAvailable) {
+        counts.set(topic, partitionMetadata.length);
+      } else if (topicErrorCode !== ErrorCode.unknownTopicOrPartition) {
+        throw KafkaError.ofCode(topicErrorCode, `Topic ${topic}`);
+      }
+    }
+    return counts;
+  }
+
+  topicSettings(name: string): Promise<ReadonlyMap<string, string>> {
+    const parameters = {
+      resources: [{ type: TOPIC_RESOURCE, name, configNames: [] }],
+      includeSynonyms: false,
+    };
+    return this.#retry(`Reading the settings of topic ${name}`, async () => {
+      const { resources } = await this.#cluster.callAny(libraryCall(Apis.describeConfigs, parameters));
+      const settings = new Map<string, string>();
+      for (const { errorCode, errorMessage, configEntries } of resources) {
+        if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Topic ${name}`, errorMessage);
+        for (const { configName, configValue } of configEntries) {
+          if (configValue !== null) settings.set(configName, configValue);
+        }
+      }
+      return settings;
+    });
+  }
+
+  async createTopic(topic: NewTopic): Promise<boolean> {
+    const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
+    const created = {
+      topic: topic.name,
+      numPartitions: topic.partitions,
+      replicationFactor: topic.replicationFactor,
+      configEntries,
+    };
+    const parameters = { topics: [created], timeout: this.#cluster.config.requestTimeoutMs, validateOnly: false };
+    return this.#retry(`Creating topic ${topic.name}`, async () => {
+      const { topicErrors } = await this.#cluster.callController(libraryCall(Apis.createTopics, parameters));
+      const [outcome] = topicErrors;
+      if (outcome === undefined || outcome.errorCode === ErrorCode.none) return true;
+      if (outcome.errorCode === ErrorCode.topicAlreadyExists) return false;
+      throw KafkaError.ofCode(outcome.errorCode, `Creating topic ${topic.name}`, outcome.errorMessage ?? null);
+    });
+  }
+
+  /** Topics that do not exist are passed over. */
+  async deleteTopics(names: readonly string[]): Promise<void> {
+    if (names.length === 0) return;
+    const parameters = { topics: names, timeout: this.#cluster.config.requestTimeoutMs };
+    await this.#retry(`Deleting topics ${names.join(', ')}`, async () => {
+      const { topicErrors } = await this.#cluster.callController(libraryCall(Apis.deleteTopics, parameters));
+      for (const { topic, errorCode } of topicErrors) {
+        if (errorCode === ErrorCode.none || errorCode === ErrorCode.unknownTopicOrPartition) continue;
+        throw KafkaError.ofCode(errorCode, `Deleting topic ${topic}`);
+      }
+    });
+  }
+
+  groupOffsets(groupId: string): Promise<readonly PartitionPosition[]> {
+    return this.#retry(`Reading the offsets of group ${groupId}`, () =>
+      fetchCommitted(this.#cluster, groupId, undefined),
+    );
+  }
+
+  /** A group that does not exist is passed over; one with members is refused by the broker (NON_EMPTY_GROUP). */
+  async deleteGroup(groupId: string): Promise<void> {
+    await this.#retry(`Deleting group ${groupId}`, async () => {
+      const { results } = await this.#cluster.callCoordinator(groupId, libraryCall(Apis.deleteGroups, [groupId]));
+      for (const { errorCode } of results) {
+        if (errorCode === ErrorCode.none || errorCode === ErrorCode.groupIdNotFound) continue;
+        this.#cluster.forgetCoordinator(groupId);
+        throw KafkaError.ofCode(errorCode, `Deleting group ${groupId}`);
+      }
+    });
+  }
+
+  endOffsets(topic: string): Promise<readonly PartitionPosition[]> {
+    return this.#retry(`Reading the end offsets of topic ${topic}`, async () => {
+      const { topicMetadata } = await this.#cluster.metadata([topic]);
+      const leaders = new Map<number, number>();
+      for (const { topicErrorCode, partitionMetadata } of topicMetadata) {
+        if (topicErrorCode !== ErrorCode.none) throw KafkaError.ofCode(topicErrorCode, `Topic ${topic}`);
+        for (const { partitionId, leader } of partitionMetadata) if (leader >= 0) leaders.set(partitionId, leader);
+      }
+      const partitions = topicMetadata.flatMap(({ partitionMetadata }) =>
+        partitionMetadata.map(({ partitionId }) => ({ topic, partition: partitionId })),
+      );
+      const leaderOf = ({ partition }: { partition: number }): number | undefined => leaders.get(partition);
+      return listOffsets(this.#cluster, leaderOf, partitions, OffsetTime.latest, false);
+    });
+  }
+
+  close(): Promise<void> {
+    this.#closed = true;
+    this.#cluster.close();
+    return Promise.resolve();
+  }
+
+  #metadata(topics: readonly string[] | 'all'): Promise<MetadataAnswer> {
+    return this.#retry('Reading metadata', () => this.#cluster.metadata(topics));
+  }
+
+  #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
+    const { apiTimeoutMs } = this.#cluster.config;
+    const attempt = async (): Promise<T> => {
+      try {
+        return await action();
+      } catch (error) {
+        const isMissing = error instanceof KafkaError && error.code === ErrorCode.unknownTopicOrPartition;
+        throw isMissing ? error.asFinal() : error;
+      }
+    };
+    return retry(what, Backoff.of(this.#cluster), apiTimeoutMs, attempt, () => this.#closed);
+  }
+}

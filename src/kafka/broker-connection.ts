@@ -1,0 +1,178 @@
+import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
+import { toError } from '../errors.ts';
+import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
+import { AuthenticationError, BrokerUnreachableError, ClosedError } from './errors.ts';
+import {
+  Connection,
+  apiKeys,
+  type ApiRanges,
+  type LibraryCall,
+  type LibraryConnection,
+  type LibraryLogger,
+  type SocketRequest,
+} from './kafkajs-internals.ts';
+import { Apis, libraryCall, unsupportedReason } from './protocol.ts';
+import { patchRequestQueue } from './request-queue-patch.ts';
+import { KafkaError } from './errors.ts';
+
+/**
+ * One TCP connection to one broker, opened at the first call and again after it broke.
+ *
+ *   idle --call--> opening --handshake done--> open
+ *   opening, open --failure--> idle (the next attempt waits out the back-off)
+ *   any --close--> closed
+ *
+ * A broker works on one request per connection at a time, so whoever sends requests that wait at the broker (fetch,
+ * join group) has a connection of its own.
+ */
+export class BrokerConnection {
+  readonly address: BrokerAddress;
+  readonly #config: ConnectionConfig;
+  readonly #libraryLogger: LibraryLogger;
+  #opening: Promise<OpenConnection> | undefined;
+  #open: OpenConnection | undefined;
+  #socket: Socket | undefined;
+  #backoffMs = 0;
+  #earliestAttemptAt = 0;
+  #closed = false;
+
+  constructor(address: BrokerAddress, config: ConnectionConfig, logger: LibraryLogger) {
+    patchRequestQueue();
+    this.address = address;
+    this.#config = config;
+    this.#libraryLogger = logger;
+  }
+
+  isOpen(): boolean {
+    return this.#open?.connection.isConnected() ?? false;
+  }
+
+  /** Rejects with BrokerUnreachableError when no answer came, with AuthenticationError when the broker refused us. */
+  async call<A>(call: LibraryCall<A>): Promise<A> {
+    const open = await this.#ready();
+    const unsupported = unsupportedReason(call, open.ranges);
+    if (unsupported !== undefined) throw new KafkaError(35, unsupported);
+    try {
+      return await open.connection.send(call);
+    } catch (error) {
+      if (!isConnectionFailure(error)) throw toError(error);
+      // A request that timed out leaves a connection on which the late answer may still block the others.
+      this.#discard(open);
+      throw this.#closed ? new ClosedError(`The connection to ${addressText(this.address)}`) : this.#unreachable(error);
+    }
+  }
+
+  /** Breaks the connection; requests under way are rejected. The next call opens a new one. */
+  drop(): void {
+    if (this.#open !== undefined) this.#discard(this.#open);
+  }
+
+  close(): void {
+    this.#closed = true;
+    this.drop();
+    this.#socket?.destroy(new Error('The connection was closed by this client'));
+  }
+
+  #ready(): Promise<OpenConnection> {
+    if (this.#closed) return Promise.reject(new ClosedError(`The connection to ${addressText(this.address)}`));
+    if (this.#open?.connection.isConnected() === true) return Promise.resolve(this.#open);
+    this.#open = undefined;
+    this.#opening ??= this.#connect().finally(() => {
+      this.#opening = undefined;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<OpenConnection> {
+    const waitMs = this.#earliestAttemptAt - Date.now();
+    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
+    try {
+      const open = await this.#handshake();
+      this.#backoffMs = 0;
+      this.#open = open;
+      return open;
+    } catch (error) {
+      const { reconnectBackoffMs, reconnectBackoffMaxMs } = this.#config;
+      this.#backoffMs = Math.min(reconnectBackoffMaxMs, Math.max(reconnectBackoffMs, this.#backoffMs * 2));
+      this.#earliestAttemptAt = Date.now() + this.#backoffMs;
+      this.#socket?.destroy();
+      throw this.#closed ? new ClosedError(`The connection to ${addressText(this.address)}`) : this.#refusal(error);
+    }
+  }
+
+  async #handshake(): Promise<OpenConnection> {
+    const { clientId, tls, sasl, connectTimeoutMs, requestTimeoutMs } = this.#config;
+    const connection = new Connection({
+      ...this.address,
+      clientId,
+      ssl: tls,
+      sasl: sasl === null ? null : sasl(),
+      logger: this.#libraryLogger,
+      socketFactory: (request) => (this.#socket = openSocket(request)),
+      connectionTimeout: connectTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      enforceRequestTimeout: true,
+    });
+    await connection.connect();
+    const { apiVersions } = await connection.send(libraryCall(Apis.apiVersions, undefined));
+    const ranges: ApiRanges = Object.fromEntries(apiVersions.map((range) => [range.apiKey, range]));
+    connection.setVersions(ranges);
+    connection.setSupportAuthenticationProtocol(ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined);
+    await connection.authenticate();
+    return { connection, ranges };
+  }
+
+  #discard(open: OpenConnection): void {
+    if (this.#open !== open) return;
+    this.#open = undefined;
+    this.#socket?.destroy(new Error('The connection was given up'));
+  }
+
+  #unreachable(error: unknown): BrokerUnreachableError {
+    return new BrokerUnreachableError(`Broker ${addressText(this.address)}: ${toError(error).message}`, {
+      cause: error,
+    });
+  }
+
+  #refusal(error: unknown): Error {
+    const { name, code } = error as { name?: string; code?: unknown };
+    const where = `Broker ${addressText(this.address)}`;
+    if (name === 'KafkaJSSASLAuthenticationError') {
+      return new AuthenticationError(`${where}: ${toError(error).message}`, { cause: error });
+    }
+    if (typeof code === 'string' && TLS_REFUSAL.test(code)) {
+      return new AuthenticationError(`${where}: TLS handshake failed: ${toError(error).message}`, { cause: error });
+    }
+    return this.#unreachable(error);
+  }
+}
+
+interface OpenConnection {
+  readonly connection: LibraryConnection;
+  readonly ranges: ApiRanges;
+}
+
+/** Certificates that do not verify, and handshakes that the other side refused; not what a broken network gives. */
+const TLS_REFUSAL = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/;
+
+const CONNECTION_FAILURES = new Set([
+  'KafkaJSConnectionError',
+  'KafkaJSConnectionClosedError',
+  'KafkaJSRequestTimeoutError',
+]);
+
+function isConnectionFailure(error: unknown): boolean {
+  return CONNECTION_FAILURES.has((error as { name?: string }).name ?? '');
+}
+
+function openSocket({ host, port, ssl, onConnect }: SocketRequest): Socket {
+  const socket = ssl
+    ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
+    : connectPlain({ host, port }, onConnect);
+  // Requests are written whole; waiting to join them costs up to 40 ms each.
+  socket.setNoDelay(true);
+  socket.setKeepAlive(true, 60_000);
+  return socket;
+}

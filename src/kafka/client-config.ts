@@ -1,0 +1,62 @@
+import { ConfigError } from '../errors.ts';
+import type { BrokerAddress, ConnectionConfig } from './connection-config.ts';
+import type { PropertyReader } from './properties.ts';
+import { saslOptions } from './sasl-config.ts';
+import { tlsOptions } from './tls-config.ts';
+
+const PROTOCOLS = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
+
+/** The properties that every Java client has: where the cluster is, how to enter it, how patient to be. */
+export function connectionConfig(properties: PropertyReader): ConnectionConfig {
+  const protocol = properties.choice('security.protocol', PROTOCOLS, 'PLAINTEXT');
+  const withTls = protocol.endsWith('SSL');
+  const tls = tlsOptions(properties);
+  const sasl = protocol.startsWith('SASL') ? saslOptions(properties) : null;
+  properties.ignore(
+    'client.dns.lookup',
+    'send.buffer.bytes',
+    'receive.buffer.bytes',
+    'connections.max.idle.ms',
+    'socket.connection.setup.timeout.max.ms',
+    'metadata.recovery.strategy',
+    'metadata.recovery.rebootstrap.trigger.ms',
+    'metric.reporters',
+    'metrics.num.samples',
+    'metrics.recording.level',
+    'metrics.sample.window.ms',
+    'enable.metrics.push',
+    'client.rack',
+  );
+  return {
+    bootstrapServers: parseBootstrapServers(properties.required('bootstrap.servers')),
+    clientId: properties.text('client.id') ?? 'sluice',
+    tls: withTls ? tls() : null,
+    sasl,
+    connectTimeoutMs: properties.durationMs('socket.connection.setup.timeout.ms', 10_000, 1),
+    requestTimeoutMs: properties.durationMs('request.timeout.ms', 30_000, 1),
+    reconnectBackoffMs: properties.durationMs('reconnect.backoff.ms', 50),
+    reconnectBackoffMaxMs: properties.durationMs('reconnect.backoff.max.ms', 1000),
+    retryBackoffMs: properties.durationMs('retry.backoff.ms', 100),
+    retryBackoffMaxMs: properties.durationMs('retry.backoff.max.ms', 1000),
+    metadataMaxAgeMs: properties.durationMs('metadata.max.age.ms', 300_000),
+    apiTimeoutMs: properties.durationMs('default.api.timeout.ms', 60_000),
+  };
+}
+
+/** `host:port,[::1]:port`, with an optional `PROTOCOL://` in front of each (org.apache.kafka.clients.ClientUtils). */
+function parseBootstrapServers(text: string): readonly BrokerAddress[] {
+  const servers = text.split(',').map((entry) => entry.trim());
+  return servers
+    .filter((entry) => entry !== '')
+    .map((entry) => {
+      const match = /^(?:[a-zA-Z_]+:\/\/)?(?:\[([0-9a-fA-F:.%]+)\]|([^:/\s]+)):(\d+)$/.exec(entry);
+      const host = match?.[1] ?? match?.[2];
+      const port = Number(match?.[3]);
+      if (host === undefined || port > 65_535) {
+        throw new ConfigError(
+          `Invalid value ${text} for configuration bootstrap.servers: ${entry} is not of the form host:port`,
+        );
+      }
+      return { host, port };
+    });
+}

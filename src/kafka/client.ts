@@ -1,0 +1,37 @@
+import type { Logger } from '../observe/logger.ts';
+import { KafkaAdmin } from './admin.ts';
+import type { ClientProperties, KafkaClient } from './api.ts';
+import { connectionConfig } from './client-config.ts';
+import { KafkaCompactedTopic } from './compacted-topic.ts';
+import { KafkaConsumer } from './consumer.ts';
+import { consumerConfig } from './consumer-config.ts';
+import { KafkaProducer } from './producer.ts';
+import { producerConfig } from './producer-config.ts';
+import { PropertyReader } from './properties.ts';
+
+/**
+ * What Connect sets for its own topics (KafkaBasedLog and the stores on it): no group, everything from the beginning,
+ * only what is committed, so that the topics of an exactly-once Java worker are read as that worker reads them.
+ */
+const LOG_CONSUMER: ClientProperties = { 'auto.offset.reset': 'earliest', 'isolation.level': 'read_committed' };
+const LOG_PRODUCER: ClientProperties = { acks: 'all', 'enable.idempotence': 'false' };
+
+/** Clients of the cluster that these Java client properties describe. */
+export function createKafkaClient(properties: ClientProperties, logger: Logger): KafkaClient {
+  const merged = (over: ClientProperties | undefined): ClientProperties => ({ ...properties, ...over });
+  return {
+    consumer: (over) => new KafkaConsumer(consumerConfig(merged(over), logger), logger),
+    producer: (over) => new KafkaProducer(producerConfig(merged(over), logger), logger),
+    admin: (over) => {
+      const reader = new PropertyReader(merged(over));
+      const config = connectionConfig(reader);
+      reader.logUnknown(logger);
+      return new KafkaAdmin(config, logger);
+    },
+    compactedTopic: (options, over) => {
+      const common = merged(over);
+      const consumer = consumerConfig({ ...common, ...LOG_CONSUMER, 'group.id': '' }, logger);
+      return new KafkaCompactedTopic(options, consumer, producerConfig({ ...common, ...LOG_PRODUCER }, logger), logger);
+    },
+  };
+}

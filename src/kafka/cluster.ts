@@ -1,0 +1,167 @@
+import type { Logger } from '../observe/logger.ts';
+import { BrokerConnection } from './broker-connection.ts';
+import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
+import { ErrorCode } from './error-codes.ts';
+import { BrokerUnreachableError, ClosedError, KafkaError } from './errors.ts';
+import type { LibraryCall, LibraryLogger } from './kafkajs-internals.ts';
+import { libraryLogger } from './library-log.ts';
+import { Apis, libraryCall, metadataCall, type MetadataAnswer } from './protocol.ts';
+
+/**
+ * What a connection is for. Fetch and group requests wait at the broker, which answers a connection's requests one
+ * after the other: a metadata request behind a waiting JoinGroup took 2 s.
+ */
+export type Purpose = 'main' | 'fetch' | 'group';
+
+const GROUP_COORDINATOR = 0;
+
+/** One cluster as one client sees it: its brokers, a connection per broker and purpose, its coordinators. */
+export class Cluster {
+  readonly config: ConnectionConfig;
+  readonly #logger: Logger;
+  readonly #libraryLogger: LibraryLogger;
+  readonly #brokers = new Map<number, BrokerAddress>();
+  readonly #connections = new Map<string, BrokerConnection>();
+  readonly #coordinators = new Map<string, number>();
+  /** Since when a broker has not answered; logged once when it begins and once when it ends. */
+  readonly #unreachableSince = new Map<string, number>();
+  #closed = false;
+
+  constructor(config: ConnectionConfig, logger: Logger) {
+    this.config = config;
+    this.#logger = logger;
+    this.#libraryLogger = libraryLogger(logger);
+  }
+
+  /** Asks whichever broker answers. Errors of single topics are in the answer. Never creates topics. */
+  metadata(topics: readonly string[] | 'all'): Promise<MetadataAnswer> {
+    return this.callAny(metadataCall(topics));
+  }
+
+  /** The first broker that answers: connected ones, then the other known ones, then the bootstrap servers. */
+  async callAny<A>(call: LibraryCall<A>): Promise<A> {
+    let failure: unknown;
+    for (const address of this.#candidates()) {
+      try {
+        return await this.#send(address, 'main', call);
+      } catch (error) {
+        if (!(error instanceof BrokerUnreachableError)) throw error;
+        failure = error;
+      }
+    }
+    const names = this.config.bootstrapServers.map(addressText).join(', ');
+    throw new BrokerUnreachableError(`No broker could be reached (bootstrap.servers: ${names})`, { cause: failure });
+  }
+
+  async callNode<A>(nodeId: number, purpose: Purpose, call: LibraryCall<A>): Promise<A> {
+    const address = this.#brokers.get(nodeId);
+    if (address === undefined) throw new BrokerUnreachableError(`Broker ${String(nodeId)} is not part of the cluster`);
+    return this.#send(address, purpose, call);
+  }
+
+  async callController<A>(call: LibraryCall<A>): Promise<A> {
+    const { controllerId } = await this.metadata([]);
+    return controllerId < 0 ? this.callAny(call) : this.callNode(controllerId, 'main', call);
+  }
+
+  /** Sends to the group's coordinator, looking it up first when it is not known. */
+  async callCoordinator<A>(groupId: string, call: LibraryCall<A>): Promise<A> {
+    const nodeId = this.#coordinators.get(groupId) ?? (await this.#findCoordinator(groupId));
+    try {
+      return await this.callNode(nodeId, 'group', call);
+    } catch (error) {
+      this.forgetCoordinator(groupId);
+      throw error;
+    }
+  }
+
+  /** After `NOT_COORDINATOR` and its like, so that the next call asks anew. */
+  forgetCoordinator(groupId: string): void {
+    this.#coordinators.delete(groupId);
+  }
+
+  /** Ends requests that wait at the group's coordinator (a JoinGroup that must not be waited for any longer). */
+  dropCoordinatorConnection(groupId: string): void {
+    const address = this.#brokers.get(this.#coordinators.get(groupId) ?? -1);
+    if (address !== undefined) this.#connections.get(connectionKey(address, 'group'))?.drop();
+  }
+
+  brokerCount(): number {
+    return this.#brokers.size;
+  }
+
+  close(): void {
+    this.#closed = true;
+    for (const connection of this.#connections.values()) connection.close();
+    this.#connections.clear();
+  }
+
+  async #findCoordinator(groupId: string): Promise<number> {
+    const call = libraryCall(Apis.findCoordinator, { groupId, coordinatorType: GROUP_COORDINATOR });
+    const { errorCode, errorMessage, coordinator } = await this.callAny(call);
+    if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Group ${groupId}`, errorMessage);
+    this.#brokers.set(coordinator.nodeId, { host: coordinator.host, port: coordinator.port });
+    this.#coordinators.set(groupId, coordinator.nodeId);
+    return coordinator.nodeId;
+  }
+
+  #candidates(): readonly BrokerAddress[] {
+    const candidates = new Map<string, BrokerAddress>();
+    const addAll = (addresses: Iterable<BrokerAddress>, open: boolean): void => {
+      for (const address of addresses) {
+        const isOpen = this.#connections.get(connectionKey(address, 'main'))?.isOpen() ?? false;
+        if (isOpen === open) candidates.set(addressText(address), address);
+      }
+    };
+    const known = [...this.#brokers.values()].sort(() => Math.random() - 0.5);
+    addAll(known, true);
+    addAll(this.config.bootstrapServers, true);
+    addAll(known, false);
+    addAll(this.config.bootstrapServers, false);
+    return [...candidates.values()];
+  }
+
+  async #send<A>(address: BrokerAddress, purpose: Purpose, call: LibraryCall<A>): Promise<A> {
+    if (this.#closed) throw new ClosedError('The client');
+    const key = connectionKey(address, purpose);
+    let connection = this.#connections.get(key);
+    if (connection === undefined) {
+      connection = new BrokerConnection(address, this.config, this.#libraryLogger);
+      this.#connections.set(key, connection);
+    }
+    try {
+      const answer = await connection.call(call);
+      this.#noteReachable(address);
+      if (call.request.apiName === 'Metadata') this.#learnBrokers(answer as MetadataAnswer);
+      return answer;
+    } catch (error) {
+      if (error instanceof BrokerUnreachableError) this.#noteUnreachable(address, error);
+      throw error;
+    }
+  }
+
+  #learnBrokers({ brokers }: MetadataAnswer): void {
+    if (brokers.length === 0) return;
+    this.#brokers.clear();
+    for (const { nodeId, host, port } of brokers) this.#brokers.set(nodeId, { host, port });
+  }
+
+  #noteUnreachable(address: BrokerAddress, error: Error): void {
+    const broker = addressText(address);
+    if (this.#closed || this.#unreachableSince.has(broker)) return;
+    this.#unreachableSince.set(broker, Date.now());
+    this.#logger.warn({ broker, reason: error.message }, 'the broker cannot be reached, trying again until it can');
+  }
+
+  #noteReachable(address: BrokerAddress): void {
+    const broker = addressText(address);
+    const since = this.#unreachableSince.get(broker);
+    if (since === undefined) return;
+    this.#unreachableSince.delete(broker);
+    this.#logger.info({ broker, outageMs: Date.now() - since }, 'the broker can be reached again');
+  }
+}
+
+function connectionKey(address: BrokerAddress, purpose: Purpose): string {
+  return `${addressText(address)}/${purpose}`;
+}

@@ -1,0 +1,112 @@
+import { createRequire } from 'node:module';
+import zlib from 'node:zlib';
+import { ConfigError, toError } from '../errors.ts';
+import { CodecError } from './errors.ts';
+import { joinXerial, splitXerial } from './xerial.ts';
+
+/** `compression.type`; the index is the codec's number in a record batch's attributes. */
+export const COMPRESSION_TYPES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
+export type CompressionType = (typeof COMPRESSION_TYPES)[number];
+
+export interface Codec {
+  compress(plain: Buffer): Buffer;
+  decompress(packed: Buffer): Buffer;
+}
+
+/** A batch is a few megabytes at most; what inflates beyond this is damage or malice. */
+const MAX_BATCH_BYTES = 512 * 1024 * 1024;
+
+const load = createRequire(import.meta.url);
+const loaded = new Map<CompressionType, Codec>();
+
+/**
+ * The codec of a batch; its package is loaded at first use. Throws CodecError that names topic and package when the
+ * package is not installed: the optional ones have native parts that a platform may lack.
+ */
+export function codecFor(type: Exclude<CompressionType, 'none'>, topic: string): Codec {
+  const known = loaded.get(type);
+  if (known !== undefined) return known;
+  try {
+    const codec = LOADERS[type]();
+    loaded.set(type, codec);
+    return codec;
+  } catch (error) {
+    if (error instanceof CodecError) throw error;
+    throw new CodecError(
+      `Topic ${topic} has batches compressed with ${type}, and the optional package "${PACKAGES[type]}" that reads ` +
+        `them could not be loaded: ${toError(error).message}`,
+      { cause: error },
+    );
+  }
+}
+
+/** The type of a batch by the low three bits of its attributes. */
+export function compressionOf(attributes: number, topic: string): CompressionType {
+  const type = COMPRESSION_TYPES[attributes & 0x07];
+  if (type === undefined) throw new CodecError(`Topic ${topic} has batches of an unknown compression type`);
+  return type;
+}
+
+/** Fails early, so that a producer that cannot compress as it is told does not start. */
+export function requireWritable(type: CompressionType): void {
+  if (type === 'none') return;
+  try {
+    codecFor(type, '').compress(Buffer.from('x'));
+  } catch (error) {
+    throw new ConfigError(`Invalid value ${type} for configuration compression.type: ${toError(error).message}`, {
+      cause: error,
+    });
+  }
+}
+
+const PACKAGES = { gzip: 'node:zlib', snappy: 'snappy', lz4: 'lz4-napi', zstd: 'fzstd' } as const;
+
+const LOADERS: Readonly<Record<Exclude<CompressionType, 'none'>, () => Codec>> = {
+  gzip: () => ({
+    compress: (plain) => zlib.gzipSync(plain),
+    decompress: (packed) => zlib.gunzipSync(packed, { maxOutputLength: MAX_BATCH_BYTES }),
+  }),
+  snappy: () => {
+    const snappy = load('snappy') as typeof import('snappy');
+    const decompressBlock = (block: Buffer): Buffer => Buffer.from(snappy.uncompressSync(block, { asBuffer: true }));
+    return {
+      // Java readers take both framings; librdkafka and others write the plain block.
+      compress: (plain) => joinXerial(plain, (block) => snappy.compressSync(block)),
+      decompress: (packed) => splitXerial(packed, decompressBlock),
+    };
+  },
+  lz4: () => {
+    const lz4 = load('lz4-napi') as typeof import('lz4-napi');
+    return {
+      compress: (plain) => lz4.compressFrameSync(plain),
+      decompress: (packed) => lz4.decompressFrameSync(packed),
+    };
+  },
+  zstd: zstdCodec,
+};
+
+/** zlib.zstd* came with Node 22.15. */
+interface ZlibWithZstd {
+  readonly zstdCompressSync?: (plain: Buffer) => Buffer;
+  readonly zstdDecompressSync?: (packed: Buffer, options: { maxOutputLength: number }) => Buffer;
+}
+
+function zstdCodec(): Codec {
+  const { zstdCompressSync, zstdDecompressSync } = zlib as ZlibWithZstd;
+  if (zstdCompressSync !== undefined && zstdDecompressSync !== undefined) {
+    return {
+      compress: (plain) => zstdCompressSync(plain),
+      decompress: (packed) => zstdDecompressSync(packed, { maxOutputLength: MAX_BATCH_BYTES }),
+    };
+  }
+  const fzstd = load('fzstd') as typeof import('fzstd');
+  return {
+    compress: () => {
+      throw new CodecError('compressing with zstd needs Node 22.15 or later');
+    },
+    decompress: (packed) => {
+      const plain = fzstd.decompress(packed);
+      return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
+    },
+  };
+}

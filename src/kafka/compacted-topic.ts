@@ -1,0 +1,157 @@
+import { toError } from '../errors.ts';
+import type { TopicPartition } from '../data/record.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { CompactedTopic, CompactedTopicOptions, ConsumedRecord, ProducedRecord } from './api.ts';
+import { KafkaAdmin } from './admin.ts';
+import { ensureCompactedTopic } from './compacted-topic-creation.ts';
+import { KafkaConsumer } from './consumer.ts';
+import type { ConsumerConfig } from './consumer-config.ts';
+import { ClosedError } from './errors.ts';
+import { KafkaProducer } from './producer.ts';
+import type { ProducerConfig } from './producer-config.ts';
+import { sleep } from './retry.ts';
+
+const POLL_MS = 5000;
+const FAILURE_PAUSE_MS = 1000;
+const CLOSE_MS = 2000;
+
+interface Waiter {
+  /** Next offset per partition that must have been reached. */
+  readonly targets: ReadonlyMap<number, number>;
+  readonly resolve: () => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Connect's KafkaBasedLog (org.apache.kafka.connect.util.KafkaBasedLog): one consumer reads all partitions from the
+ * beginning without a group and never stops following; one producer writes.
+ */
+export class KafkaCompactedTopic implements CompactedTopic {
+  readonly #options: CompactedTopicOptions;
+  readonly #consumer: KafkaConsumer;
+  readonly #producer: KafkaProducer;
+  readonly #adminConfig: ConsumerConfig['connection'];
+  readonly #logger: Logger;
+  readonly #waiters = new Set<Waiter>();
+  /** Per partition the offset after the last record that `onRecord` has seen. */
+  readonly #delivered = new Map<number, number>();
+  #partitions: readonly TopicPartition[] = [];
+  #following: Promise<void> | undefined;
+  #stopped = false;
+
+  constructor(options: CompactedTopicOptions, consumer: ConsumerConfig, producer: ProducerConfig, logger: Logger) {
+    this.#options = options;
+    this.#logger = logger.child({ topic: options.topic });
+    this.#consumer = new KafkaConsumer(consumer, this.#logger);
+    this.#producer = new KafkaProducer(producer, this.#logger);
+    this.#adminConfig = consumer.connection;
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#open();
+      await this.readToEnd();
+    } catch (error) {
+      await this.stop();
+      throw error;
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { topic } = this.#options;
+    const connecting = this.#producer.connect();
+    const admin = new KafkaAdmin(this.#adminConfig, this.#logger);
+    try {
+      const [count] = await Promise.all([ensureCompactedTopic(admin, this.#options, this.#logger), connecting]);
+      this.#partitions = Array.from({ length: count }, (_none, partition) => ({ topic, partition }));
+    } finally {
+      await connecting.catch(() => undefined);
+      await admin.close();
+    }
+    this.#consumer.assign(this.#partitions);
+    this.#following = this.#follow();
+  }
+
+  send(key: string | Uint8Array, value: Uint8Array | null): Promise<void> {
+    return this.sendAll([{ key, value }]);
+  }
+
+  sendAll(records: readonly { key: string | Uint8Array; value: Uint8Array | null }[]): Promise<void> {
+    const { topic } = this.#options;
+    const produced = records.map(({ key, value }): ProducedRecord => ({
+      topic,
+      partition: null,
+      key: typeof key === 'string' ? Buffer.from(key, 'utf8') : key,
+      value,
+      timestamp: null,
+      headers: [],
+    }));
+    return this.#producer.send(produced);
+  }
+
+  async readToEnd(): Promise<void> {
+    if (this.#stopped) throw new ClosedError(`Topic ${this.#options.topic}`);
+    const ends = await this.#consumer.endOffsets(this.#partitions);
+    const targets = new Map(ends.map(({ partition, offset }) => [partition, offset]));
+    if (this.#reached(targets)) return;
+    await new Promise<void>((resolve, reject) => {
+      this.#waiters.add({ targets, resolve, reject });
+      // An empty topic, or one that ends in transaction markers: there may be no record that would wake the waiter.
+      this.#consumer.wakeup();
+    });
+  }
+
+  async stop(): Promise<void> {
+    if (this.#stopped) return;
+    this.#stopped = true;
+    this.#rejectWaiters(new ClosedError(`Topic ${this.#options.topic}`));
+    await Promise.all([this.#consumer.close(CLOSE_MS), this.#producer.close()]);
+    await this.#following;
+  }
+
+  async #follow(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        for (const record of await this.#consumer.poll(POLL_MS)) this.#deliver(record);
+        this.#noteDelivered();
+      } catch (error) {
+        if (this.#stopped) return;
+        this.#logger.error({ err: error }, 'reading the topic failed, trying again');
+        this.#rejectWaiters(toError(error));
+        await sleep(FAILURE_PAUSE_MS);
+      }
+    }
+  }
+
+  /** The fetched bytes hold many records; whoever keeps one must not keep them all. */
+  #deliver(record: ConsumedRecord): void {
+    const { partition, offset, key, value } = record;
+    try {
+      this.#options.onRecord({ ...record, key: key && Buffer.from(key), value: value && Buffer.from(value) });
+    } catch (error) {
+      this.#logger.error({ err: error, partition, offset }, 'a record could not be taken in, going on with the next');
+    }
+  }
+
+  #noteDelivered(): void {
+    for (const partition of this.#partitions) {
+      const position = this.#consumer.position(partition);
+      if (position !== undefined) this.#delivered.set(partition.partition, position);
+    }
+    for (const waiter of this.#waiters) {
+      if (!this.#reached(waiter.targets)) continue;
+      this.#waiters.delete(waiter);
+      waiter.resolve();
+    }
+  }
+
+  #reached(targets: ReadonlyMap<number, number>): boolean {
+    for (const [partition, target] of targets) if ((this.#delivered.get(partition) ?? -1) < target) return false;
+    return true;
+  }
+
+  #rejectWaiters(error: Error): void {
+    for (const waiter of this.#waiters) waiter.reject(error);
+    this.#waiters.clear();
+  }
+}

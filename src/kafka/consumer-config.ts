@@ -1,0 +1,88 @@
+import type { Logger } from '../observe/logger.ts';
+import type { ClientProperties } from './api.ts';
+import type { AssignorName } from './assignor.ts';
+import { connectionConfig } from './client-config.ts';
+import type { ConnectionConfig } from './connection-config.ts';
+import { PropertyReader } from './properties.ts';
+
+export interface ConsumerConfig {
+  readonly connection: ConnectionConfig;
+  readonly groupId: string | undefined;
+  readonly sessionTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+  /** How long others wait for this member to rejoin: the longest time between two polls. */
+  readonly rebalanceTimeoutMs: number;
+  readonly assignors: readonly AssignorName[];
+  readonly offsetReset: 'earliest' | 'latest' | 'none';
+  readonly isolation: 'read_uncommitted' | 'read_committed';
+  readonly maxPollRecords: number;
+  readonly maxFetchBytes: number;
+  readonly maxPartitionBytes: number;
+  readonly minFetchBytes: number;
+  readonly maxFetchWaitMs: number;
+  readonly checkCrcs: boolean;
+  readonly excludeInternalTopics: boolean;
+  /** How often a subscription by predicate looks for new topics. */
+  readonly topicDiscoveryMs: number;
+}
+
+/** Names in Java's protocol by class name; what has no counterpart here falls back to the nearest. */
+const ASSIGNORS: Readonly<Record<string, AssignorName>> = {
+  RangeAssignor: 'range',
+  range: 'range',
+  RoundRobinAssignor: 'roundrobin',
+  roundrobin: 'roundrobin',
+};
+
+/** Java's default of five minutes is kept when it is set; unset, a topic that appears is found within half a minute. */
+const DISCOVERY_MS = 30_000;
+
+export function consumerConfig(properties: ClientProperties, logger: Logger): ConsumerConfig {
+  const reader = new PropertyReader(properties);
+  const connection = connectionConfig(reader);
+  const config: ConsumerConfig = {
+    connection,
+    groupId: reader.text('group.id'),
+    sessionTimeoutMs: reader.durationMs('session.timeout.ms', 45_000, 1),
+    heartbeatIntervalMs: reader.durationMs('heartbeat.interval.ms', 3000, 1),
+    rebalanceTimeoutMs: reader.durationMs('max.poll.interval.ms', 300_000, 1),
+    assignors: assignors(reader, logger),
+    offsetReset: reader.choice('auto.offset.reset', ['earliest', 'latest', 'none'], 'latest'),
+    isolation: reader.choice('isolation.level', ['read_uncommitted', 'read_committed'], 'read_uncommitted'),
+    maxPollRecords: reader.int('max.poll.records', 500, 1),
+    maxFetchBytes: reader.durationMs('fetch.max.bytes', 52_428_800, 0),
+    maxPartitionBytes: reader.durationMs('max.partition.fetch.bytes', 1_048_576, 0),
+    minFetchBytes: reader.durationMs('fetch.min.bytes', 1, 0),
+    maxFetchWaitMs: reader.durationMs('fetch.max.wait.ms', 500, 0),
+    checkCrcs: reader.boolean('check.crcs', true),
+    excludeInternalTopics: reader.boolean('exclude.internal.topics', true),
+    topicDiscoveryMs: reader.has('metadata.max.age.ms')
+      ? connection.metadataMaxAgeMs
+      : Math.min(DISCOVERY_MS, connection.metadataMaxAgeMs),
+  };
+  reader.ignore(
+    'enable.auto.commit',
+    'auto.commit.interval.ms',
+    'allow.auto.create.topics',
+    'key.deserializer',
+    'value.deserializer',
+    'interceptor.classes',
+    'group.protocol',
+    'group.instance.id',
+  );
+  reader.logUnknown(logger);
+  return config;
+}
+
+function assignors(reader: PropertyReader, logger: Logger): readonly AssignorName[] {
+  const names = reader.list('partition.assignment.strategy');
+  const found = new Set<AssignorName>();
+  for (const name of names) {
+    const assignor = ASSIGNORS[name.slice(name.lastIndexOf('.') + 1)];
+    if (assignor === undefined) {
+      logger.info({ strategy: name }, 'this partition.assignment.strategy is not available, range is used instead');
+    }
+    found.add(assignor ?? 'range');
+  }
+  return found.size === 0 ? ['range'] : [...found];
+}

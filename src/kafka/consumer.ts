@@ -1,0 +1,284 @@
+import { setImmediate as yieldToIo } from 'node:timers/promises';
+import type { TopicPartition } from '../data/record.ts';
+import { ConfigError, toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ConsumedRecord, Consumer, PartitionPosition, RebalanceListener } from './api.ts';
+import { Cluster } from './cluster.ts';
+import type { ConsumerConfig } from './consumer-config.ts';
+import { ConsumerMembership, type TopicSelection } from './consumer-membership.ts';
+import { ClosedError, CommitRefusedError, isRetriable } from './errors.ts';
+import { Fetcher } from './fetcher.ts';
+import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
+import { Backoff, retry, settledWithin, sleep } from './retry.ts';
+import { Signal } from './signal.ts';
+import { StartPositions } from './start-positions.ts';
+import { TopicMetadata, type TopicInterest } from './topic-metadata.ts';
+
+/** A caller that finds records at every poll must not keep sockets and timers of the process from their turn. */
+const YIELD_AFTER_MS = 5;
+
+/**
+ * The Java consumer's contract (see api.ts): metadata, fetching and group membership go on in the background and raise
+ * `#progress`; `poll` looks at what there is, calls the listener, and hands out records.
+ */
+export class KafkaConsumer implements Consumer {
+  readonly #cluster: Cluster;
+  readonly #config: ConsumerConfig;
+  readonly #logger: Logger;
+  readonly #metadata: TopicMetadata;
+  readonly #fetcher: Fetcher;
+  readonly #positions: StartPositions;
+  readonly #progress = new Signal();
+  #membership: ConsumerMembership | undefined;
+  #assigned: readonly TopicPartition[] = [];
+  #positioning: Promise<void> | undefined;
+  #positioningFailure: Error | undefined;
+  #polling: Promise<unknown> | undefined;
+  #woken = false;
+  #closed = false;
+  /** After the last commit of `close`. */
+  #ended = false;
+  #yieldedAt = 0;
+
+  constructor(config: ConsumerConfig, logger: Logger) {
+    const notify = (): void => {
+      this.#progress.notify();
+    };
+    this.#config = config;
+    this.#logger = logger;
+    this.#cluster = new Cluster(config.connection, logger);
+    this.#metadata = new TopicMetadata(
+      this.#cluster,
+      () => this.#interest(),
+      () => {
+        this.#onMetadata();
+      },
+      logger,
+    );
+    this.#fetcher = new Fetcher(this.#cluster, this.#metadata, config, notify, logger);
+    this.#positions = new StartPositions(this.#cluster, this.#metadata, this.#fetcher, config, logger);
+  }
+
+  subscribe(topics: TopicSelection, listener: RebalanceListener): void {
+    this.#requireUnused();
+    const { groupId } = this.#config;
+    if (groupId === undefined) throw new ConfigError('To use the group management, set the property group.id');
+    this.#membership = new ConsumerMembership(
+      {
+        cluster: this.#cluster,
+        metadata: this.#metadata,
+        fetcher: this.#fetcher,
+        positions: this.#positions,
+        config: this.#config,
+        logger: this.#logger,
+        notify: () => {
+          this.#progress.notify();
+        },
+      },
+      groupId,
+      topics,
+      listener,
+    );
+    this.#metadata.start();
+  }
+
+  assign(partitions: readonly TopicPartition[]): void {
+    if (this.#membership !== undefined) throw new Error('subscribe and assign exclude each other');
+    this.#assigned = [...partitions];
+    this.#fetcher.assign(partitions);
+    this.#metadata.start();
+    this.#metadata.requestUpdate();
+  }
+
+  async poll(timeoutMs: number): Promise<readonly ConsumedRecord[]> {
+    if (this.#closed) throw new ClosedError('The consumer');
+    if (this.#polling !== undefined) throw new Error('poll is not to be called while another poll waits');
+    const polling = this.#poll(Date.now() + timeoutMs);
+    this.#polling = polling;
+    try {
+      return await polling;
+    } finally {
+      this.#polling = undefined;
+    }
+  }
+
+  assignment(): readonly TopicPartition[] {
+    return this.#membership?.owned ?? this.#assigned;
+  }
+
+  position(partition: TopicPartition): number | undefined {
+    return this.#fetcher.get(partition)?.position;
+  }
+
+  seek({ topic, partition, offset }: PartitionPosition): void {
+    const buffer = this.#fetcher.get({ topic, partition });
+    if (buffer === undefined) throw new Error(`No current assignment for partition ${topic}-${String(partition)}`);
+    buffer.positionAt(offset);
+    this.#fetcher.wake();
+  }
+
+  pause(partitions: readonly TopicPartition[]): void {
+    this.#setPaused(partitions, true);
+  }
+
+  resume(partitions: readonly TopicPartition[]): void {
+    this.#setPaused(partitions, false);
+    this.#fetcher.wake();
+    this.#progress.notify();
+  }
+
+  paused(): readonly TopicPartition[] {
+    return [...this.#fetcher.partitions]
+      .filter(({ paused }) => paused)
+      .map(({ topic, partition }) => ({ topic, partition }));
+  }
+
+  async commit(positions: readonly PartitionPosition[]): Promise<void> {
+    if (positions.length === 0) return;
+    const identity = this.#identity();
+    try {
+      await this.#retry('The offset commit', () => commitOffsets(this.#cluster, identity, positions));
+    } catch (error) {
+      if (error instanceof CommitRefusedError) this.#membership?.onCommitRefused(identity.generationId, error);
+      throw error;
+    }
+  }
+
+  committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
+    const { groupId } = this.#config;
+    if (groupId === undefined) return Promise.reject(new ConfigError('Committed offsets need the property group.id'));
+    return this.#retry('Reading committed offsets', () => fetchCommitted(this.#cluster, groupId, partitions));
+  }
+
+  endOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
+    return this.#retry('Reading end offsets', async () => {
+      const readCommitted = this.#config.isolation === 'read_committed';
+      try {
+        const leaderOf = await this.#leadersOf(partitions);
+        return await listOffsets(this.#cluster, leaderOf, partitions, OffsetTime.latest, readCommitted);
+      } catch (error) {
+        this.#metadata.requestUpdate();
+        throw error;
+      }
+    });
+  }
+
+  wakeup(): void {
+    this.#woken = true;
+    this.#progress.notify();
+  }
+
+  async close(timeoutMs: number): Promise<void> {
+    if (this.#closed) return;
+    const deadline = Date.now() + timeoutMs;
+    this.#closed = true;
+    this.wakeup();
+    this.#fetcher.stop();
+    await settledWithin(timeoutMs, this.#polling);
+    try {
+      await this.#membership?.close(Math.max(0, deadline - Date.now()));
+    } finally {
+      this.#ended = true;
+      this.#metadata.stop();
+      this.#cluster.close();
+    }
+  }
+
+  async #poll(deadline: number): Promise<readonly ConsumedRecord[]> {
+    const records: ConsumedRecord[] = [];
+    await this.#yield();
+    for (;;) {
+      if (this.#woken) break;
+      await this.#membership?.coordinate();
+      this.#throwFailures();
+      const mayTake = this.#membership?.announced ?? true;
+      if (mayTake && this.#fetcher.take(records, this.#config.maxPollRecords)) break;
+      this.#findPositions();
+      const remainingMs = deadline - Date.now();
+      if (remainingMs <= 0) break;
+      await this.#progress.wait(remainingMs);
+    }
+    this.#woken = false;
+    return records;
+  }
+
+  async #yield(): Promise<void> {
+    const now = Date.now();
+    if (now - this.#yieldedAt < YIELD_AFTER_MS) return;
+    await yieldToIo();
+    this.#yieldedAt = Date.now();
+  }
+
+  #throwFailures(): void {
+    const failures = [this.#positioningFailure, this.#fetcher.takeFailure(), this.#metadata.takeFailure()];
+    this.#positioningFailure = undefined;
+    const failure = failures.find((candidate) => candidate !== undefined);
+    if (failure !== undefined) throw failure;
+  }
+
+  /** In the background, one attempt after the other; what a joining member needs, it finds itself. */
+  #findPositions(): void {
+    const joining = this.#membership?.announced === false;
+    if (joining || this.#positioning !== undefined || !this.#positions.needed || !this.#metadata.known) return;
+    const backoffMs = this.#config.connection.retryBackoffMs;
+    this.#positioning = this.#positions
+      .resolve()
+      .catch(async (error: unknown) => {
+        if (isRetriable(error)) await sleep(backoffMs);
+        else if (!(error instanceof ClosedError)) this.#positioningFailure = toError(error);
+      })
+      .finally(() => {
+        this.#positioning = undefined;
+        this.#progress.notify();
+      });
+  }
+
+  #interest(): TopicInterest {
+    if (this.#membership !== undefined) return this.#membership.interest();
+    const topics = [...new Set(this.#assigned.map(({ topic }) => topic))];
+    return { topics, maxAgeMs: this.#config.connection.metadataMaxAgeMs };
+  }
+
+  #onMetadata(): void {
+    this.#fetcher.wake();
+    this.#membership?.onMetadata();
+    this.#progress.notify();
+  }
+
+  #identity(): GroupIdentity {
+    if (this.#membership !== undefined) return this.#membership.identity();
+    const { groupId } = this.#config;
+    if (groupId === undefined) throw new ConfigError('Committing offsets needs the property group.id');
+    return { groupId, memberId: '', generationId: -1 };
+  }
+
+  async #leadersOf(partitions: readonly TopicPartition[]): Promise<(partition: TopicPartition) => number | undefined> {
+    if (partitions.every((partition) => this.#metadata.leaderOf(partition) !== undefined)) {
+      return (partition) => this.#metadata.leaderOf(partition);
+    }
+    const { topicMetadata } = await this.#cluster.metadata([...new Set(partitions.map(({ topic }) => topic))]);
+    return ({ topic, partition }) => {
+      const found = topicMetadata.find((candidate) => candidate.topic === topic)?.partitionMetadata;
+      const leader = found?.find(({ partitionId }) => partitionId === partition)?.leader;
+      return leader === undefined || leader < 0 ? undefined : leader;
+    };
+  }
+
+  #setPaused(partitions: readonly TopicPartition[], paused: boolean): void {
+    for (const partition of partitions) {
+      const buffer = this.#fetcher.get(partition);
+      if (buffer !== undefined) buffer.paused = paused;
+    }
+  }
+
+  #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
+    const { apiTimeoutMs } = this.#config.connection;
+    return retry(what, Backoff.of(this.#cluster), apiTimeoutMs, action, () => this.#ended);
+  }
+
+  #requireUnused(): void {
+    if (this.#membership !== undefined || this.#assigned.length > 0) {
+      throw new Error('The consumer has a subscription or an assignment already');
+    }
+  }
+}

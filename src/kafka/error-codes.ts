@@ -1,0 +1,85 @@
+import { protocolErrors } from './kafkajs-internals.ts';
+
+/** Error codes of the Kafka protocol that this room decides on (https://kafka.apache.org/protocol#protocol_error_codes). */
+export const ErrorCode = {
+  none: 0,
+  offsetOutOfRange: 1,
+  corruptMessage: 2,
+  unknownTopicOrPartition: 3,
+  leaderNotAvailable: 5,
+  notLeaderOrFollower: 6,
+  requestTimedOut: 7,
+  replicaNotAvailable: 9,
+  messageTooLarge: 10,
+  networkException: 13,
+  coordinatorLoadInProgress: 14,
+  coordinatorNotAvailable: 15,
+  notCoordinator: 16,
+  invalidTopic: 17,
+  recordListTooLarge: 18,
+  illegalGeneration: 22,
+  inconsistentGroupProtocol: 23,
+  invalidGroupId: 24,
+  unknownMemberId: 25,
+  invalidSessionTimeout: 26,
+  rebalanceInProgress: 27,
+  topicAuthorizationFailed: 29,
+  groupAuthorizationFailed: 30,
+  clusterAuthorizationFailed: 31,
+  topicAlreadyExists: 36,
+  invalidReplicationFactor: 38,
+  notController: 41,
+  outOfOrderSequence: 45,
+  duplicateSequence: 46,
+  invalidProducerEpoch: 47,
+  kafkaStorageError: 56,
+  unknownProducerId: 59,
+  groupIdNotFound: 69,
+  fencedLeaderEpoch: 74,
+  unknownLeaderEpoch: 75,
+  memberIdRequired: 79,
+  groupMaxSizeReached: 81,
+  fencedInstanceId: 82,
+  producerFenced: 90,
+} as const;
+
+interface CodeEntry {
+  readonly name: string;
+  readonly retriable: boolean;
+  readonly message: string;
+}
+
+/** The codes above 88 came after the library's last release. */
+const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
+  { code: 89, name: 'THROTTLING_QUOTA_EXCEEDED', retriable: true, message: 'The throttling quota has been exceeded' },
+  { code: 90, name: 'PRODUCER_FENCED', retriable: false, message: 'There is a newer producer with the same id' },
+  { code: 100, name: 'UNKNOWN_TOPIC_ID', retriable: true, message: 'This server does not host this topic id' },
+  { code: 103, name: 'INCONSISTENT_TOPIC_ID', retriable: true, message: 'The topic id in the request does not match' },
+  { code: 106, name: 'FETCH_SESSION_TOPIC_ID_ERROR', retriable: true, message: 'The fetch session changed' },
+];
+
+/** The library's names of before Kafka 2.4, where Java's differ today. */
+const RENAMED: Readonly<Record<string, string>> = {
+  UNKNOWN: 'UNKNOWN_SERVER_ERROR',
+  NOT_LEADER_FOR_PARTITION: 'NOT_LEADER_OR_FOLLOWER',
+  GROUP_LOAD_IN_PROGRESS: 'COORDINATOR_LOAD_IN_PROGRESS',
+  GROUP_COORDINATOR_NOT_AVAILABLE: 'COORDINATOR_NOT_AVAILABLE',
+  NOT_COORDINATOR_FOR_GROUP: 'NOT_COORDINATOR',
+};
+
+const entries = new Map<number, CodeEntry>();
+for (const { code, type, retriable, message } of protocolErrors) {
+  entries.set(code, { name: RENAMED[type] ?? type, retriable, message });
+}
+for (const { code, ...entry } of NEWER_CODES) entries.set(code, entry);
+
+/** Name, text and whether waiting helps, of any code a broker may answer. */
+export function describeErrorCode(code: number): CodeEntry {
+  return (
+    entries.get(code) ?? {
+      name: `ERROR_CODE_${String(code)}`,
+      retriable: false,
+      message: `The broker answered with the unknown error code ${String(code)}`,
+    }
+  );
+}

@@ -1,0 +1,262 @@
+import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
+import { toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ConsumedRecord } from './api.ts';
+import type { Cluster } from './cluster.ts';
+import type { ConsumerConfig } from './consumer-config.ts';
+import { ErrorCode } from './error-codes.ts';
+import { ClosedError, KafkaError, RecordFormatError, isRetriable } from './errors.ts';
+import { fetchCall, type FetchedPartition, type FetchPosition } from './fetch-protocol.ts';
+import { PartitionBuffer } from './partition-buffer.ts';
+import { Backoff, sleep } from './retry.ts';
+import { Signal } from './signal.ts';
+import type { TopicMetadata } from './topic-metadata.ts';
+
+/** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
+const SHORT_WAIT_MS = 25;
+
+/** Codes that mean: the leader is elsewhere now. Metadata is asked again; membership has nothing to do with it. */
+const LEADER_MOVED: ReadonlySet<number> = new Set([
+  ErrorCode.unknownTopicOrPartition,
+  ErrorCode.leaderNotAvailable,
+  ErrorCode.notLeaderOrFollower,
+  ErrorCode.replicaNotAvailable,
+  ErrorCode.kafkaStorageError,
+  ErrorCode.fencedLeaderEpoch,
+  ErrorCode.unknownLeaderEpoch,
+  100,
+  103,
+]);
+
+/**
+ * Reads ahead of the caller: one loop per leader asks for the partitions that are positioned, not paused and not full,
+ * and puts the answers, still packed, into the partitions' buffers. `take` unpacks what the caller asks for.
+ */
+export class Fetcher {
+  readonly #cluster: Cluster;
+  readonly #metadata: TopicMetadata;
+  readonly #config: ConsumerConfig;
+  readonly #logger: Logger;
+  /** Records, a needed reset or a failure are there to be seen. */
+  readonly #onProgress: () => void;
+  #partitions = new Map<string, PartitionBuffer>();
+  readonly #loops = new Map<number, Signal>();
+  #failure: Error | undefined;
+  #stopped = false;
+
+  constructor(
+    cluster: Cluster,
+    metadata: TopicMetadata,
+    config: ConsumerConfig,
+    onProgress: () => void,
+    logger: Logger,
+  ) {
+    this.#cluster = cluster;
+    this.#metadata = metadata;
+    this.#config = config;
+    this.#onProgress = onProgress;
+    this.#logger = logger;
+  }
+
+  get partitions(): Iterable<PartitionBuffer> {
+    return this.#partitions.values();
+  }
+
+  get(partition: TopicPartition): PartitionBuffer | undefined {
+    return this.#partitions.get(topicPartitionKey(partition.topic, partition.partition));
+  }
+
+  /** Replaces the assignment. Buffers of partitions that stay are kept. */
+  assign(partitions: readonly TopicPartition[]): void {
+    const next = new Map<string, PartitionBuffer>();
+    for (const { topic, partition } of partitions) {
+      const key = topicPartitionKey(topic, partition);
+      next.set(key, this.#partitions.get(key) ?? new PartitionBuffer(topic, partition));
+    }
+    this.#partitions = next;
+    this.wake();
+  }
+
+  /** After positions, pauses, leaders or buffers changed. */
+  wake(): void {
+    if (this.#stopped) return;
+    for (const partition of this.#partitions.values()) {
+      const leader = this.#metadata.leaderOf(partition);
+      if (leader !== undefined && !this.#loops.has(leader)) this.#startLoop(leader);
+    }
+    for (const signal of this.#loops.values()) signal.notify();
+  }
+
+  /**
+   * Appends up to `max` records, in offset order per partition; a partition's turn lasts one answer of the broker.
+   * True when positions moved, be it past records that nobody sees (aborted, transaction markers).
+   */
+  take(into: ConsumedRecord[], max: number): boolean {
+    let moved = false;
+    try {
+      while (into.length < max) {
+        const buffer = this.#nextBuffered();
+        if (buffer === undefined) break;
+        moved = true;
+        if (buffer.take(into, max - into.length)) this.#moveToEnd(buffer);
+      }
+    } catch (error) {
+      // What was read before the damage is still good; the failure is for the next poll.
+      this.#failure = toError(error);
+    }
+    if (moved) for (const signal of this.#loops.values()) signal.notify();
+    return moved;
+  }
+
+  /** The failure since the last call; fetching goes on, so that a mended cause needs no new consumer. */
+  takeFailure(): Error | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    if (failure !== undefined) this.wake();
+    return failure;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    for (const signal of this.#loops.values()) signal.notify();
+  }
+
+  #nextBuffered(): PartitionBuffer | undefined {
+    for (const buffer of this.#partitions.values()) {
+      if (!buffer.paused && buffer.bufferedBytes > 0) return buffer;
+    }
+    return undefined;
+  }
+
+  /** Who had a turn comes last next time, in the requests as in `take`. */
+  #moveToEnd(partition: PartitionBuffer): void {
+    const key = topicPartitionKey(partition.topic, partition.partition);
+    this.#partitions.delete(key);
+    this.#partitions.set(key, partition);
+  }
+
+  #startLoop(leader: number): void {
+    const signal = new Signal();
+    this.#loops.set(leader, signal);
+    void this.#fetchFrom(leader, signal);
+  }
+
+  async #fetchFrom(leader: number, signal: Signal): Promise<void> {
+    const backoff = Backoff.of(this.#cluster);
+    for (;;) {
+      const led = [...this.#partitions.values()].filter((buffer) => this.#metadata.leaderOf(buffer) === leader);
+      if (led.length === 0 || this.#stopped) break;
+      const ready = this.#failure === undefined ? led.filter((buffer) => this.#isReady(buffer)) : [];
+      const freeBytes = this.#freeBytes(led);
+      const wanted = ready.filter((buffer) => this.#hasRoom(buffer, freeBytes));
+      if (wanted.length === 0) {
+        await signal.wait();
+        continue;
+      }
+      const maxWaitMs = wanted.length < ready.length ? SHORT_WAIT_MS : Infinity;
+      const healthy = await this.#fetchOnce(leader, wanted, freeBytes, maxWaitMs);
+      if (healthy) backoff.reset();
+      else if (!this.#stopped) await sleep(backoff.nextMs());
+    }
+    this.#loops.delete(leader);
+  }
+
+  #isReady(buffer: PartitionBuffer): boolean {
+    return !buffer.paused && buffer.fetchOffset !== undefined;
+  }
+
+  #hasRoom(buffer: PartitionBuffer, freeBytes: number): boolean {
+    return buffer.bufferedBytes === 0 || (buffer.bufferedBytes < this.#config.maxPartitionBytes && freeBytes > 0);
+  }
+
+  /** Each leader has its share. Paused partitions keep their buffers, and must not keep the others from being read. */
+  #freeBytes(led: readonly PartitionBuffer[]): number {
+    let usedBytes = 0;
+    for (const buffer of led) if (!buffer.paused) usedBytes += buffer.bufferedBytes;
+    return Math.floor(this.#config.maxFetchBytes / Math.max(1, this.#loops.size)) - usedBytes;
+  }
+
+  /** False when there is reason to wait before the next attempt. */
+  async #fetchOnce(
+    leader: number,
+    wanted: readonly PartitionBuffer[],
+    freeBytes: number,
+    maxWaitMs: number,
+  ): Promise<boolean> {
+    const { maxFetchWaitMs, minFetchBytes, maxPartitionBytes, isolation } = this.#config;
+    const topics = new Map<string, FetchPosition[]>();
+    const asked = new Map<PartitionBuffer, number>();
+    for (const buffer of wanted) {
+      asked.set(buffer, buffer.epoch);
+      const position = { partition: buffer.partition, fetchOffset: buffer.fetchOffset ?? 0 };
+      const positions = topics.get(buffer.topic);
+      if (positions === undefined) topics.set(buffer.topic, [position]);
+      else positions.push(position);
+    }
+    const call = fetchCall({
+      maxWaitMs: Math.min(maxFetchWaitMs, maxWaitMs),
+      minBytes: minFetchBytes,
+      maxBytes: Math.max(freeBytes, Math.min(maxPartitionBytes, this.#config.maxFetchBytes)),
+      maxPartitionBytes,
+      readCommitted: isolation === 'read_committed',
+      topics,
+    });
+    try {
+      const answer = await this.#cluster.callNode(leader, 'fetch', call);
+      if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'Fetch');
+      return this.#accept(answer.partitions, asked);
+    } catch (error) {
+      if (!this.#stopped && !(error instanceof ClosedError)) this.#noteFailure(error);
+      return false;
+    }
+  }
+
+  #accept(answered: readonly FetchedPartition[], asked: ReadonlyMap<PartitionBuffer, number>): boolean {
+    let healthy = true;
+    let progress = false;
+    const filled = answered.filter(({ records }) => records.length > 0).length;
+    for (const fetched of answered) {
+      const buffer = this.get(fetched);
+      // Answers to questions asked before a seek or a new assignment are of no interest.
+      if (buffer === undefined || asked.get(buffer) !== buffer.epoch) continue;
+      if (fetched.errorCode !== ErrorCode.none) {
+        healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
+        progress = true;
+      } else if (fetched.records.length > 0) {
+        // A view would keep the whole answer in memory for as long as its slowest partition.
+        const records = filled > 1 ? Buffer.from(fetched.records) : fetched.records;
+        const { checkCrcs, isolation } = this.#config;
+        const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
+        buffer.add(records, { checkCrcs, aborted });
+        progress = true;
+      }
+    }
+    if (progress) this.#onProgress();
+    return healthy;
+  }
+
+  #noteError(buffer: PartitionBuffer, code: number): boolean {
+    const where = `Topic ${buffer.topic}, partition ${String(buffer.partition)}`;
+    if (code === ErrorCode.offsetOutOfRange) {
+      buffer.loseRange();
+      return true;
+    }
+    if (LEADER_MOVED.has(code)) {
+      this.#metadata.requestUpdate();
+      return false;
+    }
+    if (code === ErrorCode.topicAuthorizationFailed) this.#failure = KafkaError.ofCode(code, where);
+    else if (code === ErrorCode.corruptMessage)
+      this.#failure = new RecordFormatError(`${where}: damaged at the broker`);
+    else
+      this.#logger.warn({ err: KafkaError.ofCode(code, where) }, 'the broker could not read a partition, trying again');
+    return false;
+  }
+
+  #noteFailure(error: unknown): void {
+    this.#metadata.requestUpdate();
+    if (isRetriable(error)) return;
+    this.#failure = toError(error);
+    this.#onProgress();
+  }
+}

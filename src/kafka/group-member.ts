@@ -1,0 +1,348 @@
+import { toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Cluster } from './cluster.ts';
+import { ErrorCode } from './error-codes.ts';
+import { ClosedError, KafkaError, isRetriable } from './errors.ts';
+import { COORDINATOR_MOVED } from './offsets.ts';
+import { Apis, libraryCall, type JoinGroupAnswer } from './protocol.ts';
+import { Backoff, settledWithin, sleep } from './retry.ts';
+import { Signal } from './signal.ts';
+
+/** What the members of a group agree on; consumers and Connect workers differ in this alone. */
+export interface GroupProtocol {
+  /** `consumer` or `connect`. */
+  readonly type: string;
+  /** In order of preference, with what this member says of itself; asked at every join. */
+  protocols(): readonly { readonly name: string; readonly metadata: Buffer }[];
+  /** Asked of the leader alone: an assignment per member. Who is left out gets zero bytes. */
+  assign(join: LeaderView): Promise<ReadonlyMap<string, Buffer>>;
+}
+
+export interface LeaderView {
+  readonly protocol: string;
+  readonly generationId: number;
+  readonly members: readonly { readonly memberId: string; readonly metadata: Buffer }[];
+}
+
+export interface GroupOptions {
+  readonly groupId: string;
+  readonly sessionTimeoutMs: number;
+  readonly rebalanceTimeoutMs: number;
+  readonly heartbeatIntervalMs: number;
+}
+
+export interface Generation {
+  readonly generationId: number;
+  readonly memberId: string;
+  readonly leaderId: string;
+  readonly isLeader: boolean;
+  readonly protocol: string;
+  readonly assignment: Buffer;
+}
+
+export type MemberState = 'unjoined' | 'joining' | 'stable' | 'rebalancing' | 'lost' | 'failed' | 'left';
+
+/** What the caller has to be told: rejoin, or give up what was assigned; see `state`. */
+export type MemberListener = (state: MemberState) => void;
+
+/** Beyond the time that the broker itself waits for the rest of the group at JoinGroup and SyncGroup. */
+const NETWORK_MS = 5000;
+
+const REFUSALS: ReadonlySet<number> = new Set([
+  ErrorCode.rebalanceInProgress,
+  ErrorCode.unknownMemberId,
+  ErrorCode.illegalGeneration,
+]);
+
+/**
+ * A member of a group by the classic protocol (JoinGroup 5, SyncGroup 3). Heartbeats go on by themselves between joins,
+ * whatever the caller does.
+ *
+ *   unjoined, lost --join--> joining --assignment received--> stable
+ *   stable --REBALANCE_IN_PROGRESS or requestRejoin--> rebalancing --join--> joining
+ *   stable, rebalancing --UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION--> lost
+ *   stable, rebalancing --another error that waiting does not mend--> failed --join--> joining
+ *   any --leave--> left
+ *
+ * In `stable` and `rebalancing` the member holds its generation: commits are accepted. A coordinator that moves or
+ * restarts changes nothing: it is looked up again with the same member id and generation.
+ */
+export class GroupMember {
+  readonly #cluster: Cluster;
+  readonly #options: GroupOptions;
+  readonly #protocol: GroupProtocol;
+  readonly #listener: MemberListener;
+  readonly #logger: Logger;
+  #state: MemberState = 'unjoined';
+  #memberId = '';
+  #generation: Generation | undefined;
+  #failure: Error | undefined;
+  #lastContactAt = 0;
+  #heartbeatSignal: Signal | undefined;
+
+  constructor(
+    cluster: Cluster,
+    options: GroupOptions,
+    protocol: GroupProtocol,
+    listener: MemberListener,
+    logger: Logger,
+  ) {
+    this.#cluster = cluster;
+    this.#options = options;
+    this.#protocol = protocol;
+    this.#listener = listener;
+    this.#logger = logger;
+  }
+
+  get state(): MemberState {
+    return this.#state;
+  }
+
+  /** The generation that is held; `undefined` when there is none. */
+  get generation(): Generation | undefined {
+    return this.#generation;
+  }
+
+  /** Why the state is `failed`, once. */
+  takeFailure(): Error | undefined {
+    const failure = this.#failure;
+    this.#failure = undefined;
+    return failure;
+  }
+
+  /** When the coordinator last answered, in milliseconds since the epoch. */
+  get lastContactAt(): number {
+    return this.#lastContactAt;
+  }
+
+  /** Asks for a new round, as the coordinator does when members come or go. */
+  requestRejoin(reason: string): void {
+    if (this.#state !== 'stable') return;
+    this.#logger.info({ group: this.#options.groupId, reason }, 'rejoining the group');
+    this.#moveTo('rebalancing');
+  }
+
+  /** What another request of this generation (an offset commit) learned of it. */
+  onRefusal(generationId: number, code: number): void {
+    if (this.#generation?.generationId === generationId && REFUSALS.has(code)) this.#judgeHeartbeat(code);
+  }
+
+  /**
+   * Takes part in one round and resolves with its outcome; repeats while the coordinator moves, is away or starts over.
+   * Rejects when the group cannot be joined like this, or after `leave`. What was assigned before must have been given
+   * up: from here on the old generation is not held.
+   */
+  async join(): Promise<Generation> {
+    if (this.#state === 'left') throw new ClosedError('The group member');
+    this.#moveTo('joining');
+    this.#generation = undefined;
+    this.#stopHeartbeats();
+    const backoff = Backoff.of(this.#cluster);
+    while (this.#isJoining()) {
+      try {
+        const generation = await this.#round();
+        if (generation === undefined) continue;
+        if (!this.#isJoining()) break;
+        this.#generation = generation;
+        this.#moveTo('stable');
+        void this.#sendHeartbeats(generation, (this.#heartbeatSignal = new Signal()));
+        return generation;
+      } catch (error) {
+        if (!this.#isJoining()) break;
+        if (!isRetriable(error)) {
+          this.#fail(error);
+          throw error;
+        }
+        this.#logger.debug({ group: this.#options.groupId, reason: toError(error).message }, 'joining again');
+        await sleep(backoff.nextMs());
+      }
+    }
+    throw new ClosedError('The group member');
+  }
+
+  /** Gives the membership back, so that the others need not wait for the session to time out. */
+  async leave(timeoutMs: number): Promise<void> {
+    const { groupId } = this.#options;
+    const wasJoining = this.#state === 'joining';
+    const hadMembership = this.#memberId !== '' && this.#state !== 'lost';
+    this.#moveTo('left');
+    this.#generation = undefined;
+    // The broker would not look at LeaveGroup before it has answered the JoinGroup in front of it.
+    if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
+    this.#stopHeartbeats();
+    if (!hadMembership) return;
+    const tellGroup = async (): Promise<void> => {
+      const call = libraryCall(Apis.leaveGroup, { groupId, memberId: this.#memberId });
+      const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
+      if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.unknownMemberId) {
+        throw KafkaError.ofCode(errorCode, `Leaving group ${groupId}`);
+      }
+    };
+    const told = tellGroup().catch((error: unknown) => {
+      this.#logger.debug({ group: groupId, reason: toError(error).message }, 'could not tell the group of leaving it');
+    });
+    await settledWithin(timeoutMs, told);
+  }
+
+  /** One JoinGroup and SyncGroup; `undefined` when the round starts over. */
+  async #round(): Promise<Generation | undefined> {
+    const joined = await this.#joinGroup();
+    if (joined === undefined) return undefined;
+    const isLeader = joined.leaderId === joined.memberId;
+    const protocol = joined.groupProtocol ?? '';
+    const assignments = isLeader ? await this.#assign(joined, protocol) : new Map<string, Buffer>();
+    const assignment = await this.#syncGroup(joined, assignments);
+    if (assignment === undefined) return undefined;
+    const { generationId, memberId, leaderId } = joined;
+    this.#logger.info({ group: this.#options.groupId, generationId, memberId, isLeader }, 'joined the group');
+    return { generationId, memberId, leaderId, isLeader, protocol, assignment };
+  }
+
+  async #joinGroup(): Promise<JoinGroupAnswer | undefined> {
+    const { groupId, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
+    const parameters = {
+      groupId,
+      memberId: this.#memberId,
+      sessionTimeout: sessionTimeoutMs,
+      rebalanceTimeout: rebalanceTimeoutMs,
+      protocolType: this.#protocol.type,
+      groupProtocols: this.#protocol.protocols(),
+    };
+    const call = libraryCall(Apis.joinGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
+    const answer = await this.#cluster.callCoordinator(groupId, call);
+    this.#lastContactAt = Date.now();
+    switch (answer.errorCode) {
+      case ErrorCode.none:
+        this.#memberId = answer.memberId;
+        return answer;
+      case ErrorCode.memberIdRequired:
+        // Kept even if the next attempt fails: a pending id that nobody uses blocks the group for a session timeout.
+        this.#memberId = answer.memberId;
+        return undefined;
+      case ErrorCode.unknownMemberId:
+        this.#memberId = '';
+        return undefined;
+      case ErrorCode.rebalanceInProgress:
+        return undefined;
+      default:
+        return this.#refuse(answer.errorCode, 'Joining');
+    }
+  }
+
+  async #assign(joined: JoinGroupAnswer, protocol: string): Promise<ReadonlyMap<string, Buffer>> {
+    const members = joined.members.map(({ memberId, memberMetadata }) => ({ memberId, metadata: memberMetadata }));
+    return this.#protocol.assign({ protocol, generationId: joined.generationId, members });
+  }
+
+  async #syncGroup(
+    { generationId, memberId }: JoinGroupAnswer,
+    assignments: ReadonlyMap<string, Buffer>,
+  ): Promise<Buffer | undefined> {
+    const { groupId, rebalanceTimeoutMs } = this.#options;
+    const groupAssignment = [...assignments].map(([id, memberAssignment]) => ({ memberId: id, memberAssignment }));
+    const parameters = { groupId, memberId, generationId, groupAssignment };
+    const call = libraryCall(Apis.syncGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
+    const answer = await this.#cluster.callCoordinator(groupId, call);
+    this.#lastContactAt = Date.now();
+    switch (answer.errorCode) {
+      case ErrorCode.none:
+        return answer.memberAssignment ?? Buffer.alloc(0);
+      case ErrorCode.unknownMemberId:
+        this.#memberId = '';
+        return undefined;
+      case ErrorCode.illegalGeneration:
+      case ErrorCode.rebalanceInProgress:
+        // A faster member has started the next round already.
+        return undefined;
+      default:
+        return this.#refuse(answer.errorCode, 'Syncing');
+    }
+  }
+
+  #refuse(code: number, action: string): never {
+    const { groupId } = this.#options;
+    const error = KafkaError.ofCode(code, `${action} group ${groupId}`);
+    if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
+    throw error;
+  }
+
+  async #sendHeartbeats(generation: Generation, signal: Signal): Promise<void> {
+    const backoff = Backoff.of(this.#cluster);
+    let waitMs = this.#options.heartbeatIntervalMs;
+    while (this.#generation === generation) {
+      await signal.wait(waitMs);
+      if (this.#generation !== generation) return;
+      try {
+        const code = await this.#heartbeat(generation);
+        if (this.#generation !== generation) return;
+        this.#judgeHeartbeat(code);
+        backoff.reset();
+        waitMs = this.#options.heartbeatIntervalMs;
+      } catch (error) {
+        if (this.#generation !== generation) return;
+        if (!isRetriable(error)) {
+          this.#fail(error);
+          return;
+        }
+        waitMs = Math.min(backoff.nextMs(), this.#options.heartbeatIntervalMs);
+      }
+    }
+  }
+
+  async #heartbeat({ generationId, memberId }: Generation): Promise<number> {
+    const { groupId } = this.#options;
+    const call = libraryCall(Apis.heartbeat, { groupId, memberId, groupGenerationId: generationId });
+    const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
+    return errorCode;
+  }
+
+  #judgeHeartbeat(code: number): void {
+    const { groupId } = this.#options;
+    this.#lastContactAt = Date.now();
+    switch (code) {
+      case ErrorCode.none:
+        return;
+      case ErrorCode.rebalanceInProgress:
+        if (this.#state === 'stable') this.#moveTo('rebalancing');
+        return;
+      case ErrorCode.unknownMemberId:
+        this.#memberId = '';
+        this.#lose('the session timed out');
+        return;
+      case ErrorCode.illegalGeneration:
+        this.#lose('the group has moved on');
+        return;
+      default:
+        if (COORDINATOR_MOVED.has(code)) this.#cluster.forgetCoordinator(groupId);
+        throw KafkaError.ofCode(code, `Heartbeat of group ${groupId}`);
+    }
+  }
+
+  #lose(reason: string): void {
+    this.#logger.warn({ group: this.#options.groupId, reason }, 'the group membership was lost');
+    this.#generation = undefined;
+    this.#moveTo('lost');
+  }
+
+  #fail(error: unknown): void {
+    this.#failure = toError(error);
+    this.#generation = undefined;
+    this.#moveTo('failed');
+  }
+
+  /** Whoever changed the generation lets its loop see that; an answer under way is not listened to any more. */
+  #stopHeartbeats(): void {
+    this.#heartbeatSignal?.notify();
+    this.#heartbeatSignal = undefined;
+  }
+
+  #isJoining(): boolean {
+    return this.#state === 'joining';
+  }
+
+  #moveTo(state: MemberState): void {
+    if (this.#state === state || (this.#state === 'left' && state !== 'left')) return;
+    this.#state = state;
+    this.#listener(state);
+  }
+}

@@ -1,0 +1,236 @@
+import {
+  Encoder,
+  apiKeys,
+  requests,
+  type ApiRanges,
+  type EncodedBytes,
+  type LibraryCall,
+} from './kafkajs-internals.ts';
+
+/**
+ * The requests this room sends, each with one pinned version and the shape of its answer. The versions are the newest
+ * that kafkajs 2.2.4 speaks; brokers from Kafka 2.3 to 4.x take them all.
+ */
+export interface Api<P, A> {
+  readonly name: string;
+  readonly version: number;
+  /** Phantom types. */
+  readonly parameters?: P;
+  readonly answer?: A;
+}
+
+function declare<P, A>(name: string, version: number): Api<P, A> {
+  return { name, version };
+}
+
+export interface MetadataAnswer {
+  readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
+  readonly clusterId: string | null;
+  readonly controllerId: number;
+  readonly topicMetadata: readonly {
+    readonly topicErrorCode: number;
+    readonly topic: string;
+    readonly isInternal: boolean;
+    readonly partitionMetadata: readonly {
+      readonly partitionErrorCode: number;
+      readonly partitionId: number;
+      readonly leader: number;
+    }[];
+  }[];
+}
+
+interface CoordinatorAnswer {
+  readonly errorCode: number;
+  readonly errorMessage: string | null;
+  readonly coordinator: { readonly nodeId: number; readonly host: string; readonly port: number };
+}
+
+export interface JoinGroupAnswer {
+  readonly errorCode: number;
+  readonly generationId: number;
+  readonly groupProtocol: string | null;
+  readonly leaderId: string;
+  readonly memberId: string;
+  readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+}
+
+interface GroupIdentity {
+  readonly groupId: string;
+  readonly memberId: string;
+}
+
+interface TopicsOf<T> {
+  readonly topic: string;
+  readonly partitions: readonly T[];
+}
+
+export interface ListOffsetsAnswer {
+  readonly responses: readonly TopicsOf<{
+    readonly partition: number;
+    readonly errorCode: number;
+    readonly offset: string;
+  }>[];
+}
+
+export interface OffsetFetchAnswer {
+  readonly errorCode: number;
+  readonly responses: readonly TopicsOf<{
+    readonly partition: number;
+    readonly errorCode: number;
+    readonly offset: string;
+  }>[];
+}
+
+interface DescribeConfigsAnswer {
+  readonly resources: readonly {
+    readonly errorCode: number;
+    readonly errorMessage: string | null;
+    readonly configEntries: readonly { readonly configName: string; readonly configValue: string | null }[];
+  }[];
+}
+
+interface TopicErrors {
+  readonly topicErrors: readonly {
+    readonly topic: string;
+    readonly errorCode: number;
+    readonly errorMessage?: string | null;
+  }[];
+}
+
+export const Apis = {
+  apiVersions: declare<
+    undefined,
+    { apiVersions: readonly { apiKey: number; minVersion: number; maxVersion: number }[]; errorCode: number }
+  >('ApiVersions', 2),
+  findCoordinator: declare<{ groupId: string; coordinatorType: number }, CoordinatorAnswer>('GroupCoordinator', 2),
+  joinGroup: declare<
+    GroupIdentity & {
+      sessionTimeout: number;
+      rebalanceTimeout: number;
+      protocolType: string;
+      groupProtocols: readonly { readonly name: string; readonly metadata: Buffer }[];
+    },
+    JoinGroupAnswer
+  >('JoinGroup', 5),
+  syncGroup: declare<
+    GroupIdentity & {
+      generationId: number;
+      groupAssignment: readonly { readonly memberId: string; readonly memberAssignment: Buffer }[];
+    },
+    { errorCode: number; memberAssignment: Buffer | null }
+  >('SyncGroup', 3),
+  heartbeat: declare<GroupIdentity & { groupGenerationId: number }, { errorCode: number }>('Heartbeat', 3),
+  leaveGroup: declare<GroupIdentity, { errorCode: number }>('LeaveGroup', 3),
+  offsetCommit: declare<
+    GroupIdentity & {
+      groupGenerationId: number;
+      topics: readonly TopicsOf<{ partition: number; offset: number; metadata: string | null }>[];
+    },
+    { responses: readonly TopicsOf<{ partition: number; errorCode: number }>[] }
+  >('OffsetCommit', 5),
+  /** No topics: all that the group has committed. */
+  offsetFetch: declare<{ groupId: string; topics: readonly TopicsOf<{ partition: number }>[] }, OffsetFetchAnswer>(
+    'OffsetFetch',
+    4,
+  ),
+  listOffsets: declare<
+    { isolationLevel: number; topics: readonly TopicsOf<{ partition: number; timestamp: number }>[] },
+    ListOffsetsAnswer
+  >('ListOffsets', 3),
+  createTopics: declare<
+    {
+      timeout: number;
+      validateOnly: boolean;
+      topics: readonly {
+        topic: string;
+        numPartitions: number;
+        replicationFactor: number;
+        configEntries: readonly { name: string; value: string }[];
+      }[];
+    },
+    TopicErrors
+  >('CreateTopics', 3),
+  deleteTopics: declare<{ topics: readonly string[]; timeout: number }, TopicErrors>('DeleteTopics', 1),
+  describeConfigs: declare<
+    { resources: readonly { type: number; name: string; configNames: readonly string[] }[]; includeSynonyms: boolean },
+    DescribeConfigsAnswer
+  >('DescribeConfigs', 2),
+  deleteGroups: declare<readonly string[], { results: readonly { groupId: string; errorCode: number }[] }>(
+    'DeleteGroups',
+    1,
+  ),
+  initProducerId: declare<
+    { transactionalId: string | null; transactionTimeout: number },
+    { errorCode: number; producerId: string; producerEpoch: number }
+  >('InitProducerId', 1),
+};
+
+type Decode<A> = (payload: Buffer) => Promise<A> | A;
+
+function buildCall<P, A>(name: string, version: number, parameters: P): LibraryCall<A> {
+  const definition = requests[name];
+  if (definition === undefined) throw new Error(`kafkajs does not know the request ${name}`);
+  const build = definition.protocol({ version }) as unknown as (parameters: P) => LibraryCall<A>;
+  return build(parameters);
+}
+
+/** A request of the library with its own decoder, error codes left as they are. */
+export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutMs?: number): LibraryCall<A> {
+  const call = buildCall<P, A>(api.name, api.version, parameters);
+  return {
+    ...call,
+    response: { decode: call.response.decode, parse: (answer) => answer },
+    ...(requestTimeoutMs === undefined ? {} : { requestTimeout: requestTimeoutMs }),
+    logResponseError: false,
+  };
+}
+
+/** A request that this room encodes (and usually decodes) itself. */
+export function ownCall<A>(
+  name: string,
+  version: number,
+  body: EncodedBytes,
+  decode: Decode<A>,
+  options: { requestTimeoutMs?: number; expectResponse?: boolean } = {},
+): LibraryCall<A> {
+  const expectResponse = options.expectResponse ?? true;
+  return {
+    request: {
+      apiKey: apiKeys[name] ?? -1,
+      apiName: name,
+      apiVersion: version,
+      encode: () => Promise.resolve(body),
+      expectResponse: () => expectResponse,
+    },
+    response: { decode, parse: (answer) => answer },
+    ...(options.requestTimeoutMs === undefined ? {} : { requestTimeout: options.requestTimeoutMs }),
+    logResponseError: false,
+  };
+}
+
+const METADATA_VERSION = 6;
+
+/**
+ * Metadata of some topics, of all, or of none (brokers alone). Encoded here because the library cannot ask for none,
+ * and so that no caller can forget to forbid automatic topic creation.
+ */
+export function metadataCall(topics: readonly string[] | 'all'): LibraryCall<MetadataAnswer> {
+  const body = new Encoder();
+  if (topics === 'all') body.writeInt32(-1);
+  else body.writeArray(topics);
+  body.writeBoolean(false);
+  const { decode } = buildCall<object, MetadataAnswer>('Metadata', METADATA_VERSION, { topics: [] }).response;
+  return ownCall('Metadata', METADATA_VERSION, body, decode);
+}
+
+/** Why this broker cannot be talked to, or `undefined` when it takes the request. */
+export function unsupportedReason(
+  { request }: Pick<LibraryCall<unknown>, 'request'>,
+  ranges: ApiRanges,
+): string | undefined {
+  const { apiKey, apiName, apiVersion } = request;
+  const range = ranges[apiKey];
+  if (range !== undefined && range.minVersion <= apiVersion && apiVersion <= range.maxVersion) return undefined;
+  const offered = range === undefined ? 'not at all' : `${String(range.minVersion)} to ${String(range.maxVersion)}`;
+  return `The broker does not take request ${apiName} in version ${String(apiVersion)} (it takes ${offered}); Kafka 2.3 or later is needed`;
+}

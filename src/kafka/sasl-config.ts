@@ -1,0 +1,102 @@
+import { ConfigError } from '../errors.ts';
+import type { SaslOptions } from './kafkajs-internals.ts';
+import type { PropertyReader } from './properties.ts';
+
+const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
+
+/** `sasl.mechanism` and `sasl.jaas.config`; a function, as the library writes into the object it is given. */
+export function saslOptions(properties: PropertyReader): () => SaslOptions {
+  const mechanism = properties.text('sasl.mechanism') ?? 'GSSAPI';
+  const known = MECHANISMS.find((candidate) => candidate === mechanism.toUpperCase());
+  if (known === undefined) {
+    throw new ConfigError(
+      `Invalid value ${mechanism} for configuration sasl.mechanism: supported are ${MECHANISMS.join(', ')}`,
+    );
+  }
+  const jaas = parseJaas(properties.required('sasl.jaas.config'));
+  const endpoint = properties.text('sasl.oauthbearer.token.endpoint.url');
+  if (known === 'OAUTHBEARER') {
+    const provider = endpoint === undefined ? unsecuredToken(jaas) : clientCredentialsToken(endpoint, jaas);
+    return () => ({ mechanism: known, oauthBearerProvider: provider });
+  }
+  const expectedModule = known === 'PLAIN' ? 'PlainLoginModule' : 'ScramLoginModule';
+  if (!jaas.module.endsWith(`.${expectedModule}`)) {
+    throw new ConfigError(`sasl.jaas.config names ${jaas.module}, but sasl.mechanism ${known} needs ${expectedModule}`);
+  }
+  const { username, password } = requireOptions(jaas, 'username', 'password');
+  return () => ({ mechanism: known, username, password });
+}
+
+interface JaasConfig {
+  readonly module: string;
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/**
+ * `module flag key="value" key=value …;` (org.apache.kafka.common.security.JaasConfig). Error texts never quote the
+ * configuration, as it holds passwords.
+ */
+export function parseJaas(text: string): JaasConfig {
+  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[^\s=;"]+|[=;]/g) ?? [];
+  const [module, flag] = tokens;
+  if (module === undefined || flag === undefined || !/^(required|requisite|sufficient|optional)$/i.test(flag)) {
+    throw new ConfigError('Invalid JAAS configuration in sasl.jaas.config: expected a login module and a control flag');
+  }
+  const options: Record<string, string> = {};
+  let index = 2;
+  while (index < tokens.length && tokens[index] !== ';') {
+    const [key, equals, value] = tokens.slice(index, index + 3);
+    if (key === undefined || equals !== '=' || value === undefined || value === ';' || value === '=') {
+      throw new ConfigError(
+        'Invalid JAAS configuration in sasl.jaas.config: expected key=value after the control flag',
+      );
+    }
+    options[key] = value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value;
+    index += 3;
+  }
+  if (tokens[index] !== ';') {
+    throw new ConfigError('Invalid JAAS configuration in sasl.jaas.config: the entry does not end with a semicolon');
+  }
+  return { module, options };
+}
+
+function requireOptions<K extends string>({ module, options }: JaasConfig, ...names: readonly K[]): Record<K, string> {
+  const found: Partial<Record<K, string>> = {};
+  for (const name of names) {
+    const value = options[name];
+    if (value === undefined) throw new ConfigError(`sasl.jaas.config: ${module} needs the option ${name}`);
+    found[name] = value;
+  }
+  return found as Record<K, string>;
+}
+
+type Token = () => Promise<{ value: string }>;
+
+const TOKEN_LIFETIME_S = 3600;
+
+/** Java's unsecured JWS, for development (OAuthBearerUnsecuredLoginCallbackHandler). */
+function unsecuredToken(jaas: JaasConfig): Token {
+  const { unsecuredLoginStringClaim_sub: subject } = requireOptions(jaas, 'unsecuredLoginStringClaim_sub');
+  const encode = (part: object): string => Buffer.from(JSON.stringify(part)).toString('base64url');
+  return () => {
+    const issuedAt = Date.now() / 1000;
+    const claims = { iat: issuedAt, exp: issuedAt + TOKEN_LIFETIME_S, sub: subject };
+    return Promise.resolve({ value: `${encode({ alg: 'none' })}.${encode(claims)}.` });
+  };
+}
+
+/** The client credentials grant (OAuthBearerLoginCallbackHandler); a new token per connection. */
+function clientCredentialsToken(endpoint: string, jaas: JaasConfig): Token {
+  const { clientId, clientSecret } = requireOptions(jaas, 'clientId', 'clientSecret');
+  const { scope } = jaas.options;
+  return async () => {
+    const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
+    const body = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) });
+    const headers = { authorization: `Basic ${credentials}` };
+    const response = await fetch(endpoint, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
+    if (!response.ok) throw new Error(`The token endpoint ${endpoint} answered with status ${String(response.status)}`);
+    const { access_token: value } = (await response.json()) as { access_token?: string };
+    if (value === undefined) throw new Error(`The answer of the token endpoint ${endpoint} has no access_token`);
+    return { value };
+  };
+}

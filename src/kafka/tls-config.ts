@@ -1,0 +1,123 @@
+import { readFileSync } from 'node:fs';
+import type { ConnectionOptions, SecureVersion } from 'node:tls';
+import { ConfigError, toError } from '../errors.ts';
+import type { PropertyReader } from './properties.ts';
+
+/**
+ * `ssl.*`. Stores may be PEM (inline or files) or, for the key store, PKCS12; Java's own JKS has no reader in Node. The
+ * properties are always read, so that they count as known; the files only when the returned function is called.
+ */
+export function tlsOptions(properties: PropertyReader): () => ConnectionOptions {
+  const truststore = {
+    location: properties.text('ssl.truststore.location'),
+    type: properties.text('ssl.truststore.type')?.toUpperCase(),
+    certificates: properties.text('ssl.truststore.certificates'),
+  };
+  const keystore = {
+    location: properties.text('ssl.keystore.location'),
+    type: properties.text('ssl.keystore.type')?.toUpperCase(),
+    password: properties.text('ssl.keystore.password'),
+    chain: properties.text('ssl.keystore.certificate.chain'),
+    key: properties.text('ssl.keystore.key'),
+    keyPassword: properties.text('ssl.key.password'),
+  };
+  const ciphers = properties.list('ssl.cipher.suites');
+  const versions = properties.list('ssl.enabled.protocols');
+  const checkHost = endpointIdentification(properties);
+  properties.ignore(
+    'ssl.truststore.password',
+    'ssl.protocol',
+    'ssl.provider',
+    'ssl.keymanager.algorithm',
+    'ssl.trustmanager.algorithm',
+    'ssl.secure.random.implementation',
+    'ssl.engine.factory.class',
+  );
+  return () => ({
+    ...trust(truststore),
+    ...identity(keystore),
+    ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
+    ...protocolRange(versions),
+    ...(checkHost ? {} : { checkServerIdentity: () => undefined }),
+  });
+}
+
+/** Set to nothing: the certificate's name is not compared with the host's. */
+function endpointIdentification(properties: PropertyReader): boolean {
+  const name = 'ssl.endpoint.identification.algorithm';
+  return properties.text(name) !== undefined || !properties.has(name);
+}
+
+type Truststore = Readonly<Record<'location' | 'type' | 'certificates', string | undefined>>;
+
+function trust({ location, type, certificates }: Truststore): ConnectionOptions {
+  if (certificates !== undefined) return { ca: unescapePem(certificates) };
+  if (location === undefined) return {};
+  const content = readStore('ssl.truststore.location', location);
+  if (isPem(content)) return { ca: content };
+  throw new ConfigError(
+    `ssl.truststore.location: ${location} is not a PEM file (ssl.truststore.type=${type ?? 'JKS'}). Export it with ` +
+      `"keytool -exportcert -rfc -keystore ${location} -alias <alias> -file ca.pem" and set ssl.truststore.type=PEM`,
+  );
+}
+
+type Keystore = Readonly<
+  Record<'location' | 'type' | 'password' | 'chain' | 'key' | 'keyPassword', string | undefined>
+>;
+
+function identity({ location, type, password, chain, key, keyPassword }: Keystore): ConnectionOptions {
+  const passphrase = keyPassword === undefined ? {} : { passphrase: keyPassword };
+  if (key !== undefined && chain !== undefined) {
+    return { key: unescapePem(key), cert: unescapePem(chain), ...passphrase };
+  }
+  if (location === undefined) return {};
+  const content = readStore('ssl.keystore.location', location);
+  if (isPem(content)) return { key: content, cert: content, ...passphrase };
+  if (isJks(content)) {
+    throw new ConfigError(
+      `ssl.keystore.location: ${location} is a JKS key store (ssl.keystore.type=${type ?? 'JKS'}), which cannot be read ` +
+        `here. Convert it with "keytool -importkeystore -srckeystore ${location} -destkeystore keystore.p12 ` +
+        `-deststoretype PKCS12" and set ssl.keystore.type=PKCS12`,
+    );
+  }
+  return { pfx: content, ...(password === undefined ? {} : { passphrase: password }) };
+}
+
+function readStore(property: string, path: string): Buffer {
+  try {
+    return readFileSync(path);
+  } catch (error) {
+    throw new ConfigError(`${property}: ${toError(error).message}`, { cause: error });
+  }
+}
+
+function isPem(content: Buffer): boolean {
+  return content.includes('-----BEGIN ');
+}
+
+const JKS_MAGIC = 0xfeedfeed;
+const JCEKS_MAGIC = 0xcececece;
+
+function isJks(content: Buffer): boolean {
+  if (content.length < 4) return false;
+  const magic = content.readUInt32BE(0);
+  return magic === JKS_MAGIC || magic === JCEKS_MAGIC;
+}
+
+/** PEM on one line of a properties file: with `\n` spelled out, or with blanks where the line ends were. */
+function unescapePem(text: string): string {
+  const lines = text.replaceAll('\\n', '\n');
+  return lines.replace(
+    /(-----BEGIN [A-Z ]+-----)([^-]+)(-----END [A-Z ]+-----)/g,
+    (_match, begin: string, body: string, end: string) => `${begin}\n${body.trim().split(/\s+/).join('\n')}\n${end}\n`,
+  );
+}
+
+const VERSIONS: readonly SecureVersion[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
+
+function protocolRange(enabled: readonly string[]): ConnectionOptions {
+  const known = VERSIONS.filter((version) => enabled.includes(version));
+  const [minVersion] = known;
+  const maxVersion = known.at(-1);
+  return minVersion === undefined || maxVersion === undefined ? {} : { minVersion, maxVersion };
+}

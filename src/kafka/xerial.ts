@@ -1,0 +1,40 @@
+/**
+ * The framing that Java's snappy streams have (org.xerial.snappy.SnappyOutputStream): a header of 16 bytes, then blocks
+ * of a 32-bit length and a plain snappy block. Other clients write one plain block without framing.
+ */
+const MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00]);
+const HEADER_BYTES = 16;
+const VERSION = 1;
+const BLOCK_BYTES = 32 * 1024;
+
+export function splitXerial(packed: Buffer, decompressBlock: (block: Buffer) => Buffer): Buffer {
+  if (packed.length < HEADER_BYTES || !packed.subarray(0, MAGIC.length).equals(MAGIC)) return decompressBlock(packed);
+  const blocks: Buffer[] = [];
+  let offset = HEADER_BYTES;
+  while (offset < packed.length) {
+    // A stream may be the concatenation of several, each with its header.
+    if (packed.length - offset >= HEADER_BYTES && packed.subarray(offset, offset + MAGIC.length).equals(MAGIC)) {
+      offset += HEADER_BYTES;
+      continue;
+    }
+    const length = packed.readInt32BE(offset);
+    blocks.push(decompressBlock(packed.subarray(offset + 4, offset + 4 + length)));
+    offset += 4 + length;
+  }
+  return Buffer.concat(blocks);
+}
+
+export function joinXerial(plain: Buffer, compressBlock: (block: Buffer) => Buffer): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  MAGIC.copy(header);
+  header.writeInt32BE(VERSION, 8);
+  header.writeInt32BE(VERSION, 12);
+  const parts: Buffer[] = [header];
+  for (let offset = 0; offset < plain.length; offset += BLOCK_BYTES) {
+    const block = compressBlock(plain.subarray(offset, offset + BLOCK_BYTES));
+    const length = Buffer.alloc(4);
+    length.writeInt32BE(block.length);
+    parts.push(length, block);
+  }
+  return Buffer.concat(parts);
+}
