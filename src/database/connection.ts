@@ -108,7 +108,7 @@ export class Connection {
   /** Closes politely; waits for nothing that the server might not send. */
   async close(): Promise<void> {
     if (this.#lost !== undefined) return;
-    const cut = setTimeout(() => this.#cut(), CANCEL_GRACE_MS);
+    const cut = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
     try {
       await this.client.end();
     } finally {
@@ -128,7 +128,7 @@ export class Connection {
   async #cancel(): Promise<void> {
     this.#worn = true;
     const { processID, secretKey } = this.client as RawClient;
-    const cut = setTimeout(() => this.#cut(), CANCEL_GRACE_MS);
+    const cut = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
     this.client.once('drain', () => clearTimeout(cut));
     this.client.once('end', () => clearTimeout(cut));
     try {
@@ -136,11 +136,12 @@ export class Connection {
     } catch {
       // The server cannot be told: only cutting the connection ends the statement for us.
       clearTimeout(cut);
-      this.#cut();
+      this.cut();
     }
   }
 
-  #cut(): void {
+  /** Breaks the connection off; what runs on it fails as infrastructure. */
+  cut(): void {
     this.client.connection.stream.destroy();
   }
 }

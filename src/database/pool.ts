@@ -22,6 +22,8 @@ const CLEANING =
   'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); ' +
   'DISCARD TEMP; DISCARD SEQUENCES';
 const CLEANING_TIMEOUT_MS = 5_000;
+/** What still runs this long after the pool was closed is cut off. */
+const CLOSING_GRACE_MS = 10_000;
 
 interface Waiter {
   readonly resolve: (connection: Connection) => void;
@@ -41,6 +43,7 @@ export class Pool {
   readonly #all = new Set<Connection>();
   readonly #stopped = new AbortController();
   #opening = 0;
+  #cleaning = 0;
   #limit: number;
   #sweep: NodeJS.Timeout | undefined;
   #emptied: (() => void) | undefined;
@@ -102,22 +105,30 @@ export class Pool {
     }
   }
 
-  /** Refuses new callers, waits for lent connections and closes all. */
+  /** Refuses new callers, waits for lent connections, not for ever, and closes all. */
   async close(): Promise<void> {
     this.#stopped.abort(closed());
     for (const waiter of this.#waiters.splice(0)) waiter.reject(closed());
     for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
     clearInterval(this.#sweep);
     this.#sweep = undefined;
-    if (this.size > 0) await new Promise<void>((resolve) => (this.#emptied = resolve));
+    if (this.size === 0) return;
+    const cut = setTimeout(() => {
+      for (const connection of this.#all) connection.cut();
+    }, CLOSING_GRACE_MS);
+    await new Promise<void>((resolve) => (this.#emptied = resolve));
+    clearTimeout(cut);
   }
 
   async #clean(connection: Connection): Promise<void> {
+    this.#cleaning += 1;
     try {
       const inTransaction = connection.client.getTransactionStatus() !== 'I';
       await connection.script(inTransaction ? `ROLLBACK; ${CLEANING}` : CLEANING, { timeoutMs: CLEANING_TIMEOUT_MS });
+      this.#cleaning -= 1;
       this.#park(connection);
     } catch (error) {
+      this.#cleaning -= 1;
       this.#settings.logger.debug({ err: error }, 'a database connection could not be cleaned and is dropped');
       this.#drop(connection);
     }
@@ -152,7 +163,8 @@ export class Pool {
       if (parked.connection.reusable) this.#waiters.shift()?.resolve(parked.connection);
       else this.#drop(parked.connection);
     }
-    while (this.#opening < this.#waiters.length && this.size < this.#limit) void this.#open();
+    // Those being cleaned are back sooner than a new one is made.
+    while (this.#opening + this.#cleaning < this.#waiters.length && this.size < this.#limit) void this.#open();
   }
 
   async #open(): Promise<void> {
