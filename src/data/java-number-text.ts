@@ -73,8 +73,13 @@ const DECIMAL_DIGITS = /^[+-]?(?:(?![\u{10000}-\u{10ffff}])\p{Nd})+$/u;
 export function parseInteger(text: string): bigint | undefined {
   if (/^[+-]?[0-9]+$/.test(text)) return BigInt(text.startsWith('+') ? text.slice(1) : text);
   if (!DECIMAL_DIGITS.test(text)) return undefined;
-  const latin = text.replace(/\p{Nd}/gu, (digit) => String(digitValue(digit)));
+  const latin = latinDigits(text);
   return BigInt(latin.startsWith('+') ? latin.slice(1) : latin);
+}
+
+/** The text with digits of other scripts as 0 to 9. */
+export function latinDigits(text: string): string {
+  return text.replace(/\p{Nd}/gu, (digit) => (digit.length > 1 ? digit : String(digitValue(digit))));
 }
 
 /** Unicode keeps the ten digits of a script together, so the value is the distance from the script's zero. */
@@ -119,4 +124,36 @@ function scaleByPowerOfTwo(unscaled: bigint, exponent: number): number {
   const half = 1n << BigInt(drop - 1);
   const roundUp = rest > half || (rest === half && (kept & 1n) === 1n);
   return Number(roundUp ? kept + 1n : kept) * 2 ** (exponent + drop);
+}
+
+const WORDS = new DataView(new ArrayBuffer(8));
+
+/** `Float.parseFloat` of decimal text: rounded once, where `Math.fround(Number(text))` would round twice. */
+export function parseFloat32(text: string): number {
+  const double = Number(text);
+  const float = Math.fround(double);
+  WORDS.setFloat64(0, double);
+  // Only a double half-way between two floats hides on which side of it the text is.
+  if ((WORDS.getUint32(4) & 0x1fffffff) !== 0x10000000 || !Number.isFinite(float)) return float;
+  const side = compareToDouble(text, double);
+  if (side === 0 || Math.sign(float - double) === side) return float;
+  return Math.fround(2 * double - float);
+}
+
+/** The sign of the number the text stands for minus the double. */
+function compareToDouble(text: string, double: number): number {
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] =
+    /^([+-]?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text) ?? [];
+  const power = Number(exponent) - fraction.length;
+  let left = BigInt(`${sign === '-' ? '-' : ''}${whole}${fraction}`) * 10n ** BigInt(Math.max(power, 0));
+  // A double is a whole number of 2^-1074.
+  let scaled = double;
+  let shift = 0;
+  while (!Number.isInteger(scaled)) {
+    scaled *= 2;
+    shift++;
+  }
+  const right = BigInt(scaled) * 10n ** BigInt(Math.max(-power, 0));
+  left <<= BigInt(shift);
+  return left > right ? 1 : left < right ? -1 : 0;
 }

@@ -1,4 +1,5 @@
 import { doubleText, floatText } from './java-number-text.ts';
+import type { Schema, SchemaType } from './schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from './value.ts';
 
 /** `String.trim`: drops every character up to U+0020 at both ends, and no other blank (a no-break space stays). */
@@ -25,23 +26,29 @@ export function decimalText(decimal: Decimal): string {
 
 /**
  * `Object.toString` of a Connect value, which is what StringConverter writes and messages show:
- * `[a, 1]`, `{k=v}`, `Struct{a=1}`, `12.50`.
+ * `[a, 1]`, `{k=v}`, `Struct{a=1}`, `12.50`. The schema tells how wide a number is; without one it is a double.
  */
-export function javaText(value: ConnectValue): string {
+export function javaText(value: ConnectValue, schema?: Schema | null): string {
   if (value === null) return 'null';
   if (typeof value === 'string') return value;
-  if (typeof value === 'number') return doubleText(value);
+  if (typeof value === 'number') return numberText(value, schema?.type ?? 'float64');
   if (typeof value === 'bigint' || typeof value === 'boolean') return String(value);
-  if (value instanceof TypedNumber) return value.type === 'float32' ? floatText(value.value) : String(value.value);
+  if (value instanceof TypedNumber) return numberText(value.value, value.type);
   if (value instanceof Decimal) return decimalText(value);
   if (value instanceof Date) return javaDateText(value);
   if (value instanceof Uint8Array) return bytesText(value);
   if (value instanceof Struct) return structText(value);
+  const element = schema?.valueSchema;
   if (value instanceof Map) {
-    const map = value as ReadonlyMap<ConnectValue, ConnectValue>;
-    return `{${[...map].map(([key, entry]) => `${javaText(key)}=${javaText(entry)}`).join(', ')}}`;
+    const entries = [...(value as ReadonlyMap<ConnectValue, ConnectValue>)];
+    return `{${entries.map(([key, entry]) => `${javaText(key, schema?.keySchema)}=${javaText(entry, element)}`).join(', ')}}`;
   }
-  return `[${(value as readonly ConnectValue[]).map(javaText).join(', ')}]`;
+  return `[${(value as readonly ConnectValue[]).map((entry) => javaText(entry, element)).join(', ')}]`;
+}
+
+function numberText(value: number, type: SchemaType): string {
+  if (type === 'float32') return floatText(value);
+  return type === 'int8' || type === 'int16' || type === 'int32' ? String(value) : doubleText(value);
 }
 
 /** Java prints an array's address; its content is of more use. */
@@ -64,12 +71,7 @@ function javaDateText(date: Date): string {
 function structText(struct: Struct): string {
   const fields = struct.schema.fields.flatMap((field) => {
     const value = struct.values[field.index] ?? null;
-    return value === null ? [] : [`${field.name}=${fieldText(value, field.schema.type)}`];
+    return value === null ? [] : [`${field.name}=${javaText(value, field.schema)}`];
   });
   return `Struct{${fields.join(',')}}`;
-}
-
-function fieldText(value: ConnectValue, type: string): string {
-  if (typeof value !== 'number' || type === 'float64') return javaText(value);
-  return type === 'float32' ? floatText(value) : String(value);
 }

@@ -1,0 +1,291 @@
+import { declareOptions, type ParsedOptions } from '../../config/option.ts';
+import { parseOptions } from '../../config/parse.ts';
+import { oneOfIgnoringCase } from '../../config/validators.ts';
+import type { Schema } from '../../data/schema.ts';
+import type { ConnectValue } from '../../data/value.ts';
+import { DataError } from '../../errors.ts';
+import type {
+  ConnectorConfig,
+  Converter,
+  ConverterPlugin,
+  HeaderConverter,
+  HeaderConverterPlugin,
+  SchemaAndValue,
+} from '../api.ts';
+import { CONNECT_VERSION } from '../../version.ts';
+import { converterType } from './converter-type.ts';
+import { RecentEnvelopes, type EnvelopeStart } from './envelope-cache.ts';
+import { asBuffer, decodeJsonBytes } from './json-bytes.ts';
+import { FlatStructReader } from './json-payload.ts';
+import { readValue, type ReadSettings } from './json-reader.ts';
+import { schemaFromJson, schemaToJson } from './json-schema.ts';
+import { JsonNumber, JsonScanner, JsonTextError, type JsonTree } from './json-text.ts';
+import { writeValue, type WriteSettings } from './json-writer.ts';
+import { LruCache } from './lru-cache.ts';
+
+export const jsonConverterOptions = declareOptions({
+  'converter.type': converterType,
+  'schemas.enable': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'HIGH',
+    documentation: 'Whether each message carries its schema: `{"schema":…,"payload":…}`.',
+    group: 'Schemas',
+    order: 0,
+    width: 'MEDIUM',
+    displayName: 'Enable Schemas',
+  },
+  'schemas.cache.size': {
+    type: 'INT',
+    default: 1000,
+    importance: 'HIGH',
+    documentation: 'Number of schemas that are kept in memory.',
+    group: 'Schemas',
+    order: 1,
+    width: 'MEDIUM',
+    displayName: 'Schema Cache Size',
+  },
+  'schema.content': {
+    type: 'STRING',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'The schema of all messages, as JSON; messages are then payloads alone. For reading only.',
+    group: 'Schemas',
+    order: 2,
+    width: 'MEDIUM',
+    displayName: 'Schema Content',
+  },
+  'decimal.format': {
+    type: 'STRING',
+    default: 'BASE64',
+    importance: 'LOW',
+    documentation: 'How decimals are written: BASE64 of their unscaled value, or NUMERIC. Both can be read.',
+    group: 'Serialization',
+    order: 0,
+    width: 'MEDIUM',
+    displayName: 'Decimal Format',
+    validator: oneOfIgnoringCase('NUMERIC', 'BASE64'),
+  },
+  'replace.null.with.default': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether a null becomes the default value of its field.',
+    group: 'Serialization',
+    order: 1,
+    width: 'MEDIUM',
+    displayName: 'Replace null with default',
+  },
+});
+
+const NO_DATA: SchemaAndValue = { schema: null, value: null };
+
+const NO_ENVELOPE =
+  'JsonConverter with schemas.enable requires "schema" and "payload" fields and may not contain additional fields. ' +
+  'If you are trying to deserialize plain JSON data, set schemas.enable=false in your converter configuration.';
+
+/** org.apache.kafka.connect.json.JsonConverter, in both directions, byte for byte. */
+export class JsonConverter implements Converter, HeaderConverter {
+  readonly #schemasEnabled: boolean;
+  readonly #read: ReadSettings;
+  readonly #write: WriteSettings;
+  /** `schema.content`. */
+  readonly #fixedSchema: Schema | null;
+  readonly #fixedPayload: FlatStructReader | undefined;
+  readonly #schemas: LruCache<Schema | null>;
+  readonly #envelopes = new RecentEnvelopes();
+  readonly #schemaTexts = new WeakMap<Schema, string>();
+
+  constructor(options: ParsedOptions<typeof jsonConverterOptions>, strict: boolean) {
+    this.#schemasEnabled = options['schemas.enable'];
+    const replaceNullWithDefault = options['replace.null.with.default'];
+    this.#read = { replaceNullWithDefault, strict };
+    const decimalFormat = options['decimal.format'].toUpperCase() === 'NUMERIC' ? 'NUMERIC' : 'BASE64';
+    this.#write = { replaceNullWithDefault, decimalFormat };
+    this.#schemas = new LruCache(options['schemas.cache.size']);
+    const content = options['schema.content'];
+    this.#fixedSchema = content === null || content.trim() === '' ? null : this.#parseContent(content);
+    this.#fixedPayload = this.#fixedSchema === null ? undefined : this.#payloadReader(this.#fixedSchema);
+  }
+
+  fromConnectData(_topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
+    if (schema === null && value === null) return null;
+    const payload = writeValue(schema, value, this.#write);
+    return Buffer.from(
+      this.#schemasEnabled ? `{"schema":${this.#schemaText(schema)},"payload":${payload}}` : payload,
+      'utf8',
+    );
+  }
+
+  toConnectData(_topic: string, bytes: Uint8Array | null): SchemaAndValue {
+    if (bytes === null) return NO_DATA;
+    const message = asBuffer(bytes);
+    if (!this.#schemasEnabled) return { schema: null, value: this.#schemaless(message) };
+    return this.#fixedSchema === null ? this.#envelope(message) : this.#payloadAlone(message, this.#fixedSchema);
+  }
+
+  fromConnectHeader(topic: string, _key: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
+    return this.fromConnectData(topic, schema, value);
+  }
+
+  toConnectHeader(topic: string, _key: string, bytes: Uint8Array | null): SchemaAndValue {
+    return this.toConnectData(topic, bytes);
+  }
+
+  #schemaText(schema: Schema | null): string {
+    if (schema === null) return 'null';
+    let text = this.#schemaTexts.get(schema);
+    if (text === undefined) {
+      text = schemaToJson(schema, (of, value) => writeValue(of, value, this.#write));
+      this.#schemaTexts.set(schema, text);
+    }
+    return text;
+  }
+
+  #schemaless(message: Buffer): ConnectValue {
+    return this.#parse(message, this.#read.strict ? strictNumber : plainNumber).tree ?? null;
+  }
+
+  #payloadAlone(message: Buffer, schema: Schema): SchemaAndValue {
+    const quick = this.#fixedPayload === undefined ? undefined : this.#readQuickly(message, 0, this.#fixedPayload, '');
+    return { schema, value: quick ?? readValue(schema, this.#parse(message, exactNumber).tree, this.#read) };
+  }
+
+  #envelope(message: Buffer): SchemaAndValue {
+    const start = this.#envelopes.find(message);
+    if (start?.payload !== undefined) {
+      const value = this.#readQuickly(message, start.bytes.length, start.payload, '}');
+      if (value !== undefined) return { schema: start.schema, value };
+    }
+    const { tree, text } = this.#parse(message, exactNumber);
+    if (!(tree instanceof Map) || tree.size !== 2 || !tree.has('schema') || !tree.has('payload')) {
+      throw new DataError(NO_ENVELOPE);
+    }
+    const schema = start === undefined ? this.#learnSchema(message, text, tree.get('schema') ?? null) : start.schema;
+    return { schema, value: this.#readPayload(schema, tree.get('payload') ?? null) };
+  }
+
+  /** The payload by the quick reader, which must be followed by `rest` and nothing else. */
+  #readQuickly(message: Buffer, from: number, reader: FlatStructReader, rest: string): ConnectValue | undefined {
+    const text = message.toString('utf8', from);
+    const value = reader.read(text, 0);
+    return value !== undefined && text.length === reader.end + rest.length && text.endsWith(rest) ? value : undefined;
+  }
+
+  #readPayload(schema: Schema | null, payload: JsonTree): ConnectValue {
+    return schema === null ? withoutSchema(payload) : readValue(schema, payload, this.#read);
+  }
+
+  /** The schema of an envelope; where it stands first, the bytes up to the payload are kept to be recognised. */
+  #learnSchema(message: Buffer, text: string, json: JsonTree): Schema | null {
+    const parts = envelopeParts(text);
+    if (parts === undefined) return this.#schemaOf(JSON.stringify(toPlain(json)), json);
+    const schema = this.#schemaOf(parts.schema, json);
+    const length = Buffer.byteLength(parts.start);
+    const start: EnvelopeStart = {
+      bytes: Buffer.from(message.subarray(0, length)),
+      schema,
+      payload: schema === null ? undefined : this.#payloadReader(schema),
+    };
+    if (start.bytes.toString('utf8') === parts.start) this.#envelopes.add(start);
+    return schema;
+  }
+
+  /** One Schema object per schema text, as long as it is remembered. */
+  #schemaOf(key: string, json: JsonTree): Schema | null {
+    return this.#schemas.get(key, () => schemaFromJson(json, this.#read));
+  }
+
+  #payloadReader(schema: Schema): FlatStructReader | undefined {
+    return FlatStructReader.of(schema, this.#read.replaceNullWithDefault);
+  }
+
+  #parse<N>(
+    message: Buffer,
+    number: (text: string, integral: boolean) => N,
+  ): { tree: JsonTree<N> | undefined; text: string } {
+    try {
+      const text = decodeJsonBytes(message);
+      const scanner = new JsonScanner(text, number);
+      const tree = scanner.readFirst();
+      if (this.#read.strict && scanner.hasMore()) throw new JsonTextError('text after the end of the JSON value');
+      return { tree, text };
+    } catch (error) {
+      if (!(error instanceof JsonTextError)) throw error;
+      throw new DataError('Converting byte[] to Kafka Connect data failed due to serialization error: ', {
+        cause: error,
+      });
+    }
+  }
+
+  #parseContent(content: string): Schema | null {
+    let tree: JsonTree | undefined;
+    try {
+      tree = new JsonScanner(content, exactNumber).readFirst();
+    } catch (error) {
+      throw new DataError('Failed to parse schema in converter config due to serialization error: ', { cause: error });
+    }
+    return schemaFromJson(tree ?? null, this.#read);
+  }
+}
+
+function exactNumber(text: string, integral: boolean): JsonNumber {
+  return new JsonNumber(text, integral);
+}
+
+/** Without a schema integers are 64 bits wide, and wrap as Java's do; a decimal knows no -0. */
+function plainNumber(text: string, integral: boolean): bigint | number {
+  if (!integral) return Number(text) + 0;
+  return text.length < 19 ? BigInt(text) : BigInt.asIntN(64, BigInt(text));
+}
+
+function strictNumber(text: string, integral: boolean): bigint | number {
+  const number = plainNumber(text, integral);
+  if (integral ? BigInt(text) !== number : !Number.isFinite(number)) {
+    throw new DataError(`${text} does not fit ${integral ? 'a 64-bit integer' : 'a double'}`);
+  }
+  return number;
+}
+
+function withoutSchema(tree: JsonTree): ConnectValue {
+  if (tree instanceof JsonNumber) return plainNumber(tree.text, tree.integral);
+  if (Array.isArray(tree)) return tree.map(withoutSchema);
+  if (tree instanceof Map) return new Map([...tree].map(([key, value]) => [key, withoutSchema(value)]));
+  return tree;
+}
+
+/** A key for a schema that does not stand first in its envelope. */
+function toPlain(tree: JsonTree): unknown {
+  if (tree instanceof JsonNumber) return { number: tree.text };
+  if (Array.isArray(tree)) return tree.map(toPlain);
+  return tree instanceof Map ? { object: [...tree].map(([key, value]) => [key, toPlain(value)]) } : tree;
+}
+
+/** The text before the payload, and the schema's own, of an envelope whose schema stands first. */
+function envelopeParts(text: string): { start: string; schema: string } | undefined {
+  const head = /^[ \t\r\n]*\{[ \t\r\n]*"schema"[ \t\r\n]*:[ \t\r\n]*/.exec(text)?.[0];
+  if (head === undefined) return undefined;
+  const scanner = new JsonScanner(text, exactNumber, head.length);
+  scanner.readValue();
+  const schema = text.slice(head.length, scanner.position);
+  const between = /^[ \t\r\n]*,[ \t\r\n]*"payload"[ \t\r\n]*:[ \t\r\n]*/.exec(text.slice(scanner.position))?.[0];
+  return between === undefined ? undefined : { start: head + schema + between, schema };
+}
+
+/** `strict`: see `ReadSettings.strict`; the worker's `json.converter.strict`. */
+export function jsonConverterPlugins(strict: boolean): readonly [ConverterPlugin, HeaderConverterPlugin] {
+  const base = {
+    className: 'org.apache.kafka.connect.json.JsonConverter',
+    version: CONNECT_VERSION,
+    options: jsonConverterOptions,
+  };
+  const create = (config: ConnectorConfig, type: string): JsonConverter =>
+    new JsonConverter(
+      parseOptions(jsonConverterOptions, { ...config, 'converter.type': type }, { errors: 'first' }),
+      strict,
+    );
+  return [
+    { ...base, type: 'converter', create: (config, isKey) => create(config, isKey ? 'key' : 'value') },
+    { ...base, type: 'header_converter', create: (config) => create(config, 'header') },
+  ];
+}

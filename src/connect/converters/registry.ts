@@ -1,0 +1,22 @@
+import type { ConverterPlugin, HeaderConverterPlugin } from '../api.ts';
+import { byteArrayConverterPlugins } from './byte-array-converter.ts';
+import { jsonConverterPlugins } from './json-converter.ts';
+import { primitiveConverterPlugins } from './primitive-converters.ts';
+import { simpleHeaderConverterPlugin } from './simple-header-converter.ts';
+import { stringConverterPlugins } from './string-converter.ts';
+
+/**
+ * The converters of Apache Kafka, for keys and values and for headers. `strictJson` is the worker's
+ * `json.converter.strict`.
+ */
+export function converterPlugins(
+  settings: { readonly strictJson?: boolean } = {},
+): readonly (ConverterPlugin | HeaderConverterPlugin)[] {
+  return [
+    ...byteArrayConverterPlugins,
+    ...primitiveConverterPlugins,
+    ...jsonConverterPlugins(settings.strictJson ?? false),
+    ...stringConverterPlugins,
+    simpleHeaderConverterPlugin,
+  ];
+}

@@ -1,0 +1,23 @@
+import { Decimal, Struct, TypedNumber, type ConnectValue } from './value.ts';
+
+const NUMBER_CLASSES = {
+  int8: 'java.lang.Byte',
+  int16: 'java.lang.Short',
+  int32: 'java.lang.Integer',
+  float32: 'java.lang.Float',
+} as const;
+
+/** The Java class a Connect value has in Connect's messages; a number whose width nothing tells is a Double. */
+export function javaClassOf(value: ConnectValue): string {
+  if (value === null) return 'null';
+  if (typeof value === 'string') return 'java.lang.String';
+  if (typeof value === 'boolean') return 'java.lang.Boolean';
+  if (typeof value === 'bigint') return 'java.lang.Long';
+  if (typeof value === 'number') return 'java.lang.Double';
+  if (value instanceof TypedNumber) return NUMBER_CLASSES[value.type];
+  if (value instanceof Uint8Array) return '[B';
+  if (value instanceof Date) return 'java.util.Date';
+  if (value instanceof Decimal) return 'java.math.BigDecimal';
+  if (value instanceof Struct) return 'org.apache.kafka.connect.data.Struct';
+  return value instanceof Map ? 'java.util.HashMap' : 'java.util.ArrayList';
+}
