@@ -8,6 +8,8 @@ import { joinXerial, splitXerial } from './xerial.ts';
 export const COMPRESSION_TYPES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
 export type CompressionType = (typeof COMPRESSION_TYPES)[number];
 
+export type PackedType = Exclude<CompressionType, 'none'>;
+
 export interface Codec {
   compress(plain: Buffer): Buffer;
   decompress(packed: Buffer): Buffer;
@@ -23,12 +25,12 @@ const loaded = new Map<CompressionType, Codec>();
  * The codec of a batch; its package is loaded at first use. Throws CodecError that names topic and package when the
  * package is not installed: the optional ones have native parts that a platform may lack.
  */
-export function codecFor(type: Exclude<CompressionType, 'none'>, topic: string): Codec {
-  const known = loaded.get(type);
+export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders = LOADERS): Codec {
+  const known = loaders === LOADERS ? loaded.get(type) : undefined;
   if (known !== undefined) return known;
   try {
-    const codec = LOADERS[type]();
-    loaded.set(type, codec);
+    const codec = loaders[type]();
+    if (loaders === LOADERS) loaded.set(type, codec);
     return codec;
   } catch (error) {
     if (error instanceof CodecError) throw error;
@@ -59,9 +61,11 @@ export function requireWritable(type: CompressionType): void {
   }
 }
 
+export type CodecLoaders = Readonly<Record<PackedType, () => Codec>>;
+
 const PACKAGES = { gzip: 'node:zlib', snappy: 'snappy', lz4: 'lz4-napi', zstd: 'fzstd' } as const;
 
-const LOADERS: Readonly<Record<Exclude<CompressionType, 'none'>, () => Codec>> = {
+const LOADERS: CodecLoaders = {
   gzip: () => ({
     compress: (plain) => zlib.gzipSync(plain),
     decompress: (packed) => zlib.gunzipSync(packed, { maxOutputLength: MAX_BATCH_BYTES }),

@@ -106,7 +106,7 @@ interface RequestQueueClass {
 export interface RequestQueueInsides {
   readonly pending: readonly unknown[];
   readonly throttledUntil: number;
-  scheduleCheckPendingRequests(): void;
+  scheduleCheckPendingRequests: (this: RequestQueueInsides) => void;
 }
 
 export const libraryVersion = (load('kafkajs/package.json') as { version: string }).version;

@@ -1,6 +1,6 @@
 import { toError } from '../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from './api.ts';
-import { codecFor, compressionOf, type CompressionType } from './codecs.ts';
+import { codecFor, compressionOf, type PackedType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { RecordFormatError } from './errors.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, readInt64 } from './record-batch.ts';
@@ -182,7 +182,7 @@ export class RecordSet {
     };
   }
 
-  #unpack(compression: Exclude<CompressionType, 'none'>, packed: Buffer): Buffer {
+  #unpack(compression: PackedType, packed: Buffer): Buffer {
     const codec = codecFor(compression, this.#topic);
     try {
       return codec.decompress(packed);

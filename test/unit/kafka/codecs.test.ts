@@ -1,0 +1,70 @@
+import assert from 'node:assert/strict';
+import zlib from 'node:zlib';
+import { codecFor, requireWritable } from '../../../src/kafka/codecs.ts';
+import { ConfigError } from '../../../src/errors.ts';
+import { CodecError } from '../../../src/kafka/errors.ts';
+import { splitXerial } from '../../../src/kafka/xerial.ts';
+
+const text = Buffer.from('the quick brown fox '.repeat(5000));
+
+describe('codecs', () => {
+  for (const type of ['gzip', 'snappy', 'lz4'] as const) {
+    it(`${type} reads what it wrote`, () => {
+      const codec = codecFor(type, 't');
+      const packed = codec.compress(text);
+      assert.ok(packed.length < text.length / 5);
+      assert.ok(codec.decompress(packed).equals(text));
+    });
+  }
+
+  it('zstd reads frames', () => {
+    // A frame of one raw block: magic, single segment with one byte of size, last block of 5 bytes.
+    const frame = Buffer.concat([Buffer.from('28b52ffd2005290000', 'hex'), Buffer.from('hello')]);
+    assert.equal(codecFor('zstd', 't').decompress(frame).toString(), 'hello');
+  });
+
+  it('zstd writes where this Node can, and says what is needed where it cannot', () => {
+    if ('zstdCompressSync' in zlib) requireWritable('zstd');
+    else {
+      assert.throws(
+        () => requireWritable('zstd'),
+        (error: unknown) => {
+          assert.ok(error instanceof ConfigError);
+          assert.match(error.message, /compression\.type: compressing with zstd needs Node 22\.15/);
+          return true;
+        },
+      );
+    }
+  });
+
+  it('a package that cannot be loaded is named with the topic that needs it', () => {
+    const missing = (): never => {
+      throw new Error("Cannot find module 'lz4-napi'");
+    };
+    const loaders = { gzip: missing, snappy: missing, lz4: missing, zstd: missing };
+    assert.throws(
+      () => codecFor('lz4', 'orders', loaders),
+      (error: unknown) => {
+        assert.ok(error instanceof CodecError);
+        assert.equal(
+          error.message,
+          'Topic orders has batches compressed with lz4, and the optional package "lz4-napi" that reads them could not be ' +
+            "loaded: Cannot find module 'lz4-napi'",
+        );
+        return true;
+      },
+    );
+  });
+
+  it('snappy is read with Java’s framing, several streams in a row, and without framing', () => {
+    const codec = codecFor('snappy', 't');
+    const twice = Buffer.concat([codec.compress(Buffer.from('one ')), codec.compress(Buffer.from('two'))]);
+    assert.equal(codec.decompress(twice).toString(), 'one two');
+    const blocks: string[] = [];
+    splitXerial(Buffer.from('plain block'), (block) => {
+      blocks.push(block.toString());
+      return block;
+    });
+    assert.deepEqual(blocks, ['plain block']);
+  });
+});
