@@ -11,6 +11,7 @@ import { encodeRows, type Parameters } from './encode-batch.ts';
 import { Lanes } from './lanes.ts';
 import type { Pool } from './pool.ts';
 import { type KeyPart, remainingRows, rowsInRounds, type RowSelection, selectRows } from './row-selection.ts';
+import { isRollback } from './sqlstate.ts';
 import { planWrite, type WritePlan } from './write-plan.ts';
 
 /** A statement that the server rolled back for others' sake (class 40) is sent again this often. */
@@ -227,14 +228,10 @@ class WriteAttempt {
       try {
         return (await connection.run({ ...this.#statement, values: parameters }, { signal, timeoutMs })).rowCount;
       } catch (error) {
-        const mayRetry = error instanceof DatabaseError && error.scope === 'infrastructure' && isRollback(error);
+        const mayRetry = error instanceof DatabaseError && isRollback(error);
         if (!mayRetry || attempt >= ROLLBACK_RETRIES) throw error;
       }
       await delay(ROLLBACK_BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
     }
   }
-}
-
-function isRollback(error: DatabaseError): boolean {
-  return error.sqlstate?.startsWith('40') ?? false;
 }

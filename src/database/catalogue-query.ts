@@ -13,6 +13,8 @@ export interface CatalogueColumn extends TableColumn {
   readonly isArray: boolean;
   /** Digits of a second; 6 where the type says nothing. */
   readonly precision: number;
+  /** Characters that varchar(n) and char(n) take. */
+  readonly maxLength: number | undefined;
   /** The database computes it and refuses values (GENERATED ALWAYS, stored or identity). */
   readonly generated: boolean;
   readonly defaultExpression: string | undefined;
@@ -120,9 +122,18 @@ function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
     isDomain: typeOid !== baseOid,
     isArray: isArray === 't',
     precision: isTime(family) && Number(typeModifier) >= 0 ? Number(typeModifier) : 6,
+    maxLength: maxLength(Number(typeOid), Number(typeModifier)),
     generated: generated === 't',
     defaultExpression: defaultExpression ?? undefined,
   };
+}
+
+const BPCHAR = 1042;
+const VARCHAR = 1043;
+
+/** The modifier of character types is their length plus four (VARHDRSZ), -1 without a length. */
+function maxLength(typeOid: number, typeModifier: number): number | undefined {
+  return (typeOid === BPCHAR || typeOid === VARCHAR) && typeModifier >= 4 ? typeModifier - 4 : undefined;
 }
 
 /** Tags are told by comments; the first column is the time when it is a timestamp. */

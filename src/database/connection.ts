@@ -3,7 +3,7 @@ import type pg from 'pg';
 import { DatabaseError } from '../errors.ts';
 import type { QueryResult, StatementOptions } from './api.ts';
 import { requestCancel } from './cancel.ts';
-import { toDatabaseError } from './sqlstate.ts';
+import { isRollback, toDatabaseError } from './sqlstate.ts';
 
 /** How long a cancelled statement may go on before its connection is cut. */
 const CANCEL_GRACE_MS = 5_000;
@@ -85,9 +85,12 @@ export class Connection {
     if (signal?.aborted === true) throw cancelled(signal);
     if (signal === undefined && timeoutMs === undefined) return this.#classified(work);
 
-    let interruption: { readonly error: DatabaseError; readonly done: Promise<void> } | undefined;
+    let interruption: { readonly error: DatabaseError; readonly told: Promise<void> } | undefined;
+    let cut: NodeJS.Timeout | undefined;
     const interrupt = (error: DatabaseError): void => {
-      interruption ??= { error, done: this.#cancel() };
+      if (interruption !== undefined) return;
+      interruption = { error, told: this.#cancel() };
+      cut = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
     };
     const onAbort = (): void => {
       if (signal !== undefined) interrupt(cancelled(signal));
@@ -101,7 +104,9 @@ export class Connection {
     } finally {
       signal?.removeEventListener('abort', onAbort);
       clearTimeout(timer);
-      await interruption?.done;
+      clearTimeout(cut);
+      // A cancel request under way must not meet the next statement.
+      await interruption?.told;
     }
   }
 
@@ -119,23 +124,21 @@ export class Connection {
   async #classified<T>(work: () => Promise<T>): Promise<T> {
     try {
       return await work();
-    } catch (error) {
-      throw toDatabaseError(error);
+    } catch (thrown) {
+      const error = toDatabaseError(thrown);
+      // Another connection may reach another server, or a server connection that still has what this one lost.
+      if (error.scope === 'infrastructure' && !isRollback(error)) this.#worn = true;
+      throw error;
     }
   }
 
-  /** Resolves when the server was told. What still runs after the grace is ended by cutting the connection. */
+  /** Resolves when the server was told; when it cannot be told, only cutting the connection ends the statement for us. */
   async #cancel(): Promise<void> {
     this.#worn = true;
     const { processID, secretKey } = this.client as RawClient;
-    const cut = setTimeout(() => this.cut(), CANCEL_GRACE_MS);
-    this.client.once('drain', () => clearTimeout(cut));
-    this.client.once('end', () => clearTimeout(cut));
     try {
       await requestCancel({ ...this.#where, processId: processID, secretKey }, CANCEL_GRACE_MS);
     } catch {
-      // The server cannot be told: only cutting the connection ends the statement for us.
-      clearTimeout(cut);
       this.cut();
     }
   }

@@ -1,7 +1,7 @@
 import type { RowBatch } from '../data/row-batch.ts';
 import { binaryArray } from '../sql/array-binary.ts';
 import { arrayLiteral } from '../sql/array-literal.ts';
-import { type Refuse } from '../sql/column-type.ts';
+import type { Refuse } from '../sql/column-type.ts';
 import type { PlannedColumn, WritePlan } from './write-plan.ts';
 
 /** The statement's parameters: one array per column, text or binary. */

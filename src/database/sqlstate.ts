@@ -112,6 +112,11 @@ export function toDatabaseError(thrown: unknown): DatabaseError {
   return new DatabaseError(socketMessage(error, code), { scope, cause: error });
 }
 
+/** The server undid the statement for the sake of others (deadlock, serialization): the same statement may succeed. */
+export function isRollback(error: DatabaseError): boolean {
+  return error.scope === 'infrastructure' && (error.sqlstate?.startsWith('40') ?? false);
+}
+
 function isCallerFailure(code: string | undefined, message: string): boolean {
   if (code !== undefined && CALLER_CODES.has(code)) return true;
   return /^(?:SASL|SCRAM)|does not support SSL/.test(message);

@@ -91,6 +91,7 @@ function targetOf(column: CatalogueColumn, rule: DedupRule): ColumnTarget {
     family: column.family,
     typeOid: column.typeOid,
     precision: column.precision,
+    maxLength: column.maxLength,
     acceptsNull: column.nullable || nullDefault(column, rule) !== undefined,
     binary: !column.isDomain && !column.isArray,
   };

@@ -41,7 +41,7 @@ export function arrayLiteral(
       continue;
     }
     const converted = toText(cell);
-    const text = quoted && typeof converted === 'string' ? quoteElement(converted) : converted;
+    const text = quoted && typeof converted === 'string' ? quoteElement(converted, target) : converted;
     if (typeof text === 'string') {
       literal += `,${text}`;
     } else {
@@ -52,9 +52,20 @@ export function arrayLiteral(
   return literal.length === 0 ? '{}' : `{${literal.slice(1)}}`;
 }
 
-function quoteElement(text: string): string | Refusal {
+function quoteElement(text: string, { maxLength }: ColumnTarget): string | Refusal {
+  // A UTF-16 unit is at most one character: only longer texts need counting.
+  if (maxLength !== undefined && text.length > maxLength && isTooLong(text, maxLength)) {
+    return new Refusal('22001', `the text has more than the ${String(maxLength)} characters that the column takes`);
+  }
   if (!SUSPECT.test(text)) return `"${text}"`;
   if (text.includes('\0')) return NUL_REFUSED;
   if (LONE_SURROGATE.test(text)) return SURROGATE_REFUSED;
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** Blanks beyond the limit are cut by the server, as SQL demands; anything else beyond it is an error. */
+function isTooLong(text: string, maxLength: number): boolean {
+  let position = 0;
+  for (let count = 0; count < maxLength; count++) position += (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
+  return /[^ ]/.test(text.slice(position));
 }

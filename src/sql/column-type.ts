@@ -48,6 +48,8 @@ export interface ColumnTarget {
   readonly typeOid: number;
   /** Digits of a second that the column keeps (0 to 6); cells are rounded to it, as the server would. */
   readonly precision: number;
+  /** Characters that varchar(n) and char(n) take; `undefined` without a limit. */
+  readonly maxLength: number | undefined;
   readonly acceptsNull: boolean;
   /** Whether arrays of the type may go in binary; not for domains and arrays, nor where the dialect has none. */
   readonly binary: boolean;

@@ -71,6 +71,7 @@ describe('the table catalogue', () => {
       ['--import', 'tsx', '--input-type=module', '--eval', ensureScript(db.access.url, names)],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     );
+    const exited = once(child, 'exit');
     // The child says when it is connected, so that all three start together.
     await once(child.stdout, 'data');
     await Promise.all(
@@ -78,7 +79,7 @@ describe('the table catalogue', () => {
         [db.executor, other].map((executor) => executor.catalogue.ensure({ name }, CPU, { create: true })),
       ),
     );
-    const [code] = (await once(child, 'exit')) as [number];
+    const [code] = (await exited) as [number];
     assert.equal(code, 0);
     await other.close();
     assert.deepEqual(await db.rows(`SELECT count(*) FROM pg_class WHERE relname ~ '^raced_[0-9]$' AND relkind = 'r'`), [
@@ -87,7 +88,6 @@ describe('the table catalogue', () => {
   });
 
   it('takes a table that others create without taking turns', async () => {
-    await db.run('BEGIN').catch(() => undefined);
     const creating = db.executor.session((session) =>
       session.transaction(async () => {
         await session.query('CREATE TABLE foreign_made (ts timestamptz PRIMARY KEY, v float8)');

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Cell, CellKind, ColumnRole } from '../../src/data/row-batch.ts';
+import type { Cell, CellKind, ColumnCells, ColumnRole } from '../../src/data/row-batch.ts';
 import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.ts';
 import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
 
@@ -66,12 +66,15 @@ describe('what goes into the database and comes back', () => {
           made.columns.map((column) => [column.name, column.role]),
           shape.columns.map((column) => [column.name, column.role]),
         );
-        const cells = columns.map((column, index) => ({
-          name: column,
-          role: (index === 0 ? 'time' : 'primary-tag') as ColumnRole,
-          kind: index === 0 ? ('time' as const) : ('text' as const),
-          cells: (index === 0 ? [0] : [column]) as Cell[],
-        }));
+        const cells = columns.map((column, index): ColumnCells => {
+          const isTime = index === 0;
+          return {
+            name: column,
+            role: isTime ? 'time' : 'primary-tag',
+            kind: isTime ? 'time' : 'text',
+            cells: [isTime ? 0 : column],
+          };
+        });
         const rows = { ...batch('x', { 'x:int': [1] }), table: { name: table }, columns: cells };
         assert.equal((await db.executor.write(rows, OVERRIDE)).stored, 1);
         const stored = await db.rows(`SELECT * FROM ${quoteIdentifier(table)}`);

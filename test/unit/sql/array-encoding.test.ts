@@ -6,7 +6,7 @@ import { arrayLiteral } from '../../../src/sql/array-literal.ts';
 import type { ColumnTarget, Refusal, TypeFamily } from '../../../src/sql/column-type.ts';
 
 function target(family: TypeFamily, changes: Partial<ColumnTarget> = {}): ColumnTarget {
-  return { family, typeOid: 0, precision: 6, acceptsNull: true, binary: true, ...changes };
+  return { family, typeOid: 0, precision: 6, maxLength: undefined, acceptsNull: true, binary: true, ...changes };
 }
 
 /** The literal and the refusals by row. */
@@ -144,6 +144,13 @@ describe('array literals', () => {
     assert.equal(refused.get(1)?.sqlstate, '23502');
     const [reason] = reasons('text', 'int4', ['9'.repeat(500) + 'x']);
     assert.ok((reason ?? '').length < 100);
+  });
+
+  it('refuse text that is longer than the column takes, counted in characters, but for blanks at its end', () => {
+    const { text, refused } = encode('text', target('text', { maxLength: 2 }), ['ab', '😀é', 'ab  ', '😀éx', 'ab c']);
+    assert.equal(text, '{"ab","😀é","ab  ",NULL,NULL}');
+    assert.deepEqual([refused.get(3)?.sqlstate, refused.get(4)?.sqlstate], ['22001', '22001']);
+    assert.match(refused.get(3)?.reason ?? '', /more than the 2 characters/);
   });
 
   it('hold the chosen rows only, in their order', () => {
