@@ -1,5 +1,5 @@
 import type { Fault, Origin } from '../data/fault.ts';
-import type { RowBatch } from '../data/row-batch.ts';
+import type { ColumnRole, RowBatch } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 
 /** How a decoder reads times that carry no unit of their own. */
@@ -28,4 +28,26 @@ export interface Decoder {
   take(): Decoded;
   /** Rows waiting to be taken. */
   readonly rowCount: number;
+}
+
+/** What an encoder must know of a table; the catalogue's tables fit. */
+export interface EncodedTable {
+  readonly name: { readonly name: string };
+  /** In the order of the rows' cells. */
+  readonly columns: readonly {
+    readonly name: string;
+    /** As `format_type` prints it: `timestamp(3) with time zone`, `character varying(64)`, `bigint`. */
+    readonly type: string;
+    readonly nullable: boolean;
+    readonly role: ColumnRole;
+  }[];
+}
+
+/** Turns rows of one table into messages. */
+export interface RowEncoder {
+  /**
+   * One line for one row, whose cells are PostgreSQL's text in the order of the table's columns (DateStyle ISO, bytea_output
+   * hex; further cells are ignored). `null`: the format cannot say anything of this row.
+   */
+  encode(row: readonly (string | null)[]): string | null;
 }

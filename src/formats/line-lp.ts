@@ -1,11 +1,12 @@
 import type { Fault, Origin } from '../data/fault.ts';
 import type { RowBatchBuilder } from '../data/row-batch-builder.ts';
 import { admit, fits } from './cell-kinds.ts';
+import { shown } from './excerpt.ts';
 import type { Decoded, Decoder, Precision } from './format.ts';
 import { KnownLineReader } from './line-known.ts';
 import { LineScanner, type ScannedLine, type StringEscapes } from './line-scan.ts';
 import { LineBatch, type LineShape, type LineTable, type Series, type TagKeys } from './line-table.ts';
-import { KIND_OF_LINE_TYPE, shown } from './line-value.ts';
+import { KIND_OF_LINE_TYPE } from './line-value.ts';
 import { messageText, ownText } from './message-text.ts';
 import { PRIMARY_TAG, PrimaryTags } from './primary-tag.ts';
 import { floorTo, unixMicros } from './unix-time.ts';

@@ -1,4 +1,5 @@
-import { parseLineValue, shown, type LineType, type LineValue } from './line-value.ts';
+import { shown } from './excerpt.ts';
+import { parseLineValue, type LineType, type LineValue } from './line-value.ts';
 import { NOT_UTF8 } from './message-text.ts';
 
 const TAB = 9;

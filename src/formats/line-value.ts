@@ -1,4 +1,5 @@
 import type { Cell, CellKind } from '../data/row-batch.ts';
+import { shown } from './excerpt.ts';
 import { narrow } from './unix-time.ts';
 
 /** What a field value's spelling says about its column (spec/database-http-api.md, "Line-protocol field value typing"). */
@@ -94,9 +95,4 @@ function parseFloat4(token: string, digits: string): LineValue | string {
   return Math.abs(value) < LARGEST_FLOAT4
     ? { type: 'FLOAT4', cell: value }
     : `${shown(token)} is out of range for FLOAT4`;
-}
-
-/** A piece of a bad line, short enough for a message. */
-export function shown(text: string): string {
-  return JSON.stringify(text.length > 60 ? `${text.slice(0, 57)}...` : text);
 }
