@@ -1,0 +1,44 @@
+/** How one column of the database appears in json_db. */
+export interface JsonDbType {
+  /** Type name of the documents. */
+  readonly name: string;
+  /** Bits for fixed types, characters for strings, digits for decimals; 0: not bounded (reference/original-system.md 18). */
+  readonly length: number;
+  /** How PostgreSQL's text of a value becomes JSON. */
+  readonly value: 'number' | 'bool' | 'time' | 'json' | 'string';
+}
+
+const FIXED: ReadonlyMap<string, JsonDbType> = new Map([
+  ['smallint', { name: 'INT2', length: 16, value: 'number' }],
+  ['integer', { name: 'INT4', length: 32, value: 'number' }],
+  ['bigint', { name: 'INT8', length: 64, value: 'number' }],
+  ['real', { name: 'FLOAT4', length: 32, value: 'number' }],
+  ['double precision', { name: 'FLOAT8', length: 64, value: 'number' }],
+  ['boolean', { name: 'BOOL', length: 1, value: 'bool' }],
+  ['timestamp with time zone', { name: 'TIMESTAMPTZ', length: 64, value: 'time' }],
+  ['timestamp without time zone', { name: 'TIMESTAMP', length: 64, value: 'time' }],
+  ['date', { name: 'DATE', length: 32, value: 'string' }],
+  ['time without time zone', { name: 'TIME', length: 64, value: 'string' }],
+  ['time with time zone', { name: 'TIMETZ', length: 96, value: 'string' }],
+  ['interval', { name: 'INTERVAL', length: 128, value: 'string' }],
+  ['uuid', { name: 'UUID', length: 128, value: 'string' }],
+  ['text', { name: 'TEXT', length: 0, value: 'string' }],
+  ['bytea', { name: 'VARBYTES', length: 0, value: 'string' }],
+  ['json', { name: 'JSON', length: 0, value: 'json' }],
+  ['jsonb', { name: 'JSONB', length: 0, value: 'json' }],
+]);
+
+const BY_LENGTH: ReadonlyMap<string, Omit<JsonDbType, 'length'>> = new Map([
+  ['character varying', { name: 'VARCHAR', value: 'string' }],
+  ['character', { name: 'CHAR', value: 'string' }],
+  ['numeric', { name: 'DECIMAL', value: 'number' }],
+]);
+
+/** `postgresType` as `format_type` prints it. Types that the documents have no name for go as text in a VARCHAR. */
+export function jsonDbType(postgresType: string): JsonDbType {
+  const length = Number(/\((\d+)/.exec(postgresType)?.[1] ?? 0);
+  const base = postgresType.replace(/\([^)]*\)/, '');
+  const named = BY_LENGTH.get(base);
+  if (named !== undefined) return { ...named, length };
+  return FIXED.get(base) ?? { name: 'VARCHAR', length: 0, value: 'string' };
+}
