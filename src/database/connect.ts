@@ -124,6 +124,9 @@ function connectFailure(
 }
 
 function reason(error: DatabaseError, settings: ConnectionSettings): string {
+  if (settings.password === undefined && error.message.startsWith('SASL')) {
+    return 'the server asks for a password, and none is set (connection.password)';
+  }
   if (error.message !== 'timeout expired') return error.message;
   return `no answer within ${String(settings.connectTimeoutMs)} ms`;
 }

@@ -23,26 +23,25 @@ export interface RowSelection {
  * or the first. Keys that are equal only to the database (collations, `char` padding) are not found here.
  */
 export function selectRows(candidates: Int32Array, key: readonly KeyPart[], prefer: 'last' | 'first'): RowSelection {
-  if (cannotRepeat(candidates, key)) return { rows: candidates, standIns: undefined };
-  const rowCount = (candidates.at(-1) ?? -1) + 1;
-  const chosen = new Map<KeyValue, number>();
-  let standIns: Int32Array | undefined;
-  let isReplaced: Uint8Array | undefined;
+  const numbered = numberKeys(candidates, key);
+  if (numbered === undefined) return { rows: candidates, standIns: undefined };
+  const { ids, count } = numbered;
+  const chosen = new Int32Array(count).fill(-1);
+  const standIns = new Int32Array((candidates.at(-1) ?? -1) + 1).fill(-1);
+  const isReplaced = new Uint8Array(standIns.length);
   const last = candidates.length - 1;
   for (let visit = 0; visit <= last; visit++) {
     // The one visited last is chosen: from the end for `first`.
-    const row = candidates[prefer === 'last' ? visit : last - visit] ?? 0;
-    const value = keyValue(key, row);
-    const earlier = chosen.get(value);
-    chosen.set(value, row);
-    if (earlier === undefined) continue;
-    standIns ??= new Int32Array(rowCount).fill(-1);
-    isReplaced ??= new Uint8Array(rowCount);
+    const position = prefer === 'last' ? visit : last - visit;
+    const row = candidates[position] ?? 0;
+    const id = ids[position] ?? 0;
+    const earlier = chosen[id] ?? -1;
+    chosen[id] = row;
+    if (earlier < 0) continue;
     standIns[row] = earlier;
     isReplaced[earlier] = 1;
   }
-  const replaced = isReplaced;
-  return { rows: replaced === undefined ? candidates : candidates.filter((row) => replaced[row] === 0), standIns };
+  return { rows: candidates.filter((row) => isReplaced[row] === 0), standIns };
 }
 
 /**
@@ -50,15 +49,17 @@ export function selectRows(candidates: Int32Array, key: readonly KeyPart[], pref
  * reach the server (`merge`).
  */
 export function rowsInRounds(candidates: Int32Array, key: readonly KeyPart[]): Int32Array[] {
-  if (cannotRepeat(candidates, key)) return [candidates];
+  const numbered = numberKeys(candidates, key);
+  if (numbered === undefined) return [candidates];
+  const { ids, count } = numbered;
   const rounds: number[][] = [];
-  const occurrences = new Map<KeyValue, number>();
-  for (const row of candidates) {
-    const value = keyValue(key, row);
-    const round = occurrences.get(value) ?? 0;
-    occurrences.set(value, round + 1);
+  const occurrences = new Int32Array(count);
+  candidates.forEach((row, position) => {
+    const id = ids[position] ?? 0;
+    const round = occurrences[id] ?? 0;
+    occurrences[id] = round + 1;
     (rounds[round] ??= []).push(row);
-  }
+  });
   return rounds.map((rows) => Int32Array.from(rows));
 }
 
@@ -72,9 +73,40 @@ export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): 
   return rows;
 }
 
-/** Times and ids mostly grow within a batch: then no key occurs twice, and nothing needs to be hashed. */
-function cannotRepeat(rows: Int32Array, key: readonly KeyPart[]): boolean {
-  return rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows));
+/**
+ * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly grow
+ * within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a text.
+ */
+function numberKeys(rows: Int32Array, key: readonly KeyPart[]): { ids: Int32Array; count: number } | undefined {
+  if (rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows))) return undefined;
+  let ids: Int32Array = new Int32Array(rows.length);
+  let count = 1;
+  for (const part of key) {
+    const partIds = numberValues(rows.length, (position) => partValue(part, rows[position] ?? 0));
+    if (partIds.count === rows.length) return undefined;
+    if (count === 1) {
+      ({ ids, count } = partIds);
+      continue;
+    }
+    const before = ids;
+    ({ ids, count } = numberValues(
+      rows.length,
+      (position) => (before[position] ?? 0) * rows.length + (partIds.ids[position] ?? 0),
+    ));
+  }
+  return count === rows.length ? undefined : { ids, count };
+}
+
+function numberValues(length: number, valueAt: (position: number) => KeyValue): { ids: Int32Array; count: number } {
+  const ids = new Int32Array(length);
+  const known = new Map<KeyValue, number>();
+  for (let position = 0; position < length; position++) {
+    const value = valueAt(position);
+    let id = known.get(value);
+    if (id === undefined) known.set(value, (id = known.size));
+    ids[position] = id;
+  }
+  return { ids, count: known.size };
 }
 
 function isStrictlyIncreasing({ cells, unit }: KeyPart, rows: Int32Array): boolean {
@@ -91,15 +123,6 @@ function isStrictlyIncreasing({ cells, unit }: KeyPart, rows: Int32Array): boole
 type KeyValue = string | number | boolean | null;
 
 /** Equal for cells that the database holds for equal, as far as that can be told without asking it. */
-function keyValue(key: readonly KeyPart[], row: number): KeyValue {
-  const [first] = key;
-  if (key.length === 1 && first !== undefined) return partValue(first, row);
-  let joined = '';
-  // No stored text holds a NUL, so that parts cannot run into each other.
-  for (const part of key) joined += `${String(partValue(part, row))}\0`;
-  return joined;
-}
-
 function partValue({ cells, unit }: KeyPart, row: number): KeyValue {
   const cell = cells[row] ?? null;
   if (typeof cell === 'number') return unit > 1 ? Number(roundMicros(cell, unit)) : cell;

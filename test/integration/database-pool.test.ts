@@ -187,6 +187,14 @@ describe('database connections', () => {
       );
     });
 
+    it('say that a password is missing', async () => {
+      const { host, port, database } = db.access;
+      const settings = parseConnectionUrl(`jdbc:db://${host}:${String(port)}/${database}?user=postgres`);
+      const executor = openExecutor(settings, { logger: silentLogger });
+      await assert.rejects(executor.query('SELECT 1'), hasScope('caller', /asks for a password, and none is set/));
+      await executor.close();
+    });
+
     it('say that the database does not exist', async () => {
       const url = db.access.url.replace(/\/[^/]*$/, '/nowhere');
       const executor = openExecutor(parseConnectionUrl(url), { logger: silentLogger });
