@@ -10,7 +10,7 @@ import { CommitRefusedError, KafkaError, isRetriable } from './errors.ts';
 import type { Fetcher } from './fetcher.ts';
 import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from './group-member.ts';
 import type { GroupIdentity } from './offsets.ts';
-import { Backoff, sleep } from './retry.ts';
+import { Backoff, idle } from './retry.ts';
 import type { StartPositions } from './start-positions.ts';
 import type { TopicInterest, TopicMetadata } from './topic-metadata.ts';
 
@@ -229,6 +229,6 @@ function partitionText({ topic, partition }: TopicPartition): string {
 function waitIfRetriable(backoff: Backoff): (error: unknown) => Promise<void> {
   return async (error) => {
     if (!isRetriable(error)) throw error;
-    await sleep(backoff.nextMs());
+    await idle(backoff.nextMs());
   };
 }

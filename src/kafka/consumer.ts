@@ -9,7 +9,7 @@ import { ConsumerMembership, type TopicSelection } from './consumer-membership.t
 import { ClosedError, CommitRefusedError, isRetriable } from './errors.ts';
 import { Fetcher } from './fetcher.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
-import { Backoff, retry, settledWithin, sleep } from './retry.ts';
+import { Backoff, idle, retry, settledWithin } from './retry.ts';
 import { Signal } from './signal.ts';
 import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from './topic-metadata.ts';
@@ -224,7 +224,7 @@ export class KafkaConsumer implements Consumer {
     this.#positioning = this.#positions
       .resolve()
       .catch(async (error: unknown) => {
-        if (isRetriable(error)) await sleep(backoffMs);
+        if (isRetriable(error)) await idle(backoffMs);
         else if (!(error instanceof ClosedError)) this.#positioningFailure = toError(error);
       })
       .finally(() => {

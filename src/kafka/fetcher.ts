@@ -8,7 +8,7 @@ import { ErrorCode } from './error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from './errors.ts';
 import { fetchCall, type FetchedPartition, type FetchPosition } from './fetch-protocol.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
-import { Backoff, sleep } from './retry.ts';
+import { Backoff, idle } from './retry.ts';
 import { Signal } from './signal.ts';
 import type { TopicMetadata } from './topic-metadata.ts';
 
@@ -156,7 +156,7 @@ export class Fetcher {
       const maxWaitMs = wanted.length < ready.length ? SHORT_WAIT_MS : Infinity;
       const healthy = await this.#fetchOnce(leader, wanted, freeBytes, maxWaitMs);
       if (healthy) backoff.reset();
-      else if (!this.#stopped) await sleep(backoff.nextMs());
+      else if (!this.#stopped) await idle(backoff.nextMs());
     }
     this.#loops.delete(leader);
   }

@@ -5,7 +5,7 @@ import { ErrorCode } from './error-codes.ts';
 import { ClosedError, KafkaError, isRetriable } from './errors.ts';
 import { COORDINATOR_MOVED } from './offsets.ts';
 import { Apis, libraryCall, type JoinGroupAnswer } from './protocol.ts';
-import { Backoff, settledWithin, sleep } from './retry.ts';
+import { Backoff, idle, settledWithin } from './retry.ts';
 import { Signal } from './signal.ts';
 
 /** What the members of a group agree on; consumers and Connect workers differ in this alone. */
@@ -154,7 +154,7 @@ export class GroupMember {
           throw error;
         }
         this.#logger.debug({ group: this.#options.groupId, reason: toError(error).message }, 'joining again');
-        await sleep(backoff.nextMs());
+        await idle(backoff.nextMs());
       }
     }
     throw new ClosedError('The group member');

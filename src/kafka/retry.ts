@@ -31,6 +31,13 @@ export function sleep(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** For loops that nobody waits for: does not keep the process running once the client has been closed. */
+export function idle(ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    setTimeout(resolve, ms).unref();
+  });
+}
+
 /**
  * Repeats an action while its failure is one that waiting can mend, for at most `timeoutMs`
  * (`default.api.timeout.ms`); `what` names it in the timeout's message.

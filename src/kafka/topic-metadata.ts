@@ -4,7 +4,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Cluster } from './cluster.ts';
 import { ErrorCode } from './error-codes.ts';
 import { KafkaError, isRetriable } from './errors.ts';
-import { Backoff } from './retry.ts';
+import { Backoff, idle } from './retry.ts';
 import { Signal } from './signal.ts';
 
 /** What a client wants to know of: named topics, or all. */
@@ -135,7 +135,7 @@ export class TopicMetadata {
         }
         waitMs = backoff.nextMs();
       }
-      const minimum = new Promise((resolve) => setTimeout(resolve, MIN_INTERVAL_MS));
+      const minimum = idle(MIN_INTERVAL_MS);
       await this.#wake.wait(waitMs);
       if (!this.#stopped) await minimum;
     }

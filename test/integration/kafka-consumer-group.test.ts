@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { Kafka, logLevel } from 'kafkajs';
+import type {
+  ClientProperties,
+  ConsumedRecord,
+  Consumer,
+  KafkaClient,
+  PartitionPosition,
+} from '../../src/kafka/api.ts';
+import { CommitRefusedError } from '../../src/kafka/errors.ts';
+import { broker, uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
+import { newTopic, pollUntil, produceNumbers, rebalanceLog, record, sharedClient, values } from './kafka-fixture.ts';
+
+const QUICK: ClientProperties = {
+  'auto.offset.reset': 'earliest',
+  'heartbeat.interval.ms': '100',
+  'fetch.max.wait.ms': '50',
+};
+
+/** A member that polls by itself, commits what it has taken when it has to give partitions up, and keeps it all. */
+class Reader {
+  readonly log = rebalanceLog({ onRevoked: () => this.commit() });
+  readonly records: ConsumedRecord[] = [];
+  readonly consumer: Consumer;
+  #running = true;
+  readonly #loop: Promise<void>;
+
+  constructor(client: KafkaClient, group: string, topic: string) {
+    this.consumer = client.consumer({ ...QUICK, 'group.id': group, 'max.poll.records': '20' });
+    this.consumer.subscribe([topic], this.log);
+    this.#loop = this.#run();
+  }
+
+  async commit(): Promise<void> {
+    const positions: PartitionPosition[] = [];
+    for (const partition of this.consumer.assignment()) {
+      const offset = this.consumer.position(partition);
+      if (offset !== undefined) positions.push({ ...partition, offset });
+    }
+    await this.consumer.commit(positions);
+  }
+
+  owned(): number[] {
+    return this.consumer.assignment().map(({ partition }) => partition);
+  }
+
+  async close(): Promise<void> {
+    this.#running = false;
+    this.consumer.wakeup();
+    await this.#loop;
+    await this.consumer.close(5000);
+  }
+
+  async #run(): Promise<void> {
+    while (this.#running) this.records.push(...(await this.consumer.poll(100)));
+  }
+}
+
+describe('a consumer group', () => {
+  let client: KafkaClient;
+
+  before(async () => {
+    client = await sharedClient();
+  });
+
+  it('shares partitions, and loses or doubles nothing while members come and go', async () => {
+    const topic = await newTopic(client, 6);
+    const readers = [new Reader(client, topic, topic)];
+    const producer = client.producer();
+    let produced = 0;
+    const produce = async (): Promise<void> => {
+      const numbers = Array.from({ length: 200 }, (_none, index) => produced + index);
+      await producer.send(numbers.map((n) => record(topic, String(n), { partition: n % 6 })));
+      produced += 200;
+    };
+    const shared = (): boolean => {
+      const owned = readers.flatMap((reader) => reader.owned());
+      return owned.length === 6 && new Set(owned).size === 6 && readers.every((reader) => reader.owned().length > 0);
+    };
+    for (let members = 1; members <= 3; members++) {
+      while (readers.length < members) readers.push(new Reader(client, topic, topic));
+      await produce();
+      await until(shared, `${String(members)} members share six partitions`);
+      await produce();
+    }
+    await readers[0]?.close();
+    const [gone] = readers.splice(0, 1);
+    await until(shared, 'the two that are left share them again');
+    await produce();
+    const all = (): string[] => [gone, ...readers].flatMap((reader) => values(reader?.records ?? []).map(String));
+    await until(() => all().length >= produced, 'all records were read');
+    assert.deepEqual(
+      all()
+        .map(Number)
+        .sort((a, b) => a - b),
+      Array.from({ length: produced }, (_none, index) => index),
+    );
+    await Promise.all(readers.map((reader) => reader.close()));
+    await producer.close();
+  });
+
+  it('accepts commits in onRevoked, and the next owner starts there', async () => {
+    const topic = await newTopic(client);
+    await produceNumbers(client, topic, { count: 10 });
+    const first = client.consumer({ ...QUICK, 'group.id': topic });
+    const log = rebalanceLog({ onRevoked: () => first.commit([{ topic, partition: 0, offset: 4 }]) });
+    first.subscribe([topic], log);
+    await pollUntil(first, (got) => got.length >= 10);
+    await first.close(5000);
+    assert.deepEqual(log.events, ['onAssigned 0', 'onRevoked 0']);
+    const second = client.consumer({ ...QUICK, 'group.id': topic });
+    second.subscribe([topic], rebalanceLog());
+    const records = await pollUntil(second, (got) => got.length >= 6);
+    assert.equal(records[0]?.offset, 4);
+    await second.close(5000);
+  });
+
+  it('knows its positions when onAssigned is called, and starts where that seeks', async () => {
+    const topic = await newTopic(client);
+    await produceNumbers(client, topic, { count: 10 });
+    const consumer = client.consumer({ ...QUICK, 'group.id': topic });
+    const known: (number | undefined)[] = [];
+    const onAssigned = async (): Promise<void> => {
+      known.push(consumer.position({ topic, partition: 0 }));
+      consumer.seek({ topic, partition: 0, offset: 7 });
+    };
+    consumer.subscribe([topic], rebalanceLog({ onAssigned }));
+    const records = await pollUntil(consumer, (got) => got.length >= 3);
+    assert.deepEqual(known, [0]);
+    assert.deepEqual(values(records), ['7', '8', '9']);
+    await consumer.close(5000);
+  });
+
+  it('stays a member while its caller does not poll, and rejoins at the next poll', async () => {
+    const topic = await newTopic(client, 2);
+    const busy = client.consumer({ ...QUICK, 'group.id': topic, 'session.timeout.ms': '6000' });
+    const busyLog = rebalanceLog();
+    busy.subscribe([topic], busyLog);
+    await until(
+      async () => (await busy.poll(50)).length === 0 && busy.assignment().length === 2,
+      'the first has joined',
+    );
+    const other = new Reader(client, topic, topic);
+    // Longer than a session would live without heartbeats.
+    await new Promise((resolve) => setTimeout(resolve, 7000));
+    assert.deepEqual(busyLog.events, ['onAssigned 0,1']);
+    assert.deepEqual(other.owned(), []);
+    await until(async () => {
+      await busy.poll(50);
+      return busy.assignment().length === 1 && other.owned().length === 1;
+    }, 'both have one partition');
+    assert.deepEqual(busyLog.events.slice(0, 2), ['onAssigned 0,1', 'onRevoked 0,1']);
+    await Promise.all([busy.close(5000), other.close()]);
+  });
+
+  it('tells of lost partitions and refuses commits when the group went on without it', async () => {
+    const topic = await newTopic(client, 1);
+    // The others wait for a member that does not poll for this long.
+    const impatient = { ...QUICK, 'group.id': topic, 'max.poll.interval.ms': '500' };
+    const slow = client.consumer(impatient);
+    const slowLog = rebalanceLog();
+    slow.subscribe([topic], slowLog);
+    await until(
+      async () => (await slow.poll(50)).length === 0 && slow.assignment().length === 1,
+      'the first has joined',
+    );
+    const other = client.consumer(impatient);
+    other.subscribe([topic], rebalanceLog());
+    await until(
+      async () => (await other.poll(50)).length === 0 && other.assignment().length === 1,
+      'the other took over',
+    );
+    await assert.rejects(slow.commit([{ topic, partition: 0, offset: 1 }]), (error: unknown) => {
+      assert.ok(error instanceof CommitRefusedError);
+      return true;
+    });
+    await slow.poll(100);
+    assert.deepEqual(slowLog.events, ['onAssigned 0', 'onLost 0']);
+    await Promise.all([slow.close(5000), other.close(5000)]);
+  });
+
+  it('picks up topics that match its predicate later, and new partitions', async () => {
+    const prefix = uniqueName('kafka-pattern');
+    const consumer = client.consumer({ ...QUICK, 'group.id': prefix, 'metadata.max.age.ms': '200' });
+    consumer.subscribe((name) => name.startsWith(prefix), rebalanceLog());
+    assert.deepEqual(await consumer.poll(300), []);
+    const admin = client.admin();
+    const topics = [`${prefix}-a`, `${prefix}-b`];
+    for (const name of topics) {
+      await admin.createTopic({ name, partitions: 1, replicationFactor: 1, settings: {} });
+      await produceNumbers(client, name, { count: 2 });
+      const records = await pollUntil(consumer, (got) => got.some(({ topic }) => topic === name));
+      assert.deepEqual(values(records.filter(({ topic }) => topic === name)), ['0', '1']);
+    }
+    const { bootstrapServers } = await broker();
+    const library = new Kafka({ brokers: bootstrapServers.split(','), logLevel: logLevel.NOTHING }).admin();
+    await library.connect();
+    await library.createPartitions({ topicPartitions: [{ topic: `${prefix}-a`, count: 2 }] });
+    await library.disconnect();
+    await until(async () => {
+      await consumer.poll(50);
+      return consumer.assignment().length === 3;
+    }, 'the new partition is assigned');
+    await admin.deleteTopics(topics);
+    await until(async () => {
+      await consumer.poll(50);
+      return consumer.assignment().length === 0;
+    }, 'deleted topics are given up');
+    await Promise.all([admin.close(), consumer.close(5000)]);
+  });
+
+  it('joins at once for a topic that does not exist, and has it soon after it was created', async () => {
+    const topic = uniqueName('kafka-missing');
+    const consumer = client.consumer({ ...QUICK, 'group.id': topic });
+    const log = rebalanceLog();
+    consumer.subscribe([topic], log);
+    await until(async () => (await consumer.poll(50)).length === 0 && log.events.length > 0, 'the member has joined');
+    assert.deepEqual(log.events, ['onAssigned ']);
+    const admin = client.admin();
+    await admin.createTopic({ name: topic, partitions: 1, replicationFactor: 1, settings: {} });
+    await produceNumbers(client, topic, { count: 1 });
+    assert.deepEqual(values(await pollUntil(consumer, (got) => got.length > 0, 5000)), ['0']);
+    await Promise.all([admin.close(), consumer.close(5000)]);
+  });
+
+  it('rejects the poll when the group is of another protocol', async () => {
+    const topic = await newTopic(client);
+    const first = client.consumer({ ...QUICK, 'group.id': topic, 'partition.assignment.strategy': 'roundrobin' });
+    first.subscribe([topic], rebalanceLog());
+    await until(
+      async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,
+      'the first has joined',
+    );
+    const second = client.consumer({ ...QUICK, 'group.id': topic });
+    second.subscribe([topic], rebalanceLog());
+    await assert.rejects(async () => {
+      for (let polls = 0; polls < 50; polls++) await second.poll(100);
+    }, /INCONSISTENT_GROUP_PROTOCOL/);
+    await Promise.all([first.close(5000), second.close(5000)]);
+  });
+
+  it('leaves while it still waits for the group to join', async () => {
+    const topic = await newTopic(client);
+    const first = client.consumer({ ...QUICK, 'group.id': topic });
+    first.subscribe([topic], rebalanceLog());
+    await until(
+      async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,
+      'the first has joined',
+    );
+    const second = client.consumer({ ...QUICK, 'group.id': topic });
+    second.subscribe([topic], rebalanceLog());
+    await second.poll(100);
+    const startedAt = Date.now();
+    await second.close(5000);
+    assert.ok(Date.now() - startedAt < 1000);
+    await until(
+      async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,
+      'the first goes on',
+    );
+    await first.close(5000);
+  });
+});
