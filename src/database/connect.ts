@@ -124,7 +124,8 @@ function connectFailure(
 }
 
 function reason(error: DatabaseError, settings: ConnectionSettings): string {
-  if (settings.password === undefined && error.message.startsWith('SASL')) {
+  const isAsked = error.sqlstate === '28P01' || error.message.startsWith('SASL');
+  if (settings.password === undefined && isAsked) {
     return 'the server asks for a password, and none is set (connection.password)';
   }
   if (error.message !== 'timeout expired') return error.message;

@@ -98,11 +98,12 @@ describe('database connections', () => {
   it('that break in the middle of work make it fail as infrastructure, and the next work succeed', async () => {
     const executor = db.open({}, '?ApplicationName=killed');
     await executor.query('CREATE TABLE killed (id int4 PRIMARY KEY)');
-    const working = executor.session(async (session) => {
+    const work = executor.session(async (session) => {
       await session.query('BEGIN');
       await session.query('INSERT INTO killed VALUES (1)');
       await session.query('SELECT pg_sleep(60)');
     });
+    const broken = assert.rejects(work, (error: unknown) => hasScope('infrastructure')(error));
     await until(
       async () =>
         (await db.rows(`SELECT 1 FROM pg_stat_activity WHERE application_name = 'killed' AND query LIKE '%pg_sleep%'`))
@@ -110,7 +111,7 @@ describe('database connections', () => {
       'the statement runs',
     );
     await terminate('killed');
-    await assert.rejects(working, (error: unknown) => hasScope('infrastructure')(error));
+    await broken;
     const report = await until(
       () => executor.write(batch('killed', { 'id:int': [1, 2] }), OVERRIDE),
       'a write goes through again',
