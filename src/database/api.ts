@@ -78,11 +78,6 @@ export interface WritePolicy {
   readonly dedupRule: DedupRule;
   /** What a column does that the table does not have (decisions.md, "NULL and missing"). */
   readonly unknownColumns: 'fault' | 'ignore';
-  /**
-   * Writes of one lane reach the database in the order of the calls, while the next is encoded during the one before; a
-   * write that fails takes along those that wait behind it. Without a lane, writes in flight may overtake each other.
-   */
-  readonly lane?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -99,7 +94,8 @@ export interface Executor {
   readonly catalogue: TableCatalogue;
   engine(): Promise<Engine>;
   /**
-   * Writes a batch. Rows that the data makes impossible come back as faults (found by bisection), all others are stored.
+   * Writes a batch; batches in flight at the same time may overtake each other. Rows that the data makes impossible come
+   * back as faults (found by bisection), all others are stored.
    * Rejects with a DatabaseError of scope `infrastructure` when nothing can be said about the rows (none of this
    * batch's rows may be assumed stored; writing again is harmless where a key exists), and of scope `table` when the
    * table is missing or does not fit after one refresh of the catalogue.

@@ -8,7 +8,6 @@ import { type Catalogue, missing } from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 import type { Connection } from './connection.ts';
 import { encodeRows, type Parameters } from './encode-batch.ts';
-import { Lanes } from './lanes.ts';
 import type { Pool } from './pool.ts';
 import { type KeyPart, remainingRows, rowsInRounds, type RowSelection, selectRows } from './row-selection.ts';
 import { isRollback } from './sqlstate.ts';
@@ -31,7 +30,6 @@ export class BatchWriter {
   readonly #pool: Pool;
   readonly #catalogue: Catalogue;
   readonly #namedStatements: boolean;
-  readonly #lanes = new Lanes();
 
   constructor(pool: Pool, catalogue: Catalogue, options: { namedStatements: boolean }) {
     this.#pool = pool;
@@ -41,26 +39,14 @@ export class BatchWriter {
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
     if (batch.rowCount === 0) return { stored: 0, discarded: 0, collapsed: 0, faults: [] };
-    const { lane } = policy;
-    if (lane === undefined) return (await this.#prepare(batch, policy))();
-    // Prepared at once, so that encoding goes on while the batch before is being written.
-    const prepared = this.#prepare(batch, policy);
-    // Its failure is told when its turn comes, which may be later.
-    prepared.catch(() => undefined);
-    return this.#lanes.enter(lane, async () => (await prepared)());
-  }
-
-  /** Plans and encodes; the result sends. A table that does not fit is looked at once more, then it is the caller's. */
-  async #prepare(batch: RowBatch, policy: WritePolicy): Promise<() => Promise<WriteReport>> {
     const attempt = await this.#attempt(batch, policy);
-    return async () => {
-      try {
-        return await this.#run(attempt, policy);
-      } catch (error) {
-        if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
-        return await this.#run(await this.#freshAttempt(batch, policy), policy);
-      }
-    };
+    try {
+      return await this.#run(attempt, policy);
+    } catch (error) {
+      // The table does not fit: it is looked at once more, then it is the caller's matter.
+      if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
+      return await this.#run(await this.#freshAttempt(batch, policy), policy);
+    }
   }
 
   /** Rows are never refused on the strength of what was remembered of the table: it may have changed since. */

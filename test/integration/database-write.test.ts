@@ -424,18 +424,6 @@ describe('a write to the database', () => {
   });
 
   describe('at the same time as others', () => {
-    it('keeps the order of a lane, so that the last row written is the one that stays', async () => {
-      await db.run('CREATE TABLE ordered (k int4 PRIMARY KEY, v int4)');
-      const writes = upTo(30).map((v) =>
-        db.executor.write(batch('ordered', { 'k:int': upTo(200), 'v:int': upTo(200).map(() => v) }), {
-          ...OVERRIDE,
-          lane: 'p',
-        }),
-      );
-      await Promise.all(writes);
-      assert.deepEqual(await db.rows('SELECT DISTINCT v FROM ordered'), [['29']]);
-    });
-
     it('tries again by itself when the server breaks a deadlock', async () => {
       await db.run(
         'CREATE TABLE tangled (k int4 PRIMARY KEY, v int4)',
