@@ -14,7 +14,8 @@ export function tableText(table: TableName): string {
 /**
  * One cell. What a decoder may put per value kind:
  * int: number (safe integers) or bigint; float: number; bool: boolean; text: string; bytes: Uint8Array;
- * time: microseconds since the epoch, number where |x| < 2^53, else bigint; json: JSON text; numeric: decimal text.
+ * time: microseconds since the epoch, number where |x| < 2^53, else bigint, or the text `infinity` or `-infinity`;
+ * json: JSON text; numeric: decimal text, `NaN`, `Infinity` or `-Infinity`.
  * Any kind: null.
  */
 export type Cell = string | number | bigint | boolean | Uint8Array | null;

@@ -86,7 +86,7 @@ export class JsonCellReader {
     }
     const micros = integer ? unixMicros(text, start, end, this.#precision) : undefined;
     if (micros === undefined) {
-      this.problem = `${shown(text.slice(start, end))} is no timestamp in ${this.#precision}, which is an integer of 64 bits`;
+      this.problem = `${shown(text.slice(start, end))} is no timestamp, which is an integer in ${this.#precision}`;
     }
     return micros;
   }

@@ -1,3 +1,4 @@
+import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS } from '../sql/timestamp-text.ts';
 import type { Precision } from './format.ts';
 
 const MICROS_PER_UNIT = { s: 1_000_000, ms: 1_000, us: 1, ns: 1 } as const;
@@ -8,7 +9,8 @@ const NINE = 57;
 
 /**
  * Microseconds since the epoch of the integer written at [start, end) in units of `precision`, floored. A number below
- * 2^53 in size, else a bigint; `undefined` when there is no integer, or when it (or the result) exceeds 64 bits.
+ * 2^53 in size, else a bigint; `undefined` when there is no integer, when nanoseconds exceed 64 bits, and outside of the
+ * time that PostgreSQL has (4714 BC to 294276).
  */
 export function unixMicros(
   text: string,
@@ -42,10 +44,12 @@ export function unixMicros(
 }
 
 function wideMicros(value: bigint, precision: Precision): number | bigint | undefined {
-  if (value < INT64_MIN || value > INT64_MAX) return undefined;
-  if (precision === 'ns') return narrow((value - (((value % 1000n) + 1000n) % 1000n)) / 1000n);
+  if (precision === 'ns') {
+    if (value < INT64_MIN || value > INT64_MAX) return undefined;
+    return narrow((value - (((value % 1000n) + 1000n) % 1000n)) / 1000n);
+  }
   const micros = value * BigInt(MICROS_PER_UNIT[precision]);
-  return micros < INT64_MIN || micros > INT64_MAX ? undefined : narrow(micros);
+  return micros < MIN_TIMESTAMP_MICROS || micros >= END_TIMESTAMP_MICROS ? undefined : narrow(micros);
 }
 
 /** The same integer as a number where a number holds it exactly, else as it is. */

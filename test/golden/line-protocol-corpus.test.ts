@@ -5,6 +5,7 @@ import type { Cell, RowBatch } from '../../src/data/row-batch.ts';
 import type { Precision } from '../../src/formats/format.ts';
 import { LineLpDecoder } from '../../src/formats/line-lp.ts';
 import { LineScanner, type ScannedLine } from '../../src/formats/line-scan.ts';
+import { fieldString, writeLine } from '../../src/formats/line-write.ts';
 import { messageText } from '../../src/formats/message-text.ts';
 import { DECODE_DIFFERENCES } from './line-protocol-differences.ts';
 
@@ -18,6 +19,11 @@ interface CorpusPoint {
   readonly fields: readonly { readonly key: string; readonly value: CorpusValue }[];
 }
 type CorpusValue = Readonly<Partial<Record<'int' | 'uint' | 'float' | 'bool' | 'string', string | number | boolean>>>;
+
+interface EncodeCase {
+  readonly input: { readonly point: CorpusPoint; readonly precision: string };
+  readonly output: { readonly result?: string; readonly error?: string };
+}
 
 interface DecodeCase {
   readonly input: {
@@ -33,9 +39,9 @@ const PRECISIONS: Readonly<Record<string, Precision>> = { '1s': 's', '1ms': 'ms'
 const NANOS: Readonly<Record<Precision, bigint>> = { s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, ns: 1n };
 
 /** The corpus with its 64-bit integers as text, which JSON.parse would round. */
-function readCorpus(): Readonly<Record<string, DecodeCase>> {
+function readCorpus(): { decode: Record<string, DecodeCase>; encode: Record<string, EncodeCase> } {
   const text = readFileSync(FILE, 'utf8').replace(/"(time|int|uint|defaultTime)":\s*(-?\d+)/g, '"$1":"$2"');
-  return (JSON.parse(text) as { decode: Record<string, DecodeCase> }).decode;
+  return JSON.parse(text) as ReturnType<typeof readCorpus>;
 }
 
 function inputOf(test: DecodeCase): string | Buffer {
@@ -156,6 +162,31 @@ function difference(test: DecodeCase): string | undefined {
   }
 }
 
+function encodeDifference({ input: { point, precision }, output }: EncodeCase): string | undefined {
+  const unit = NANOS[PRECISIONS[precision] ?? 'ns'];
+  let line: string;
+  try {
+    line = writeLine({
+      measurement: point.name,
+      tags: point.tags.map(({ key, value }) => [key, value]),
+      fields: point.fields.map(({ key, value }) => [key, writtenValue(value)]),
+      time: String(BigInt(point.time) / unit),
+    });
+  } catch (error) {
+    return output.result === undefined ? undefined : `refused: ${(error as Error).message}`;
+  }
+  if (output.result === undefined) return `written as ${line}, the corpus says ${String(output.error)}`;
+  // How a double is spelled is free; the point that is read back is not.
+  const exponents = (text: string) => text.replace(/(\d)\.?(\d*)e\+?0*(\d+)/g, (double) => String(Number(double)));
+  return exponents(line) === exponents(output.result) ? undefined : `written as ${line}, not ${output.result}`;
+}
+
+function writtenValue(value: CorpusValue): string {
+  if (value.int !== undefined) return `${String(value.int)}i`;
+  if (value.uint !== undefined) return `${String(value.uint)}u`;
+  return value.string === undefined ? String(value.float ?? value.bool) : fieldString(String(value.string));
+}
+
 describe('the public line protocol corpus', function () {
   before(function () {
     if (existsSync(FILE)) return;
@@ -168,7 +199,7 @@ describe('the public line protocol corpus', function () {
     const known = new Map(Object.entries(DECODE_DIFFERENCES).flatMap(([rule, ids]) => ids.map((id) => [id, rule])));
     const counts = new Map<string, { held: number; known: number }>();
     const unexpected: string[] = [];
-    for (const [id, test] of Object.entries(readCorpus())) {
+    for (const [id, test] of Object.entries(readCorpus().decode)) {
       const section = `${test.input.implementation} ${test.output.result === undefined ? 'refused' : 'accepted'}`;
       const count = counts.get(section) ?? { held: 0, known: 0 };
       counts.set(section, count);
@@ -178,11 +209,20 @@ describe('the public line protocol corpus', function () {
       else unexpected.push(`${id} ${JSON.stringify(test.input.text)}: ${found}`);
       if (found === undefined && known.has(id)) unexpected.push(`${id}: listed as a difference, but it holds`);
     }
-    const summary = [...counts].map(
-      ([section, { held, known: listed }]) =>
-        `${section} ${String(held)}${listed > 0 ? ` (+${String(listed)} listed)` : ''}`,
-    );
-    console.log(`line protocol corpus, decode: ${summary.join(', ')}`);
+    const held = [...counts.values()].reduce((sum, count) => sum + count.held, 0);
+    const total = [...counts.values()].reduce((sum, count) => sum + count.held + count.known, unexpected.length);
+    const sections = [...counts].map(([section, count]) => `${section} ${String(count.held)}`);
+    console.log(`line protocol corpus, decode: ${String(held)} of ${String(total)} (${sections.join(', ')})`);
+    assert.deepEqual(unexpected, []);
+  });
+
+  it('is encoded to its lines', () => {
+    const cases = Object.entries(readCorpus().encode);
+    const unexpected = cases.flatMap(([id, test]) => {
+      const found = encodeDifference(test);
+      return found === undefined ? [] : [`${id}: ${found}`];
+    });
+    console.log(`line protocol corpus, encode: ${String(cases.length - unexpected.length)} of ${String(cases.length)}`);
     assert.deepEqual(unexpected, []);
   });
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS } from '../../../src/sql/timestamp-text.ts';
 import { floorTo, unixMicros, unixText } from '../../../src/formats/unix-time.ts';
 
 const UNITS = { s: 1_000_000_000n, ms: 1_000_000n, us: 1_000n, ns: 1n } as const;
@@ -12,19 +13,19 @@ function floorDivide(value: bigint, by: bigint): bigint {
 }
 
 describe('a Unix time in digits', () => {
-  it('is microseconds, floored, with every digit, or nothing where 64 bits do not hold them', () => {
+  it('is microseconds, floored, with every digit, or nothing where PostgreSQL has no such time', () => {
     fc.assert(
       fc.property(fc.oneof(int64, fc.bigInt({ min: -(2n ** 52n), max: 2n ** 52n })), precision, (value, unit) => {
         const expected = floorDivide(value * UNITS[unit], 1_000n);
         const micros = unixMicros(`<${String(value)}>`, 1, 1 + String(value).length, unit);
-        if (expected < -(2n ** 63n) || expected >= 2n ** 63n) assert.equal(micros, undefined);
+        if (expected < MIN_TIMESTAMP_MICROS || expected >= END_TIMESTAMP_MICROS) assert.equal(micros, undefined);
         else assert.equal(BigInt(micros ?? 0.5), expected);
         if (typeof micros === 'number') assert.ok(Number.isSafeInteger(micros) && !Object.is(micros, -0));
       }),
     );
   });
 
-  it('is nothing when it is no integer of 64 bits', () => {
+  it('is nothing when it is no integer, or no 64 bits of nanoseconds', () => {
     const texts = ['', '-', '+1', '1.5', '1e3', ' 1', '9223372036854775808', '9'.repeat(400), '--1', '1-'];
     assert.deepEqual(
       texts.map((text) => unixMicros(text, 0, text.length, 'ns')),
