@@ -131,10 +131,9 @@ export class KafkaAdmin implements Admin {
     });
   }
 
-  close(): Promise<void> {
+  async close(): Promise<void> {
     this.#closed = true;
-    this.#cluster.close();
-    return Promise.resolve();
+    await this.#cluster.close();
   }
 
   #metadata(topics: readonly string[] | 'all'): Promise<MetadataAnswer> {

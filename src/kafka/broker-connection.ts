@@ -1,4 +1,5 @@
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { toError } from '../errors.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
@@ -68,10 +69,19 @@ export class BrokerConnection {
     if (this.#open !== undefined) this.#discard(this.#open);
   }
 
-  close(): void {
+  /** Resolves when nothing of the connection is left, sockets and timers included. */
+  async close(): Promise<void> {
     this.#closed = true;
+    const connection = this.#open?.connection;
+    const socket = this.#socket;
     this.drop();
-    this.#socket?.destroy(new Error('The connection was closed by this client'));
+    socket?.destroy(new Error('The connection was closed by this client'));
+    // Whoever is opening it ends with the socket.
+    await this.#opening?.catch(() => undefined);
+    await connection?.disconnect();
+    if (socket !== undefined && !socket.closed) await new Promise((resolve) => socket.once('close', resolve));
+    // The operating system's handle goes a turn after its event.
+    await nextTurn();
   }
 
   #ready(): Promise<OpenConnection> {

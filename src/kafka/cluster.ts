@@ -90,10 +90,11 @@ export class Cluster {
     return this.#brokers.size;
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#closed = true;
-    for (const connection of this.#connections.values()) connection.close();
+    const connections = [...this.#connections.values()];
     this.#connections.clear();
+    await Promise.all(connections.map((connection) => connection.close()));
   }
 
   async #findCoordinator(groupId: string): Promise<number> {

@@ -12,6 +12,8 @@ import type { ProducerConfig } from './producer-config.ts';
 import { sleep } from './retry.ts';
 
 const POLL_MS = 5000;
+/** No record tells of positions that are reached without one: of an empty topic, or where its beginning is. */
+const WAITED_FOR_POLL_MS = 10;
 const FAILURE_PAUSE_MS = 1000;
 const CLOSE_MS = 2000;
 
@@ -96,7 +98,6 @@ export class KafkaCompactedTopic implements CompactedTopic {
     if (this.#reached(targets)) return;
     await new Promise<void>((resolve, reject) => {
       this.#waiters.add({ targets, resolve, reject });
-      // An empty topic, or one that ends in transaction markers: there may be no record that would wake the waiter.
       this.#consumer.wakeup();
     });
   }
@@ -112,7 +113,8 @@ export class KafkaCompactedTopic implements CompactedTopic {
   async #follow(): Promise<void> {
     while (!this.#stopped) {
       try {
-        for (const record of await this.#consumer.poll(POLL_MS)) this.#deliver(record);
+        const waitMs = this.#waiters.size > 0 ? WAITED_FOR_POLL_MS : POLL_MS;
+        for (const record of await this.#consumer.poll(waitMs)) this.#deliver(record);
         this.#noteDelivered();
       } catch (error) {
         if (this.#stopped) return;

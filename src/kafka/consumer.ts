@@ -180,7 +180,7 @@ export class KafkaConsumer implements Consumer {
     } finally {
       this.#ended = true;
       this.#metadata.stop();
-      this.#cluster.close();
+      await this.#cluster.close();
     }
   }
 

@@ -73,7 +73,7 @@ export class KafkaProducer implements Producer {
     await Promise.all(this.#open);
     this.#sender.stop();
     this.#metadata.stop();
-    this.#cluster.close();
+    await this.#cluster.close();
   }
 
   #checkedSize(record: ProducedRecord): number {
