@@ -155,7 +155,8 @@ describe('a json_db record', () => {
       { precision: 'us' },
     );
     const decoder = new JsonDbDecoder({ precision: 'us' });
-    const asText = (value: number | bigint | null) => (value === null ? null : Object.is(value, -0) ? '-0' : String(value));
+    const asText = (value: number | bigint | null) =>
+      value === null ? null : Object.is(value, -0) ? '-0' : String(value);
     fc.assert(
       fc.property(row, (value) => {
         const hex = value.bytes === null ? null : `\\x${Buffer.from(value.bytes).toString('hex')}`;
