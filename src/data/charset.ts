@@ -19,15 +19,15 @@ export function findCharset(name: string): Charset | undefined {
 
 const utf8: Charset = {
   decode: decodeUtf8,
-  encode: (text) => Buffer.from(replaceLoneSurrogates(text), 'utf8'),
+  encode: (text) => Buffer.from(wellFormed(text, '?'), 'utf8'),
 };
 
 const SURROGATE = /[\ud800-\udfff]/;
 const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Java writes `?` for half a surrogate pair. */
-function replaceLoneSurrogates(text: string): string {
-  return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, '?') : text;
+/** Half a surrogate pair becomes U+FFFD on reading and `?` on writing. */
+function wellFormed(text: string, replacement = '\ufffd'): string {
+  return SURROGATE.test(text) ? text.replace(LONE_SURROGATE, replacement) : text;
 }
 
 /** UTF-8 with U+FFFD for what is malformed: Java makes one of an encoded surrogate where others make three. */
@@ -63,14 +63,29 @@ function utf16(order: 'big' | 'little', mark: boolean): Charset {
     decode: (bytes) => {
       const rest = bytes.length % 2 === 1 ? '\ufffd' : '';
       if (mark && bytes[0] === 0xff && bytes[1] === 0xfe) {
-        return Buffer.from(bytes.subarray(2, bytes.length - (bytes.length % 2))).toString('utf16le') + rest;
+        return wellFormed(Buffer.from(bytes.subarray(2, bytes.length - (bytes.length % 2))).toString('utf16le')) + rest;
       }
       const start = mark && bytes[0] === 0xfe && bytes[1] === 0xff ? 2 : 0;
-      return big(bytes.subarray(start)).toString('utf16le') + rest;
+      return wellFormed(big(bytes.subarray(start)).toString('utf16le')) + rest;
     },
     encode: (text) => big(Buffer.from(`${mark && text !== '' ? '\ufeff' : ''}${text}`, 'utf16le')),
   };
 }
+
+/** 0x80 to 0x9f of windows-1252, which some decoders take for ISO-8859-1; five of them mean nothing. */
+const WINDOWS_1252 = '€\ufffd‚ƒ„…†‡ˆ‰Š‹Œ\ufffdŽ\ufffd\ufffd‘’“”•–—˜™š›œ\ufffdžŸ';
+
+const windows1252: Charset = {
+  decode: (bytes) =>
+    latin1.decode(bytes).replace(/[\x80-\x9f]/g, (char) => WINDOWS_1252.charAt(char.charCodeAt(0) - 0x80)),
+  encode: (text) =>
+    Uint8Array.from(text, (char) => {
+      const place = char === '\ufffd' ? -1 : WINDOWS_1252.indexOf(char);
+      const code = char.codePointAt(0) ?? 0;
+      if (place >= 0) return 0x80 + place;
+      return code < 0x80 || (code >= 0xa0 && code < 0x100) ? code : 0x3f;
+    }),
+};
 
 type Decoder = InstanceType<typeof TextDecoder>;
 
@@ -111,6 +126,8 @@ const OWN: Readonly<Record<string, Charset>> = {
   latin1,
   'us-ascii': ascii,
   ascii,
+  'windows-1252': windows1252,
+  cp1252: windows1252,
   'utf-16': utf16Marked,
   utf16: utf16Marked,
   'utf-16be': utf16('big', false),

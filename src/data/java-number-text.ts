@@ -1,6 +1,6 @@
 /**
- * Numbers as Java prints and reads them. Doubles and floats are printed with the fewest digits that read back as the
- * same number (java.lang.Double.toString since Java 19; older ones print a digit more in rare cases).
+ * Numbers as Java 17 prints and reads them: doubles and floats with the fewest digits that read back as the same number,
+ * large integral ones with a digit more now and then (JDK-4511638), which text written by Java workers has too.
  */
 
 const SMALLEST_PLAIN = 1e-3;
@@ -12,6 +12,7 @@ export function doubleText(value: number): string {
   const magnitude = Math.abs(value);
   if (magnitude >= SMALLEST_PLAIN && magnitude < LARGEST_PLAIN) return String(value);
   if (!Number.isFinite(value)) return String(value);
+  if (magnitude >= 2 ** 53 && magnitude < 2 ** 63) return largeIntegralText(value, 53);
   // Java wants two digits at least and takes the nearest of two; JavaScript's one digit may be another number (5e-324).
   const shortest = value.toExponential();
   const nearest = /^-?\de/.test(shortest) ? value.toExponential(1) : shortest;
@@ -22,8 +23,9 @@ export function doubleText(value: number): string {
 export function floatText(value: number): string {
   if (Number.isInteger(value) && value < LARGEST_PLAIN && value > -LARGEST_PLAIN) return integralText(value);
   if (!Number.isFinite(value)) return String(value);
-  const digits = shortestFloat(value);
   const magnitude = Math.abs(value);
+  if (magnitude >= 2 ** 24 && magnitude < 2 ** 63) return largeIntegralText(value, 24);
+  const digits = shortestFloat(value);
   return magnitude >= SMALLEST_PLAIN && magnitude < LARGEST_PLAIN
     ? withPoint(String(Number(digits)))
     : scientificText(digits);
@@ -31,6 +33,21 @@ export function floatText(value: number): string {
 
 function integralText(value: number): string {
   return Object.is(value, -0) ? '-0.0' : `${String(value)}.0`;
+}
+
+const LOG10_OF_2 = Math.log10(2);
+
+/** All digits of a number past the last odd one, but for those that its bits cannot tell. */
+function largeIntegralText(value: number, significantBits: number): string {
+  let binaryExponent = Math.floor(Math.log2(Math.abs(value)));
+  if (2 ** binaryExponent > Math.abs(value)) binaryExponent--;
+  const unknown = Math.floor(Math.max(0, binaryExponent - significantBits - 1) * LOG10_OF_2);
+  const power = 10n ** BigInt(unknown);
+  const whole = BigInt(Math.abs(value));
+  const digits = String(whole / power + (2n * (whole % power) >= power ? 1n : 0n));
+  const rest = digits.slice(1).replace(/0+$/, '');
+  const exponent = digits.length - 1 + unknown;
+  return `${value < 0 ? '-' : ''}${digits.charAt(0)}.${rest === '' ? '0' : rest}E${String(exponent)}`;
 }
 
 function withPoint(text: string): string {
@@ -48,17 +65,28 @@ function scientificText(exponential: string): string {
 function shortestFloat(value: number): string {
   for (let fraction = 1; fraction < 8; fraction++) {
     const text = value.toExponential(fraction);
-    if (Math.fround(Number(text)) === value) return text.replace(/\.?0+e/, 'e');
-    const wider = awayFromZero(text, fraction);
+    if (Math.fround(Number(text)) === value) return evenOfTwo(value, text, fraction).replace(/\.?0+e/, 'e');
+    const wider = stepped(text, fraction, 1);
     if (Math.fround(Number(wider)) === value) return wider;
   }
   return value.toExponential(8);
 }
 
-/** The next decimal of the same length: below a power of two floats lie closer than above, so only it may fit. */
-function awayFromZero(text: string, fraction: number): string {
+/** Of two decimals equally near JavaScript takes the larger, Java the one with an even last digit. */
+function evenOfTwo(value: number, text: string, fraction: number): string {
+  const longer = value.toExponential(fraction + 1);
+  if (!/[13579]e/.test(text) || !/5e/.test(longer) || Number(longer) !== value) return text;
+  const lower = stepped(text, fraction, -1);
+  return Math.fround(Number(lower)) === value ? lower : text;
+}
+
+/**
+ * The next decimal of the same length, away from zero (1) or towards it (-1). Below a power of two floats lie closer
+ * than above, so that only the one further away may fit.
+ */
+function stepped(text: string, fraction: number, direction: 1 | -1): string {
   const split = text.indexOf('e');
-  const step = Number(`1e${String(-fraction)}`);
+  const step = Number(`1e${String(-fraction)}`) * direction;
   const mantissa = Number(text.slice(0, split));
   return `${(mantissa + Math.sign(mantissa) * step).toFixed(fraction)}${text.slice(split)}`;
 }

@@ -85,7 +85,7 @@ export function decodeValue(json: Json, schema: Schema | null): ConnectValue {
     case 'int32':
       return schema?.type === kind ? (content as number) : new TypedNumber(kind, content as number);
     case 'float32': {
-      const number = numberOf(content as string);
+      const number = Math.fround(numberOf(content as string));
       return schema?.type === kind ? number : new TypedNumber(kind, number);
     }
     case 'float64':
@@ -134,9 +134,10 @@ function hashMapOrder(entries: readonly [Json, Json][]): readonly [Json, Json][]
     return javaHashMapOrder([...byKey.keys()]).map((key) => [key, byKey.get(key)?.[1] ?? null]);
   }
   // The other keys in these cases are small integers, whose hash is their value.
-  return entries.every(([key]) => key !== null && typeof key === 'object')
-    ? [...entries].sort(([a], [b]) => smallInteger(a) - smallInteger(b))
-    : entries;
+  if (!entries.every(([key]) => key !== null && typeof key === 'object')) return entries;
+  let capacity = 16;
+  while (entries.length > capacity * 0.75) capacity *= 2;
+  return [...entries].sort(([a], [b]) => (smallInteger(a) % capacity) - (smallInteger(b) % capacity));
 }
 
 function smallInteger(key: Json): number {

@@ -19,7 +19,7 @@ import { asBuffer, decodeJsonBytes } from './json-bytes.ts';
 import { FlatStructReader } from './json-payload.ts';
 import { readValue, type ReadSettings } from './json-reader.ts';
 import { schemaFromJson, schemaToJson } from './json-schema.ts';
-import { JsonNumber, JsonScanner, JsonTextError, type JsonTree } from './json-text.ts';
+import { JsonMissing, JsonNumber, JsonScanner, JsonTextError, type JsonTree } from './json-text.ts';
 import { writeValue, type WriteSettings } from './json-writer.ts';
 import { LruCache } from './lru-cache.ts';
 
@@ -110,11 +110,9 @@ export class JsonConverter implements Converter, HeaderConverter {
 
   fromConnectData(_topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
     if (schema === null && value === null) return null;
-    const payload = writeValue(schema, value, this.#write);
-    return Buffer.from(
-      this.#schemasEnabled ? `{"schema":${this.#schemaText(schema)},"payload":${payload}}` : payload,
-      'utf8',
-    );
+    if (!this.#schemasEnabled) return Buffer.from(writeValue(schema, value, this.#write), 'utf8');
+    const start = `{"schema":${this.#schemaText(schema)},"payload":`;
+    return Buffer.from(`${start}${writeValue(schema, value, this.#write)}}`, 'utf8');
   }
 
   toConnectData(_topic: string, bytes: Uint8Array | null): SchemaAndValue {
@@ -143,26 +141,40 @@ export class JsonConverter implements Converter, HeaderConverter {
   }
 
   #schemaless(message: Buffer): ConnectValue {
-    return this.#parse(message, this.#read.strict ? strictNumber : plainNumber).tree ?? null;
+    const { tree } = this.#parse(message, this.#read.strict ? strictNumber : plainNumber);
+    return tree === undefined || tree instanceof JsonMissing ? null : (tree as ConnectValue);
   }
 
   #payloadAlone(message: Buffer, schema: Schema): SchemaAndValue {
     const quick = this.#fixedPayload === undefined ? undefined : this.#readQuickly(message, 0, this.#fixedPayload, '');
-    return { schema, value: quick ?? readValue(schema, this.#parse(message, exactNumber).tree, this.#read) };
+    if (quick !== undefined) return { schema, value: quick };
+    const { tree } = this.#parse(message, exactNumber);
+    return { schema, value: readValue(schema, tree === undefined ? new JsonMissing() : tree, this.#read) };
   }
 
   #envelope(message: Buffer): SchemaAndValue {
     const start = this.#envelopes.find(message);
-    if (start?.payload !== undefined) {
-      const value = this.#readQuickly(message, start.bytes.length, start.payload, '}');
-      if (value !== undefined) return { schema: start.schema, value };
-    }
+    const known = start === undefined ? undefined : this.#knownEnvelope(message, start);
+    if (known !== undefined) return known;
     const { tree, text } = this.#parse(message, exactNumber);
     if (!(tree instanceof Map) || tree.size !== 2 || !tree.has('schema') || !tree.has('payload')) {
       throw new DataError(NO_ENVELOPE);
     }
     const schema = start === undefined ? this.#learnSchema(message, text, tree.get('schema') ?? null) : start.schema;
     return { schema, value: this.#readPayload(schema, tree.get('payload') ?? null) };
+  }
+
+  /** Reads the payload alone; `undefined` when anything about the rest of the message is unusual. */
+  #knownEnvelope(message: Buffer, start: EnvelopeStart): SchemaAndValue | undefined {
+    const { schema } = start;
+    if (start.payload !== undefined) {
+      const value = this.#readQuickly(message, start.bytes.length, start.payload, '}');
+      if (value !== undefined) return { schema, value };
+    }
+    const text = message.toString('utf8', start.bytes.length);
+    if (text.includes('\ufffd')) return undefined;
+    const payload = payloadOf(text);
+    return payload === undefined ? undefined : { schema, value: this.#readPayload(schema, payload) };
   }
 
   /** The payload by the quick reader, which must be followed by `rest` and nothing else. */
@@ -251,7 +263,7 @@ function withoutSchema(tree: JsonTree): ConnectValue {
   if (tree instanceof JsonNumber) return plainNumber(tree.text, tree.integral);
   if (Array.isArray(tree)) return tree.map(withoutSchema);
   if (tree instanceof Map) return new Map([...tree].map(([key, value]) => [key, withoutSchema(value)]));
-  return tree;
+  return tree instanceof JsonMissing ? null : tree;
 }
 
 /** A key for a schema that does not stand first in its envelope. */
@@ -259,6 +271,18 @@ function toPlain(tree: JsonTree): unknown {
   if (tree instanceof JsonNumber) return { number: tree.text };
   if (Array.isArray(tree)) return tree.map(toPlain);
   return tree instanceof Map ? { object: [...tree].map(([key, value]) => [key, toPlain(value)]) } : tree;
+}
+
+/** The value at the beginning of a text that goes on with nothing but the end of its object. */
+function payloadOf(text: string): JsonTree | undefined {
+  const scanner = new JsonScanner(text, exactNumber);
+  try {
+    const payload = scanner.readValue();
+    return /^[ \t\r\n]*\}[ \t\r\n]*$/.test(text.slice(scanner.position)) ? payload : undefined;
+  } catch {
+    // The general reader says what is wrong, and where in the whole message.
+    return undefined;
+  }
 }
 
 /** The text before the payload, and the schema's own, of an envelope whose schema stands first. */

@@ -1,11 +1,15 @@
-import type { Schema, SchemaType } from '../../data/schema.ts';
+import { MS_PER_DAY } from '../../data/logical-values.ts';
+import { LogicalName, type Schema, type SchemaType } from '../../data/schema.ts';
 import { Struct, type ConnectValue } from '../../data/value.ts';
+import { MAX_DAYS } from './json-reader.ts';
+
+type PlainKind = 'string' | 'boolean' | 'int8' | 'int16' | 'int32' | 'int64' | 'float64' | 'date' | 'timestamp';
 
 /** How each field of a flat struct is read, see `FlatStructReader`. */
 interface FieldPlan {
   /** What stands before the value when the fields come in order and without blanks: `{"id":` or `,"id":`. */
   readonly before: string;
-  readonly type: SchemaType;
+  readonly kind: PlainKind;
   /** What a JSON null becomes; `undefined` where null is an error. */
   readonly forNull: ConnectValue | undefined;
 }
@@ -39,11 +43,12 @@ export class FlatStructReader {
       return undefined;
     const plans: FieldPlan[] = [];
     for (const { name, index, schema: field } of schema.fields) {
-      if (!PLAIN.has(field.type) || field.name?.startsWith(LOGICAL) === true) return undefined;
+      const kind = plainKind(field);
+      if (kind === undefined) return undefined;
       if (JSON.stringify(name) !== `"${name}"`) return undefined;
       const byDefault = replaceNullWithDefault ? (field.defaultValue as ConnectValue | undefined) : undefined;
       const forNull = byDefault ?? (field.optional ? null : undefined);
-      plans.push({ before: `${index === 0 ? '{' : ','}"${name}":`, type: field.type, forNull });
+      plans.push({ before: `${index === 0 ? '{' : ','}"${name}":`, kind, forNull });
     }
     return new FlatStructReader(schema, plans);
   }
@@ -70,31 +75,18 @@ export class FlatStructReader {
     return new Struct(this.#schema, values);
   }
 
-  #value(text: string, { type, forNull }: FieldPlan): ConnectValue | typeof UNUSUAL {
+  #value(text: string, { kind, forNull }: FieldPlan): ConnectValue | typeof UNUSUAL {
     const code = text.charCodeAt(this.#at);
     if (code === 0x6e) {
       if (forNull === undefined || !text.startsWith('null', this.#at)) return UNUSUAL;
       this.#at += 4;
       return forNull;
     }
-    switch (type) {
-      case 'string':
-        return code === QUOTE ? this.#string(text) : UNUSUAL;
-      case 'int64': {
-        const number = this.#integer(text);
-        return number === undefined ? UNUSUAL : BigInt(number);
-      }
-      case 'int32': {
-        const number = this.#integer(text);
-        return number === undefined || (number | 0) !== number ? UNUSUAL : number;
-      }
-      case 'float64':
-        return this.#double(text);
-      case 'boolean':
-        return this.#boolean(text);
-      default:
-        return UNUSUAL;
-    }
+    if (kind === 'string') return code === QUOTE ? this.#string(text) : UNUSUAL;
+    if (kind === 'float64') return this.#double(text);
+    if (kind === 'boolean') return this.#boolean(text);
+    const number = this.#integer(text);
+    return number === undefined ? UNUSUAL : integerOfKind(kind, number);
   }
 
   #string(text: string): string | typeof UNUSUAL {
@@ -129,19 +121,14 @@ export class FlatStructReader {
   }
 
   #double(text: string): number | typeof UNUSUAL {
-    const start = this.#at;
-    let at = start;
-    let code = text.charCodeAt(at);
-    while ((code >= 0x2b && code <= 0x39 && code !== COMMA && code !== 0x2f) || code === 0x45 || code === 0x65) {
-      code = text.charCodeAt(++at);
-    }
+    DECIMAL.lastIndex = this.#at;
+    const digits = DECIMAL.exec(text)?.[0];
+    if (digits === undefined) return UNUSUAL;
+    const end = this.#at + digits.length;
+    const code = text.charCodeAt(end);
     if (code !== COMMA && code !== CLOSE_BRACE) return UNUSUAL;
-    const number = Number(text.slice(start, at));
-    if (Number.isNaN(number) || !JSON_NUMBER_START.has(text.charCodeAt(start)) || text.charCodeAt(at - 1) === 0x2e) {
-      return UNUSUAL;
-    }
-    this.#at = at;
-    return number + 0;
+    this.#at = end;
+    return Number(digits) + 0;
   }
 
   #boolean(text: string): boolean | typeof UNUSUAL {
@@ -155,6 +142,38 @@ export class FlatStructReader {
   }
 }
 
+const DECIMAL = /-?(?:0|[1-9]\d{0,40})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?/y;
 const LOGICAL = 'org.apache.kafka.connect.data.';
-const PLAIN: ReadonlySet<SchemaType> = new Set<SchemaType>(['string', 'int64', 'int32', 'float64', 'boolean']);
-const JSON_NUMBER_START: ReadonlySet<number> = new Set([...'-0123456789'].map((char) => char.charCodeAt(0)));
+
+const PLAIN: ReadonlySet<SchemaType> = new Set<SchemaType>([
+  'string',
+  'boolean',
+  'int8',
+  'int16',
+  'int32',
+  'int64',
+  'float64',
+]);
+
+function plainKind(schema: Schema): PlainKind | undefined {
+  if (schema.name === LogicalName.timestamp) return 'timestamp';
+  if (schema.name === LogicalName.date) return 'date';
+  return PLAIN.has(schema.type) && schema.name?.startsWith(LOGICAL) !== true ? (schema.type as PlainKind) : undefined;
+}
+
+function integerOfKind(kind: PlainKind, number: number): ConnectValue | typeof UNUSUAL {
+  switch (kind) {
+    case 'int64':
+      return BigInt(number);
+    case 'timestamp':
+      return new Date(number);
+    case 'date':
+      return Math.abs(number) <= MAX_DAYS ? new Date(number * MS_PER_DAY) : UNUSUAL;
+    case 'int8':
+      return number >= -0x80 && number < 0x80 ? number : UNUSUAL;
+    case 'int16':
+      return number >= -0x8000 && number < 0x8000 ? number : UNUSUAL;
+    default:
+      return (number | 0) === number ? number : UNUSUAL;
+  }
+}

@@ -5,7 +5,7 @@ import { valueMismatch } from '../../data/validate-value.ts';
 import { Struct, type Decimal, type ConnectValue } from '../../data/value.ts';
 import { DataError, SluiceError, toError } from '../../errors.ts';
 import { decodeBase64 } from './json-bytes.ts';
-import { JsonNumber, type JsonTree } from './json-text.ts';
+import { JsonMissing, JsonNumber, type JsonTree } from './json-text.ts';
 
 export interface ReadSettings {
   readonly replaceNullWithDefault: boolean;
@@ -13,8 +13,9 @@ export interface ReadSettings {
   readonly strict: boolean;
 }
 
-/** Dates beyond this many milliseconds from the epoch cannot be held. */
-const MAX_DATE_MS = 8_640_000_000_000_000n;
+/** Dates further from the epoch cannot be held. */
+export const MAX_DAYS = 100_000_000;
+const MAX_DATE_MS = BigInt(MAX_DAYS) * BigInt(MS_PER_DAY);
 
 /** A JSON value as Connect data of a schema (JsonConverter.convertToConnect); `undefined` is a missing field. */
 export function readValue(schema: Schema, json: JsonTree | undefined, settings: ReadSettings): ConnectValue {
@@ -23,7 +24,7 @@ export function readValue(schema: Schema, json: JsonTree | undefined, settings: 
     case LogicalName.decimal:
       return readDecimal(schema, json);
     case LogicalName.date:
-      return new Date(readInt32(json, 'Date') * MS_PER_DAY);
+      return readDate(json);
     case LogicalName.time:
       return readTime(json);
     case LogicalName.timestamp:
@@ -223,6 +224,13 @@ function readInt32(json: JsonTree, logical: string): number {
   return number;
 }
 
+function readDate(json: JsonTree): Date {
+  const days = readInt32(json, 'Date');
+  if (Math.abs(days) > MAX_DAYS)
+    throw new DataError(`Date ${String(days)} is beyond what a date can hold: are these days?`);
+  return new Date(days * MS_PER_DAY);
+}
+
 function readTime(json: JsonTree): Date {
   const milliseconds = readInt32(json, 'Time');
   if (milliseconds < 0 || milliseconds > MS_PER_DAY) {
@@ -250,5 +258,6 @@ export function nodeType(json: JsonTree): string {
   if (typeof json === 'string') return 'STRING';
   if (typeof json === 'boolean') return 'BOOLEAN';
   if (json instanceof JsonNumber) return 'NUMBER';
+  if (json instanceof JsonMissing) return 'MISSING';
   return Array.isArray(json) ? 'ARRAY' : 'OBJECT';
 }

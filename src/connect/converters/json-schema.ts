@@ -1,5 +1,5 @@
 import { Schema, type SchemaOptions, type SchemaType } from '../../data/schema.ts';
-import type { ConnectValue } from '../../data/value.ts';
+import { Struct, type ConnectValue } from '../../data/value.ts';
 import { valueMismatch } from '../../data/validate-value.ts';
 import { DataError, SluiceError } from '../../errors.ts';
 import { readValue, type ReadSettings } from './json-reader.ts';
@@ -53,7 +53,8 @@ export function schemaFromJson(json: JsonTree, settings: ReadSettings): Schema |
 
 function defaultOf(schema: Schema, json: JsonTree, settings: ReadSettings): ConnectValue {
   const value = readValue(schema, json, settings);
-  const mismatch = valueMismatch(schema, value);
+  // In Java the struct has the schema under construction, which never equals a finished one.
+  const mismatch = value instanceof Struct ? 'Struct schemas do not match.' : valueMismatch(schema, value);
   if (mismatch !== undefined) throw new SchemaBuilderError('Invalid default value', { cause: new DataError(mismatch) });
   return value;
 }

@@ -11,8 +11,14 @@ export class JsonNumber {
   }
 }
 
+/** What stands for an empty message where a value is expected (Jackson's MissingNode). */
+export class JsonMissing {
+  readonly kind = 'missing';
+}
+
 /** Parsed JSON with numbers of the reader's choice; objects are maps, of equal keys the last counts. */
-export type JsonTree<N = JsonNumber> = null | boolean | string | N | JsonTree<N>[] | Map<string, JsonTree<N>>;
+export type JsonTree<N = JsonNumber> =
+  null | boolean | string | N | JsonMissing | JsonTree<N>[] | Map<string, JsonTree<N>>;
 
 /** What a number becomes; `text` has no leading zeros and may end in an exponent only when it is not integral. */
 export type NumberReader<N> = (text: string, integral: boolean) => N;
@@ -20,6 +26,8 @@ export type NumberReader<N> = (text: string, integral: boolean) => N;
 /** The limit of Java's reader; deeper text is refused. */
 const MAX_DEPTH = 1000;
 const MAX_NUMBER_LENGTH = 1000;
+/** A Java decimal's scale has 32 bits. */
+const MAX_EXPONENT = 2147483647;
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -244,6 +252,7 @@ export class JsonScanner<N> {
       const digits = sign === 0x2b || sign === 0x2d ? at + 2 : at + 1;
       at = skipDigits(text, digits);
       if (at === digits) this.#failAt(at, 'expected a digit in the exponent');
+      if (Number(text.slice(digits, at)) > MAX_EXPONENT) this.#fail('the exponent is too large');
     }
     if (at - start > MAX_NUMBER_LENGTH) this.#fail(`a number of more than ${String(MAX_NUMBER_LENGTH)} characters`);
     this.#at = at;

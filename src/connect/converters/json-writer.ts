@@ -151,7 +151,10 @@ function writeDecimal(schema: Schema, value: ConnectValue, settings: WriteSettin
 }
 
 function logicalDate(value: ConnectValue, logical: string): Date {
-  if (value instanceof Date) return value;
+  if (value instanceof Date) {
+    if (Number.isNaN(value.getTime())) throw new DataError(`Invalid ${logical}: the date holds no moment`);
+    return value;
+  }
   throw new DataError(`Invalid type for ${logical}, expected Date but was class ${javaClassOf(value)}`);
 }
 
