@@ -75,7 +75,7 @@ function shortestFloat(value: number): string {
 /** Of two decimals equally near JavaScript takes the larger, Java the one with an even last digit. */
 function evenOfTwo(value: number, text: string, fraction: number): string {
   const longer = value.toExponential(fraction + 1);
-  if (!/[13579]e/.test(text) || !/5e/.test(longer) || Number(longer) !== value) return text;
+  if (!/[13579]e/.test(text) || !longer.includes('5e') || Number(longer) !== value) return text;
   const lower = stepped(text, fraction, -1);
   return Math.fround(Number(lower)) === value ? lower : text;
 }
