@@ -85,7 +85,8 @@ function parseFloat8(token: string, digits: string): LineValue | string {
   if (!NUMBER.test(digits)) return `${shown(token)} is not a number`;
   const value = Number(digits);
   if (!Number.isFinite(value)) return `${shown(token)} is out of range for FLOAT8`;
-  const exact = Number.isSafeInteger(value) || !INTEGER.test(digits) || BigInt(value) === BigInt(digits);
+  const suffixed = digits !== token;
+  const exact = suffixed || Number.isSafeInteger(value) || !INTEGER.test(digits) || BigInt(value) === BigInt(digits);
   return exact ? { type: 'FLOAT8', cell: value } : { type: 'NUMERIC', cell: digits };
 }
 

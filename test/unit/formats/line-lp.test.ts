@@ -76,6 +76,7 @@ describe('a line of line protocol', () => {
     const batch = onlyBatch('t at=1700000000123456789 1');
     assert.deepEqual(columnsOf(batch), ['k_timestamp time time', 'at numeric data']);
     assert.equal(rowsOf(batch)[0]?.at, '1700000000123456789');
+    assert.deepEqual(rowsOf(onlyBatch('t at=1700000000123456789f64 1'))[0]?.at, 1_700_000_000_123_456_800);
   });
 
   it('reads single quotes and L"…" with the documented escapes, plain double quotes with the standard ones', () => {
