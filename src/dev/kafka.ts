@@ -4,11 +4,12 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { ConnectError } from '../errors.ts';
 import { chooseLauncher } from './kafka/choose.ts';
 import type { Launcher } from './kafka/launcher.ts';
 import { answersMetadata } from './kafka/probe.ts';
 import type { BrokerPlace } from './kafka/properties.ts';
-import { freePort } from './ports.ts';
+import { freePort, isFree } from './ports.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface KafkaOptions {
@@ -27,6 +28,7 @@ export interface KafkaOptions {
 }
 
 const startTimeoutMs = 60_000;
+const lingerMs = 10_000;
 
 /**
  * A local Kafka 4 broker (one node, KRaft) at 127.0.0.1. Its port and data stay the same from start to start.
@@ -90,16 +92,17 @@ export class LocalKafka {
     const place = await this.#place();
     await this.#clear();
     await this.#launcher.prepare(place, signal);
-    const deadline = Date.now() + startTimeoutMs;
+    // The broker that an earlier process of ours left behind is given time to shut down.
+    const lingerUntil = Date.now() + lingerMs;
+    await this.#untilPortIsFree(lingerUntil, signal);
     for (;;) {
       try {
-        await this.#startOnce(place, deadline - Date.now(), signal);
+        await this.#startOnce(place, signal);
         return;
       } catch (error) {
-        // The broker that an earlier process of ours left behind is given 2 s to shut down.
-        const lingering = /Failed to acquire lock|Address already in use/.test(await logTail(this.logFile));
-        if (!lingering || Date.now() > deadline - startTimeoutMs + 10_000) throw error;
-        await delay(250, undefined, signal === undefined ? {} : { signal });
+        const lingering = (await logTail(this.logFile)).includes('Failed to acquire lock');
+        if (!lingering || Date.now() > lingerUntil) throw error;
+        await pause(signal);
       }
     }
   }
@@ -123,7 +126,15 @@ export class LocalKafka {
     if (this.#throwAway) await rm(dirname(this.dataDir), { recursive: true, force: true, maxRetries: 5 });
   }
 
-  async #startOnce(place: BrokerPlace, timeoutMs: number, signal: AbortSignal | undefined): Promise<void> {
+  /** Another broker on the port would answer the probe in place of ours. */
+  async #untilPortIsFree(deadline: number, signal: AbortSignal | undefined): Promise<void> {
+    while (!(await isFree(this.port))) {
+      if (Date.now() > deadline) throw new ConnectError(`Kafka cannot be started: port ${String(this.port)} is taken`);
+      await pause(signal);
+    }
+  }
+
+  async #startOnce(place: BrokerPlace, signal: AbortSignal | undefined): Promise<void> {
     const clearance = this.#launcher.clearance?.(place);
     const folder = this.#throwAway ? ['rm', '-rf', '--', dirname(this.dataDir)] : undefined;
     this.#process = await ServiceProcess.spawn({
@@ -133,7 +144,7 @@ export class LocalKafka {
       stopSignals: ['SIGTERM', 'SIGKILL'],
       whenOrphaned: clearance ?? folder,
     });
-    await this.#process.untilReady(() => answersMetadata(this.port), timeoutMs, signal);
+    await this.#process.untilReady(() => answersMetadata(this.port), startTimeoutMs, signal);
   }
 
   async #clear(): Promise<void> {
@@ -145,4 +156,8 @@ export class LocalKafka {
     const { listenHost } = this.#launcher;
     return { dataDir: this.dataDir, port: this.port, controllerPort: await freePort(), listenHost };
   }
+}
+
+async function pause(signal: AbortSignal | undefined): Promise<void> {
+  await delay(100, undefined, signal === undefined ? {} : { signal });
 }
