@@ -58,7 +58,7 @@ async function copyDependencies(
   const pom = join(packageRoot(), 'src', 'dev', 'kafka', 'pom.xml');
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'];
   try {
-    await promisify(execFile)('mvn', ['--batch-mode', '--quiet', '--file', pom, ...goal], {
+    await promisify(execFile)('mvn', ['--batch-mode', '--quiet', '-Dstyle.color=never', '--file', pom, ...goal], {
       env: environment,
       ...(signal && { signal }),
     });
