@@ -145,6 +145,13 @@ export class Cluster {
     if (brokers.length === 0) return;
     this.#brokers.clear();
     for (const { nodeId, host, port } of brokers) this.#brokers.set(nodeId, { host, port });
+    const current = new Set([...this.#brokers.values(), ...this.config.bootstrapServers].map(addressText));
+    for (const [key, connection] of this.#connections) {
+      if (current.has(addressText(connection.address))) continue;
+      this.#connections.delete(key);
+      this.#unreachableSince.delete(addressText(connection.address));
+      void connection.close();
+    }
   }
 
   #noteUnreachable(address: BrokerAddress, error: Error): void {

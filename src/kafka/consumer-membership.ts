@@ -10,7 +10,7 @@ import { CommitRefusedError, KafkaError, isRetriable } from './errors.ts';
 import type { Fetcher } from './fetcher.ts';
 import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from './group-member.ts';
 import type { GroupIdentity } from './offsets.ts';
-import { Backoff, idle } from './retry.ts';
+import { Backoff, idle, within } from './retry.ts';
 import type { StartPositions } from './start-positions.ts';
 import type { TopicInterest, TopicMetadata } from './topic-metadata.ts';
 
@@ -44,6 +44,7 @@ export class ConsumerMembership implements GroupProtocol {
   readonly #listener: RebalanceListener;
   readonly #selection: TopicSelection;
   #joining: Promise<void> | undefined;
+  #givingUp: Promise<void> | undefined;
   #granted: readonly TopicPartition[] | undefined;
   #owned: readonly TopicPartition[] | undefined;
   #failure: Error | undefined;
@@ -144,7 +145,9 @@ export class ConsumerMembership implements GroupProtocol {
     this.#closed = true;
     const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
     try {
-      await this.#giveUp(lost ? 'lost' : 'revoked');
+      const inTime = await within(timeoutMs, this.#giveUp(lost ? 'lost' : 'revoked'));
+      if (!inTime)
+        this.#parts.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
     } finally {
       await this.#member.leave(Math.max(0, deadline - Date.now()));
     }
@@ -200,9 +203,16 @@ export class ConsumerMembership implements GroupProtocol {
     }
   }
 
-  /** Takes the partitions away from the fetcher after the listener has had its say. */
-  async #giveUp(how: 'revoked' | 'lost'): Promise<void> {
-    const partitions = this.#owned ?? [];
+  /** Takes the partitions away from the fetcher after the listener has had its say, once. */
+  #giveUp(how: 'revoked' | 'lost'): Promise<void> {
+    this.#givingUp ??= this.#tellAndDrop(how).finally(() => {
+      this.#givingUp = undefined;
+    });
+    return this.#givingUp;
+  }
+
+  async #tellAndDrop(how: 'revoked' | 'lost'): Promise<void> {
+    const partitions = this.owned;
     try {
       if (partitions.length > 0) {
         this.#parts.logger.info({ partitions: partitions.map(partitionText) }, `partitions ${how}`);

@@ -9,7 +9,7 @@ import { ConsumerMembership, type TopicSelection } from './consumer-membership.t
 import { ClosedError, CommitRefusedError, isRetriable } from './errors.ts';
 import { Fetcher } from './fetcher.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
-import { Backoff, idle, retry, settledWithin } from './retry.ts';
+import { Backoff, idle, retry, within } from './retry.ts';
 import { Signal } from './signal.ts';
 import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from './topic-metadata.ts';
@@ -174,7 +174,11 @@ export class KafkaConsumer implements Consumer {
     this.#closed = true;
     this.wakeup();
     this.#fetcher.stop();
-    await settledWithin(timeoutMs, this.#polling);
+    if (this.#polling !== undefined)
+      await within(
+        timeoutMs,
+        this.#polling.catch(() => undefined),
+      );
     try {
       await this.#membership?.close(Math.max(0, deadline - Date.now()));
     } finally {

@@ -5,7 +5,7 @@ import { ErrorCode } from './error-codes.ts';
 import { ClosedError, KafkaError, isRetriable } from './errors.ts';
 import { COORDINATOR_MOVED } from './offsets.ts';
 import { Apis, libraryCall, type JoinGroupAnswer } from './protocol.ts';
-import { Backoff, idle, settledWithin } from './retry.ts';
+import { Backoff, idle, within } from './retry.ts';
 import { Signal } from './signal.ts';
 
 /** What the members of a group agree on; consumers and Connect workers differ in this alone. */
@@ -181,7 +181,7 @@ export class GroupMember {
     const told = tellGroup().catch((error: unknown) => {
       this.#logger.debug({ group: groupId, reason: toError(error).message }, 'could not tell the group of leaving it');
     });
-    await settledWithin(timeoutMs, told);
+    await within(timeoutMs, told);
   }
 
   /** One JoinGroup and SyncGroup; `undefined` when the round starts over. */

@@ -65,13 +65,15 @@ export async function retry<T>(
   }
 }
 
-/** Waits for an outcome of whatever kind, but not longer than this; the timer does not outlive it. */
-export async function settledWithin(timeoutMs: number, outcome: Promise<unknown> | undefined): Promise<void> {
-  if (outcome === undefined) return;
+/** True when the outcome came in time, false when it did not; rejects as it does. The timer does not outlive it. */
+export async function within(timeoutMs: number, outcome: Promise<unknown>): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise((resolve) => {
-    timer = setTimeout(resolve, timeoutMs);
+  const timeout = new Promise<boolean>((resolve) => {
+    timer = setTimeout(resolve, timeoutMs, false);
   });
-  await Promise.race([outcome.catch(() => undefined), timeout]);
-  clearTimeout(timer);
+  try {
+    return await Promise.race([outcome.then(() => true), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

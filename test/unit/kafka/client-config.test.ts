@@ -1,0 +1,266 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { ConfigError } from '../../../src/errors.ts';
+import type { ClientProperties } from '../../../src/kafka/api.ts';
+import { connectionConfig } from '../../../src/kafka/client-config.ts';
+import type { ConnectionConfig } from '../../../src/kafka/connection-config.ts';
+import { consumerConfig } from '../../../src/kafka/consumer-config.ts';
+import { producerConfig } from '../../../src/kafka/producer-config.ts';
+import { PropertyReader } from '../../../src/kafka/properties.ts';
+import { parseJaas } from '../../../src/kafka/sasl-config.ts';
+import { silentLogger } from '../../../src/observe/logger.ts';
+
+const SERVER = { 'bootstrap.servers': 'localhost:9092' };
+
+function connection(properties: ClientProperties): ConnectionConfig {
+  return connectionConfig(new PropertyReader({ ...SERVER, ...properties }));
+}
+
+function refused(properties: ClientProperties, message: RegExp): void {
+  assert.throws(
+    () => connection(properties),
+    (error: unknown) => {
+      assert.ok(error instanceof ConfigError);
+      assert.match(error.message, message);
+      return true;
+    },
+  );
+}
+
+describe('client properties', () => {
+  it('have Java’s defaults', () => {
+    assert.deepEqual(connection({}), {
+      bootstrapServers: [{ host: 'localhost', port: 9092 }],
+      clientId: 'sluice',
+      tls: null,
+      sasl: null,
+      connectTimeoutMs: 10_000,
+      requestTimeoutMs: 30_000,
+      reconnectBackoffMs: 50,
+      reconnectBackoffMaxMs: 1000,
+      retryBackoffMs: 100,
+      retryBackoffMaxMs: 1000,
+      metadataMaxAgeMs: 300_000,
+      apiTimeoutMs: 60_000,
+    });
+    const { connection: _connection, ...consumer } = consumerConfig(SERVER, silentLogger);
+    assert.deepEqual(consumer, {
+      groupId: undefined,
+      sessionTimeoutMs: 45_000,
+      heartbeatIntervalMs: 3000,
+      rebalanceTimeoutMs: 300_000,
+      assignors: ['range'],
+      offsetReset: 'latest',
+      isolation: 'read_uncommitted',
+      maxPollRecords: 500,
+      maxFetchBytes: 52_428_800,
+      maxPartitionBytes: 1_048_576,
+      minFetchBytes: 1,
+      maxFetchWaitMs: 500,
+      checkCrcs: true,
+      excludeInternalTopics: true,
+      topicDiscoveryMs: 30_000,
+    });
+    const { connection: _same, ...producer } = producerConfig(SERVER, silentLogger);
+    assert.deepEqual(producer, {
+      acks: -1,
+      compression: 'none',
+      maxRequestBytes: 1_048_576,
+      idempotent: false,
+      deliveryTimeoutMs: 120_000,
+      maxBlockMs: 60_000,
+    });
+  });
+
+  it('name several servers, IPv6 and protocols included', () => {
+    const { bootstrapServers } = connection({ 'bootstrap.servers': ' a:1, PLAINTEXT://b.example:2 ,[::1]:3,' });
+    assert.deepEqual(bootstrapServers, [
+      { host: 'a', port: 1 },
+      { host: 'b.example', port: 2 },
+      { host: '::1', port: 3 },
+    ]);
+  });
+
+  it('are refused with ConfigDef’s words', () => {
+    refused(
+      { 'bootstrap.servers': '' },
+      /Missing required configuration "bootstrap\.servers" which has no default value\./,
+    );
+    refused({ 'bootstrap.servers': 'localhost' }, /localhost is not of the form host:port/);
+    refused({ 'bootstrap.servers': 'localhost:99999' }, /not of the form host:port/);
+    refused(
+      { 'request.timeout.ms': 'soon' },
+      /Invalid value soon for configuration request\.timeout\.ms: Not a number/,
+    );
+    refused({ 'request.timeout.ms': '0' }, /Value must be at least 1/);
+    refused({ 'security.protocol': 'TLS' }, /must be one of: PLAINTEXT, SSL, SASL_PLAINTEXT, SASL_SSL/);
+    assert.throws(() => consumerConfig({ ...SERVER, 'check.crcs': 'maybe' }, silentLogger), /either true or false/);
+  });
+
+  it('clip Java’s endless durations to what timers take', () => {
+    assert.equal(connection({ 'default.api.timeout.ms': '9223372036854775807' }).apiTimeoutMs, 2 ** 31 - 1);
+  });
+
+  it('choose the assignor by Java’s class names, the nearest where there is none', () => {
+    const assignors = (text: string): readonly string[] =>
+      consumerConfig({ ...SERVER, 'partition.assignment.strategy': text }, silentLogger).assignors;
+    assert.deepEqual(assignors('org.apache.kafka.clients.consumer.RoundRobinAssignor'), ['roundrobin']);
+    assert.deepEqual(
+      assignors(
+        'org.apache.kafka.clients.consumer.RangeAssignor, org.apache.kafka.clients.consumer.CooperativeStickyAssignor',
+      ),
+      ['range'],
+    );
+    assert.deepEqual(assignors('org.apache.kafka.clients.consumer.StickyAssignor,roundrobin'), ['range', 'roundrobin']);
+  });
+
+  it('look for new topics as often as metadata.max.age.ms says, where it says so', () => {
+    const { topicDiscoveryMs } = consumerConfig({ ...SERVER, 'metadata.max.age.ms': '300000' }, silentLogger);
+    assert.equal(topicDiscoveryMs, 300_000);
+  });
+
+  it('that are unknown are named once, without their values', () => {
+    const lines: string[] = [];
+    const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
+    consumerConfig({ ...SERVER, 'no.such.key': 'its value', 'fetch.min.bytes': '2' }, logger);
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /"properties":\["no\.such\.key"\]/);
+    assert.doesNotMatch(lines[0] ?? '', /its value/);
+  });
+});
+
+describe('SASL properties', () => {
+  const plain = 'org.apache.kafka.common.security.plain.PlainLoginModule';
+  const scram = 'org.apache.kafka.common.security.scram.ScramLoginModule';
+
+  it('give user and password', () => {
+    for (const [mechanism, module] of [
+      ['PLAIN', plain],
+      ['SCRAM-SHA-256', scram],
+      ['SCRAM-SHA-512', scram],
+    ] as const) {
+      const { sasl, tls } = connection({
+        'security.protocol': 'SASL_PLAINTEXT',
+        'sasl.mechanism': mechanism,
+        'sasl.jaas.config': `${module} required username="alice" password="s3;c=\\"ret";`,
+      });
+      assert.deepEqual(sasl?.(), { mechanism, username: 'alice', password: 's3;c="ret' });
+      assert.equal(tls, null);
+    }
+  });
+
+  it('read JAAS as Java does', () => {
+    assert.deepEqual(parseJaas('a.B required;'), { module: 'a.B', options: {} });
+    assert.deepEqual(parseJaas(' a.B  required\n  user = bob\n  "x"="1" ; '.replace('"x"', 'x')), {
+      module: 'a.B',
+      options: { user: 'bob', x: '1' },
+    });
+  });
+
+  it('are refused without showing the password', () => {
+    const wrong = [
+      `${plain} required username="alice" password="hunter2"`,
+      `${plain} username="alice" password="hunter2";`,
+      `${plain} required username password="hunter2";`,
+      `${scram} required username="alice" password="hunter2";`,
+      `${plain} required password="hunter2";`,
+    ];
+    for (const jaas of wrong) {
+      const properties = { 'security.protocol': 'SASL_SSL', 'sasl.mechanism': 'PLAIN', 'sasl.jaas.config': jaas };
+      assert.throws(
+        () => connection(properties),
+        (error: unknown) => error instanceof ConfigError && !error.message.includes('hunter2'),
+      );
+    }
+    refused(
+      { 'security.protocol': 'SASL_SSL' },
+      /Invalid value GSSAPI for configuration sasl\.mechanism: supported are/,
+    );
+  });
+
+  it('make an unsecured token for OAUTHBEARER', async () => {
+    const { sasl } = connection({
+      'security.protocol': 'SASL_PLAINTEXT',
+      'sasl.mechanism': 'OAUTHBEARER',
+      'sasl.jaas.config':
+        'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required unsecuredLoginStringClaim_sub="bob";',
+    });
+    const token = await sasl?.().oauthBearerProvider?.();
+    const [head = '', claims = '', signature] = token?.value.split('.') ?? [];
+    assert.deepEqual(JSON.parse(Buffer.from(head, 'base64url').toString()), { alg: 'none' });
+    assert.equal((JSON.parse(Buffer.from(claims, 'base64url').toString()) as { sub: string }).sub, 'bob');
+    assert.equal(signature, '');
+  });
+});
+
+describe('TLS properties', () => {
+  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  let folder: string;
+
+  before(() => {
+    folder = mkdtempSync(join(tmpdir(), 'tls-'));
+  });
+  after(() => rmSync(folder, { recursive: true }));
+
+  const file = (name: string, content: string | Buffer): string => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+
+  it('take PEM inline, in one line or several', () => {
+    const inOneLine = pem.trim().replaceAll('\n', ' ');
+    for (const text of [pem, inOneLine, pem.replaceAll('\n', '\\n')]) {
+      const { tls } = connection({ 'security.protocol': 'SSL', 'ssl.truststore.certificates': text });
+      assert.equal(String(tls?.ca).trim(), pem.trim());
+    }
+  });
+
+  it('take PEM files, and PKCS12 with its password', () => {
+    const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
+    const both = file('both.pem', key + pem);
+    const trust = { 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': file('ca.pem', pem) };
+    const { tls } = connection({ 'security.protocol': 'SSL', ...trust, 'ssl.keystore.location': both });
+    assert.deepEqual([tls?.ca, tls?.cert, tls?.key].map(String), [pem, key + pem, key + pem]);
+    const store = file('store.p12', Buffer.from([0x30, 0x82, 1, 2, 3]));
+    const packed = connection({
+      'security.protocol': 'SSL',
+      'ssl.keystore.location': store,
+      'ssl.keystore.password': 'secret',
+    });
+    assert.deepEqual([packed.tls?.pfx, packed.tls?.passphrase], [Buffer.from([0x30, 0x82, 1, 2, 3]), 'secret']);
+  });
+
+  it('say how to convert what cannot be read', () => {
+    const jks = file('store.jks', Buffer.from([0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2]));
+    refused({ 'security.protocol': 'SSL', 'ssl.keystore.location': jks }, /is a JKS key store .*-deststoretype PKCS12/);
+    refused(
+      { 'security.protocol': 'SSL', 'ssl.truststore.location': jks },
+      /is not a PEM file .*keytool -exportcert -rfc/,
+    );
+    refused(
+      { 'security.protocol': 'SSL', 'ssl.keystore.location': join(folder, 'none') },
+      /ssl\.keystore\.location: ENOENT/,
+    );
+  });
+
+  it('switch the check of host names off only when told so', () => {
+    const algorithm = 'ssl.endpoint.identification.algorithm';
+    assert.equal(connection({ 'security.protocol': 'SSL' }).tls?.checkServerIdentity, undefined);
+    assert.equal(connection({ 'security.protocol': 'SSL', [algorithm]: 'https' }).tls?.checkServerIdentity, undefined);
+    const off = connection({ 'security.protocol': 'SSL', [algorithm]: '' });
+    assert.equal(off.tls?.checkServerIdentity?.('host', {} as never), undefined);
+    assert.notEqual(off.tls?.checkServerIdentity, undefined);
+  });
+
+  it('limit versions and ciphers', () => {
+    const { tls } = connection({
+      'security.protocol': 'SSL',
+      'ssl.enabled.protocols': 'TLSv1.3,TLSv1.2',
+      'ssl.cipher.suites': 'A,B',
+    });
+    assert.deepEqual([tls?.minVersion, tls?.maxVersion, tls?.ciphers], ['TLSv1.2', 'TLSv1.3', 'A:B']);
+  });
+});
