@@ -59,7 +59,7 @@ program
   .description('list the connectors, converters and other plugins there are')
   .action(async () => {
     const { builtInPlugins } = await import('./built-in-plugins.ts');
-    for (const { type, className, version } of await builtInPlugins()) {
+    for (const { type, className, version } of await builtInPlugins({ strictJson: false })) {
       process.stdout.write(`${type.padEnd(18)}${className}  ${version}\n`);
     }
   });

@@ -16,6 +16,7 @@ export { checkConnection } from './database/connection-check.ts';
 export { connectionOptions, connectionSettings } from './database/connection-options.ts';
 export { connectWithAttempts, openExecutor, type ConnectionSettings } from './database/open-executor.ts';
 export type * from './formats/format.ts';
+export { decodedFormats, encodedFormats, type DecodedFormatName, type EncodedFormatName } from './formats/registry.ts';
 export * from './errors.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';

@@ -45,7 +45,10 @@ export interface Worker {
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
   const { logger } = options;
   for (const warning of config.warnings) logger.warn(warning);
-  const plugins = new PluginRegistry([...(await builtInPlugins()), ...(options.plugins ?? [])]);
+  const plugins = new PluginRegistry([
+    ...(await builtInPlugins({ strictJson: config.own['json.converter.strict'] })),
+    ...(options.plugins ?? []),
+  ]);
   const listeners = config.rest.listeners.map(parseListener);
   const stores = openStores(config, logger);
   const clients = new KafkaTaskClients(config.clients, logger);

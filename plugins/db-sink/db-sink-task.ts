@@ -63,7 +63,7 @@ export class DbSinkTask implements SinkTask {
     );
     this.#lanes = Array.from({ length: LANES }, () => {
       return new WriteLane({
-        decoder: createSinkDecoder(options, engine),
+        decoder: createSinkDecoder(options, engine, (table) => writer.derivesPrimaryTag(table)),
         message: messageOf,
         write: (rows) => writer.write(rows),
         refuse: (record, error) => context.errantRecords.report(record, error),

@@ -1,35 +1,36 @@
-import { createDecoder, type Decoder, type Engine, type ParsedOptions, type Precision } from '../../src/index.ts';
+import {
+  decodedFormats,
+  type DecodedFormatName,
+  type Decoder,
+  type Engine,
+  type ParsedOptions,
+  type Precision,
+} from '../../src/index.ts';
 import type { sinkOptions } from './options.ts';
 
 type Options = ParsedOptions<typeof sinkOptions>;
 
-interface SinkFormat {
-  /** The first is the default. */
-  readonly precisions: readonly Precision[];
-  /** Whether its messages say enough to create their table. */
-  readonly createsTables: boolean;
+/** The format by its name in `protocol.type`; `undefined` for a documented one that this version does not read. */
+function formatOf(name: string) {
+  return name in decodedFormats ? decodedFormats[name as DecodedFormatName] : undefined;
 }
-
-/** The formats this version reads, with what spec/stream-connector.md says of each. */
-const FORMATS: Readonly<Record<string, SinkFormat>> = {
-  json_db: { precisions: ['ms', 'us', 'ns'], createsTables: true },
-  line_lp: { precisions: ['ns', 'us', 'ms'], createsTables: false },
-};
 
 /** Why a documented format cannot be read; `undefined` when it can. */
 export function unsupportedFormat(format: string): string | undefined {
-  return format in FORMATS ? undefined : `this version reads ${Object.keys(FORMATS).join(' and ')} only, not ${format}`;
+  const known = Object.keys(decodedFormats).join(' and ');
+  return formatOf(format) === undefined ? `this version reads ${known} only, not ${format}` : undefined;
 }
 
 /** Why a precision does not go with a format; `undefined` when it does. */
 export function unsupportedPrecision(format: string, precision: string | null): string | undefined {
-  const precisions: readonly string[] = FORMATS[format]?.precisions ?? [];
-  if (precision === null || precisions.length === 0 || precisions.includes(precision)) return undefined;
+  const precisions: readonly string[] | undefined = formatOf(format)?.precisions;
+  if (precision === null || precisions === undefined || precisions.includes(precision)) return undefined;
   return `${format} takes ${precisions.join(', ')}, not ${precision}`;
 }
 
+/** Whether a missing table can be made from the format's messages. */
 export function mayCreateTables(format: string): boolean {
-  return FORMATS[format]?.createsTables ?? false;
+  return formatOf(format)?.createsTables ?? false;
 }
 
 /**
@@ -41,14 +42,15 @@ export function createSinkDecoder(
   engine: Engine,
   derivesPrimaryTag: (table: string) => boolean,
 ): Decoder {
-  const format = options['protocol.type'];
-  const precision = (options['timestamp.precision'] ?? FORMATS[format]?.precisions[0] ?? 'ms') as Precision;
-  if (format === 'line_lp') {
-    return createDecoder.line_lp({ precision, now: () => Date.now() * 1000, derivesPrimaryTag });
+  const name = options['protocol.type'];
+  const precision = (options['timestamp.precision'] ?? formatOf(name)?.precisions[0] ?? 'ms') as Precision;
+  if (name === 'line_lp') {
+    return decodedFormats.line_lp.create({ precision, now: () => Date.now() * 1000, derivesPrimaryTag });
   }
-  return createDecoder.json_db({
-    precision: engine === 'relational' ? 'ms' : precision,
-    timestampsAs: engine === 'relational' ? 'string' : engine === 'time-series' ? 'integer' : 'either',
+  const timestampsAs = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
+  return decodedFormats.json_db.create({
+    precision,
+    timestampsAs: timestampsAs[engine],
     tagsWhenAbsent: engine === 'relational' ? 'none' : 'table-name',
     unknownKeys: options['unknown.columns'] as 'fault' | 'ignore',
   });

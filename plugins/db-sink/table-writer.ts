@@ -9,6 +9,7 @@ import {
   type Executor,
   type Fault,
   type Logger,
+  type RowBatch,
   type TableShape,
   type WritePolicy,
 } from '../../src/index.ts';
@@ -23,6 +24,10 @@ export interface TableWriterOptions {
   readonly createTables: boolean;
 }
 
+/** The tag that identifies a row's tag set in tables of the line-protocol routes (spec/database-http-api.md). */
+const PRIMARY_TAG = 'primary_tag';
+const DERIVED_TAG = /^[0-9a-f]{64}$/;
+
 /** Stores decoded rows: makes or checks their table, writes, and tries again while the database is away. */
 export class TableWriter {
   readonly #executor: Executor;
@@ -31,6 +36,7 @@ export class TableWriter {
   readonly #logger: Logger;
   /** Shapes that the database is known to have; decoders give the same object again for the same text. */
   readonly #ensured = new WeakSet<TableShape>();
+  readonly #withoutPrimaryTag = new Set<string>();
 
   constructor(executor: Executor, options: TableWriterOptions, signal: AbortSignal, logger: Logger) {
     this.#executor = executor;
@@ -56,7 +62,13 @@ export class TableWriter {
     }
   }
 
-  async #writeOnce({ batch, shape }: DecodedRows): Promise<readonly Fault[]> {
+  /** Whether rows of this line-protocol table get a primary tag derived from their tags; so until the table says no. */
+  derivesPrimaryTag(table: string): boolean {
+    return !this.#withoutPrimaryTag.has(table);
+  }
+
+  async #writeOnce({ batch: decoded, shape }: DecodedRows): Promise<readonly Fault[]> {
+    const batch = shape === undefined ? await this.#withoutNeedlessTag(decoded) : decoded;
     if (shape !== undefined && !this.#ensured.has(shape)) {
       await this.#executor.catalogue.ensure(batch.table, shape, { create: this.#options.createTables });
       this.#ensured.add(shape);
@@ -72,6 +84,17 @@ export class TableWriter {
       }
       throw error;
     }
+  }
+
+  /** Takes the derived primary tag out again for a table that has no column for it; one that a line gave stays in. */
+  async #withoutNeedlessTag(batch: RowBatch): Promise<RowBatch> {
+    const tag = batch.columns.find((column) => column.name === PRIMARY_TAG);
+    if (tag === undefined) return batch;
+    const table = await this.#executor.catalogue.find(batch.table);
+    if (table === undefined || table.columns.some((column) => column.name === PRIMARY_TAG)) return batch;
+    this.#withoutPrimaryTag.add(batch.table.name);
+    const isDerived = tag.cells.every((cell) => cell === null || DERIVED_TAG.test(String(cell)));
+    return isDerived ? { ...batch, columns: batch.columns.filter((column) => column !== tag) } : batch;
   }
 
   async #retryOrFail(error: DatabaseError, retry: number, { batch }: DecodedRows): Promise<void> {

@@ -75,7 +75,10 @@ export class WriteLane {
 
   /** Sends out what waits, unless a write is on its way: then it follows that one. */
   start(): void {
-    this.#writing ??= this.#drain();
+    if (this.#writing !== undefined || this.#waitingRecords.length === 0) return;
+    this.#writing = this.#drain().finally(() => {
+      this.#writing = undefined;
+    });
   }
 
   /** Resolves when nothing waits and nothing is on its way. */
@@ -114,8 +117,6 @@ export class WriteLane {
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error));
       this.#parts.onFailure();
-    } finally {
-      this.#writing = undefined;
     }
   }
 

@@ -3,12 +3,15 @@ import {
   connectionSettings,
   connectWithAttempts,
   ConnectError,
-  createJsonDbEncoder,
   DatabaseError,
+  encodedFormats,
   openExecutor,
   parseOptions,
+  RetriableError,
   Schema,
   toError,
+  type EncodedFormatName,
+  type EncodedTable,
   type Executor,
   type RowEncoder,
   type SourceCoordinates,
@@ -39,7 +42,8 @@ interface Feed {
 export class DbSourceTask implements SourceTask {
   #context: SourceTaskContext | undefined;
   #executor: Executor | undefined;
-  #feeds: Feed[] = [];
+  /** `undefined` until the tables were found for the first time. */
+  #feeds: Feed[] | undefined;
   #initial: TablePosition = { kind: 'from', micros: EARLIEST_MICROS };
   #options: ReturnType<typeof readOptions> | undefined;
   #lookAgainAtMs = 0;
@@ -79,7 +83,7 @@ export class DbSourceTask implements SourceTask {
 
   /** The feed that has been due longest; the turn it is given puts it behind the others. */
   #nextFeed(): Feed | undefined {
-    return this.#feeds.reduce<Feed | undefined>(
+    return (this.#feeds ?? []).reduce<Feed | undefined>(
       (first, feed) => (first === undefined || feed.dueAtMs < first.dueAtMs ? feed : first),
       undefined,
     );
@@ -92,21 +96,24 @@ export class DbSourceTask implements SourceTask {
       const { rows, positions } = await feed.reader.read(limit, this.#of(this.#context).signal);
       feed.dueAtMs = rows.length === 0 ? Date.now() + parsed['poll.interval.ms'] : Date.now();
       this.#complained.delete(feed.label);
-      return rows.map((row, index) => this.#record(feed, row, positions[index]));
+      return rows.flatMap((row, index) => {
+        const value = feed.encoder.encode(row);
+        return value === null ? [] : [this.#record(feed, value, positions[index])];
+      });
     } catch (error) {
       await this.#afterFailure(feed, error);
       return [];
     }
   }
 
-  #record(feed: Feed, row: readonly (string | null)[], position: TablePosition | undefined): SourceRecord {
+  #record(feed: Feed, value: string, position: TablePosition | undefined): SourceRecord {
     return {
       topic: feed.topic,
       partition: null,
       keySchema: null,
       key: null,
       valueSchema: STRING,
-      value: feed.encoder.encode(row),
+      value,
       timestamp: null,
       headers: [],
       sourcePartition: feed.partition,
@@ -143,7 +150,10 @@ export class DbSourceTask implements SourceTask {
         signal: this.#of(this.#context).signal,
       });
     } catch (error) {
-      throw new ConnectError(`The source database cannot be reached: ${toError(error).message}`, { cause: error });
+      const message = `The source database cannot be reached: ${toError(error).message}`;
+      // A database that was there once comes back: the worker polls again. One that never was is a mistake to be seen.
+      const isAway = this.#feeds !== undefined && error instanceof DatabaseError && error.scope === 'infrastructure';
+      throw isAway ? new RetriableError(message, { cause: error }) : new ConnectError(message, { cause: error });
     }
   }
 
@@ -171,14 +181,21 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #feedOf(table: Table, label: string, topic: string): Promise<Feed | undefined> {
-    const known = this.#feeds.find((feed) => feed.label === label);
+    const known = this.#feeds?.find((feed) => feed.label === label);
     if (known !== undefined && sameShape(known.reader.table, table)) return known;
     const { parsed } = this.#of(this.#options);
     const partition = { table: label };
     const position = known?.reader.position ?? (await this.#storedPosition(table, partition));
     const reader = TableReader.create(this.#of(this.#executor), table, parsed['query.interval.ms'], position);
     if (reader === undefined) return undefined;
-    return { label, partition, topic, reader, encoder: createJsonDbEncoder(table), dueAtMs: known?.dueAtMs ?? 0 };
+    return {
+      label,
+      partition,
+      topic,
+      reader,
+      encoder: encodedFormats[parsed['out.format'] as EncodedFormatName].create(encodedTable(table)),
+      dueAtMs: known?.dueAtMs ?? 0,
+    };
   }
 
   async #storedPosition(table: Table, partition: SourceCoordinates): Promise<TablePosition> {
@@ -197,6 +214,11 @@ export class DbSourceTask implements SourceTask {
     if (part === undefined) throw new ConnectError('The task was used before it was started, or after it was stopped');
     return part;
   }
+}
+
+/** What an encoder is told of a table: it is named in records as it is in topics. */
+function encodedTable(table: Table): EncodedTable {
+  return { name: { name: tableLabel(table) }, columns: table.columns };
 }
 
 function readOptions(context: SourceTaskContext) {

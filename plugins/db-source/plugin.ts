@@ -1,5 +1,6 @@
 import {
   checkConnection,
+  encodedFormats,
   parseOptions,
   silentLogger,
   SLUICE_VERSION,
@@ -13,15 +14,13 @@ import { DbSourceTask } from './db-source-task.ts';
 import { parseInitialTime } from './initial-time.ts';
 import { sourceOptions } from './options.ts';
 
-const FORMATS_SO_FAR = ['json_db'];
-
 async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   const options = parseOptions(sourceOptions, config);
   const problems: OptionResult[] = [];
   const add = (name: string, message: string) =>
     problems.push({ name, value: null, recommendedValues: [], errors: [message], visible: true });
-  if (!FORMATS_SO_FAR.includes(options['out.format'])) {
-    const known = FORMATS_SO_FAR.join(', ');
+  if (!(options['out.format'] in encodedFormats)) {
+    const known = Object.keys(encodedFormats).join(' and ');
     add(
       'out.format',
       `Invalid value ${options['out.format']} for configuration out.format: this version writes ${known} only`,

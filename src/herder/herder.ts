@@ -163,8 +163,11 @@ export class Herder implements ConfigListener {
       const created = this.#parts.configs.connector(name) === undefined;
       if (!created && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
       await this.#parts.configs.putConnector(name, config, options.initialState);
-      if (this.#parts.mode === 'standalone') await this.#supervisorsOf(name).connector.reconcile();
-      return { created, info: this.#info(this.#require(name)) };
+      const isStandalone = this.#parts.mode === 'standalone';
+      if (isStandalone) await this.#supervisorsOf(name).connector.reconcile();
+      const info = this.#info(this.#require(name));
+      // A distributed worker answers before tasks are made, a standalone one after (reference/kafka-connect.md 1.4, 6).
+      return { created, info: created && !isStandalone ? { ...info, tasks: [] } : info };
     });
   }
 

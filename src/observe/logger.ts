@@ -30,12 +30,18 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
       colorize: options.file === undefined && process.stdout.isTTY,
       translateTime: 'UTC:HH:MM:ss.l',
       ignore: 'connector,task,room',
-      messageFormat: '{if room}{room} {end}{if connector}[{connector}{if task}-{task}{end}] {end}{msg}',
+      messageFormat: (log, key) => `${where(log)}${String(log[key])}`,
       destination: options.file ?? 1,
       mkdir: true,
       sync: true,
     }),
   );
+}
+
+/** `[sink-0] ` in front of a line about a task, `[sink] ` about a connector. */
+function where({ connector, task }: Record<string, unknown>): string {
+  if (typeof connector !== 'string') return '';
+  return typeof task === 'number' ? `[${connector}-${String(task)}] ` : `[${connector}] `;
 }
 
 /** For work whose outcome is its answer and that has nothing to log. */

@@ -1,0 +1,98 @@
+import type { OptionDeclaration, OptionDeclarations, OptionResult } from './option.ts';
+import { orderInGroup } from './option-order.ts';
+import { defaultValue } from './parse.ts';
+import { optionText } from './to-text.ts';
+
+/** An option as `/config` and `/config/validate` answers describe it (reference/kafka-connect.md 1.5). */
+export interface DefinitionView {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly default_value: string | null;
+  readonly importance: string;
+  readonly documentation: string;
+  readonly group: string | null;
+  /** Up to Connect 4.1, and read by user interfaces to this day. */
+  readonly order: number;
+  readonly order_in_group: number;
+  readonly width: string;
+  readonly display_name: string;
+  readonly dependents: readonly string[];
+}
+
+export interface ValueView {
+  readonly name: string;
+  readonly value: string | null;
+  readonly recommended_values: readonly (string | null)[];
+  readonly errors: readonly string[];
+  readonly visible: boolean;
+}
+
+/** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
+export interface ConfigInfos {
+  readonly name: string;
+  readonly error_count: number;
+  readonly groups: readonly string[];
+  readonly configs: readonly { readonly definition: DefinitionView | null; readonly value: ValueView }[];
+}
+
+/** Declarations and what validation said of them, in the order in which they are shown. */
+export interface ValidatedSection {
+  readonly declarations: OptionDeclarations;
+  readonly results: readonly OptionResult[];
+}
+
+/** `undeclared`: results for keys that no section declares; they have no definition. */
+export function configInfos(
+  pluginClass: string,
+  sections: readonly ValidatedSection[],
+  undeclared: readonly OptionResult[] = [],
+): ConfigInfos {
+  const configs = sections.flatMap(({ declarations, results }) =>
+    results.map((result) => {
+      const declaration = declarations[result.name];
+      const definition = declaration === undefined ? null : definitionView(result.name, declaration, declarations);
+      return { definition, value: valueView(result, declaration) };
+    }),
+  );
+  configs.push(...undeclared.map((result) => ({ definition: null, value: valueView(result, undefined) })));
+  return {
+    name: pluginClass,
+    error_count: configs.reduce((count, { value }) => count + value.errors.length, 0),
+    groups: [...new Set(configs.flatMap(({ definition }) => definition?.group ?? []))],
+    configs,
+  };
+}
+
+export function definitionView(
+  name: string,
+  declaration: OptionDeclaration,
+  declarations: OptionDeclarations,
+): DefinitionView {
+  const order = orderInGroup(name, declarations);
+  return {
+    name,
+    type: declaration.type,
+    required: declaration.default === undefined,
+    default_value: optionText(defaultValue(name, declaration), declaration.type),
+    importance: declaration.importance,
+    documentation: declaration.documentation,
+    group: declaration.group ?? null,
+    order,
+    order_in_group: order,
+    width: declaration.width ?? 'NONE',
+    display_name: declaration.displayName ?? name,
+    dependents: declaration.dependents ?? [],
+  };
+}
+
+function valueView(result: OptionResult, declaration: OptionDeclaration | undefined): ValueView {
+  const type = declaration?.type ?? 'STRING';
+  return {
+    name: result.name,
+    value: optionText(result.value, type),
+    recommended_values: result.recommendedValues.map((value) => optionText(value, type)),
+    errors: result.errors,
+    visible: result.visible,
+  };
+}

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { sourceConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, onServer, ownPostgres, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+interface Message {
+  readonly table: string;
+  readonly columns: readonly { name: string; type: string }[];
+  readonly data: readonly Readonly<Record<string, unknown>>[];
+}
+
+const rowsOf = (texts: readonly string[]) => texts.flatMap((text) => (JSON.parse(text) as Message).data);
+
+describe('a source loses nothing', function () {
+  this.timeout(120_000);
+  const opened: { close(): Promise<void> }[] = [];
+  const workers: WorkerProcess[] = [];
+
+  async function setUp(): Promise<{
+    db: TestDatabase;
+    sql: SqlClient;
+    kafka: KafkaTraffic;
+    sluice: WorkerProcess;
+    prefix: string;
+  }> {
+    const [db, kafka, sluice] = await Promise.all([database('source'), KafkaTraffic.shared(), WorkerProcess.start()]);
+    workers.push(sluice);
+    const sql = new SqlClient(db);
+    opened.push(sql);
+    return { db, sql, kafka, sluice, prefix: uniqueName('out') };
+  }
+
+  const topicOf = (prefix: string, db: TestDatabase, table: string) => `${prefix}-${db.database}-${table}-json_db`;
+
+  afterEach(async () => {
+    await Promise.all(workers.splice(0).map((each) => each.discard()));
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+  });
+
+  it('of rows that share one timestamp across the fetch limit, with a key', async () => {
+    const { db, sql, kafka, sluice, prefix } = await setUp();
+    await sql.run(
+      'create table ties (ts timestamptz not null, host text not null, n int8, primary key (ts, host))',
+      `insert into ties select timestamptz '2026-01-01 00:00:00Z' + (i / 700) * interval '1 second', 'h' || i, i from generate_series(0, 1999) i`,
+    );
+    await sluice.rest.create('ties', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '100' }));
+    const rows = rowsOf(await kafka.texts(topicOf(prefix, db, 'ties'), 2000));
+    assert.deepEqual(
+      rows.map(({ n }) => n).sort((a, b) => Number(a) - Number(b)),
+      Array.from({ length: 2000 }, (_, i) => i),
+    );
+    const times = rows.map(({ ts }) => Number(ts));
+    assert.deepEqual(
+      times,
+      [...times].sort((a, b) => a - b),
+    );
+  });
+
+  it('of rows that share one timestamp across the fetch limit, without a key, equal rows among them', async () => {
+    const { db, sql, kafka, sluice, prefix } = await setUp();
+    await sql.run(
+      'create table plain (ts timestamptz, n int8)',
+      `insert into plain select timestamptz '2026-01-01 00:00:00Z', i / 2 from generate_series(0, 499) i`,
+      `insert into plain select timestamptz '2026-01-02 00:00:00Z', 1000 from generate_series(1, 30) i`,
+    );
+    await sluice.rest.create('plain', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '70' }));
+    const rows = rowsOf(await kafka.texts(topicOf(prefix, db, 'plain'), 530));
+    const expected = [...Array.from({ length: 500 }, (_, i) => Math.floor(i / 2)), ...Array<number>(30).fill(1000)];
+    assert.deepEqual(
+      rows.map(({ n }) => n).sort((a, b) => Number(a) - Number(b)),
+      expected,
+    );
+  });
+
+  it('of NULLs, int64 extremes, unicode and NaN', async () => {
+    const { db, sql, kafka, sluice, prefix } = await setUp();
+    await sql.run(
+      'create table odd (ts timestamptz(3) not null, i int8, f float8, t text, b bool, k int4 not null, primary key (ts, k))',
+      `insert into odd values ('2026-01-01 00:00:00.123Z', 9223372036854775807, 'NaN', 'Zürich 漢字 😀 "\\', true, 1),
+        ('2026-01-01 00:00:00.124Z', -9223372036854775808, '-Infinity', '', false, 2),
+        ('2026-01-01 00:00:00.125Z', null, null, null, null, 3)`,
+    );
+    await sluice.rest.create('odd', sourceConfig(db, { 'topic.prefix': prefix }));
+    const texts = await kafka.texts(topicOf(prefix, db, 'odd'), 3);
+    assert.match(texts[0] ?? '', /"i":9223372036854775807[,}]/);
+    assert.match(texts[1] ?? '', /"i":-9223372036854775808[,}]/);
+    const [first, second, third] = rowsOf(texts);
+    assert.deepEqual(
+      [first?.['ts'], first?.['t'], first?.['b'], first?.['f']],
+      [1767225600123, 'Zürich 漢字 😀 "\\', true, 'NaN'],
+    );
+    assert.deepEqual([second?.['t'], second?.['f']], ['', '-Infinity']);
+    assert.deepEqual(third, { ts: 1767225600125, i: null, f: null, t: null, b: null, k: 3 });
+  });
+
+  it('of a table that appears later, and of rows inserted while it idles', async () => {
+    const { db, sql, kafka, sluice, prefix } = await setUp();
+    await sluice.rest.create('later', sourceConfig(db, { 'topic.prefix': prefix, 'tasks.max': '2' }));
+    await until(
+      async () => (await sluice.rest.status('later')).connector.state === 'RUNNING',
+      'it runs without a table',
+    );
+    await sql.run(
+      'create table first (ts timestamptz primary key, n int4)',
+      `insert into first values (now() - interval '1 hour', 1)`,
+    );
+    assert.equal(rowsOf(await kafka.texts(topicOf(prefix, db, 'first'), 1))[0]?.['n'], 1);
+    await sql.run(
+      `insert into first values (now() - interval '1 minute', 2)`,
+      'create table second (ts timestamptz primary key, n int4)',
+      `insert into second values (now(), 7)`,
+    );
+    assert.equal(rowsOf(await kafka.texts(topicOf(prefix, db, 'second'), 1))[0]?.['n'], 7);
+    assert.deepEqual(
+      rowsOf(await kafka.texts(topicOf(prefix, db, 'first'), 2)).map(({ n }) => n),
+      [1, 2],
+    );
+    await sluice.rest.untilState('later', 'RUNNING', 2);
+  });
+
+  it('when the worker is killed with -9 in mid-stream, and goes on from the stored offset', async () => {
+    const { db, sql, kafka, sluice, prefix } = await setUp();
+    await sql.run(
+      'create table big (ts timestamptz not null, n int8 primary key)',
+      `insert into big select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, 29999) i`,
+    );
+    const topic = topicOf(prefix, db, 'big');
+    await sluice.rest.create('big', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '200' }));
+    await kafka.texts(topic, 5000);
+    await sluice.kill();
+    await sluice.start();
+    const seen = (count: number) => (records: readonly { value: Buffer | null }[]) =>
+      records.length >= count && new Set(records.map(({ value }) => value?.toString())).size >= count;
+    const records = await kafka.read(topic, seen(30_000), 60_000);
+    const numbers = rowsOf(records.map(({ value }) => value?.toString() ?? '')).map(({ n }) => Number(n));
+    assert.equal(new Set(numbers).size, 30_000);
+    assert.ok(numbers.length < 60_000, `it went on, it did not begin anew (${String(numbers.length)} records)`);
+  });
+
+  it('when the database is stopped for 10 s and started again', async () => {
+    const postgres = await ownPostgres();
+    const db = onServer(postgres, 'postgres');
+    const sql = new SqlClient(db);
+    const later = new SqlClient(db);
+    opened.push(sql, later);
+    try {
+      const [kafka, sluice] = await Promise.all([KafkaTraffic.shared(), WorkerProcess.start()]);
+      workers.push(sluice);
+      const prefix = uniqueName('out');
+      await sql.run(
+        'create table t (ts timestamptz primary key, n int8)',
+        `insert into t select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, 999) i`,
+      );
+      await sluice.rest.create('gone', sourceConfig(db, { 'topic.prefix': prefix }));
+      await kafka.texts(topicOf(prefix, db, 't'), 1000);
+      await postgres.stop();
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+      await postgres.start();
+      await later.run(`insert into t select now() - i * interval '1 ms', 5000 + i from generate_series(0, 99) i`);
+      const rows = rowsOf(await kafka.texts(topicOf(prefix, db, 't'), 1100));
+      assert.equal(new Set(rows.map(({ n }) => n)).size, 1100);
+      await sluice.rest.untilState('gone', 'RUNNING', 1);
+    } finally {
+      await Promise.all(workers.splice(0).map((each) => each.discard()));
+      await Promise.all(opened.splice(0).map((each) => each.close()));
+      await postgres.discard();
+    }
+  });
+});

@@ -1,0 +1,40 @@
+import type { TestDatabase } from './services.ts';
+
+const STRINGS = {
+  'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+  'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
+};
+
+/** Options of a sink into this database; `more` comes over them. */
+export function sinkConfig(
+  { host, port, user, password, database }: TestDatabase,
+  more: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return {
+    ...STRINGS,
+    'connector.class': 'com.db.kafka.connect.sink.DbSinkConnector',
+    'connection.url': `jdbc:db://${host}:${String(port)}/${database}`,
+    'connection.user': user,
+    'connection.password': password,
+    ...more,
+  };
+}
+
+/** Options of a source of this database, one partition a topic; `more` comes over them. */
+export function sourceConfig(
+  { host, port, user, password, database }: TestDatabase,
+  more: Readonly<Record<string, string>>,
+): Record<string, string> {
+  return {
+    ...STRINGS,
+    'connector.class': 'com.db.kafka.connect.source.DbSourceConnector',
+    'connection.url': `jdbc:db://${host}:${String(port)}/${database}`,
+    'connection.user': user,
+    'connection.password': password,
+    'out.format': 'json_db',
+    'poll.interval.ms': '200',
+    'topic.creation.default.partitions': '1',
+    'topic.creation.default.replication.factor': '1',
+    ...more,
+  };
+}

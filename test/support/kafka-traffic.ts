@@ -1,0 +1,94 @@
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import type { ConsumedRecord, KafkaClient, ProducedRecord } from '../../src/kafka/api.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { broker } from './services.ts';
+import { until } from './until.ts';
+
+export interface TestMessage {
+  readonly key?: string;
+  readonly value: string | null;
+  readonly partition?: number;
+}
+
+/** Topics, messages and offsets of a broker, as a test wants them. */
+export class KafkaTraffic {
+  readonly #client: KafkaClient;
+
+  constructor(bootstrapServers: string) {
+    this.#client = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, silentLogger);
+  }
+
+  /** On the shared broker. */
+  static async shared(): Promise<KafkaTraffic> {
+    return new KafkaTraffic((await broker()).bootstrapServers);
+  }
+
+  async createTopic(name: string, partitions = 1): Promise<void> {
+    const admin = this.#client.admin();
+    await admin.createTopic({ name, partitions, replicationFactor: 1, settings: {} });
+    await admin.close();
+  }
+
+  async produce(topic: string, messages: readonly TestMessage[]): Promise<void> {
+    const producer = this.#client.producer();
+    await producer.connect();
+    for (let from = 0; from < messages.length; from += 2000) {
+      await producer.send(messages.slice(from, from + 2000).map((message) => toRecord(topic, message)));
+    }
+    await producer.close();
+  }
+
+  /** Reads a topic from its beginning until `enough` says so; fails after `timeoutMs`. */
+  async read(
+    topic: string,
+    enough: (records: readonly ConsumedRecord[]) => boolean,
+    timeoutMs = 30_000,
+  ): Promise<readonly ConsumedRecord[]> {
+    const admin = this.#client.admin();
+    const partitions = await until(
+      async () => (await admin.describeTopics([topic])).get(topic),
+      `topic ${topic} exists`,
+      { timeoutMs },
+    );
+    await admin.close();
+    const consumer = this.#client.consumer({ 'auto.offset.reset': 'earliest' });
+    consumer.assign(Array.from({ length: partitions }, (_, partition) => ({ topic, partition })));
+    const records: ConsumedRecord[] = [];
+    const deadline = Date.now() + timeoutMs;
+    try {
+      while (!enough(records)) {
+        if (Date.now() > deadline) throw new Error(`${topic} has only ${String(records.length)} records so far`);
+        records.push(...(await consumer.poll(200)));
+      }
+    } finally {
+      await consumer.close(1000);
+    }
+    return records;
+  }
+
+  async texts(topic: string, count: number, timeoutMs?: number): Promise<string[]> {
+    const records = await this.read(topic, ({ length }) => length >= count, timeoutMs);
+    return records.map(({ value }) => value?.toString() ?? '');
+  }
+
+  /** Committed offsets of a group added up; 0 for a group that has none. */
+  async committed(group: string): Promise<number> {
+    const admin = this.#client.admin();
+    try {
+      return (await admin.groupOffsets(group)).reduce((sum, { offset }) => sum + Math.max(0, offset), 0);
+    } finally {
+      await admin.close();
+    }
+  }
+}
+
+function toRecord(topic: string, { key, value, partition }: TestMessage): ProducedRecord {
+  return {
+    topic,
+    partition: partition ?? null,
+    key: key === undefined ? null : Buffer.from(key),
+    value: value === null ? null : Buffer.from(value),
+    timestamp: null,
+    headers: [],
+  };
+}

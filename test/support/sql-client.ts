@@ -1,0 +1,50 @@
+import pg from 'pg';
+import type { TestDatabase } from './services.ts';
+
+/** One connection of the test's own to look at what arrived; values are text, as the server prints them. */
+export class SqlClient {
+  readonly #database: TestDatabase;
+  #client: pg.Client | undefined;
+
+  constructor(database: TestDatabase) {
+    this.#database = database;
+  }
+
+  async rows(sql: string, parameters: readonly unknown[] = []): Promise<(string | null)[][]> {
+    const client = await this.#connected();
+    const result = await client.query<(string | null)[]>({
+      text: sql,
+      values: [...parameters],
+      rowMode: 'array',
+      types: { getTypeParser: () => (value: unknown) => value },
+    });
+    return result.rows;
+  }
+
+  /** The first cell, as a number. */
+  async number(sql: string): Promise<number> {
+    return Number((await this.rows(sql))[0]?.[0]);
+  }
+
+  async run(...statements: string[]): Promise<void> {
+    const client = await this.#connected();
+    for (const statement of statements) await client.query(statement);
+  }
+
+  async close(): Promise<void> {
+    await this.#client?.end().catch(() => undefined);
+    this.#client = undefined;
+  }
+
+  async #connected(): Promise<pg.Client> {
+    if (this.#client !== undefined) return this.#client;
+    const { host, port, user, password, database } = this.#database;
+    const client = new pg.Client({ host, port, user, password, database });
+    client.on('error', () => {
+      this.#client = undefined;
+    });
+    await client.connect();
+    this.#client = client;
+    return client;
+  }
+}
