@@ -5,8 +5,8 @@ import type { OptionDeclaration, OptionDeclarations, OptionResult, OptionType, P
 import { Password } from './password.ts';
 import { invalidValueText } from './to-text.ts';
 
-/** Finds a class by full name or alias and gives its full name; `undefined` when there is none. */
-export type ClassFinder = (name: string) => string | undefined;
+/** Finds the class an option names, by full name or alias, and gives its full name; `undefined` when there is none. */
+export type ClassFinder = (className: string, option: string) => string | undefined;
 
 /** A flat configuration as it comes in; a JSON `null` is possible before validation. */
 export type RawConfig = Readonly<Record<string, string | null | undefined>>;
@@ -54,7 +54,7 @@ function parseBoolean(name: string, raw: string, text: string): boolean {
 }
 
 function parseClass(name: string, raw: string, text: string, findClass: ClassFinder | undefined): string {
-  const found = findClass === undefined ? text : findClass(text);
+  const found = findClass === undefined ? text : findClass(text, name);
   return found === undefined || found === '' ? refuse(name, raw, `Class ${raw} could not be found.`) : found;
 }
 

@@ -105,7 +105,7 @@ function encode(value: unknown, type: OptionType): Json {
     case 'SHORT':
       return { int16: Number(value) };
     case 'LONG':
-      return { int64: String(value) };
+      return { int64: (value as number | bigint).toString() };
     case 'DOUBLE':
       return { float64: doubleText(value as number) };
     case 'CLASS':

@@ -46,7 +46,7 @@ function writePlain(schema: Schema, value: ConnectValue, settings: WriteSettings
     case 'int8':
     case 'int16':
     case 'int32':
-      if (Number.isInteger(value)) return String(value);
+      if (typeof value === 'number' && Number.isInteger(value)) return String(value);
       return value instanceof TypedNumber && value.type === schema.type ? String(value.value) : mismatch(schema, value);
     case 'int64':
       return typeof value === 'bigint' ? String(value) : mismatch(schema, value);

@@ -1,0 +1,103 @@
+import type { OptionDeclarations, Recommender, Validator } from './option.ts';
+import type { ClassFinder } from './parse.ts';
+import { parseVersionRange } from './version-range.ts';
+
+export type ChoiceKind = 'connector' | 'converter' | 'header_converter' | 'transformation' | 'predicate';
+
+/** What validation needs to know of an installed plugin. */
+export interface PluginChoice {
+  readonly className: string;
+  readonly version: string;
+  readonly options: OptionDeclarations;
+}
+
+/** The installed plugins; `tryFind` takes full names and aliases. */
+export interface PluginChoices {
+  ofType(kind: ChoiceKind): readonly PluginChoice[];
+  tryFind(kind: ChoiceKind, name: string): PluginChoice | undefined;
+}
+
+const INTERFACES: Readonly<Record<ChoiceKind, string>> = {
+  connector: 'Connector',
+  converter: 'Converter',
+  header_converter: 'HeaderConverter',
+  transformation: 'Transformation',
+  predicate: 'Predicate',
+};
+
+/** The kind of plugin that a class option of a connector names; `undefined` for the connector's own options. */
+export function kindOfOption(option: string): ChoiceKind | undefined {
+  if (option === 'key.converter' || option === 'value.converter') return 'converter';
+  if (option === 'header.converter') return 'header_converter';
+  if (/^transforms\..+\.type$/.test(option)) return 'transformation';
+  return /^predicates\..+\.type$/.test(option) ? 'predicate' : undefined;
+}
+
+/**
+ * Finds the classes that options name. A class of another kind is found too, so that `implementsKind` can say what is
+ * wrong with it.
+ */
+export function classFinder(plugins: PluginChoices): ClassFinder {
+  return (name, option) => {
+    const kind = kindOfOption(option);
+    if (kind === undefined) return name;
+    const found = plugins.tryFind(kind, name);
+    if (found !== undefined) return found.className;
+    return isKnownClass(plugins, name) || innerClasses(plugins, kind, name).length > 0 ? name : undefined;
+  };
+}
+
+function isKnownClass(plugins: PluginChoices, className: string): boolean {
+  const kinds = Object.keys(INTERFACES) as ChoiceKind[];
+  return kinds.some((kind) => plugins.ofType(kind).some((plugin) => plugin.className === className));
+}
+
+/** `Cast$Key` and `Cast$Value` of `Cast`, which is no plugin itself. */
+function innerClasses(plugins: PluginChoices, kind: ChoiceKind, name: string): string[] {
+  const names = plugins.ofType(kind).map(({ className }) => className);
+  return names.filter((className) => className.startsWith(`${name}$`)).sort();
+}
+
+/** Why a class that was found cannot be used at a place for this kind; `undefined` when it can. */
+export function kindMismatch(plugins: PluginChoices, kind: ChoiceKind, className: string): string | undefined {
+  if (plugins.tryFind(kind, className) !== undefined) return undefined;
+  const inner = innerClasses(plugins, kind, className);
+  if (inner.length > 0) return `This class is abstract and cannot be created. Did you mean ${inner.join(', ')}?`;
+  return `Class class ${className} does not implement the ${INTERFACES[kind]} interface`;
+}
+
+/** Classes of a kind as recommended values. */
+export function recommendClasses(plugins: PluginChoices, kind: ChoiceKind): Recommender {
+  return {
+    validValues: () => plugins.ofType(kind).map(({ className }) => className),
+    visible: () => true,
+  };
+}
+
+/** The versions of the plugin that another option names; hidden while that names none. */
+export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, option: string): Recommender {
+  const chosen = (parsed: ReadonlyMap<string, unknown>) => {
+    const name = parsed.get(option);
+    return typeof name === 'string' ? plugins.tryFind(kind, name) : undefined;
+  };
+  return {
+    validValues: (_name, parsed) => [chosen(parsed)?.version].filter((version) => version !== undefined),
+    visible: (_name, parsed) => parsed.get(option) !== null,
+  };
+}
+
+/** A version or range that the installed plugin is in. */
+export function installedVersion(plugin: PluginChoice | undefined): Validator {
+  return {
+    text: '',
+    check(name, value) {
+      if (typeof value !== 'string') return undefined;
+      const range = parseVersionRange(value);
+      if (range === undefined) return { message: `Invalid version range for ${name}: ${value}` };
+      if (plugin === undefined || range.includes(plugin.version)) return undefined;
+      return {
+        message: `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${plugin.version}]`,
+      };
+    },
+  };
+}

@@ -1,0 +1,241 @@
+import { sinkConnectorOptions, sourceConnectorOptions } from './connector-options.ts';
+import type { Importance, OptionDeclaration, OptionDeclarations, Recommender, Validator } from './option.ts';
+import { parseValue, type RawConfig } from './parse.ts';
+import {
+  installedVersion,
+  kindMismatch,
+  recommendClasses,
+  recommendVersions,
+  type ChoiceKind,
+  type PluginChoice,
+  type PluginChoices,
+} from './plugin-choices.ts';
+import { invalidValueText } from './to-text.ts';
+import type { Properties } from './worker-config.ts';
+
+/** What Connect's options for one connector depend on. */
+export interface ConnectorSurroundings {
+  readonly type: 'sink' | 'source';
+  readonly connector: PluginChoice;
+  readonly plugins: PluginChoices;
+  /** `key.converter` and so on of the worker, which a connector uses when it names none. */
+  readonly converterConfig: Properties;
+}
+
+/**
+ * Connect's own options of a connector with this configuration: the common ones with the installed plugins as
+ * recommended values and the worker's converters as defaults, then those of each transformation and predicate named.
+ */
+export function connectorOptionsFor(config: RawConfig, surroundings: ConnectorSurroundings): OptionDeclarations {
+  const { type, connector, plugins } = surroundings;
+  const base: OptionDeclarations = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;
+  return {
+    ...base,
+    ...versionOption(base, 'connector', 'connector.class', connector, plugins),
+    ...converterOptions(base, 'key.converter', 'converter', config, surroundings),
+    ...converterOptions(base, 'value.converter', 'converter', config, surroundings),
+    ...converterOptions(base, 'header.converter', 'header_converter', config, surroundings),
+    ...aliasOptions('transforms', config, plugins),
+    ...aliasOptions('predicates', config, plugins),
+  };
+}
+
+function converterOptions(
+  base: OptionDeclarations,
+  option: string,
+  kind: ChoiceKind,
+  config: RawConfig,
+  { plugins, converterConfig }: ConnectorSurroundings,
+): OptionDeclarations {
+  const declared = base[option];
+  if (declared === undefined) return {};
+  const byDefault = converterConfig[option] ?? null;
+  const chosen = plugins.tryFind(kind, (config[option] ?? byDefault ?? '').trim());
+  return {
+    [option]: {
+      ...declared,
+      default: byDefault === null ? null : (plugins.tryFind(kind, byDefault)?.className ?? byDefault),
+      recommender: recommendClasses(plugins, kind),
+      validator: classOfKind(plugins, kind, declared.validator?.text ?? ''),
+    },
+    ...versionOption(base, kind, option, chosen, plugins),
+  };
+}
+
+/** `<option>.plugin.version` (`connector.plugin.version` of `connector.class`), with the installed version as default. */
+function versionOption(
+  base: OptionDeclarations,
+  kind: ChoiceKind,
+  option: string,
+  chosen: PluginChoice | undefined,
+  plugins: PluginChoices,
+): OptionDeclarations {
+  const name = kind === 'connector' ? 'connector.plugin.version' : `${option}.plugin.version`;
+  const declared = base[name];
+  if (declared === undefined) return {};
+  return {
+    [name]: {
+      ...declared,
+      default: chosen?.version ?? null,
+      validator: installedVersion(chosen),
+      recommender: recommendVersions(plugins, kind, option),
+    },
+  };
+}
+
+function classOfKind(plugins: PluginChoices, kind: ChoiceKind, text: string): Validator {
+  return {
+    text,
+    check(_name, value) {
+      const message = typeof value === 'string' ? kindMismatch(plugins, kind, value) : undefined;
+      return message === undefined ? undefined : { message };
+    },
+  };
+}
+
+const ALIASED = {
+  transforms: { kind: 'transformation', group: 'Transforms', noun: 'Transformation' },
+  predicates: { kind: 'predicate', group: 'Predicates', noun: 'Predicate' },
+} as const;
+
+const CONDITION: OptionDeclarations = {
+  predicate: {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: 'Alias of the predicate that decides whether the transformation is applied.',
+  },
+  negate: {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Apply the transformation where the predicate does not hold.',
+  },
+};
+
+/** The options of every transformation (or predicate) that the configuration names an alias for. */
+export function aliasOptions(
+  family: keyof typeof ALIASED,
+  config: RawConfig,
+  plugins: PluginChoices,
+): OptionDeclarations {
+  const aliases = parseValue(family, 'LIST', config[family] ?? '') as readonly string[];
+  const declarations: Record<string, OptionDeclaration> = {};
+  for (const alias of new Set(aliases)) Object.assign(declarations, optionsOfAlias(family, alias, config, plugins));
+  return declarations;
+}
+
+function optionsOfAlias(
+  family: keyof typeof ALIASED,
+  alias: string,
+  config: RawConfig,
+  plugins: PluginChoices,
+): OptionDeclarations {
+  const { kind, group: familyGroup, noun } = ALIASED[family];
+  const prefix = `${family}.${alias}.`;
+  const group = `${familyGroup}: ${alias}`;
+  const className = (config[`${prefix}type`] ?? '').trim();
+  const plugin = className === '' ? undefined : plugins.tryFind(kind, className);
+  const own = plugin === undefined ? {} : { ...plugin.options, ...(family === 'transforms' ? CONDITION : {}) };
+  return {
+    [`${prefix}type`]: {
+      type: 'CLASS',
+      importance: 'HIGH',
+      documentation: `Class of the ${noun.toLowerCase()} ${alias}.`,
+      group,
+      order: 0,
+      width: 'LONG',
+      displayName: `${noun} type for ${alias}`,
+      validator: aliasType(alias, noun, prefix, config, classOfKind(plugins, kind, '')),
+      recommender: recommendClasses(plugins, kind),
+    },
+    [`${prefix}plugin.version`]: {
+      type: 'STRING',
+      default: plugin?.version ?? null,
+      importance: 'HIGH',
+      documentation: `Version of the ${noun.toLowerCase()} ${alias}.`,
+      group,
+      order: 1,
+      width: 'LONG',
+      displayName: `${noun} version for ${alias}`,
+      validator: installedVersion(plugin),
+      recommender: { ...recommendVersions(plugins, kind, `${prefix}type`), visible: () => true },
+    },
+    ...embedded(prefix, group, 2, own),
+  };
+}
+
+function aliasType(alias: string, noun: string, prefix: string, config: RawConfig, ofKind: Validator): Validator {
+  return {
+    text: `valid configs for ${alias} ${noun.toLowerCase()}`,
+    check(name, value) {
+      if (config[`${prefix}negate`] !== undefined && config[`${prefix}predicate`] === undefined) {
+        return {
+          message: `Config '${prefix}negate' was provided but there is no config '${prefix}predicate' defining a predicate to be negated.`,
+        };
+      }
+      return ofKind.check(name, value);
+    },
+  };
+}
+
+const BY_IMPORTANCE: readonly Importance[] = ['HIGH', 'MEDIUM', 'LOW'];
+
+/**
+ * A plugin's options below a prefix (ConfigDef.embed): required ones first, then by importance, then by name. Validators
+ * and recommenders keep speaking of the names without the prefix.
+ */
+export function embedded(
+  prefix: string,
+  group: string,
+  firstOrder: number,
+  declarations: OptionDeclarations,
+): OptionDeclarations {
+  const sorted = Object.entries(declarations)
+    .filter(([, option]) => option.internal !== true)
+    .sort(
+      ([aName, a], [bName, b]) =>
+        Number(b.default === undefined) - Number(a.default === undefined) ||
+        BY_IMPORTANCE.indexOf(a.importance) - BY_IMPORTANCE.indexOf(b.importance) ||
+        (aName < bName ? -1 : 1),
+    );
+  return Object.fromEntries(
+    sorted.map(([name, option], index): [string, OptionDeclaration] => [
+      `${prefix}${name}`,
+      {
+        ...option,
+        group: option.group === undefined ? group : `${group}: ${option.group}`,
+        order: firstOrder + index,
+        displayName: option.displayName ?? name,
+        ...(option.validator === undefined ? {} : { validator: unprefixedValidator(name, option.validator, option) }),
+        ...(option.dependents === undefined ? {} : { dependents: option.dependents.map((each) => `${prefix}${each}`) }),
+        ...(option.recommender === undefined
+          ? {}
+          : { recommender: unprefixedRecommender(prefix, name, option.recommender) }),
+      },
+    ]),
+  );
+}
+
+function unprefixedValidator(name: string, validator: Validator, { type }: OptionDeclaration): Validator {
+  return {
+    ...validator,
+    check(_prefixed, value) {
+      const verdict = validator.check(name, value);
+      return typeof verdict === 'string' ? { message: invalidValueText(name, value, verdict, type) } : verdict;
+    },
+  };
+}
+
+function unprefixedRecommender(prefix: string, name: string, recommender: Recommender): Recommender {
+  const own = (parsed: ReadonlyMap<string, unknown>) =>
+    new Map(
+      [...parsed].flatMap(([key, value]) =>
+        key.startsWith(prefix) ? [[key.slice(prefix.length), value] as const] : [],
+      ),
+    );
+  return {
+    validValues: (_prefixed, parsed) => recommender.validValues(name, own(parsed)),
+    visible: (_prefixed, parsed) => recommender.visible(name, own(parsed)),
+  };
+}

@@ -1,0 +1,56 @@
+/** Version ranges as `*.plugin.version` options take them: `1.0` (that one), `[1.0,2.0)`, `(,1.5]`, several with commas. */
+export interface VersionRange {
+  /** As messages show it; a single version is a range of one. */
+  readonly text: string;
+  includes(version: string): boolean;
+}
+
+const PART = /^([[(])\s*([^,[\]()\s]*)\s*(?:(,)\s*([^,[\]()\s]*)\s*)?([\])])/;
+
+/** `undefined` when the text is no range. */
+export function parseVersionRange(text: string): VersionRange | undefined {
+  const given = text.trim();
+  if (/^[^,[\]()\s]+$/.test(given))
+    return { text: `[${given},${given}]`, includes: (version) => compareVersions(version, given) === 0 };
+  const parts: ((version: string) => boolean)[] = [];
+  let rest = given;
+  while (rest !== '') {
+    const match = PART.exec(rest);
+    if (match === null) return undefined;
+    parts.push(inPart(match));
+    rest = rest.slice(match[0].length).replace(/^\s*,\s*(?=[[(])/, '');
+  }
+  return parts.length === 0 ? undefined : { text: given, includes: (version) => parts.some((part) => part(version)) };
+}
+
+function inPart([, open = '[', low = '', comma, high = '', close = ']']: RegExpExecArray): (
+  version: string,
+) => boolean {
+  if (comma === undefined) return (version) => compareVersions(version, low) === 0;
+  return (version) => {
+    const fromLow = low === '' ? 1 : compareVersions(version, low);
+    const toHigh = high === '' ? -1 : compareVersions(version, high);
+    return (open === '[' ? fromLow >= 0 : fromLow > 0) && (close === ']' ? toHigh <= 0 : toHigh < 0);
+  };
+}
+
+/** Numbers by value, part by part; a qualifier (`-SNAPSHOT`) comes before the release, others by their letters. */
+export function compareVersions(a: string, b: string): number {
+  const [left, right] = [versionParts(a), versionParts(b)];
+  for (let index = 0; index < Math.max(left.length, right.length); index++) {
+    const order = compareParts(left[index] ?? '0', right[index] ?? '0');
+    if (order !== 0) return order;
+  }
+  return 0;
+}
+
+function versionParts(version: string): string[] {
+  return version.toLowerCase().split(/[.\-_]|(?<=\d)(?=[a-z])|(?<=[a-z])(?=\d)/);
+}
+
+function compareParts(a: string, b: string): number {
+  const [aIsNumber, bIsNumber] = [/^\d+$/.test(a), /^\d+$/.test(b)];
+  if (aIsNumber && bIsNumber) return Math.sign(Number(a) - Number(b));
+  if (aIsNumber !== bIsNumber) return aIsNumber ? 1 : -1;
+  return a < b ? -1 : a > b ? 1 : 0;
+}

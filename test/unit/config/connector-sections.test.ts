@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { configInfos } from '../../../src/config/config-values.ts';
+import { validateConnectorSections } from '../../../src/config/connector-sections.ts';
+import { declareOptions, type OptionDeclarations } from '../../../src/config/option.ts';
+import type { RawConfig } from '../../../src/config/parse.ts';
+import type { ChoiceKind, PluginChoice, PluginChoices } from '../../../src/config/plugin-choices.ts';
+import { atLeast } from '../../../src/config/validators.ts';
+
+const none: OptionDeclarations = {};
+const encoding = declareOptions({
+  'converter.type': { type: 'STRING', importance: 'LOW', documentation: '' },
+  size: { type: 'INT', default: 10, importance: 'LOW', documentation: '', group: 'Sizes', validator: atLeast(1) },
+});
+const masking = declareOptions({
+  text: { type: 'STRING', default: '', importance: 'LOW', documentation: '' },
+  fields: { type: 'LIST', importance: 'HIGH', documentation: '' },
+  count: { type: 'INT', default: 1, importance: 'MEDIUM', documentation: '', validator: atLeast(1) },
+});
+const own = declareOptions({ file: { type: 'STRING', default: null, importance: 'HIGH', documentation: '' } });
+
+const installed: Readonly<Record<ChoiceKind, readonly PluginChoice[]>> = {
+  connector: [{ className: 'x.FileSinkConnector', version: '1.2', options: own }],
+  converter: [
+    { className: 'x.TextConverter', version: '1.0', options: encoding },
+    { className: 'x.JsonConverter', version: '1.0', options: none },
+  ],
+  header_converter: [{ className: 'x.HeaderConverter', version: '1.0', options: none }],
+  transformation: [
+    { className: 'x.Mask$Key', version: '2.0', options: masking },
+    { className: 'x.Mask$Value', version: '2.0', options: masking },
+  ],
+  predicate: [{ className: 'x.IsEmpty', version: '2.0', options: none }],
+};
+
+const plugins: PluginChoices = {
+  ofType: (kind) => installed[kind],
+  tryFind: (kind, name) =>
+    installed[kind].find(
+      ({ className }) => className === name || className === `x.${name}` || className === `x.${name}Converter`,
+    ),
+};
+
+function validate(config: RawConfig) {
+  const [connector] = installed.connector;
+  assert.ok(connector);
+  const sections = validateConnectorSections(
+    { name: 'n', 'connector.class': 'x.FileSinkConnector', topics: 't', ...config },
+    {
+      type: 'sink',
+      connector,
+      plugins,
+      converterConfig: {
+        'key.converter': 'Text',
+        'value.converter': 'x.JsonConverter',
+        'header.converter': 'x.HeaderConverter',
+      },
+    },
+  );
+  const infos = configInfos('x.FileSinkConnector', sections);
+  const of = (name: string) => {
+    const found = infos.configs.find(({ value }) => value.name === name);
+    assert.ok(found, name);
+    return found;
+  };
+  return { infos, of, errors: infos.configs.flatMap(({ value }) => value.errors) };
+}
+
+describe('validating a connector', () => {
+  it("shows the worker's converters and the installed versions as defaults", () => {
+    const { infos, of, errors } = validate({});
+    assert.deepEqual(errors, []);
+    assert.equal(of('key.converter').definition?.default_value, 'x.TextConverter');
+    assert.equal(of('key.converter').value.value, 'x.TextConverter');
+    assert.deepEqual(of('key.converter').value.recommended_values, ['x.TextConverter', 'x.JsonConverter']);
+    assert.equal(of('connector.plugin.version').value.value, '1.2');
+    assert.deepEqual(of('value.converter.plugin.version').value.recommended_values, ['1.0']);
+    assert.deepEqual(infos.groups, ['Common', 'Transforms', 'Predicates', 'Error Handling']);
+    assert.equal(infos.configs.at(-1)?.value.name, 'file');
+  });
+
+  it('adds the options of a converter the connector names, and speaks of them without their prefix', () => {
+    const { infos, of, errors } = validate({ 'value.converter': 'Text', 'value.converter.size': '0' });
+    assert.deepEqual(errors, ['Invalid value 0 for configuration size: Value must be at least 1']);
+    assert.equal(of('value.converter').value.value, 'x.TextConverter');
+    assert.equal(of('value.converter.converter.type').value.value, 'value');
+    assert.equal(of('value.converter.size').definition?.display_name, 'size');
+    assert.deepEqual(infos.groups.at(-1), 'Sizes');
+  });
+
+  it('hides the version of a converter that does not exist', () => {
+    const { of, errors } = validate({ 'value.converter': 'x.Nope' });
+    assert.deepEqual(errors, [
+      'Invalid value x.Nope for configuration value.converter: Class x.Nope could not be found.',
+    ]);
+    assert.equal(of('value.converter').value.value, null);
+    assert.equal(of('value.converter.plugin.version').value.visible, false);
+  });
+
+  it('lists the options of a transformation: required first, then by importance, then by name', () => {
+    const { of, infos, errors } = validate({
+      transforms: 'm',
+      'transforms.m.type': 'x.Mask$Value',
+      'transforms.m.fields': 'a,b',
+    });
+    assert.deepEqual(errors, []);
+    const listed = infos.configs.filter(({ definition }) => definition?.group === 'Transforms: m');
+    assert.deepEqual(
+      listed.map(({ definition }) => [definition?.name, definition?.order_in_group]),
+      ['type', 'plugin.version', 'fields', 'count', 'negate', 'predicate', 'text'].map((name, index) => [
+        `transforms.m.${name}`,
+        index,
+      ]),
+    );
+    assert.equal(of('transforms.m.fields').value.value, 'a,b');
+    assert.equal(of('transforms.m.type').definition?.display_name, 'Transformation type for m');
+  });
+
+  it('finds every mistake in a transformation', () => {
+    const { errors } = validate({
+      transforms: 'm',
+      'transforms.m.type': 'x.Mask$Value',
+      'transforms.m.count': '0',
+      'transforms.m.negate': 'perhaps',
+      'transforms.m.plugin.version': '9.9',
+    });
+    assert.deepEqual(errors, [
+      "Config 'transforms.m.negate' was provided but there is no config 'transforms.m.predicate' defining a predicate to be negated.",
+      'Plugin x.Mask$Value not found that matches the version range [9.9,9.9], available versions: [2.0]',
+      'Missing required configuration "transforms.m.fields" which has no default value.',
+      'Invalid value 0 for configuration count: Value must be at least 1',
+      'Invalid value perhaps for configuration transforms.m.negate: Expected value to be either true or false',
+    ]);
+  });
+
+  it('says what is wrong with a class at the wrong place', () => {
+    const error = (config: RawConfig) => validate(config).errors[0];
+    assert.equal(
+      error({ transforms: 'm', 'transforms.m.type': 'x.Mask' }),
+      'This class is abstract and cannot be created. Did you mean x.Mask$Key, x.Mask$Value?',
+    );
+    assert.equal(
+      error({ transforms: 'm', 'transforms.m.type': 'x.JsonConverter' }),
+      'Class class x.JsonConverter does not implement the Transformation interface',
+    );
+    assert.equal(
+      error({ predicates: 'p' }),
+      'Missing required configuration "predicates.p.type" which has no default value.',
+    );
+    assert.equal(
+      error({ 'key.converter': 'x.IsEmpty' }),
+      'Class class x.IsEmpty does not implement the Converter interface',
+    );
+  });
+});
