@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { toError } from '../errors.ts';
 import { createLogger } from '../observe/logger.ts';
 import { LiveView } from './live-view.ts';
@@ -71,15 +72,5 @@ export async function runDev(options: DevOptions): Promise<number> {
 
 /** Resolves early when the signal aborts. */
 async function waitFor(ms: number, signal?: AbortSignal): Promise<void> {
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal?.addEventListener(
-      'abort',
-      () => {
-        clearTimeout(timer);
-        resolve();
-      },
-      { once: true },
-    );
-  });
+  await delay(ms, undefined, signal === undefined ? {} : { signal }).catch(() => undefined);
 }
