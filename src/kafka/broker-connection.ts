@@ -122,6 +122,7 @@ export class BrokerConnection {
       logger: this.#libraryLogger,
       socketFactory: (request) => (this.#socket = openSocket(request)),
       connectionTimeout: connectTimeoutMs,
+      reauthenticationThreshold: REAUTHENTICATE_BEFORE_MS,
       requestTimeout: requestTimeoutMs,
       enforceRequestTimeout: true,
     });
@@ -153,7 +154,9 @@ export class BrokerConnection {
       return new AuthenticationError(`${where}: ${toError(error).message}`, { cause: error });
     }
     if (typeof code === 'string' && TLS_REFUSAL.test(code)) {
-      return new AuthenticationError(`${where}: TLS handshake failed: ${toError(error).message}`, { cause: error });
+      return new AuthenticationError(`${where}: TLS handshake failed: ${toError(error).message.trim()}`, {
+        cause: error,
+      });
     }
     return this.#unreachable(error);
   }
@@ -163,6 +166,12 @@ interface OpenConnection {
   readonly connection: LibraryConnection;
   readonly ranges: ApiRanges;
 }
+
+/**
+ * How long before its end a SASL session is renewed. The library's 10 s would be more than the whole of a short session
+ * (`connections.max.reauth.ms`), and brokers refuse to renew twice within a second.
+ */
+const REAUTHENTICATE_BEFORE_MS = 2000;
 
 /** Certificates that do not verify, and handshakes that the other side refused; not what a broken network gives. */
 const TLS_REFUSAL = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/;

@@ -43,6 +43,7 @@ export interface ConnectionParameters {
   readonly ssl: ConnectionOptions | null;
   readonly sasl: SaslOptions | null;
   readonly connectionTimeout: number;
+  readonly reauthenticationThreshold: number;
   readonly requestTimeout: number;
   readonly enforceRequestTimeout: boolean;
 }

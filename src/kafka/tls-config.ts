@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { ConnectionOptions, SecureVersion } from 'node:tls';
+import { createSecureContext, type ConnectionOptions, type SecureVersion } from 'node:tls';
 import { ConfigError, toError } from '../errors.ts';
 import type { PropertyReader } from './properties.ts';
 
@@ -33,13 +33,29 @@ export function tlsOptions(properties: PropertyReader): () => ConnectionOptions 
     'ssl.secure.random.implementation',
     'ssl.engine.factory.class',
   );
-  return () => ({
-    ...trust(truststore),
-    ...identity(keystore),
-    ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
-    ...protocolRange(versions),
-    ...(checkHost ? {} : { checkServerIdentity: () => undefined }),
-  });
+  return () => {
+    const secrets = { ...trust(truststore), ...identity(keystore) };
+    checkReadable(secrets);
+    return {
+      ...secrets,
+      ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
+      ...protocolRange(versions),
+      ...(checkHost ? {} : { checkServerIdentity: () => undefined }),
+    };
+  };
+}
+
+/** A wrong password or a broken file is an error of the configuration, not of the broker that is called later. */
+function checkReadable(secrets: ConnectionOptions): void {
+  try {
+    createSecureContext(secrets);
+  } catch (error) {
+    throw new ConfigError(
+      `The certificates or keys that the ssl.* properties name cannot be read (${toError(error).message}): check their ` +
+        'content and ssl.keystore.password, ssl.key.password',
+      { cause: error },
+    );
+  }
 }
 
 /** Set to nothing: the certificate's name is not compared with the host's. */

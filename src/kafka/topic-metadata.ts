@@ -16,6 +16,7 @@ export interface TopicInterest {
 
 /** A topic that is waited for is asked about this often. */
 const MISSING_TOPIC_MS = 1500;
+const UNREMARKABLE_MS = 1000;
 /** However often an update is asked for, updates are at least this far apart. */
 const MIN_INTERVAL_MS = 100;
 
@@ -31,7 +32,8 @@ export class TopicMetadata {
   readonly #wake = new Signal();
   #counts: ReadonlyMap<string, number> = new Map();
   readonly #leaders = new Map<string, number>();
-  readonly #missing = new Set<string>();
+  /** Since when a topic has been missing, and whether that was logged. */
+  readonly #missing = new Map<string, { readonly since: number; logged: boolean }>();
   #internal = new Set<string>();
   #failure: Error | undefined;
   #updatedAt = 0;
@@ -109,13 +111,21 @@ export class TopicMetadata {
 
   #noteTopicError(topic: string, code: number): void {
     if (code === ErrorCode.none) {
-      if (this.#missing.delete(topic)) this.#logger.info({ topic }, 'the topic exists now');
+      if (this.#missing.get(topic)?.logged === true) this.#logger.info({ topic }, 'the topic exists now');
+      this.#missing.delete(topic);
       return;
     }
     const error = KafkaError.ofCode(code, `Topic ${topic}`);
     if (!error.retriable) this.#failure = error;
-    if (code !== ErrorCode.unknownTopicOrPartition || this.#missing.has(topic)) return;
-    this.#missing.add(topic);
+    if (code === ErrorCode.unknownTopicOrPartition) this.#noteMissing(topic);
+  }
+
+  /** One that was created a moment ago is no news. */
+  #noteMissing(topic: string): void {
+    const missing = this.#missing.get(topic) ?? { since: Date.now(), logged: false };
+    this.#missing.set(topic, missing);
+    if (missing.logged || Date.now() - missing.since < UNREMARKABLE_MS) return;
+    missing.logged = true;
     this.#logger.warn({ topic }, 'the topic does not exist, waiting for it');
   }
 
@@ -144,7 +154,7 @@ export class TopicMetadata {
   #refreshMs(): number {
     const { topics, maxAgeMs } = this.#interest();
     if (topics === 'all') return maxAgeMs;
-    for (const topic of this.#missing) if (!topics.includes(topic)) this.#missing.delete(topic);
+    for (const topic of this.#missing.keys()) if (!topics.includes(topic)) this.#missing.delete(topic);
     const waiting = topics.some((topic) => !this.#counts.has(topic)) || this.#someWithoutLeader();
     return waiting ? Math.min(maxAgeMs, MISSING_TOPIC_MS) : maxAgeMs;
   }

@@ -12,6 +12,7 @@ import { producerConfig } from '../../../src/kafka/producer-config.ts';
 import { PropertyReader } from '../../../src/kafka/properties.ts';
 import { parseJaas } from '../../../src/kafka/sasl-config.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
+import { CERTIFICATE, PKCS12, PRIVATE_KEY } from './tls-fixture.ts';
 
 const SERVER = { 'bootstrap.servers': 'localhost:9092' };
 
@@ -197,7 +198,7 @@ describe('SASL properties', () => {
 });
 
 describe('TLS properties', () => {
-  const pem = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n';
+  const pem = CERTIFICATE;
   let folder: string;
 
   before(() => {
@@ -219,18 +220,18 @@ describe('TLS properties', () => {
   });
 
   it('take PEM files, and PKCS12 with its password', () => {
-    const key = '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n';
+    const key = PRIVATE_KEY;
     const both = file('both.pem', key + pem);
     const trust = { 'ssl.truststore.type': 'PEM', 'ssl.truststore.location': file('ca.pem', pem) };
     const { tls } = connection({ 'security.protocol': 'SSL', ...trust, 'ssl.keystore.location': both });
     assert.deepEqual([tls?.ca, tls?.cert, tls?.key].map(String), [pem, key + pem, key + pem]);
-    const store = file('store.p12', Buffer.from([0x30, 0x82, 1, 2, 3]));
+    const store = file('store.p12', PKCS12);
     const packed = connection({
       'security.protocol': 'SSL',
       'ssl.keystore.location': store,
       'ssl.keystore.password': 'secret',
     });
-    assert.deepEqual([packed.tls?.pfx, packed.tls?.passphrase], [Buffer.from([0x30, 0x82, 1, 2, 3]), 'secret']);
+    assert.deepEqual([packed.tls?.pfx, packed.tls?.passphrase], [PKCS12, 'secret']);
   });
 
   it('say how to convert what cannot be read', () => {
@@ -243,6 +244,15 @@ describe('TLS properties', () => {
     refused(
       { 'security.protocol': 'SSL', 'ssl.keystore.location': join(folder, 'none') },
       /ssl\.keystore\.location: ENOENT/,
+    );
+  });
+
+  it('are refused when the password of a store is wrong', () => {
+    const store = file('locked.p12', PKCS12);
+    const properties = { 'ssl.keystore.location': store, 'ssl.keystore.password': 'guessed' };
+    refused(
+      { 'security.protocol': 'SSL', ...properties },
+      /cannot be read .*check their content and ssl\.keystore\.password/,
     );
   });
 
