@@ -144,7 +144,7 @@ export class LocalPostgres {
     const args = ['-D', this.dataDir, '-p', String(this.port), ...flags];
     const process = await ServiceProcess.spawn({
       title: 'PostgreSQL',
-      ...this.#account.command(this.#binaries.postgres, args, [join(this.dataDir, 'PG_VERSION')]),
+      ...this.#account.command(this.#binaries.postgres, args, [this.dataDir]),
       logFile: this.logFile,
       stopSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
       whenOrphaned: this.#throwAway ? ['rm', '-rf', '--', dirname(this.dataDir)] : undefined,
