@@ -1,13 +1,14 @@
+import { javaRegex } from '../data/java-regex.ts';
 import { toError } from '../errors.ts';
 import type { Validator } from './option.ts';
 
-/** A regular expression that compiles (`topics.regex`, RegexRouter, TopicNameMatches). */
+/** A Java regular expression that compiles (`topics.regex`, RegexRouter, TopicNameMatches). */
 export const validRegex: Validator = {
   text: 'valid regex',
   check(_name, value) {
     if (typeof value !== 'string') return 'Invalid regex: there is none';
     try {
-      void new RegExp(value);
+      javaRegex(value);
       return undefined;
     } catch (error) {
       return `Invalid regex: ${toError(error).message}`;
