@@ -23,7 +23,7 @@ const COMMA = 0x2c;
 const CLOSE_BRACE = 0x7d;
 
 /**
- * Reads payloads of one struct schema of plain fields without a tree in between: 1.1 µs instead of 4 µs for four fields.
+ * Reads payloads of one struct schema of plain fields without a tree in between: 0.9 µs a message instead of 4.5 µs with four fields.
  * It knows only the form in which Java and Sluice write them (all fields, in order, no blanks, no escapes, numbers in
  * range) and gives `undefined` for any other, which the general reader then takes.
  */
