@@ -1,3 +1,4 @@
+import { createHook } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sharedProcesses } from './services.ts';
 
@@ -39,7 +40,7 @@ export function watchSuites(root: Mocha.Suite): void {
         left = more(census(), before);
       }
       before = census();
-      if (left.length > 0) throw new Error(`left open: ${left.join(', ')}${describeHandles()}`);
+      if (left.length > 0) throw new Error(`left open: ${left.join(', ')}${describeHandles()}${describeTimers()}`);
     });
   }
 }
@@ -56,4 +57,25 @@ function describeHandles(): string {
     return remotePort === undefined ? [] : [`a connection to port ${String(remotePort)}`];
   });
   return hints.length === 0 ? '' : ` (open: ${hints.join('; ')})`;
+}
+
+// Where timers that are still open were set, by id. Costs too much to be on always: `SLUICE_TEST_TRACE_TIMERS=1`.
+const timers = new Map<number, { readonly atMs: number; readonly stack: string }>();
+const tracing = process.env['SLUICE_TEST_TRACE_TIMERS'] !== undefined;
+if (tracing) {
+  createHook({
+    init: (id, type) => {
+      if (type === 'Timeout') timers.set(id, { atMs: performance.now(), stack: new Error('set here').stack ?? '' });
+    },
+    destroy: (id) => timers.delete(id),
+  }).enable();
+}
+
+function describeTimers(): string {
+  if (!tracing) return ' (SLUICE_TEST_TRACE_TIMERS=1 tells where open timers were set)';
+  const lines = [...timers.values()].map(({ atMs, stack }) => {
+    const frames = stack.split('\n').filter((line) => line.includes('    at ') && !line.includes('node:'));
+    return `\nset ${Math.round(performance.now() - atMs)} ms ago:\n${frames.slice(1, 7).join('\n')}`;
+  });
+  return lines.join('');
 }
