@@ -29,7 +29,7 @@ async function readConnectorFile(path: string): Promise<ConnectorFile> {
   const nested = text.trimStart().startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
   if (typeof nested['config'] === 'object' && nested['config'] !== null) {
     const config = parseProperties(JSON.stringify(nested['config']));
-    const name = String(nested['name'] ?? config['name'] ?? '');
+    const name = typeof nested['name'] === 'string' ? nested['name'] : (config['name'] ?? '');
     if (config['name'] !== undefined && config['name'] !== name) {
       throw new ConfigError(`config.name ${config['name']} differs from name ${name}`);
     }
@@ -41,8 +41,8 @@ async function readConnectorFile(path: string): Promise<ConnectorFile> {
 
 function initialState(value: unknown): TargetState | undefined {
   if (value === undefined || value === null) return undefined;
-  const state = String(value).toUpperCase();
+  const state = typeof value === 'string' ? value.toUpperCase() : '';
   if (state === 'RUNNING') return 'STARTED';
   if (state === 'PAUSED' || state === 'STOPPED') return state;
-  throw new ConfigError(`initial_state ${String(value)} is not one of RUNNING, PAUSED, STOPPED`);
+  throw new ConfigError(`initial_state ${JSON.stringify(value)} is not one of RUNNING, PAUSED, STOPPED`);
 }

@@ -17,6 +17,7 @@ import { ConnectorValidation } from './herder/validation.ts';
 import { createKafkaClient } from './kafka/client.ts';
 import type { Logger } from './observe/logger.ts';
 import { hostPort, RestServer, type Listener } from './rest/server.ts';
+import { parseListener } from './config/rest-validators.ts';
 
 /** Workers that share a `group.id` come later; until then a distributed worker is the first generation of its group. */
 const FIRST_GENERATION = 1;
@@ -49,7 +50,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     ...(await builtInPlugins({ strictJson: config.own['json.converter.strict'] })),
     ...(options.plugins ?? []),
   ]);
-  const listeners = config.rest.listeners.map(parseListener);
+  const listeners = config.rest.listeners.map(plainListener);
   const stores = openStores(config, logger);
   const clients = new KafkaTaskClients(config.clients, logger);
   const taskFactory = new TaskFactory({
@@ -75,7 +76,11 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     logger,
   });
   const groupId = config.mode === 'distributed' ? config.distributed['group.id'] : undefined;
-  const validation = new ConnectorValidation(plugins, groupId);
+  const validation = new ConnectorValidation({
+    plugins,
+    converterConfig: config.converterConfig,
+    workerGroupId: groupId,
+  });
   let clusterId = '';
   const rest = new RestServer({ herder, validation, kafkaClusterId: () => clusterId }, logger);
   const ports: number[] = [];
@@ -154,12 +159,12 @@ function openTopic(config: DistributedWorkerConfig, kind: keyof typeof PURPOSES,
     });
 }
 
-function parseListener(text: string): Listener {
-  const match = /^http:\/\/(\[[^\]]*\]|[^:/]*):(\d+)\/?$/i.exec(text.trim());
-  if (match === null) {
-    throw new ConfigError(`listeners: ${text} is not of the form http://host:port (https is not supported yet)`);
+function plainListener(url: string): Listener {
+  const listener = parseListener(url);
+  if (listener?.protocol !== 'http') {
+    throw new ConfigError(`listeners: ${url} cannot be served; this version listens on http:// only`);
   }
-  return { host: (match[1] ?? '').replace(/^\[|\]$/g, ''), port: Number(match[2]) };
+  return listener;
 }
 
 /** `rest.advertised.*`, else the first listener; a listener on all addresses is known by this host's own. */

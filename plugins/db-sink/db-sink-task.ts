@@ -14,7 +14,7 @@ import {
   type SinkTaskContext,
   type TopicPartition,
 } from '../../src/index.ts';
-import { createSinkDecoder, mayCreateTables } from './decoders.ts';
+import { createSinkDecoder, mayCreateTables, refusedByEngine } from './decoders.ts';
 import { sinkOptions } from './options.ts';
 import { TableWriter } from './table-writer.ts';
 import { WriteLane } from './write-lane.ts';
@@ -40,11 +40,8 @@ export class DbSinkTask implements SinkTask {
     );
     await connectWithAttempts(executor, { attempts, backoffMs, signal: context.signal });
     const engine = await executor.engine();
-    if (engine === 'relational' && options['protocol.type'] !== 'json_db') {
-      throw new ConfigError(
-        `protocol.type ${options['protocol.type']} needs a time-series database, and this one is marked relational; use json_db`,
-      );
-    }
+    const refused = refusedByEngine(options['protocol.type'], engine);
+    if (refused !== undefined) throw new ConfigError(refused);
     const writer = new TableWriter(
       executor,
       {

@@ -28,6 +28,12 @@ export function unsupportedPrecision(format: string, precision: string | null): 
   return `${format} takes ${precisions.join(', ')}, not ${precision}`;
 }
 
+/** Why a database of this engine does not take a format; `undefined` when it does. */
+export function refusedByEngine(format: string, engine: Engine): string | undefined {
+  if (engine !== 'relational' || format === 'json_db') return undefined;
+  return `${format} needs a time-series database, and this one is marked relational; use json_db`;
+}
+
 /** Whether a missing table can be made from the format's messages. */
 export function mayCreateTables(format: string): boolean {
   return formatOf(format)?.createsTables ?? false;

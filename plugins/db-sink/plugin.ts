@@ -9,7 +9,7 @@ import {
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
-import { unsupportedFormat, unsupportedPrecision } from './decoders.ts';
+import { refusedByEngine, unsupportedFormat, unsupportedPrecision } from './decoders.ts';
 import { sinkOptions } from './options.ts';
 
 /** Every task gets the same configuration: the consumer group divides the partitions. */
@@ -38,7 +38,10 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
     ...named('protocol.type', unsupportedFormat(format)),
     ...named('timestamp.precision', unsupportedPrecision(format, options['timestamp.precision'])),
   ];
-  return [...problems, ...(await checkConnection(options, silentLogger))];
+  const checked = await checkConnection(options, silentLogger, async (executor) =>
+    named('protocol.type', refusedByEngine(format, await executor.engine())),
+  );
+  return [...problems, ...checked];
 }
 
 function named(name: string, reason: string | undefined): OptionResult[] {

@@ -1,7 +1,6 @@
 import {
   DataError,
   DatabaseError,
-  describeOrigin,
   topicPartitionKey,
   type DecodedRows,
   type Decoder,
@@ -140,7 +139,7 @@ function refusals(records: readonly SinkRecord[], faults: readonly Fault[]): [Si
   const byRecord = new Map<SinkRecord, Fault[]>();
   for (const fault of faults) {
     const record = records.find(({ original }) => isOrigin(fault.origin, original));
-    if (record === undefined) throw new DataError(describeFault(fault));
+    if (record === undefined) throw new DataError(`A fault has no record: ${describeFault(fault)}`);
     const known = byRecord.get(record);
     if (known === undefined) byRecord.set(record, [fault]);
     else known.push(fault);
@@ -171,10 +170,10 @@ function refusal(faults: readonly Fault[]): Error {
   return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, column: first.column, cause });
 }
 
-export function describeFault({ table, column, message, origin }: Fault): string {
+/** The fault without its origin: whoever reports the record adds its coordinates. */
+function describeFault({ table, column, message }: Fault): string {
   const place = [table === undefined ? '' : `table ${table}`, column === undefined ? '' : `column ${column}`]
-    .filter((part) => part !== '')
+    .filter((part) => part !== '' && !message.includes(part))
     .join(', ');
-  const where = origin === undefined ? '' : ` (${describeOrigin(origin)})`;
-  return `${place === '' ? '' : `${place}: `}${message}${where}`;
+  return place === '' ? message : `${place}: ${message}`;
 }

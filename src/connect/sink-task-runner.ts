@@ -3,7 +3,7 @@ import { ConnectError, RetriableError, toError } from '../errors.ts';
 import type { ConsumedRecord, Consumer, PartitionPosition } from '../kafka/api.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from './api.ts';
 import { SinkRecordConverter } from './record-converter.ts';
-import type { TaskRunner, TaskRuntime } from './task-runner.ts';
+import { AFTER_SHUTDOWN, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
 
@@ -69,7 +69,7 @@ export class SinkTaskRunner implements TaskRunner {
 
   async run(): Promise<void> {
     const { assignment, onEvent } = this.#runtime;
-    let failure: unknown;
+    let failure: Error | undefined;
     try {
       await this.#task.start(this.#context());
       this.#consumer.subscribe(this.#topics, {
@@ -81,12 +81,14 @@ export class SinkTaskRunner implements TaskRunner {
       onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
       while (!this.#runtime.abort.signal.aborted) await this.#turn();
     } catch (error) {
-      if (!this.#runtime.abort.signal.aborted || !isAbort(error)) failure = error;
+      failure = toError(error);
     }
-    await this.#end(failure !== undefined);
-    if (failure !== undefined) {
+    await this.#end(failure !== undefined && failure.name !== 'AbortError');
+    if (failure === undefined) return;
+    if (!this.#runtime.abort.signal.aborted) {
       throw new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause: failure });
     }
+    if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
   }
 
   async #turn(): Promise<void> {
@@ -309,8 +311,4 @@ function ends(consumed: readonly ConsumedRecord[]): PartitionOffset[] {
     partition: record.partition,
     offset: record.offset + 1,
   }));
-}
-
-function isAbort(error: unknown): boolean {
-  return error instanceof Error && error.name === 'AbortError';
 }

@@ -1,12 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SourceRecord } from '../data/record.ts';
-import { ConnectError, RetriableError } from '../errors.ts';
+import { ConnectError, RetriableError, toError } from '../errors.ts';
 import type { ProducedRecord, Producer } from '../kafka/api.ts';
 import type { SourceTask, SourceTaskContext } from './api.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker, type Acknowledge } from './offset-tracker.ts';
 import { SourceRecordConverter } from './record-converter.ts';
-import type { TaskRunner, TaskRuntime } from './task-runner.ts';
+import { AFTER_SHUTDOWN, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 import type { TopicCreator } from './topic-creator.ts';
 
 const POLL_RETRY_DELAY_MS = 100;
@@ -40,7 +40,7 @@ export class SourceTaskRunner implements TaskRunner {
   #isPaused = false;
   #wake: (() => void) | undefined;
   #sending: Promise<void>[] = [];
-  #sendFailure: unknown;
+  #sendFailure: Error | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
   #commitInFlight: Promise<void> | undefined;
 
@@ -77,7 +77,7 @@ export class SourceTaskRunner implements TaskRunner {
 
   async run(): Promise<void> {
     const { assignment, abort, onEvent, offsetFlushIntervalMs } = this.#runtime;
-    let failure: unknown;
+    let failure: Error | undefined;
     try {
       await this.#producer.connect();
       await this.#task.start(this.#context());
@@ -86,11 +86,13 @@ export class SourceTaskRunner implements TaskRunner {
       this.#commitTimer = setInterval(() => void this.#commitOffsets(), offsetFlushIntervalMs);
       while (!abort.signal.aborted) await this.#turn();
     } catch (error) {
-      if (!(abort.signal.aborted && error instanceof Error && error.name === 'AbortError')) failure = error;
+      failure = toError(error);
     }
     await this.#end();
     failure ??= this.#sendFailure;
-    if (failure !== undefined) throw failure;
+    if (failure === undefined) return;
+    if (!abort.signal.aborted) throw failure;
+    if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
   }
 
   async #turn(): Promise<void> {

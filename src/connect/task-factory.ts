@@ -1,4 +1,5 @@
 import type { Logger } from '../observe/logger.ts';
+import { javaRegexMatcher } from '../data/java-regex.ts';
 import { ConfigError } from '../errors.ts';
 import { parseOptions } from '../config/parse.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../config/connector-options.ts';
@@ -167,8 +168,7 @@ function errorOptions(config: ConnectorConfig) {
 function subscription(config: ConnectorConfig): readonly string[] | ((topic: string) => boolean) {
   const regex = config['topics.regex'];
   if (regex === undefined || regex === '') return aliases(config['topics']);
-  const pattern = new RegExp(`^(?:${regex})$`);
-  return (topic) => pattern.test(topic);
+  return javaRegexMatcher(regex);
 }
 
 function aliases(text: string | undefined): string[] {

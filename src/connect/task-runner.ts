@@ -4,6 +4,9 @@ import type { TransformationChain } from './transformation-chain.ts';
 import type { TaskAssignment, TaskEvent } from './task-assignment.ts';
 import type { Logger } from '../observe/logger.ts';
 
+/** A failure while a task is being stopped is told, but the task is not FAILED by it (Connect's WorkerTask). */
+export const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
+
 /**
  * One task from start to end. `run` resolves when the task has stopped in order, rejects when it failed; it never
  * leaves a client open. `pause` and `resume` take effect at the next turn of the loop.

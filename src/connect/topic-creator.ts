@@ -1,12 +1,15 @@
+import { javaRegexMatcher } from '../data/java-regex.ts';
 import { ConnectError } from '../errors.ts';
 import type { Admin } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorConfig } from './api.ts';
 
+type TopicMatcher = (topic: string) => boolean;
+
 interface TopicGroup {
   readonly name: string;
-  readonly include: readonly RegExp[];
-  readonly exclude: readonly RegExp[];
+  readonly include: readonly TopicMatcher[];
+  readonly exclude: readonly TopicMatcher[];
   readonly partitions: number;
   readonly replicationFactor: number;
   readonly settings: Readonly<Record<string, string>>;
@@ -50,8 +53,8 @@ export class TopicCreator {
 }
 
 function matches(group: TopicGroup, topic: string): boolean {
-  const whole = (pattern: RegExp) => pattern.test(topic);
-  return !group.exclude.some(whole) && group.include.some(whole);
+  const matching = (matcher: TopicMatcher) => matcher(topic);
+  return !group.exclude.some(matching) && group.include.some(matching);
 }
 
 function topicGroups(config: ConnectorConfig): TopicGroup[] {
@@ -69,7 +72,7 @@ function topicGroups(config: ConnectorConfig): TopicGroup[] {
   };
   return [...names, 'default'].map((name) => ({
     name,
-    include: name === 'default' ? [/^/] : patterns(config[`${PREFIX}${name}.include`]),
+    include: name === 'default' ? [() => true] : patterns(config[`${PREFIX}${name}.include`]),
     exclude: name === 'default' ? [] : patterns(config[`${PREFIX}${name}.exclude`]),
     partitions: number(name, 'partitions'),
     replicationFactor: number(name, 'replication.factor'),
@@ -89,6 +92,6 @@ function list(text: string | undefined): string[] {
     .filter((part) => part !== '');
 }
 
-function patterns(text: string | undefined): RegExp[] {
-  return list(text).map((part) => new RegExp(`^(?:${part})$`));
+function patterns(text: string | undefined): TopicMatcher[] {
+  return list(text).map(javaRegexMatcher);
 }

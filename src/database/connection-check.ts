@@ -1,5 +1,6 @@
 import type { OptionResult } from '../config/option.ts';
 import { toError } from '../errors.ts';
+import type { Executor } from './api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { connectionSettings, type connectionOptions } from './connection-options.ts';
 import type { ParsedOptions } from '../config/option.ts';
@@ -10,12 +11,14 @@ const CHECK_TIMEOUT_MS = 3000;
 
 /**
  * What is wrong with the connection options, by trying them once: a URL that is none, a refused user or password, a database
- * that does not exist. A server that does not answer is no mistake of the configuration: the task waits for it.
+ * that does not exist, and what `look` finds there. A server that does not answer is no mistake of the configuration: the
+ * task waits for it.
  */
 export async function checkConnection(
   options: ParsedOptions<typeof connectionOptions>,
   logger: Logger,
-): Promise<OptionResult[]> {
+  look: (executor: Executor) => Promise<readonly OptionResult[]> = () => Promise.resolve([]),
+): Promise<readonly OptionResult[]> {
   let settings;
   try {
     settings = connectionSettings(options);
@@ -25,7 +28,7 @@ export async function checkConnection(
   const executor = openExecutor({ ...settings, connectTimeoutMs: CHECK_TIMEOUT_MS }, { logger, poolSize: 1 });
   try {
     await executor.query('SELECT 1');
-    return [];
+    return await look(executor);
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     if (error.scope !== 'caller') return [];

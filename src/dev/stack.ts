@@ -149,7 +149,7 @@ async function startWithTopics(bootstrapServers: string, options: StackOptions, 
 
 /** What a worker.properties of this stack would hold. */
 function workerProperties(bootstrapServers: string, port: number): Record<string, string> {
-  const topics = ['config', 'offset', 'status'].flatMap((kind) => [
+  const topics = ['config', 'offset', 'status'].flatMap((kind): [string, string][] => [
     [`${kind}.storage.topic`, `sluice-dev-${kind}`],
     [`${kind}.storage.replication.factor`, '1'],
   ]);

@@ -1,133 +1,94 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
-import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/config-values.ts';
-import { sinkConnectorOptions, sourceConnectorOptions } from '../config/connector-options.ts';
+import { validateConnectorSections } from '../config/connector-sections.ts';
+import { configInfos, type ConfigInfos } from '../config/config-values.ts';
 import type { OptionResult } from '../config/option.ts';
-import { validateOptions } from '../config/parse.ts';
 import { RequestError } from '../errors.ts';
+import { sinkConflicts } from './sink-conflicts.ts';
 
 /** A configuration before validation: JSON `null` may still be in it. */
 export type RawConnectorConfig = Readonly<Record<string, string | null>>;
+
+export interface ValidationParts {
+  readonly plugins: PluginRegistry;
+  /** `key.converter` and its like of the worker, with their sub-keys. */
+  readonly converterConfig: ConnectorConfig;
+  /** `group.id`, of a distributed worker. */
+  readonly workerGroupId: string | undefined;
+}
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
 
 /**
  * Checks connector configurations (org.apache.kafka.connect.runtime.AbstractHerder#validateConnectorConfig): all options of
- * Connect and of the plugin, every error at once.
+ * Connect, of the plugin and of its converters and transforms, every error at once.
  */
 export class ConnectorValidation {
   readonly plugins: PluginRegistry;
-  readonly #workerGroupId: string | undefined;
+  readonly #parts: ValidationParts;
 
-  constructor(plugins: PluginRegistry, workerGroupId: string | undefined) {
-    this.plugins = plugins;
-    this.#workerGroupId = workerGroupId;
+  constructor(parts: ValidationParts) {
+    this.plugins = parts.plugins;
+    this.#parts = parts;
   }
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
   async validateFor(pluginName: string, config: RawConnectorConfig): Promise<ConfigInfos> {
-    const className = config['connector.class'];
-    if (className === undefined || className === null) throw new RequestError(400, noType(config));
-    const plugin = this.#find(className);
-    if (this.#tryFind(pluginName) !== plugin) {
-      throw new RequestError(400, `Included connector type ${className} does not match request type ${pluginName}`);
+    const plugin = this.#pluginOf(config);
+    if (this.plugins.tryFind('connector', pluginName) !== plugin) {
+      throw new RequestError(
+        400,
+        `Included connector type ${String(config['connector.class'])} does not match request type ${pluginName}`,
+      );
     }
     return this.#validate(plugin, config);
   }
 
   /** The configuration, now without nulls, or a RequestError with Connect's list of what is wrong. */
   async requireValid(config: RawConnectorConfig): Promise<ConnectorConfig> {
-    const className = config['connector.class'];
-    if (className === undefined || className === null) throw new RequestError(400, noType(config));
-    const infos = await this.#validate(this.#find(className), config);
+    const infos = await this.#validate(this.#pluginOf(config), config);
     const messages = infos.configs.flatMap(({ value }) => value.errors);
     if (messages.length > 0) throw new RequestError(400, invalid(messages));
-    return Object.fromEntries(
-      Object.entries(config).flatMap(([key, value]) => (value === null ? [] : [[key, value] as const])),
-    );
+    return withoutNulls(config);
   }
 
   async #validate(plugin: ConnectorPlugin, config: RawConnectorConfig): Promise<ConfigInfos> {
-    const base = plugin.type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;
-    const findClass = (type: 'converter' | 'header_converter') => (name: string) =>
-      this.plugins.tryFind(type, name)?.className;
-    const baseResults = validateOptions(base, config, {
-      findClass: (name) => findClass('converter')(name) ?? findClass('header_converter')(name),
-    });
-    const ownResults = validateOptions(plugin.options, config);
-    const results = new Map([...baseResults, ...ownResults].map((result) => [result.name, result]));
-    if (plugin.type === 'sink') merge(results, this.#sinkErrors(config));
-    const complete = withoutNulls(config);
-    if (plugin.validate !== undefined && ownResults.every(({ errors }) => errors.length === 0)) {
-      merge(results, await plugin.validate(complete));
+    const { plugins, converterConfig, workerGroupId } = this.#parts;
+    const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
+    const sections = validateConnectorSections(config, surroundings);
+    const more = plugin.type === 'sink' ? [...sinkConflicts(config, workerGroupId)] : [];
+    const ownAreFine = sections[1]?.results.every(({ errors }) => errors.length === 0) ?? true;
+    if (plugin.validate !== undefined && ownAreFine) more.push(...(await plugin.validate(withoutNulls(config))));
+    for (const [name, value] of Object.entries(config)) {
+      if (value === null) more.push({ name, value, recommendedValues: [], errors: [NULL_VALUE], visible: true });
     }
-    const sections: ValidatedSection[] = [
-      { declarations: base, results: baseResults.map(({ name }) => results.get(name)).filter(isPresent) },
-      { declarations: plugin.options, results: ownResults.map(({ name }) => results.get(name)).filter(isPresent) },
-    ];
-    const nulls = Object.entries(config)
-      .filter(([, value]) => value === null)
-      .map(([name]) => ({ name, value: null, recommendedValues: [], errors: [NULL_VALUE], visible: true }));
-    return configInfos(plugin.className, sections, nulls);
-  }
-
-  /** Rules over several options of a sink (SinkConnectorConfig.validate). */
-  #sinkErrors(config: RawConnectorConfig): OptionResult[] {
-    const errors = new Map<string, string[]>();
-    const add = (name: string, message: string) => errors.set(name, [...(errors.get(name) ?? []), message]);
-    const topics = list(config['topics']);
-    const regex = config['topics.regex']?.trim() ?? '';
-    const both = (message: string) => {
-      add('topics', message);
-      add('topics.regex', message);
-    };
-    if (topics.length === 0 && regex === '') both('Must configure one of topics or topics.regex');
-    if (topics.length > 0 && regex !== '') {
-      both('topics and topics.regex are mutually exclusive options, but both are set.');
-    }
-    const deadLetters = config['errors.deadletterqueue.topic.name']?.trim() ?? '';
-    if (deadLetters !== '' && topics.includes(deadLetters)) {
-      add(
-        'topics',
-        `The DLQ topic '${deadLetters}' may not be included in the list of topics ('topics=[${topics.join(', ')}]') consumed by the connector`,
-      );
-    }
-    const group = this.#workerGroupId;
-    const name = config['name'] ?? '';
-    const override = config['consumer.override.group.id'];
-    if (group !== undefined && override === group) {
-      add('consumer.override.group.id', `Consumer group ${override} conflicts with Connect worker group ${group}`);
-    } else if (group !== undefined && override === undefined && `connect-${name}` === group) {
-      add('name', `Consumer group for sink connector named ${name} conflicts with Connect worker group ${group}`);
-    }
-    return [...errors].map(([key, messages]) => ({
-      name: key,
-      value: config[key] ?? null,
-      recommendedValues: [],
-      errors: messages,
-      visible: true,
+    const extra = byName(more);
+    const complete = sections.map(({ declarations, results }) => ({
+      declarations,
+      results: results.map((result) => {
+        const found = extra.get(result.name);
+        extra.delete(result.name);
+        return found === undefined ? result : { ...result, errors: [...result.errors, ...found.errors] };
+      }),
     }));
+    return configInfos(plugin.className, complete, [...extra.values()]);
   }
 
-  #find(className: string): ConnectorPlugin {
+  #pluginOf(config: RawConnectorConfig): ConnectorPlugin {
+    const className = config['connector.class'];
+    if (className === undefined || className === null) throw new RequestError(400, noType(config));
     return this.plugins.find('connector', className);
   }
-
-  #tryFind(name: string): ConnectorPlugin | undefined {
-    return this.plugins.tryFind('connector', name);
-  }
 }
 
-/** Adds errors to the results of the same name; a name without one gets a result of its own. */
-function merge(results: Map<string, OptionResult>, more: readonly OptionResult[]): void {
-  for (const result of more) {
-    const known = results.get(result.name);
-    results.set(result.name, known === undefined ? result : { ...known, errors: [...known.errors, ...result.errors] });
+/** One result per key, with the errors of all. */
+function byName(results: readonly OptionResult[]): Map<string, OptionResult> {
+  const merged = new Map<string, OptionResult>();
+  for (const result of results) {
+    const known = merged.get(result.name)?.errors ?? [];
+    merged.set(result.name, { ...result, errors: [...known, ...result.errors] });
   }
-}
-
-function isPresent<T>(value: T | undefined): value is T {
-  return value !== undefined;
+  return merged;
 }
 
 function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
@@ -136,17 +97,9 @@ function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
   );
 }
 
-function list(text: string | null | undefined): string[] {
-  return (text ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
 /** Never the values: secrets may be among them. */
 function noType(config: RawConnectorConfig): string {
-  const keys = Object.keys(config).join(', ');
-  return `Connector config {${keys}} contains no connector type`;
+  return `Connector config {${Object.keys(config).join(', ')}} contains no connector type`;
 }
 
 function invalid(messages: readonly string[]): string {

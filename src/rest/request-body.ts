@@ -30,7 +30,7 @@ const isCreateConnector = ajv.compile<{
 }>({
   type: 'object',
   properties: {
-    name: { type: ['string', 'number', 'boolean', 'null'] },
+    name: { type: ['string', 'null'] },
     config: { ...SCALAR_MAP, type: ['object', 'null'] },
     initial_state: { type: ['string', 'null'] },
   },
@@ -41,7 +41,7 @@ const isCreateConnector = ajv.compile<{
 export async function readCreateConnector(request: IncomingMessage): Promise<CreateConnectorBody> {
   const body = check(isCreateConnector, await readJson(request), CREATE_FIELDS);
   return {
-    name: String(body.name ?? '').trim(),
+    name: (body.name ?? '').trim(),
     config: asConfig(body.config ?? {}),
     initialState: body.initial_state ?? undefined,
   };

@@ -106,9 +106,10 @@ function toCoordinates(value: ConnectValue): SourceCoordinates {
   if (!(value instanceof Map)) throw new Error('it is not a map');
   const coordinates: Record<string, string | number | bigint | boolean | null> = {};
   for (const [key, cell] of value as ReadonlyMap<ConnectValue, ConnectValue>) {
-    if (cell !== null && typeof cell === 'object') throw new Error(`${String(key)} is not a primitive`);
-    const exact = typeof cell === 'bigint' && Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
-    coordinates[String(key)] = exact;
+    if (typeof key !== 'string' || (cell !== null && typeof cell === 'object')) {
+      throw new Error('it is not a flat map of primitives');
+    }
+    coordinates[key] = typeof cell === 'bigint' && Number.isSafeInteger(Number(cell)) ? Number(cell) : cell;
   }
   return coordinates;
 }

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
+
+function message(table: string, rows: readonly object[], more: object = {}): string {
+  return JSON.stringify({
+    table,
+    columns: [
+      { name: 'k_timestamp', type: 'TIMESTAMPTZ', length: 64 },
+      { name: 'n', type: 'INT8', length: 64 },
+      { name: 'v', type: 'FLOAT8', length: 64 },
+      { name: 'note', type: 'VARCHAR', length: 32 },
+    ],
+    tags: [{ name: 'site', type: 'VARCHAR', length: 16, primary: true, nullable: false }],
+    data: rows,
+    ...more,
+  });
+}
+
+describe('json_db messages in a sink', function () {
+  this.timeout(60_000);
+  let sluice: WorkerProcess;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  let kafka: KafkaTraffic;
+
+  before(async () => {
+    [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('json'), KafkaTraffic.shared()]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await sluice.discard();
+    await sql.close();
+  });
+
+  /** Sends messages through a sink of their own; resolves with its name once `rows` rows are in `table`. */
+  async function sink(
+    table: string,
+    values: readonly string[],
+    rows: number,
+    more: Record<string, string> = {},
+  ): Promise<string> {
+    const topic = uniqueName('json');
+    const name = uniqueName('json-sink');
+    await kafka.createTopic(topic);
+    await kafka.produce(
+      topic,
+      values.map((value) => ({ value })),
+    );
+    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', ...more }));
+    await until(
+      async () => (await sql.number(`select count(*) from ${table}`)) === rows,
+      `${table} has ${String(rows)} rows`,
+    );
+    return name;
+  }
+
+  it('create their table with its tags, and a redelivered row replaces itself', async () => {
+    const row = { k_timestamp: 1_700_000_000_000, n: 1, v: 2.5, note: 'a', site: 'oslo' };
+    const values = [message('meters', [row, { ...row, site: 'rome', n: null }]), message('meters', [{ ...row, v: 7 }])];
+    const name = await sink('meters', values, 2);
+    await until(async () => (await sql.number(`select v from meters where site = 'oslo'`)) === 7, 'the later row won');
+    const columns = await sql.rows(
+      `select a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, col_description(a.attrelid, a.attnum)
+       from pg_attribute a where a.attrelid = 'meters'::regclass and a.attnum > 0 order by a.attnum`,
+    );
+    assert.deepEqual(columns, [
+      ['k_timestamp', 'timestamp with time zone', 't', null],
+      ['n', 'bigint', 'f', null],
+      ['v', 'double precision', 'f', null],
+      ['note', 'character varying(32)', 'f', null],
+      ['site', 'character varying(16)', 't', 'sluice:primary-tag'],
+    ]);
+    const key = await sql.rows(
+      `select string_agg(a.attname, ',' order by array_position(i.indkey::int2[], a.attnum)) from pg_index i
+       join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey) where i.indrelid = 'meters'::regclass`,
+    );
+    assert.deepEqual(key, [['k_timestamp,site']]);
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+  });
+
+  it('keep int64 exact and times to the precision that is set', async () => {
+    const text = message('exact', [{ k_timestamp: 0, n: 0, v: 0.1, note: 'ü漢😀', site: 's' }])
+      .replace('"k_timestamp":0', '"k_timestamp":1700000000123456')
+      .replace('"n":0', '"n":9223372036854775807');
+    await sink('exact', [text], 1, { 'timestamp.precision': 'us' });
+    assert.deepEqual(await sql.rows(`select extract(epoch from k_timestamp), n, v, note from exact`), [
+      ['1700000000.123456', '9223372036854775807', '0.1', 'ü漢😀'],
+    ]);
+  });
+
+  it('without tags get the table name as primary tag', async () => {
+    const untagged = message('untagged', [{ k_timestamp: 1_700_000_000_000, n: 1, v: 1, note: 'x' }], {
+      tags: undefined,
+    });
+    await sink('untagged', [untagged], 1);
+    assert.deepEqual(await sql.rows('select n, untagged from untagged'), [['1', 'untagged']]);
+  });
+
+  it('come through StringConverter, ByteArrayConverter and JsonConverter with and without schemas', async () => {
+    const text = (n: number) =>
+      message('converted', [{ k_timestamp: 1_700_000_000_000 + n, n, v: n, note: 'x', site: 's' }]);
+    const envelope = JSON.stringify({ schema: { type: 'string', optional: false }, payload: text(4) });
+    await sink('converted', [text(1)], 1);
+    await sink('converted', [text(2)], 2, {
+      'value.converter': 'org.apache.kafka.connect.converters.ByteArrayConverter',
+    });
+    await sink('converted', [text(3)], 3, {
+      'value.converter': JSON_CONVERTER,
+      'value.converter.schemas.enable': 'false',
+    });
+    await sink('converted', [envelope], 4, {
+      'value.converter': JSON_CONVERTER,
+      'value.converter.schemas.enable': 'true',
+    });
+    assert.deepEqual((await sql.rows('select n from converted order by n')).flat(), ['1', '2', '3', '4']);
+  });
+
+  it('for a table of another shape are refused with what differs, and tell the record', async () => {
+    await sql.run('create table wrong_shape (k_timestamp timestamptz primary key, other int4)');
+    const topic = uniqueName('wrong');
+    const name = uniqueName('wrong-sink');
+    await kafka.createTopic(topic);
+    await kafka.produce(topic, [
+      { value: message('wrong_shape', [{ k_timestamp: 1, n: 1, v: 1, note: '', site: 's' }]) },
+    ]);
+    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'json_db' }));
+    const trace = await until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, 'the task fails');
+    assert.match(trace, /wrong_shape/);
+    assert.match(trace, /other|"n"/);
+    assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 0`));
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('skip tombstones, and a value of the wrong type costs its row alone', async () => {
+    const topic = uniqueName('mixed');
+    const name = uniqueName('mixed-sink');
+    await kafka.createTopic(topic);
+    const row = (n: unknown, at: number) => ({ k_timestamp: at, n, v: 1, note: 'x', site: 's' });
+    await kafka.produce(topic, [
+      { value: null, key: 'gone' },
+      { value: message('mixed', [row(1, 1), row('not a number', 2), row(3, 3)]) },
+    ]);
+    await sluice.rest.create(
+      name,
+      sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', 'errors.tolerance': 'all' }),
+    );
+    await until(async () => (await sql.number('select count(*) from mixed')) === 2, 'two rows are stored');
+    assert.deepEqual((await sql.rows('select n from mixed order by n')).flat(), ['1', '3']);
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('into a relational database take times as text and make plain tables, and line protocol is refused there', async () => {
+    const relational = await database('relational');
+    const client = new SqlClient(relational);
+    try {
+      await client.run(`comment on database "${relational.database}" is 'sluice:relational'`);
+      const topic = uniqueName('relational');
+      const name = uniqueName('relational-sink');
+      await kafka.createTopic(topic);
+      const rows = [{ k_timestamp: '2026-01-02 03:04:05.678', n: 5, v: 1, note: 'x' }];
+      await kafka.produce(topic, [{ value: message('plain', rows, { tags: null }) }]);
+      await sluice.rest.create(name, sinkConfig(relational, { topics: topic, 'protocol.type': 'json_db' }));
+      await until(async () => (await client.number('select count(*) from plain')) === 1, 'the row arrived');
+      assert.deepEqual(await client.rows(`select k_timestamp at time zone 'UTC', n from plain`), [
+        ['2026-01-02 03:04:05.678', '5'],
+      ]);
+      await sluice.rest.delete(`/connectors/${name}`);
+      const lines = await sluice.rest.post<{ message: string }>('/connectors', {
+        name: uniqueName('lines'),
+        config: sinkConfig(relational, { topics: topic, 'protocol.type': 'line_lp' }),
+      });
+      assert.equal(lines.status, 400);
+      assert.match(lines.body.message, /relational/);
+    } finally {
+      await client.close();
+    }
+  });
+});

@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readJavaMap } from '../../src/herder/stores/java-map-file.ts';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { sourceConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { broker, database, uniqueName } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Run {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+async function sluice(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+    cwd: projectRoot,
+    env: { ...process.env, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+    });
+  }
+  const [code] = (await once(child, 'close')) as [number | null];
+  return { code, output };
+}
+
+describe('starting a worker', function () {
+  this.timeout(60_000);
+  let folder = '';
+
+  before(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-start-'));
+  });
+
+  after(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  async function file(name: string, text: string): Promise<string> {
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return path;
+  }
+
+  it('names all missing and wrong keys of its file at once', async () => {
+    const path = await file(
+      'wrong.properties',
+      'bootstrap.servers=x:1\noffset.flush.interval.ms=soon\nunknown.key=1\n',
+    );
+    const { code, output } = await sluice(['start', path]);
+    assert.equal(code, 3);
+    for (const expected of [
+      'Missing required configuration "group.id" which has no default value.',
+      'Missing required configuration "key.converter" which has no default value.',
+      'Missing required configuration "config.storage.topic" which has no default value.',
+      'Invalid value soon for configuration offset.flush.interval.ms: Not a number of type LONG',
+    ]) {
+      assert.ok(output.includes(expected), `${expected}\nis not in\n${output}`);
+    }
+  });
+
+  it('says which file it cannot read, and shows its usage for a wrong command', async () => {
+    assert.match((await sluice(['start', join(folder, 'none.properties')])).output, /none\.properties/);
+    const { code, output } = await sluice(['begin']);
+    assert.equal(code, 1);
+    assert.match(output, /unknown command 'begin'/);
+  });
+
+  it("refuses an internal topic that is not compacted, in Connect's words", async () => {
+    const { bootstrapServers } = await broker();
+    const topic = uniqueName('not-compacted');
+    await (await KafkaTraffic.shared()).createTopic(topic);
+    const lines = [
+      `bootstrap.servers=${bootstrapServers}`,
+      `group.id=${uniqueName('g')}`,
+      `config.storage.topic=${topic}`,
+      `offset.storage.topic=${topic}-o`,
+      `status.storage.topic=${topic}-s`,
+      ...['config', 'offset', 'status'].map((kind) => `${kind}.storage.replication.factor=1`),
+      'key.converter=org.apache.kafka.connect.storage.StringConverter',
+      'value.converter=org.apache.kafka.connect.storage.StringConverter',
+      'listeners=http://127.0.0.1:0',
+    ];
+    const { code, output } = await sluice(['start', await file('compact.properties', lines.join('\n'))]);
+    assert.equal(code, 3);
+    assert.match(
+      output,
+      /supplied via the 'config\.storage\.topic' property is required to have 'cleanup\.policy=compact'/,
+    );
+  });
+
+  it('takes CONNECT_ variables for everything, and creates compacted topics', async () => {
+    const worker = await WorkerProcess.start({ environment: { CONNECT_GROUP_ID: 'from-environment' } });
+    try {
+      const { bootstrapServers } = await broker();
+      const admin = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, silentLogger).admin();
+      for (const kind of ['config', 'offset', 'status']) {
+        const settings = await admin.topicSettings(worker.properties[`${kind}.storage.topic`] ?? '');
+        assert.equal(settings.get('cleanup.policy'), 'compact');
+      }
+      await admin.close();
+      // The name that would clash with the group tells which group it is.
+      const answer = await worker.rest.put<{ configs: { value: { errors: string[] } }[] }>(
+        '/connector-plugins/DbSink/config/validate',
+        { 'connector.class': 'DbSink', name: 'x', 'consumer.override.group.id': 'from-environment', topics: 't' },
+      );
+      const errors = answer.body.configs.flatMap(({ value }) => value.errors);
+      assert.ok(
+        errors.includes('Consumer group from-environment conflicts with Connect worker group from-environment'),
+      );
+    } finally {
+      await worker.discard();
+    }
+  });
+
+  it('standalone runs the connectors of its command line and keeps offsets in a file that Java reads', async () => {
+    const db = await database('standalone');
+    const sql = new SqlClient(db);
+    const prefix = uniqueName('alone');
+    const offsets = join(folder, 'offsets');
+    await sql.run(
+      'create table t (ts timestamptz primary key, n int4)',
+      `insert into t values (now() - interval '1 hour', 1)`,
+    );
+    const name = uniqueName('alone');
+    const worker = await WorkerProcess.start({
+      standalone: [{ name, ...sourceConfig(db, { 'topic.prefix': prefix }) }],
+      properties: { 'offset.storage.file.filename': offsets },
+    });
+    try {
+      const topic = `${prefix}-${db.database}-t-json_db`;
+      const kafka = await KafkaTraffic.shared();
+      assert.equal((await kafka.texts(topic, 1)).length, 1);
+      const stored = await until(async () => {
+        const entries = readJavaMap(await readFile(offsets));
+        return entries.length > 0 && entries;
+      }, 'the offset is in the file');
+      assert.equal(Buffer.from(stored[0]?.[0] ?? []).toString(), `["${name}",{"table":"t"}]`);
+      assert.equal(await worker.terminate(), 0);
+      await sql.run(`insert into t values (now(), 2)`);
+      await worker.start();
+      const texts = await kafka.texts(topic, 2);
+      assert.deepEqual(
+        texts.map((text) => (JSON.parse(text) as { data: { n: number }[] }).data[0]?.n),
+        [1, 2],
+      );
+    } finally {
+      await worker.discard();
+      await sql.close();
+    }
+  });
+});
