@@ -145,7 +145,7 @@ export class BatchSender {
       });
       for (const head of heads.values()) head.attempted = true;
       const call = produceCall(batches, acks, connection.requestTimeoutMs);
-      const answer = await this.#cluster.callNode(leader, 'main', call);
+      const answer = await this.#cluster.callNode(leader, 'produce', call);
       if (acks === 0) for (const queue of queues) this.#succeed(queue, heads.get(queue));
       else this.#settleAnswered(answer, heads, backoff);
     } catch (error) {

@@ -8,10 +8,11 @@ import { libraryLogger } from './library-log.ts';
 import { Apis, libraryCall, metadataCall, type MetadataAnswer } from './protocol.ts';
 
 /**
- * What a connection is for. Fetch and group requests wait at the broker, which answers a connection's requests one
- * after the other: a metadata request behind a waiting JoinGroup took 2 s.
+ * What a connection is for. Fetch, produce and group requests wait at the broker, which answers a connection's requests
+ * one after the other: a metadata request behind a waiting JoinGroup took 2 s, behind a Produce whose replica had died
+ * 5 s.
  */
-export type Purpose = 'main' | 'fetch' | 'group';
+export type Purpose = 'main' | 'fetch' | 'produce' | 'group';
 
 const GROUP_COORDINATOR = 0;
 

@@ -56,6 +56,7 @@ export class KafkaProducer implements Producer {
   async send(records: readonly ProducedRecord[]): Promise<void> {
     if (this.#closed) throw new ClosedError('The producer');
     if (records.length === 0) return;
+    this.#metadata.start();
     const sizes = records.map((record) => this.#checkedSize(record));
     await this.#awaitTopics(new Set(records.map(({ topic }) => topic)));
     const outcomes = Promise.allSettled(this.#enqueue(records, sizes));

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
+import { Kafka, logLevel } from 'kafkajs';
 import { ConfigError } from '../../src/errors.ts';
 import type { KafkaClient } from '../../src/kafka/api.ts';
 import { ErrorCode } from '../../src/kafka/error-codes.ts';
 import { KafkaError, TimeoutError } from '../../src/kafka/errors.ts';
 import { partitionOfKey } from '../../src/kafka/partitioner.ts';
-import { uniqueName } from '../support/services.ts';
+import { broker, uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
 import { newTopic, partitionsOf, pollUntil, record, sharedClient, values } from './kafka-fixture.ts';
 
 describe('a producer', () => {
@@ -127,6 +129,22 @@ describe('a producer', () => {
     const topic = await newTopic(client);
     const producer = client.producer();
     await assert.rejects(producer.send([record(topic, 'x', { partition: 3 })]), /3 is not in the range \[0\.\.\.1\)/);
+    await producer.close();
+  });
+
+  it('learns of new partitions while it is used, connected by hand or not', async () => {
+    const topic = await newTopic(client);
+    const producer = client.producer({ 'metadata.max.age.ms': '200' });
+    await producer.send([record(topic, 'x')]);
+    const { bootstrapServers } = await broker();
+    const library = new Kafka({ brokers: bootstrapServers.split(','), logLevel: logLevel.NOTHING }).admin();
+    await library.connect();
+    await library.createPartitions({ topicPartitions: [{ topic, count: 2 }] });
+    await library.disconnect();
+    await until(async () => {
+      await producer.send([record(topic, 'y', { partition: 1 })]);
+      return true;
+    }, 'the second partition is known');
     await producer.close();
   });
 
