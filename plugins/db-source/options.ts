@@ -46,7 +46,7 @@ export const sourceOptions = declareOptions({
   'out.format': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Format of the records: `json_db`.',
+    documentation: 'Format of the records. This version writes `json_db` and `line_lp`.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp'),
     group: OUTPUT,
     width: 'SHORT',
