@@ -54,19 +54,26 @@ export class BrokerConnection {
     const open = await this.#ready();
     const unsupported = unsupportedReason(call, open.ranges);
     if (unsupported !== undefined) throw new KafkaError(35, unsupported);
+    // The library's own check is a timer of 100 ms per connection. A late answer would block what is sent after it, so
+    // the connection goes with the request.
+    const timeoutMs = Math.max(this.#config.requestTimeoutMs, call.requestTimeout ?? 0);
+    const timer = setTimeout(() => {
+      this.#discard(open, `Request ${call.request.apiName} timed out after ${String(timeoutMs)} ms`);
+    }, timeoutMs);
     try {
       return await open.connection.send(call);
     } catch (error) {
       if (!isConnectionFailure(error)) throw toError(error);
-      // A request that timed out leaves a connection on which the late answer may still block the others.
-      this.#discard(open);
+      this.#discard(open, 'The connection was given up');
       throw this.#closed ? new ClosedError(`The connection to ${addressText(this.address)}`) : this.#unreachable(error);
+    } finally {
+      clearTimeout(timer);
     }
   }
 
   /** Breaks the connection; requests under way are rejected. The next call opens a new one. */
   drop(): void {
-    if (this.#open !== undefined) this.#discard(this.#open);
+    if (this.#open !== undefined) this.#discard(this.#open, 'The connection was given up');
   }
 
   /** Resolves when nothing of the connection is left, sockets and timers included. */
@@ -124,21 +131,26 @@ export class BrokerConnection {
       connectionTimeout: connectTimeoutMs,
       reauthenticationThreshold: REAUTHENTICATE_BEFORE_MS,
       requestTimeout: requestTimeoutMs,
-      enforceRequestTimeout: true,
+      enforceRequestTimeout: false,
     });
-    await connection.connect();
-    const { apiVersions } = await connection.send(libraryCall(Apis.apiVersions, undefined));
-    const ranges: ApiRanges = Object.fromEntries(apiVersions.map((range) => [range.apiKey, range]));
-    connection.setVersions(ranges);
-    connection.setSupportAuthenticationProtocol(ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined);
-    await connection.authenticate();
-    return { connection, ranges };
+    const timer = setTimeout(() => this.#socket?.destroy(new Error('The broker does not answer')), connectTimeoutMs);
+    try {
+      await connection.connect();
+      const { apiVersions } = await connection.send(libraryCall(Apis.apiVersions, undefined));
+      const ranges: ApiRanges = Object.fromEntries(apiVersions.map((range) => [range.apiKey, range]));
+      connection.setVersions(ranges);
+      connection.setSupportAuthenticationProtocol(ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined);
+      await connection.authenticate();
+      return { connection, ranges };
+    } finally {
+      clearTimeout(timer);
+    }
   }
 
-  #discard(open: OpenConnection): void {
+  #discard(open: OpenConnection, reason: string): void {
     if (this.#open !== open) return;
     this.#open = undefined;
-    this.#socket?.destroy(new Error('The connection was given up'));
+    this.#socket?.destroy(new Error(reason));
   }
 
   #unreachable(error: unknown): BrokerUnreachableError {
