@@ -1,0 +1,106 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Executor, Logger } from '../../src/index.ts';
+
+/** Who asks: a role of the database, proved by password or token. */
+export interface Login {
+  readonly user: string;
+  /** Superuser, or member of the role `admin`. */
+  isAdministrator(): Promise<boolean>;
+}
+
+/** One request after authentication and limits, as a route sees it. */
+export interface ApiRequest {
+  readonly method: string;
+  /** Without the query. */
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  /** `guest` on routes with `access: 'anyone'`, which have no executor either. */
+  readonly login: Login;
+  /** `db`, else the default database. Exactly as written: case counts. */
+  readonly database: string;
+  /**
+   * The user's own executor on `database`; it is lent for this request and must not be closed. Nothing is connected before
+   * its first call, so a missing database shows there (SQLSTATE 3D000).
+   */
+  readonly executor: Executor;
+  /** The same user's executor on another database (`USE`, `?db=` under another name). Lent as well. */
+  executorOn(database: string): Executor;
+  /**
+   * The zone of the request in PostgreSQL's spelling: `tz`, else `server.restful_service.default_request_timezone`, else
+   * UTC. Its value has been checked for shape only; PostgreSQL has the last word (SQLSTATE 22023).
+   */
+  readonly timeZone: string;
+  /**
+   * The body, unpacked when it came as gzip or deflate, in chunks as they come. Reading throws ApiFailure 400 beyond
+   * `max.body.bytes` (counted after unpacking), when it cannot be unpacked and when the client stops in the middle.
+   * To be read once.
+   */
+  body(): AsyncIterable<Buffer>;
+  /** The whole body as UTF-8; a byte order mark is dropped. */
+  text(): Promise<string>;
+  /** Aborted when the client goes away or the service cuts what runs too long at shutdown. */
+  readonly signal: AbortSignal;
+  /** Milliseconds a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
+  readonly statementTimeoutMs: number | undefined;
+  readonly logger: Logger;
+}
+
+export type ApiBody = string | Buffer | AsyncIterable<string | Buffer>;
+
+export interface ApiAnswer {
+  readonly status: number;
+  /** Beside `Content-Type: application/json`, which is set unless it is given here. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent: no body and no Content-Type (204). */
+  readonly body?: ApiBody;
+}
+
+/** Credentials a route takes beside `Authorization: Basic`. */
+export type CredentialForms = 'basic' | 'any';
+
+/** One path. Paths are exact: no trailing slash, no parameters. */
+export interface Route {
+  readonly methods: readonly string[];
+  readonly path: string;
+  /** `anyone`: answered without credentials. Default `users`. */
+  readonly access?: 'users' | 'anyone';
+  /**
+   * `any` also takes what clients of other systems send: `Token user:password`, `Token <token>`, `Bearer <token>` and the
+   * query parameters `u` and `p`. Default `basic`.
+   */
+  readonly credentials?: CredentialForms;
+  /** Names of the query parameters that mean database, first match counts. Default `['db']`. */
+  readonly databaseParameters?: readonly string[];
+  /** False: a `tz` parameter is passed over, not checked. Default true. */
+  readonly takesTimeZone?: boolean;
+  handle(request: ApiRequest): Promise<ApiAnswer>;
+  /**
+   * The answer's body when the request cannot be served: wrong method, credentials, limits, an ApiFailure that `handle`
+   * threw, an unexpected error. Default: `{code: -1, desc}`.
+   */
+  failure?(failure: ApiFailure): ApiAnswer;
+}
+
+/** What a client is told when its request cannot be served. */
+export class ApiFailure extends Error {
+  readonly status: 400 | 401 | 404 | 500 | 503;
+  /** Sent as `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined;
+
+  constructor(
+    status: ApiFailure['status'],
+    message: string,
+    options: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+  ) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.name = 'ApiFailure';
+    this.status = status;
+    this.retryAfterSeconds = options.retryAfterSeconds;
+  }
+}
+
+/** A JSON answer. Keys keep their order; `bigint` is not JSON: render it before. */
+export function jsonAnswer(status: number, body: unknown, headers: Readonly<Record<string, string>> = {}): ApiAnswer {
+  return { status, headers, body: JSON.stringify(body) };
+}
