@@ -197,7 +197,7 @@ export class Herder implements ConfigListener {
 
   /** Restarts the instance alone; its tasks are not touched. */
   async restartConnector(name: string): Promise<void> {
-    this.#require(name);
+    this.#require(name, `Unknown connector: ${name}`);
     if (!(await this.#supervisorsOf(name).connector.restart())) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }

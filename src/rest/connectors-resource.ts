@@ -18,7 +18,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const valid = await withinTimeLimit(herder, validation.requireValid(config));
     const put = herder.putConnector(body.name, valid, { replace: false, initialState });
     const { info } = await withinTimeLimit(herder, put);
-    context.set('Location', `/connectors/${encodeURIComponent(info.name)}`);
+    context.set('Location', locationOf(context, info.name));
     answer(context, 201, connectorInfoView(info));
   });
 
@@ -40,7 +40,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const config = withName(await readConfig(context.req), name);
     const valid = await withinTimeLimit(herder, validation.requireValid(config));
     const { created, info } = await withinTimeLimit(herder, herder.putConnector(name, valid, { replace: true }));
-    if (created) context.set('Location', `/connectors/${encodeURIComponent(name)}`);
+    if (created) context.set('Location', locationOf(context, name));
     answer(context, created ? 201 : 200, connectorInfoView(info));
   });
 
@@ -91,6 +91,11 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 };
 
+/** Absolute, as Connect gives it. */
+function locationOf(context: Context, name: string): string {
+  return `${context.origin}/connectors/${encodeURIComponent(name)}`;
+}
+
 /** The name in the configuration is the connector's; where both are given they must agree. */
 function withName(config: Readonly<Record<string, string | null>>, name: string): Record<string, string | null> {
   const given = config['name'];
@@ -121,6 +126,6 @@ function parseInitialState(text: string | undefined): TargetState | undefined {
 function taskId(context: Context) {
   const text = pathName(context, 'task');
   const task = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(task)) throw new RequestError(404, 'HTTP 404 Not Found');
+  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(task)) throw new RequestError(404, 'HTTP 404 Not Found');
   return { connector: pathName(context, 'connector'), task };
 }

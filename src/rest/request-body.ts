@@ -24,13 +24,13 @@ const SCALAR_MAP = {
 const isConfig = ajv.compile<Record<string, string | number | boolean | null>>(SCALAR_MAP);
 
 const isCreateConnector = ajv.compile<{
-  name?: string | null;
+  name?: string | number | boolean | null;
   config?: Record<string, string | number | boolean | null> | null;
   initial_state?: string | null;
 }>({
   type: 'object',
   properties: {
-    name: { type: ['string', 'null'] },
+    name: { type: ['string', 'number', 'boolean', 'null'] },
     config: { ...SCALAR_MAP, type: ['object', 'null'] },
     initial_state: { type: ['string', 'null'] },
   },
@@ -41,7 +41,7 @@ const isCreateConnector = ajv.compile<{
 export async function readCreateConnector(request: IncomingMessage): Promise<CreateConnectorBody> {
   const body = check(isCreateConnector, await readJson(request), CREATE_FIELDS);
   return {
-    name: (body.name ?? '').trim(),
+    name: String(body.name ?? '').trim(),
     config: asConfig(body.config ?? {}),
     initialState: body.initial_state ?? undefined,
   };

@@ -57,7 +57,7 @@ describe('the management API', function () {
     const config = sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', 'tasks.max': '2' });
     const { name, answer } = await create(config);
     assert.equal(answer.status, 201);
-    assert.equal(answer.headers.get('location'), `/connectors/${name}`);
+    assert.equal(answer.headers.get('location'), `${sluice.url}/connectors/${name}`);
     assert.deepEqual(answer.body, { name, config: { ...config, name }, tasks: [], type: 'sink' });
     assert.equal((await create(config, name)).answer.status, 409);
     assert.deepEqual((await create(config, name)).answer.body, {
