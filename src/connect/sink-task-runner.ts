@@ -3,7 +3,7 @@ import { ConnectError, RetriableError, toError } from '../errors.ts';
 import type { ConsumedRecord, Consumer, PartitionPosition } from '../kafka/api.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from './api.ts';
 import { SinkRecordConverter } from './record-converter.ts';
-import { AFTER_SHUTDOWN, type TaskRunner, type TaskRuntime } from './task-runner.ts';
+import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
 
@@ -232,27 +232,22 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #end(failed: boolean): Promise<void> {
-    const { logger, offsetFlushTimeoutMs } = this.#runtime;
-    const steps: (() => Promise<void> | void)[] = [
-      // A failed task must not move its offsets: what it could not store is read again after a restart.
+    const { chain, errors, logger, offsetFlushTimeoutMs } = this.#runtime;
+    const assignment = this.#consumer.assignment();
+    // A failed task must not move its offsets: what it could not store is read again after a restart.
+    if (failed) this.#delivered.clear();
+    const steps = [
       async () => {
-        if (failed) await this.#task.close?.(this.#consumer.assignment());
+        if (failed) await this.#task.close?.(assignment);
       },
       () => this.#consumer.close(offsetFlushTimeoutMs),
       () => this.#task.stop(),
       () => {
-        this.#runtime.chain.close();
+        chain.close();
       },
-      () => this.#runtime.errors.close(),
+      () => errors.close(),
     ];
-    if (failed) this.#delivered.clear();
-    for (const step of steps) {
-      try {
-        await step();
-      } catch (error) {
-        logger.warn({ err: error }, 'While the task was ending');
-      }
-    }
+    await takeAll(steps, logger);
   }
 
   #context(): SinkTaskContext {

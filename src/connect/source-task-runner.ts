@@ -6,7 +6,7 @@ import type { SourceTask, SourceTaskContext } from './api.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker, type Acknowledge } from './offset-tracker.ts';
 import { SourceRecordConverter } from './record-converter.ts';
-import { AFTER_SHUTDOWN, type TaskRunner, type TaskRuntime } from './task-runner.ts';
+import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 import type { TopicCreator } from './topic-creator.ts';
 
 const POLL_RETRY_DELAY_MS = 100;
@@ -213,9 +213,9 @@ export class SourceTaskRunner implements TaskRunner {
   async #end(): Promise<void> {
     const { logger, chain, errors } = this.#runtime;
     clearInterval(this.#commitTimer);
-    const steps: (() => Promise<unknown> | void)[] = [
+    const steps = [
       () => Promise.all(this.#sending),
-      () => this.#commitInFlight,
+      () => this.#commitInFlight ?? Promise.resolve(),
       () => this.#commitOffsets(),
       () => this.#task.stop(),
       () => this.#producer.close(),
@@ -225,13 +225,7 @@ export class SourceTaskRunner implements TaskRunner {
       },
       () => errors.close(),
     ];
-    for (const step of steps) {
-      try {
-        await step();
-      } catch (error) {
-        logger.warn({ err: error }, 'While the task was ending');
-      }
-    }
+    await takeAll(steps, logger);
   }
 
   #context(): SourceTaskContext {

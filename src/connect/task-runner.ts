@@ -35,6 +35,17 @@ export interface TaskRuntime {
   readonly counts: TaskCounts;
 }
 
+/** Takes every step, in order, whatever those before did; what fails is logged. */
+export async function takeAll(steps: readonly (() => Promise<unknown> | void)[], logger: Logger): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      logger.warn({ err: error }, 'While the task was ending');
+    }
+  }
+}
+
 export interface TaskCounts {
   /** Records read from Kafka (sink) or from the task (source). */
   records: number;
