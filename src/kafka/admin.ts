@@ -2,13 +2,15 @@ import type { Logger } from '../observe/logger.ts';
 import type { Admin, NewTopic, PartitionPosition } from './api.ts';
 import { Cluster } from './cluster.ts';
 import type { ConnectionConfig } from './connection-config.ts';
-import { ErrorCode } from './error-codes.ts';
+import { ErrorCode, describeErrorCode } from './error-codes.ts';
 import { KafkaError } from './errors.ts';
 import { OffsetTime, fetchCommitted, listOffsets } from './offsets.ts';
 import { Apis, libraryCall, type MetadataAnswer } from './protocol.ts';
-import { Backoff, retry } from './retry.ts';
+import { Backoff, retry, sleep } from './retry.ts';
 
 const TOPIC_RESOURCE = 2;
+const APPEAR_MS = 5000;
+const APPEAR_CHECK_MS = 10;
 
 /** Admin of api.ts. Connects at the first call; every call is repeated while waiting may help. */
 export class KafkaAdmin implements Admin {
@@ -66,22 +68,25 @@ export class KafkaAdmin implements Admin {
     });
   }
 
+  /** Resolves when the topic can be used. */
   async createTopic(topic: NewTopic): Promise<boolean> {
     const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
-    const created = {
+    const wanted = {
       topic: topic.name,
       numPartitions: topic.partitions,
       replicationFactor: topic.replicationFactor,
       configEntries,
     };
-    const parameters = { topics: [created], timeout: this.#cluster.config.requestTimeoutMs, validateOnly: false };
-    return this.#retry(`Creating topic ${topic.name}`, async () => {
+    const parameters = { topics: [wanted], timeout: this.#cluster.config.requestTimeoutMs, validateOnly: false };
+    const created = await this.#retry(`Creating topic ${topic.name}`, async () => {
       const { topicErrors } = await this.#cluster.callController(libraryCall(Apis.createTopics, parameters));
       const [outcome] = topicErrors;
       if (outcome === undefined || outcome.errorCode === ErrorCode.none) return true;
       if (outcome.errorCode === ErrorCode.topicAlreadyExists) return false;
       throw KafkaError.ofCode(outcome.errorCode, `Creating topic ${topic.name}`, outcome.errorMessage ?? null);
     });
+    if (created) await this.#awaitLeaders(topic.name);
+    return created;
   }
 
   /** Topics that do not exist are passed over. */
@@ -134,6 +139,19 @@ export class KafkaAdmin implements Admin {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#cluster.close();
+  }
+
+  /** Brokers hear of a topic a moment after its creation was acknowledged; whoever uses it at once would be turned away. */
+  async #awaitLeaders(topic: string): Promise<void> {
+    const deadline = Date.now() + APPEAR_MS;
+    while (Date.now() < deadline && !this.#closed) {
+      const { topicMetadata } = await this.#metadata([topic]);
+      const [found] = topicMetadata;
+      const code = found?.topicErrorCode ?? ErrorCode.unknownTopicOrPartition;
+      if (code === ErrorCode.none && found?.partitionMetadata.every(({ leader }) => leader >= 0) === true) return;
+      if (!describeErrorCode(code).retriable && code !== ErrorCode.none) return;
+      await sleep(APPEAR_CHECK_MS);
+    }
   }
 
   #metadata(topics: readonly string[] | 'all'): Promise<MetadataAnswer> {

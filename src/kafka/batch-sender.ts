@@ -1,9 +1,9 @@
-import { toError } from '../errors.ts';
 import { topicPartitionKey } from '../data/record.ts';
+import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ProducedRecord } from './api.ts';
 import type { Cluster } from './cluster.ts';
-import { ErrorCode } from './error-codes.ts';
+import { ErrorCode, LEADER_MOVED } from './error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from './errors.ts';
 import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
 import type { ProducerConfig } from './producer-config.ts';
@@ -13,15 +13,6 @@ import { Backoff } from './retry.ts';
 import { SendQueue, type PendingBatch } from './send-queue.ts';
 import { Signal } from './signal.ts';
 import type { TopicMetadata } from './topic-metadata.ts';
-
-const LEADER_MOVED: ReadonlySet<number> = new Set([
-  ErrorCode.unknownTopicOrPartition,
-  ErrorCode.leaderNotAvailable,
-  ErrorCode.notLeaderOrFollower,
-  ErrorCode.kafkaStorageError,
-  ErrorCode.fencedLeaderEpoch,
-  ErrorCode.unknownLeaderEpoch,
-]);
 
 const SEQUENCE_LOST: ReadonlySet<number> = new Set([
   ErrorCode.outOfOrderSequence,
@@ -94,7 +85,10 @@ export class BatchSender {
   #startLoop(leader: number): void {
     const signal = new Signal();
     this.#loops.set(leader, signal);
-    void this.#sendTo(leader, signal);
+    this.#sendTo(leader, signal).catch((error: unknown) => {
+      this.#loops.delete(leader);
+      this.#logger.error({ err: error, leader }, 'sending to a broker ended unexpectedly');
+    });
   }
 
   async #sendTo(leader: number, signal: Signal): Promise<void> {
@@ -134,12 +128,12 @@ export class BatchSender {
       for (const queue of queues) queue.inFlight = true;
       const identity = await this.#identity.current();
       const batches = queues.map((queue) => {
-        const { topic, partition, batches: waiting, nextSequence } = queue;
-        const [head] = waiting;
+        const { topic, partition } = queue;
+        const [head] = queue.batches;
         if (head === undefined) throw new Error('an empty queue is not due');
         heads.set(queue, head);
-        const baseSequence = identity.producerId < 0 ? -1 : nextSequence;
         const { compression } = this.#config;
+        const baseSequence = queue.sequenceFor(identity.producerId);
         const options = { ...identity, topic, compression, nowMs: Date.now(), baseSequence };
         return { topic, partition, bytes: writeBatch(head.records, options) };
       });
@@ -182,7 +176,7 @@ export class BatchSender {
     if (LEADER_MOVED.has(code)) this.#metadata.requestUpdate();
     if (SEQUENCE_LOST.has(code) && this.#config.idempotent) {
       this.#logger.warn({ err: error }, 'the broker lost track of this producer, going on with a new producer id');
-      this.#renewIdentity();
+      this.#identity.renew();
       this.#failed(queue, head, new TimeoutError(error.message, { cause: error }), backoff);
       return;
     }
@@ -192,7 +186,7 @@ export class BatchSender {
   #succeed(queue: SendQueue, head: PendingBatch | undefined): void {
     if (head === undefined || queue.batches[0] !== head) return;
     queue.batches.shift();
-    queue.nextSequence += head.records.length;
+    queue.advanceSequence(head.records.length);
     queue.notBefore = 0;
     head.settle();
   }
@@ -211,13 +205,8 @@ export class BatchSender {
     queue.batches.shift();
     queue.notBefore = 0;
     // Whether the broker has it is unknown, and with it the next sequence number.
-    if (head.attempted && this.#config.idempotent) this.#renewIdentity();
+    if (head.attempted) this.#identity.renew();
     head.settle(error);
-  }
-
-  #renewIdentity(): void {
-    this.#identity.renew();
-    for (const queue of this.#queues.values()) queue.nextSequence = 0;
   }
 
   /** Deadlines hold also while no broker answers and no leader is known. */

@@ -41,7 +41,28 @@ export const ErrorCode = {
   groupMaxSizeReached: 81,
   fencedInstanceId: 82,
   producerFenced: 90,
+  unknownTopicId: 100,
+  inconsistentTopicId: 103,
 } as const;
+
+/** The partition's leader is elsewhere now, or being elected: metadata is asked again. */
+export const LEADER_MOVED: ReadonlySet<number> = new Set([
+  ErrorCode.unknownTopicOrPartition,
+  ErrorCode.leaderNotAvailable,
+  ErrorCode.notLeaderOrFollower,
+  ErrorCode.replicaNotAvailable,
+  ErrorCode.kafkaStorageError,
+  ErrorCode.fencedLeaderEpoch,
+  ErrorCode.unknownLeaderEpoch,
+  ErrorCode.unknownTopicId,
+  ErrorCode.inconsistentTopicId,
+]);
+
+/** The group's coordinator is elsewhere now: it has to be looked up again. */
+export const COORDINATOR_MOVED: ReadonlySet<number> = new Set([
+  ErrorCode.coordinatorNotAvailable,
+  ErrorCode.notCoordinator,
+]);
 
 interface CodeEntry {
   readonly name: string;

@@ -4,7 +4,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { ConsumedRecord } from './api.ts';
 import type { Cluster } from './cluster.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
-import { ErrorCode } from './error-codes.ts';
+import { ErrorCode, LEADER_MOVED } from './error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from './errors.ts';
 import { fetchCall, type FetchedPartition, type FetchPosition } from './fetch-protocol.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
@@ -14,19 +14,6 @@ import type { TopicMetadata } from './topic-metadata.ts';
 
 /** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
 const SHORT_WAIT_MS = 25;
-
-/** Codes that mean: the leader is elsewhere now. Metadata is asked again; membership has nothing to do with it. */
-const LEADER_MOVED: ReadonlySet<number> = new Set([
-  ErrorCode.unknownTopicOrPartition,
-  ErrorCode.leaderNotAvailable,
-  ErrorCode.notLeaderOrFollower,
-  ErrorCode.replicaNotAvailable,
-  ErrorCode.kafkaStorageError,
-  ErrorCode.fencedLeaderEpoch,
-  ErrorCode.unknownLeaderEpoch,
-  100,
-  103,
-]);
 
 /**
  * Reads ahead of the caller: one loop per leader asks for the partitions that are positioned, not paused and not full,
@@ -138,7 +125,10 @@ export class Fetcher {
   #startLoop(leader: number): void {
     const signal = new Signal();
     this.#loops.set(leader, signal);
-    void this.#fetchFrom(leader, signal);
+    this.#fetchFrom(leader, signal).catch((error: unknown) => {
+      this.#loops.delete(leader);
+      this.#noteFailure(error);
+    });
   }
 
   async #fetchFrom(leader: number, signal: Signal): Promise<void> {

@@ -1,9 +1,8 @@
 import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Cluster } from './cluster.ts';
-import { ErrorCode } from './error-codes.ts';
+import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
 import { ClosedError, KafkaError, isRetriable } from './errors.ts';
-import { COORDINATOR_MOVED } from './offsets.ts';
 import { Apis, libraryCall, type JoinGroupAnswer } from './protocol.ts';
 import { Backoff, idle, within } from './retry.ts';
 import { Signal } from './signal.ts';

@@ -1,7 +1,7 @@
 import type { TopicPartition } from '../data/record.ts';
 import type { PartitionPosition } from './api.ts';
 import type { Cluster } from './cluster.ts';
-import { ErrorCode } from './error-codes.ts';
+import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
 import { BrokerUnreachableError, CommitRefusedError, KafkaError } from './errors.ts';
 import { Apis, libraryCall } from './protocol.ts';
 
@@ -20,12 +20,6 @@ const REFUSALS: ReadonlySet<number> = new Set([
   ErrorCode.unknownMemberId,
   ErrorCode.rebalanceInProgress,
   ErrorCode.fencedInstanceId,
-]);
-
-/** Codes after which the coordinator has to be looked up again. */
-export const COORDINATOR_MOVED: ReadonlySet<number> = new Set([
-  ErrorCode.coordinatorNotAvailable,
-  ErrorCode.notCoordinator,
 ]);
 
 /** One attempt. Retriable failures are KafkaError or BrokerUnreachableError; a refusal is CommitRefusedError. */

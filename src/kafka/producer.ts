@@ -125,7 +125,10 @@ export class KafkaProducer implements Producer {
         (error: unknown) => error,
       );
       if (this.#isKnown(topic)) return;
-      if (failure !== undefined && !isRetriable(failure)) throw toError(failure);
+      if (failure !== undefined && !isRetriable(failure)) {
+        this.#topics.delete(topic);
+        throw toError(failure);
+      }
       if (this.#closed) throw new ClosedError('The producer');
       const waitMs = backoff.nextMs();
       if (Date.now() + waitMs > deadline) {

@@ -11,23 +11,41 @@ export interface PendingBatch {
   readonly settle: (failure?: Error) => void;
 }
 
+const NOT_IDEMPOTENT = -1;
+const SEQUENCE_LIMIT = 2 ** 31;
+
 /** What waits for one partition, oldest first. The head stays until it is settled, so that order survives retries. */
 export class SendQueue {
   readonly topic: string;
   readonly partition: number;
   readonly batches: PendingBatch[] = [];
-  /** Idempotence: the number of the next record that is new to the broker. */
-  nextSequence = 0;
   /** Not before this time, after a retriable failure. */
   notBefore = 0;
   /** The head is on its way; a new leader must not get it before the old one has answered. */
   inFlight = false;
   /** Why the head is still here. */
   lastFailure: Error | undefined;
+  #producerId = NOT_IDEMPOTENT;
+  #nextSequence = 0;
 
   constructor(topic: string, partition: number) {
     this.topic = topic;
     this.partition = partition;
+  }
+
+  /** The number of the head's first record under this producer id; -1 without idempotence. */
+  sequenceFor(producerId: number): number {
+    if (producerId === NOT_IDEMPOTENT) return -1;
+    if (producerId !== this.#producerId) {
+      this.#producerId = producerId;
+      this.#nextSequence = 0;
+    }
+    return this.#nextSequence;
+  }
+
+  /** Numbers are 32 bits wide and start over at 0 (org.apache.kafka.clients.producer.internals.TransactionManager). */
+  advanceSequence(count: number): void {
+    this.#nextSequence = (this.#nextSequence + count) % SEQUENCE_LIMIT;
   }
 
   /** The head was refused for its size: its halves take its place. */
