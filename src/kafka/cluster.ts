@@ -34,9 +34,9 @@ export class Cluster {
     this.#libraryLogger = libraryLogger(logger);
   }
 
-  /** Asks whichever broker answers. Errors of single topics are in the answer. Never creates topics. */
-  metadata(topics: readonly string[] | 'all'): Promise<MetadataAnswer> {
-    return this.callAny(metadataCall(topics));
+  /** Asks whichever broker answers. Errors of single topics are in the answer. */
+  metadata(topics: readonly string[] | 'all', mayCreate = false): Promise<MetadataAnswer> {
+    return this.callAny(metadataCall(topics, mayCreate));
   }
 
   /** The first broker that answers: connected ones, then the other known ones, then the bootstrap servers. */

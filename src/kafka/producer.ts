@@ -114,13 +114,17 @@ export class KafkaProducer implements Producer {
     }
   }
 
+  /**
+   * Brokers with `auto.create.topics.enable` create the topic now, as they do for Java's producer (it is how the topics of
+   * a source connector without topic.creation.* settings come into being); never later, when it was deleted.
+   */
   async #awaitTopic(topic: string): Promise<void> {
     const { maxBlockMs } = this.#config;
     this.#topics.add(topic);
     const deadline = Date.now() + maxBlockMs;
     const backoff = Backoff.of(this.#cluster);
     while (!this.#isKnown(topic)) {
-      const failure = await this.#metadata.update().then(
+      const failure = await this.#metadata.update(true).then(
         () => this.#metadata.takeFailure(),
         (error: unknown) => error,
       );

@@ -211,14 +211,14 @@ export function ownCall<A>(
 const METADATA_VERSION = 6;
 
 /**
- * Metadata of some topics, of all, or of none (brokers alone). Encoded here because the library cannot ask for none,
- * and so that no caller can forget to forbid automatic topic creation.
+ * Metadata of some topics, of all, or of none (brokers alone). Encoded here because the library cannot ask for none, and
+ * so that topics come into being by being asked for only where `mayCreate` says so and the brokers are set to do it.
  */
-export function metadataCall(topics: readonly string[] | 'all'): LibraryCall<MetadataAnswer> {
+export function metadataCall(topics: readonly string[] | 'all', mayCreate = false): LibraryCall<MetadataAnswer> {
   const body = new Encoder();
   if (topics === 'all') body.writeInt32(-1);
   else body.writeArray(topics);
-  body.writeBoolean(false);
+  body.writeBoolean(mayCreate);
   const { decode } = buildCall<object, MetadataAnswer>('Metadata', METADATA_VERSION, { topics: [] }).response;
   return ownCall('Metadata', METADATA_VERSION, body, decode);
 }

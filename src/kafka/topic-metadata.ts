@@ -85,10 +85,10 @@ export class TopicMetadata {
     this.#wake.notify();
   }
 
-  /** Asks the cluster now. */
-  async update(): Promise<void> {
+  /** Asks the cluster now. With `mayCreate`, brokers that create topics on demand create those that are missing. */
+  async update(mayCreate = false): Promise<void> {
     const { topics } = this.#interest();
-    const answer = await this.#cluster.metadata(topics);
+    const answer = await this.#cluster.metadata(topics, mayCreate);
     const counts = new Map<string, number>();
     this.#leaders.clear();
     this.#internal = new Set();
