@@ -61,7 +61,8 @@ export const sinkOptions = declareOptions({
   'protocol.type': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Format of the messages. This version reads `json_db` and `line_lp`; a relational database takes `json_db` only.',
+    documentation:
+      'Format of the messages. This version reads `json_db` and `line_lp`; a relational database takes `json_db` only.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db'),
     group: FORMAT,
     width: 'SHORT',

@@ -93,7 +93,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
 
 /** Absolute, as Connect gives it. */
 function locationOf(context: Context, name: string): string {
-  return `${context.origin}/connectors/${encodeURIComponent(name)}`;
+  return `${context.protocol}://${context.host}/connectors/${encodeURIComponent(name)}`;
 }
 
 /** The name in the configuration is the connector's; where both are given they must agree. */

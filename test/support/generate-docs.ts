@@ -5,7 +5,12 @@ import { sourceOptions } from '../../plugins/db-source/options.ts';
 import { describeOptions } from '../../src/config/describe.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
-import { commonWorkerOptions, ownWorkerOptions, restOptions, standaloneOptions } from '../../src/config/worker-options.ts';
+import {
+  commonWorkerOptions,
+  ownWorkerOptions,
+  restOptions,
+  standaloneOptions,
+} from '../../src/config/worker-options.ts';
 
 /** The option tables of the README, each between `<!-- options: NAME -->` and `<!-- end -->`. */
 const TABLES: Readonly<Record<string, OptionDeclarations>> = {
