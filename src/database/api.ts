@@ -40,6 +40,8 @@ export interface SessionOptions {
   readonly timeZone?: string | undefined;
   readonly readOnly?: boolean | undefined;
   readonly statementTimeoutMs?: number | undefined;
+  /** Aborting ends the wait for a connection with a DatabaseError (57014); statements have signals of their own. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A column as the database has it. */
@@ -78,6 +80,8 @@ export interface WritePolicy {
   readonly dedupRule: DedupRule;
   /** What a column does that the table does not have (decisions.md, "NULL and missing"). */
   readonly unknownColumns: 'fault' | 'ignore';
+  /** Zone of times that are text without a zone of their own, in PostgreSQL's spelling; default UTC. */
+  readonly timeZone?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
 }
@@ -101,5 +105,12 @@ export interface Executor {
    * table is missing or does not fit after one refresh of the catalogue.
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
+  /**
+   * Writes as `write` does, into a table that is created when it is missing and made to grow where rows need it: columns
+   * and tags are added, `varchar(n)` gets longer; types never change (reference/original-system.md 9.3). Rows that need
+   * what the table cannot be given (a name that is too long, a tag that is a field there, a change that the user has no
+   * right to) come back as faults. Rejects as `write` does, and with the database's error when the table cannot be created.
+   */
+  writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport>;
   close(): Promise<void>;
 }

@@ -1,7 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { RowBatch, WriteReport } from '../data/row-batch.ts';
+import type { Cell, RowBatch, WriteReport } from '../data/row-batch.ts';
 import { DatabaseError } from '../errors.ts';
 import { roundingUnit } from '../sql/cell-text.ts';
+import type { TypeFamily } from '../sql/column-type.ts';
 import type { WritePolicy } from './api.ts';
 import { BatchFaults } from './batch-faults.ts';
 import { type Catalogue, missing } from './catalogue.ts';
@@ -10,6 +11,7 @@ import type { Connection } from './connection.ts';
 import { encodeRows, type Parameters } from './encode-batch.ts';
 import type { Pool } from './pool.ts';
 import { type KeyPart, remainingRows, rowsInRounds, type RowSelection, selectRows } from './row-selection.ts';
+import { applySessionOptions } from './session.ts';
 import { isRollback } from './sqlstate.ts';
 import { planWrite, type WritePlan } from './write-plan.ts';
 
@@ -66,11 +68,13 @@ export class BatchWriter {
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {
     if (attempt.isEmpty) return attempt.report();
+    const timeZone = attempt.readsTimeTexts ? policy.timeZone : undefined;
     const connection = await this.#pool.acquire(policy.signal);
     try {
+      await applySessionOptions(connection, { timeZone });
       await attempt.run(connection);
     } finally {
-      this.#pool.release(connection, 'clean');
+      this.#pool.release(connection, timeZone === undefined ? 'clean' : 'used');
     }
     return attempt.report();
   }
@@ -108,6 +112,13 @@ class WriteAttempt {
   /** No row is left to be sent. */
   get isEmpty(): boolean {
     return this.#rounds.length === 0;
+  }
+
+  /** Whether text goes into a column where it may be read as a time, which depends on the session's zone. */
+  get readsTimeTexts(): boolean {
+    return this.#plan.columns.some(
+      ({ index, target }) => isZoned(target.family) && hasText(this.#batch.columns[index]?.cells ?? []),
+    );
   }
 
   async run(connection: Connection): Promise<void> {
@@ -220,4 +231,12 @@ class WriteAttempt {
       await delay(ROLLBACK_BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
     }
   }
+}
+
+function isZoned(family: TypeFamily): boolean {
+  return family === 'timestamptz' || family === 'other';
+}
+
+function hasText(cells: readonly Cell[]): boolean {
+  return cells.some((cell) => typeof cell === 'string');
 }

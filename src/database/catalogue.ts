@@ -41,10 +41,13 @@ export class Catalogue implements TableCatalogue {
 
   async refresh(table: TableName): Promise<CatalogueTable | undefined> {
     return singleFlight(this.#reading, keyOf(table), async () => {
-      const { text, values } = tableQuery(table);
-      const [found] = readTables(await this.#source.session((session) => session.query(text, values)));
+      const startedAt = performance.now();
+      const found = await this.#source.session((session) => readTable(session, table));
+      const entry = this.#tables.get(keyOf(table));
+      // The table was changed by this process while it was being read: what was read may be how it was before.
+      if (entry !== undefined && entry.readAt > startedAt) return entry.table;
       this.#tables.delete(keyOf(table));
-      if (found !== undefined) this.#remember(table, found);
+      if (found !== undefined) this.remember(table, found);
       return found;
     });
   }
@@ -82,7 +85,8 @@ export class Catalogue implements TableCatalogue {
     });
   }
 
-  #remember(table: TableName, found: CatalogueTable): void {
+  /** Takes over the state of a table that was just read, or just changed and committed. */
+  remember(table: TableName, found: CatalogueTable): void {
     this.#tables.set(keyOf(table), { table: found, readAt: performance.now() });
     if (this.#tables.size <= MAX_TABLES) return;
     const oldest = this.#tables.keys().next();
@@ -96,11 +100,20 @@ export class Catalogue implements TableCatalogue {
  */
 async function createTable(session: Session, table: TableName, statements: readonly string[]): Promise<void> {
   await session.transaction(async () => {
-    await session.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`sluice table ${tableText(table)}`]);
-    const { text, values } = tableQuery(table);
-    if ((await session.query(text, values)).rows.length > 0) return;
+    await lockTable(session, table);
+    if ((await readTable(session, table)) !== undefined) return;
     for (const statement of statements) await session.query(statement);
   });
+}
+
+/** Until the transaction's end, against other processes of this program that create or change the table. */
+export async function lockTable(session: Session, table: TableName): Promise<void> {
+  await session.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`sluice table ${tableText(table)}`]);
+}
+
+export async function readTable(session: Session, table: TableName): Promise<CatalogueTable | undefined> {
+  const { text, values } = tableQuery(table);
+  return readTables(await session.query(text, values))[0];
 }
 
 /** What keeps an exact shape from fitting the table, in one clause; `undefined` when it fits or need not. */

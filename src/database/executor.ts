@@ -1,4 +1,5 @@
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
+import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
 import { engineOf } from '../sql/mark.ts';
 import type {
@@ -14,6 +15,8 @@ import type {
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue, CatalogueSource } from './catalogue.ts';
 import type { Condition, Pool } from './pool.ts';
+import { GrowingWriter } from './growing-writer.ts';
+import { SchemaGrowth } from './schema-growth.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 
 const ENGINE_QUERY =
@@ -24,12 +27,14 @@ export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
+  readonly growingWriter: GrowingWriter;
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
     this.pool = pool;
     const { catalogue, writer } = parts(this);
     this.catalogue = catalogue;
     this.writer = writer;
+    this.growingWriter = new GrowingWriter(catalogue, new SchemaGrowth(this, catalogue), writer);
   }
 
   /** A session for statements of our own, which leave nothing behind. */
@@ -74,7 +79,7 @@ export class PooledExecutor implements Executor {
   }
 
   async session<T>(work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
-    return this.#open().pinned(work, options, 'used');
+    return this.#open().pinned(work, options, 'used', options.signal);
   }
 
   async query(
@@ -92,6 +97,10 @@ export class PooledExecutor implements Executor {
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
     return this.#open().writer.write(batch, policy);
+  }
+
+  async writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
+    return this.#open().growingWriter.write(batch, shape, policy);
   }
 
   async close(): Promise<void> {

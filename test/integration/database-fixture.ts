@@ -30,6 +30,16 @@ export class DatabaseFixture {
     return executor;
   }
 
+  /** An executor of another role. */
+  as(user: string, password: string): Executor {
+    const url = new URL(this.access.url);
+    url.username = user;
+    url.password = password;
+    const executor = openExecutor(parseConnectionUrl(url.href), { logger: silentLogger });
+    this.#executors.push(executor);
+    return executor;
+  }
+
   async rows(sql: string, parameters: (string | null)[] = []): Promise<QueryResult['rows']> {
     return (await this.executor.query(sql, parameters)).rows;
   }

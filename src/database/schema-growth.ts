@@ -1,0 +1,151 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type RowBatch, type TableName, tableText } from '../data/row-batch.ts';
+import type { TableShape } from '../data/table-shape.ts';
+import { DatabaseError } from '../errors.ts';
+import { createTableStatements } from '../sql/create-table.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import { postgresType } from '../sql/type-names.ts';
+import type { Session } from './api.ts';
+import { type Catalogue, type CatalogueSource, lockTable, missing, readTable } from './catalogue.ts';
+import type { CatalogueTable } from './catalogue-query.ts';
+import { type Growth, growthStatements, mergeGrowth, planGrowth } from './schema-growth-plan.ts';
+import { isRollback } from './sqlstate.ts';
+
+/** What rows need of their table. */
+export interface GrowthRequest {
+  readonly batch: RowBatch;
+  readonly shape: TableShape;
+}
+
+interface Waiting extends GrowthRequest {
+  readonly resolve: (table: CatalogueTable) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/**
+ * A statement on the table that runs for long keeps ALTER TABLE waiting, and ALTER TABLE keeps everyone else waiting: after
+ * this time it gives way, and the rows are the client's to send again (55P03, scope `infrastructure`).
+ */
+const LOCK_TIMEOUT = '10s';
+const RETRIES = 5;
+const BACKOFF_MS = 10;
+/** Others, who do not take our lock, were faster: duplicate table, column, object, unique index of the catalogue. */
+const EXISTS_NOW_CODES: ReadonlySet<string> = new Set(['42P07', '42701', '42710', '23505']);
+
+/**
+ * Creates tables and makes them grow. One change at a time per table in this process; requests that come while one is being
+ * made are put together into the next. Between processes an advisory lock keeps the order, and the table is looked at again
+ * under it. A change holds no other lock when it asks for the table's, so that changes cannot wait for each other in a circle.
+ */
+export class SchemaGrowth {
+  readonly #source: CatalogueSource;
+  readonly #catalogue: Catalogue;
+  /** By table; present while a change is being made. */
+  readonly #waiting = new Map<string, Waiting[]>();
+
+  constructor(source: CatalogueSource, catalogue: Catalogue) {
+    this.#source = source;
+    this.#catalogue = catalogue;
+  }
+
+  /**
+   * The table after it was made to fit as far as it can be: conflicts stay (schema-growth-plan.ts). Rejects with the
+   * database's own error when the change is refused; then nothing was changed for this request.
+   */
+  async grow(table: TableName, request: GrowthRequest): Promise<CatalogueTable> {
+    return new Promise((resolve, reject) => {
+      const waiting = { ...request, resolve, reject };
+      const key = tableText(table);
+      const queue = this.#waiting.get(key);
+      if (queue !== undefined) {
+        queue.push(waiting);
+        return;
+      }
+      this.#waiting.set(key, [waiting]);
+      void this.#drain(table, key);
+    });
+  }
+
+  /** Never rejects: failures go to those who wait. */
+  async #drain(table: TableName, key: string): Promise<void> {
+    for (;;) {
+      const requests = this.#waiting.get(key) ?? [];
+      if (requests.length === 0) break;
+      this.#waiting.set(key, []);
+      await this.#serve(table, requests);
+    }
+    this.#waiting.delete(key);
+  }
+
+  async #serve(table: TableName, requests: readonly Waiting[]): Promise<void> {
+    try {
+      const grown = await this.#change(table, requests);
+      for (const { resolve } of requests) resolve(grown);
+    } catch (error) {
+      if (requests.length === 1) {
+        requests[0]?.reject(error);
+      } else {
+        // One request must not fail for what another one wants.
+        for (const request of requests) await this.#serve(table, [request]);
+      }
+    }
+  }
+
+  async #change(table: TableName, requests: readonly GrowthRequest[]): Promise<CatalogueTable> {
+    for (let attempt = 0; ; attempt++) {
+      try {
+        const grown = await this.#source.session((session) => change(session, table, requests));
+        this.#catalogue.remember(table, grown);
+        return grown;
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || attempt >= RETRIES || !mayBeRepeated(error)) throw error;
+      }
+      await delay(BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
+    }
+  }
+}
+
+function mayBeRepeated(error: DatabaseError): boolean {
+  return isRollback(error) || EXISTS_NOW_CODES.has(error.sqlstate ?? '');
+}
+
+async function change(session: Session, table: TableName, requests: readonly GrowthRequest[]): Promise<CatalogueTable> {
+  return session.transaction(async () => {
+    await session.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await lockTable(session, table);
+    let found = await readTable(session, table);
+    const first = requests[0];
+    if (found === undefined && first !== undefined) {
+      const creatable = { ...first.shape, columns: first.shape.columns.filter(isPossible) };
+      for (const statement of createTableStatements(table, creatable)) await session.query(statement);
+      found = await readTable(session, table);
+    }
+    if (found === undefined) throw missing(table, ' although it was just created: check the search path');
+    const existing = found;
+    const growth = mergeGrowth(requests.map(({ batch, shape }) => possible(planGrowth(existing, batch, shape))));
+    const statements = growthStatements(existing.name, growth);
+    for (const statement of statements) await session.query(statement);
+    return (statements.length === 0 ? undefined : await readTable(session, table)) ?? existing;
+  });
+}
+
+/** Without the columns whose names the database cannot hold: their rows are refused, and nobody else's. */
+function possible(growth: Growth): Growth {
+  return { ...growth, add: growth.add.filter(isPossible) };
+}
+
+function isPossible(column: TableShape['columns'][number]): boolean {
+  return impossibility(column) === undefined;
+}
+
+/** Why no table can have such a column; `undefined` when it can. */
+export function impossibility(column: TableShape['columns'][number]): DatabaseError | undefined {
+  try {
+    quoteIdentifier(column.name);
+    postgresType(column.type, column.length);
+    return undefined;
+  } catch (error) {
+    if (error instanceof DatabaseError) return error;
+    throw error;
+  }
+}
