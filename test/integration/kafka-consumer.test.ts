@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Kafka, logLevel } from 'kafkajs';
 import type { KafkaClient } from '../../src/kafka/api.ts';
+import { connectionConfig } from '../../src/kafka/client-config.ts';
+import { Cluster } from '../../src/kafka/cluster.ts';
+import { produceCall } from '../../src/kafka/produce-protocol.ts';
+import { PropertyReader } from '../../src/kafka/properties.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from '../support/services.ts';
 import { newTopic, partitionsOf, pollUntil, produceNumbers, record, sharedClient, values } from './kafka-fixture.ts';
 
@@ -213,4 +219,40 @@ describe('a consumer with assigned partitions', () => {
       await consumer.close(1000);
     });
   }
+
+  it('reads a topic that Java compressed with zstd', async () => {
+    const topic = await newTopic(client);
+    const file = new URL('../unit/kafka/java-client-bytes.json', import.meta.url);
+    const { batches } = JSON.parse(readFileSync(file, 'utf8')) as {
+      batches: { compression: string; base64: string }[];
+    };
+    const zstd = batches.find(({ compression }) => compression === 'zstd');
+    const { bootstrapServers } = await broker();
+    const config = connectionConfig(new PropertyReader({ 'bootstrap.servers': bootstrapServers }));
+    const cluster = new Cluster(config, silentLogger);
+    const { topicMetadata } = await cluster.metadata([topic]);
+    const leader = topicMetadata[0]?.partitionMetadata[0]?.leader ?? -1;
+    const bytes = Buffer.from(zstd?.base64 ?? '', 'base64');
+    // Producers count from 0.
+    bytes.writeBigInt64BE(0n, 0);
+    const batch = { topic, partition: 0, bytes };
+    const answer = await cluster.callNode(leader, 'produce', produceCall([batch], -1, 5000));
+    assert.equal(answer.partitions[0]?.errorCode, 0);
+    await cluster.close();
+    const consumer = client.consumer(earliest);
+    consumer.assign(partitionsOf(topic, 1));
+    const records = await pollUntil(consumer, (got) => got.length >= 6);
+    assert.deepEqual(
+      records.map(({ offset, key }) => [offset, key?.toString() ?? null]),
+      [
+        [0, 'key-0'],
+        [1, null],
+        [2, 'key-2'],
+        [3, 'key-3'],
+        [4, 'key-4'],
+        [5, 'key-5'],
+      ],
+    );
+    await consumer.close(1000);
+  });
 });
