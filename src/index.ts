@@ -14,7 +14,12 @@ export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts
 export type * from './database/api.ts';
 export { checkConnection } from './database/connection-check.ts';
 export { connectionOptions, connectionSettings } from './database/connection-options.ts';
-export { connectWithAttempts, openExecutor, type ConnectionSettings } from './database/open-executor.ts';
+export {
+  connectWithAttempts,
+  openExecutor,
+  parseConnectionUrl,
+  type ConnectionSettings,
+} from './database/open-executor.ts';
 export type * from './formats/format.ts';
 export { decodedFormats, encodedFormats, type DecodedFormatName, type EncodedFormatName } from './formats/registry.ts';
 export * from './errors.ts';

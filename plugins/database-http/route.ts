@@ -54,6 +54,8 @@ export interface ApiAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent: no body and no Content-Type (204). */
   readonly body?: ApiBody;
+  /** Sent behind a streamed body; asked when that has ended. */
+  readonly trailers?: () => Readonly<Record<string, string>>;
 }
 
 /** Credentials a route takes beside `Authorization: Basic`. */

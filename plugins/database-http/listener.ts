@@ -1,0 +1,177 @@
+import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
+import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
+import type { SecureContextOptions } from 'node:tls';
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
+const HANDSHAKE_RECORD = 0x16;
+/** From the connection to its first byte, and for the TLS handshake. */
+const GREETING_TIMEOUT_MS = 10_000;
+/** Beyond the limit so many connections are told why they are refused; those beyond are just closed. */
+const REFUSED_AT_ONCE = 50;
+
+const TIMEOUTS = {
+  headersTimeout: 15_000,
+  /** Time to send a whole request: 64 MB need 220 kB/s. A body that pauses is cut sooner, see request-body.ts. */
+  requestTimeout: 300_000,
+  keepAliveTimeout: 60_000,
+  connectionsCheckingInterval: 2_000,
+} as const;
+
+export interface ListenerSettings {
+  readonly host: string;
+  readonly port: number;
+  /** `undefined`: plain HTTP only. */
+  readonly certificate: SecureContextOptions | undefined;
+  readonly maxConnections: number;
+  readonly timeouts?: Partial<typeof TIMEOUTS & { readonly greetingTimeout: number }>;
+}
+
+/**
+ * One port that speaks TLS, and sends plain HTTP to https with 307 (RFC 9110: method and body stay). A connection is
+ * new -> (first byte) -> TLS or plain, and belongs to the HTTP server of that kind from then on.
+ */
+export class PortListener {
+  readonly #settings: ListenerSettings;
+  readonly #door: NetServer;
+  readonly #http: Server;
+  readonly #https: HttpsServer | undefined;
+  readonly #sockets = new Set<Socket>();
+  readonly #refused = new WeakSet<Socket>();
+  #refusedCount = 0;
+  #stopping = false;
+
+  /** `refuse` answers requests on connections beyond the limit. */
+  constructor(settings: ListenerSettings, handle: Handler, refuse: Handler) {
+    this.#settings = settings;
+    const options = { ...TIMEOUTS, ...settings.timeouts };
+    const guarded: Handler = (request, response) => {
+      if (this.#stopping || this.#isRefused(request)) response.setHeader('Connection', 'close');
+      (this.#isRefused(request) ? refuse : handle)(request, response);
+    };
+    if (settings.certificate === undefined) {
+      this.#http = createHttpServer(options, guarded);
+    } else {
+      this.#http = createHttpServer(options, redirect);
+      this.#https = createHttpsServer(
+        { ...options, ...settings.certificate, handshakeTimeout: GREETING_TIMEOUT_MS },
+        guarded,
+      );
+      this.#https.on('tlsClientError', (_error, socket) => socket.destroy());
+    }
+    for (const server of [this.#http, this.#https]) {
+      // A server that does not listen itself starts its checks of slow requests at this event.
+      server?.emit('listening');
+    }
+    this.#door = createServer({ noDelay: true }, (socket) => {
+      this.#greet(socket);
+    });
+  }
+
+  /** Resolves with the port. */
+  async listen(): Promise<number> {
+    const { host, port } = this.#settings;
+    await new Promise<void>((resolve, reject) => {
+      this.#door.once('error', reject);
+      this.#door.listen(port, host === '' ? undefined : host, () => {
+        this.#door.off('error', reject);
+        resolve();
+      });
+    });
+    return (this.#door.address() as AddressInfo).port;
+  }
+
+  useCertificate(certificate: SecureContextOptions): void {
+    this.#https?.setSecureContext(certificate);
+  }
+
+  /** Takes no new connections and lets running requests end; `cut` is for those that do not. */
+  async close(): Promise<void> {
+    this.#stopping = true;
+    const closed = new Promise<void>((resolve) => this.#door.close(() => resolve()));
+    for (const server of [this.#http, this.#https]) {
+      server?.closeIdleConnections();
+      // Ends the checks of slow requests; it never listened, which is the error given.
+      server?.close(() => undefined);
+    }
+    await closed;
+  }
+
+  cut(): void {
+    for (const socket of this.#sockets) socket.destroy();
+  }
+
+  #greet(socket: Socket): void {
+    this.#sockets.add(socket);
+    socket.once('close', () => this.#forget(socket));
+    socket.on('error', () => socket.destroy());
+    if (this.#stopping) {
+      socket.destroy();
+      return;
+    }
+    if (this.#sockets.size - this.#refusedCount > this.#settings.maxConnections) {
+      if (this.#refusedCount >= REFUSED_AT_ONCE) {
+        socket.destroy();
+        return;
+      }
+      this.#refused.add(socket);
+      this.#refusedCount += 1;
+    }
+    if (this.#https === undefined) {
+      this.#http.emit('connection', socket);
+      return;
+    }
+    const timeoutMs = this.#settings.timeouts?.greetingTimeout ?? GREETING_TIMEOUT_MS;
+    const timer = setTimeout(() => socket.destroy(), timeoutMs);
+    socket.once('close', () => {
+      clearTimeout(timer);
+    });
+    socket.once('readable', () => {
+      clearTimeout(timer);
+      const chunk = socket.read() as Buffer | null;
+      if (chunk === null) {
+        socket.destroy();
+        return;
+      }
+      socket.unshift(chunk);
+      (chunk[0] === HANDSHAKE_RECORD ? this.#https : this.#http)?.emit('connection', socket);
+    });
+  }
+
+  #forget(socket: Socket): void {
+    this.#sockets.delete(socket);
+    if (this.#refused.delete(socket)) this.#refusedCount -= 1;
+  }
+
+  /** The TLS socket of a request wraps the one that was counted. */
+  #isRefused(request: IncomingMessage): boolean {
+    if (this.#refusedCount === 0) return false;
+    const port = request.socket.remotePort;
+    const address = request.socket.remoteAddress;
+    for (const socket of this.#sockets) {
+      if (this.#refused.has(socket) && socket.remotePort === port && socket.remoteAddress === address) return true;
+    }
+    return false;
+  }
+}
+
+/** To https at the same host, port, path and query. The Authorization header is not looked at. */
+function redirect(request: IncomingMessage, response: ServerResponse): void {
+  const host = request.headers.host ?? localAddress(request);
+  // A header with characters that no host has would become part of ours.
+  const isHost = /^[\w.[\]:%-]+$/.test(host);
+  const path = request.url?.startsWith('/') === true ? request.url : '/';
+  response.writeHead(307, {
+    Location: `https://${isHost ? host : localAddress(request)}${path}`,
+    'Content-Length': 0,
+    Connection: 'close',
+  });
+  response.end();
+}
+
+function localAddress({ socket }: IncomingMessage): string {
+  const address = socket.localAddress ?? 'localhost';
+  return `${address.includes(':') ? `[${address}]` : address}:${socket.localPort ?? 8080}`;
+}

@@ -1,0 +1,110 @@
+import { DatabaseError, quoteIdentifier, quoteLiteral, toError, type Executor, type Logger } from '../../src/index.ts';
+import { readTimeZone } from './time-zone.ts';
+
+const MAX_MINUTES = 2n ** 63n - 1n;
+const DEFAULT_MINUTES = 60n;
+
+/** Cluster settings of the API, and the custom parameter of the default database that keeps each. */
+const SETTINGS = {
+  'server.rest.timeout': 'sluice.server_rest_timeout',
+  'server.restful_service.default_request_timezone': 'sluice.default_request_timezone',
+} as const;
+
+export type SettingName = keyof typeof SETTINGS;
+
+export function isSettingName(name: string): name is SettingName {
+  return name in SETTINGS;
+}
+
+/** Readable by every role; a session's own `current_setting` would be as old as its connection. */
+const READ = `SELECT c.entry FROM pg_catalog.pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) AS c(entry)
+  WHERE s.setrole = 0 AND s.setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
+  AND c.entry LIKE 'sluice.%'`;
+
+/**
+ * The settings that `SET CLUSTER SETTING` changes. They are kept as parameters of the default database
+ * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database and
+ * travel with `pg_dumpall`. A change is in force here at once, and on other workers when they read it at the next login.
+ */
+export class ServerSettings {
+  readonly #logger: Logger;
+  readonly #values = new Map<SettingName, string>();
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Minutes, 1 to 2^63-1. */
+  get timeoutMinutes(): bigint {
+    const text = this.#values.get('server.rest.timeout');
+    return text === undefined ? DEFAULT_MINUTES : BigInt(text);
+  }
+
+  /** Rounded beyond 2^53, which is 285,000 years. */
+  get timeoutMs(): number {
+    return Number(this.timeoutMinutes) * 60_000;
+  }
+
+  /** In PostgreSQL's spelling. */
+  get timeZone(): string {
+    return this.#values.get('server.restful_service.default_request_timezone') ?? 'UTC';
+  }
+
+  /** A setting as SHOW CLUSTER SETTING prints it. */
+  show(name: SettingName): string {
+    return name === 'server.rest.timeout' ? String(this.timeoutMinutes) : this.timeZone;
+  }
+
+  names(): readonly SettingName[] {
+    return Object.keys(SETTINGS) as SettingName[];
+  }
+
+  /** Takes over what the database keeps; what cannot be read stays as it is. */
+  async load(executor: Executor): Promise<void> {
+    try {
+      const { rows } = await executor.query(READ);
+      const kept = new Map(rows.map(([entry]) => split(entry ?? '')));
+      for (const name of this.names()) {
+        const value = kept.get(SETTINGS[name]);
+        if (value !== undefined && check(name, value) === undefined) this.#values.set(name, value);
+        else this.#values.delete(name);
+      }
+    } catch (error) {
+      this.#logger.debug({ err: toError(error) }, 'database HTTP API: the cluster settings could not be read');
+    }
+  }
+
+  /** `value` absent: the default. Rejects with a DatabaseError (22023) for a value out of range. */
+  async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
+    const text = value?.trim();
+    const fault = text === undefined ? undefined : check(name, text);
+    if (fault !== undefined) throw new DatabaseError(fault, { scope: 'caller', sqlstate: '22023' });
+    const target = `ALTER DATABASE ${quoteIdentifier(database)}`;
+    const parameter = SETTINGS[name];
+    if (text === undefined) {
+      await executor.query(`${target} RESET ${parameter}`);
+      this.#values.delete(name);
+      return;
+    }
+    if (name !== 'server.rest.timeout') await tryTimeZone(executor, text);
+    await executor.query(`${target} SET ${parameter} = ${quoteLiteral(text)}`);
+    this.#values.set(name, text);
+  }
+}
+
+async function tryTimeZone(executor: Executor, zone: string): Promise<void> {
+  await executor.session((session) => session.query('SELECT 1'), { timeZone: zone });
+}
+
+function check(name: SettingName, text: string): string | undefined {
+  if (name === 'server.rest.timeout') {
+    const isInRange = /^\d{1,19}$/.test(text) && BigInt(text) >= 1n && BigInt(text) <= MAX_MINUTES;
+    return isInRange ? undefined : `${name} takes whole minutes in [1, ${MAX_MINUTES}], not "${text.slice(0, 64)}"`;
+  }
+  return readTimeZone(text) === text ? undefined : `${name} takes a time zone, not "${text.slice(0, 64)}"`;
+}
+
+function split(entry: string): [string, string] {
+  const equals = entry.indexOf('=');
+  return [entry.slice(0, equals), entry.slice(equals + 1)];
+}
