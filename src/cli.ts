@@ -115,6 +115,11 @@ async function serve(config: WorkerConfig, connectorFiles: string[], logger: Log
   }
 }
 
+// Whoever reads the output has read enough (`sluice plugins | head`).
+process.stdout.on('error', () => {
+  process.exit();
+});
+
 process.on('unhandledRejection', (reason) => {
   process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
   process.exit(EXIT_STOPPED_BY_ERROR);

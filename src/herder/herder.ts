@@ -69,6 +69,10 @@ export class Herder implements ConfigListener {
   /** Requests that change the config store, one after the other. */
   readonly #changes = new SerialQueue();
   #ready = false;
+  #becomeReady: () => void = () => undefined;
+  readonly #readiness = new Promise<void>((resolve) => {
+    this.#becomeReady = resolve;
+  });
   #stopping = false;
 
   constructor(parts: HerderParts) {
@@ -91,6 +95,11 @@ export class Herder implements ConfigListener {
     return this.#ready;
   }
 
+  /** Resolves when the stores were read for the first time. */
+  async whenReady(): Promise<void> {
+    await this.#readiness;
+  }
+
   /** Reads the stores and starts what they say. */
   async start(): Promise<void> {
     const { configs, statuses, offsets, logger } = this.#parts;
@@ -98,6 +107,7 @@ export class Herder implements ConfigListener {
     await Promise.all([configs.start(this), statuses.start(), offsets.start()]);
     this.stage.complete();
     this.#ready = true;
+    this.#becomeReady();
     for (const name of configs.names()) this.#reconcile(name);
     for (const name of statuses.names()) {
       if (configs.connector(name) === undefined) this.#statusWriter.removeConnector(name);

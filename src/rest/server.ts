@@ -7,7 +7,8 @@ import type { Logger } from '../observe/logger.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
-import { answer, type Context, type ResourceParts } from './resource.ts';
+import { answer, withinTimeLimit, type Context, type ResourceParts } from './resource.ts';
+import type { Herder } from '../herder/herder.ts';
 import { rootResource } from './root-resource.ts';
 
 const RESOURCES = [rootResource, connectorsResource, connectorPluginsResource];
@@ -32,6 +33,7 @@ export class RestServer {
     app.silent = true;
     app.use(errors(logger));
     app.use(negotiation(router));
+    app.use(readiness(parts.herder));
     app.use(router.routes());
     app.use(() => {
       throw new HttpError(404);
@@ -90,6 +92,14 @@ function errors(logger: Logger): Koa.Middleware {
       context.set(headers);
       answer(context, status, body);
     }
+  };
+}
+
+/** Requests that come before the herder is up wait for it, as long as any request may take; `/health` does not. */
+function readiness(herder: Herder): Koa.Middleware {
+  return async (context: Context, next) => {
+    if (!herder.ready && !/^\/health\/?$/.test(context.path)) await withinTimeLimit(herder, herder.whenReady());
+    await next();
   };
 }
 

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { freePort } from '../../src/dev/ports.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
@@ -266,6 +267,25 @@ describe('the management API', function () {
     assert.equal(headers['__connect.errors.connector.name'], name);
     assert.equal(headers['__connect.errors.stage'], 'TASK_PUT');
     await sluice.rest.untilState(name, 'RUNNING', 1);
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('fails a task whose database cannot be reached, after the documented attempts, with where it looked', async () => {
+    const topic = uniqueName('unreachable');
+    await kafka.createTopic(topic);
+    const port = String(await freePort());
+    const config = sinkConfig(db, {
+      topics: topic,
+      'protocol.type': 'json_db',
+      'connection.url': `jdbc:db://127.0.0.1:${port}/nowhere`,
+      'connection.attempts': '2',
+      'connection.backoff.ms': '100',
+    });
+    const { name, answer } = await create(config);
+    assert.equal(answer.status, 201, 'a database may be away for now');
+    const trace = await until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, 'the task fails');
+    assert.match(trace, new RegExp(`127\\.0\\.0\\.1:${port}.*\\(2 attempts, 100 ms apart\\)`));
+    assert.doesNotMatch(sluice.log + trace, /:(postgres|secret)@/);
     await sluice.rest.delete(`/connectors/${name}`);
   });
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sourceConfig } from '../support/connectors.ts';
+import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, onServer, ownPostgres, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -94,6 +94,30 @@ describe('a source loses nothing', function () {
     );
     assert.deepEqual([second?.['t'], second?.['f']], ['', '-Infinity']);
     assert.deepEqual(third, { ts: 1767225600125, i: null, f: null, t: null, b: null, k: 3 });
+  });
+
+  it('to line protocol: a sink reads back what it wrote into an equal table', async () => {
+    const { db, sql, kafka, sluice, prefix } = await setUp();
+    const name = uniqueName('lines');
+    const table = (called: string) => [
+      `create table ${called} (k_timestamp timestamptz(3) not null, n int8, f float8, b bool, t varchar(50), site varchar(64) not null, primary key (k_timestamp, site))`,
+      `comment on column ${called}.site is 'sluice:primary-tag'`,
+    ];
+    await sql.run(
+      ...table('wrote'),
+      `insert into wrote select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i * 100000000000000, i / 7.0, i % 2 = 0, 'a "b", c=d \\ ' || i, 'o s,l=o' || i % 3 from generate_series(0, 499) i`,
+      `insert into wrote values ('2026-01-02 00:00:00Z', 9223372036854775807, null, null, null, 'x')`,
+    );
+    await sluice.rest.create(name, sourceConfig(db, { 'topic.prefix': prefix, 'out.format': 'line_lp' }));
+    const topic = `${prefix}-${db.database}-wrote-line_lp`;
+    assert.equal((await kafka.texts(topic, 501)).length, 501);
+    await sluice.rest.delete(`/connectors/${name}`);
+    await sql.run('alter table wrote rename to original', ...table('wrote'));
+    await sluice.rest.create(uniqueName('back'), sinkConfig(db, { topics: topic, 'protocol.type': 'line_lp' }));
+    await until(async () => (await sql.number('select count(*) from wrote')) === 501, 'all rows are back');
+    const differing =
+      '(select * from original except select * from wrote) union all (select * from wrote except select * from original)';
+    assert.deepEqual(await sql.rows(differing), []);
   });
 
   it('of a table that appears later, and of rows inserted while it idles', async () => {

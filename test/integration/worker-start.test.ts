@@ -5,12 +5,13 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../src/dev/ports.ts';
 import { readJavaMap } from '../../src/herder/stores/java-map-file.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { broker, database, uniqueName } from '../support/services.ts';
+import { broker, database, ownBroker, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -124,6 +125,50 @@ describe('starting a worker', function () {
       );
     } finally {
       await worker.discard();
+    }
+  });
+
+  it('comes up before its broker: health says starting, requests wait, and all is well once the broker is there', async () => {
+    const kafka = await ownBroker();
+    const port = String(await freePort());
+    const url = `http://127.0.0.1:${port}`;
+    const group = uniqueName('early');
+    const topics = ['config', 'offset', 'status'].flatMap((kind) => [
+      `${kind}.storage.topic=${group}-${kind}`,
+      `${kind}.storage.replication.factor=1`,
+    ]);
+    const path = await file(
+      'early.properties',
+      [
+        `bootstrap.servers=${kafka.bootstrapServers}`,
+        `group.id=${group}`,
+        ...topics,
+        'key.converter=org.apache.kafka.connect.storage.StringConverter',
+        'value.converter=org.apache.kafka.connect.storage.StringConverter',
+        `listeners=${url}`,
+      ].join('\n'),
+    );
+    await kafka.stop();
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'start', path], { cwd: projectRoot });
+    try {
+      const starting = await until(async () => {
+        const answer = await fetch(`${url}/health`);
+        return answer.status === 503 && ((await answer.json()) as { status: string; message: string });
+      }, '/health answers 503');
+      assert.equal(starting.status, 'starting');
+      assert.match(
+        starting.message,
+        /^Worker is still starting up\. The worker is currently reading to the end of internal topics/,
+      );
+      const waiting = fetch(`${url}/connectors`);
+      await kafka.start();
+      assert.deepEqual(await (await waiting).json(), []);
+      assert.equal((await fetch(`${url}/health`)).status, 200);
+    } finally {
+      child.kill('SIGTERM');
+      const [code] = (await once(child, 'exit')) as [number];
+      assert.equal(code, 0);
+      await kafka.discard();
     }
   });
 
