@@ -62,6 +62,8 @@ export class LineLpDecoder implements Decoder {
   #rowCount = 0;
   #now: number | undefined;
   #faultsLeft = 0;
+  #more = false;
+  #unreadLine: number | undefined;
 
   constructor(policy: LineLpPolicy) {
     this.#policy = policy;
@@ -82,16 +84,32 @@ export class LineLpDecoder implements Decoder {
   /**
    * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns
    * all at once. The last part, which may be empty, comes at the end. Nothing else may be added in between.
+   *
+   * `more`: the message goes on behind this text, which ends with a line's end. A line whose string does not end in the text
+   * is left unread then, with all behind it: `unreadLine` says which one.
    */
-  *addInParts(message: string | Uint8Array, origin: Origin, maxRows: number): Generator<Decoded, void, undefined> {
+  *addInParts(
+    message: string | Uint8Array,
+    origin: Origin,
+    maxRows: number,
+    more = false,
+  ): Generator<Decoded, void, undefined> {
     this.#open(message);
+    this.#more = more;
     while (this.#nextLine(origin)) {
       if (this.#rowCount >= maxRows) yield this.take();
     }
     yield this.take();
   }
 
+  /** How many lines of the last message come before the first one that was left unread; `undefined`: all were read. */
+  get unreadLine(): number | undefined {
+    return this.#unreadLine;
+  }
+
   #open(message: string | Uint8Array): void {
+    this.#more = false;
+    this.#unreadLine = undefined;
     const { text, valid } = messageText(message);
     this.#scanner.open(text, valid);
     this.#known.open();
@@ -162,6 +180,10 @@ export class LineLpDecoder implements Decoder {
     const read = this.#scanner.next();
     if (read === 'end') return false;
     const { line } = this.#scanner;
+    if (read === 'fault' && this.#more && !this.#scanner.stringsClosed) {
+      this.#unreadLine = line.linesBefore;
+      return false;
+    }
     const problem = read === 'fault' ? this.#scanner.problem : this.#addLine(line, origin);
     if (problem === undefined) return true;
     if (this.#faultsLeft-- > 0) {

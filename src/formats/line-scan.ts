@@ -93,6 +93,11 @@ export class LineScanner {
     this.#valid = valid;
   }
 
+  /** Whether the last line had no string that runs to the end of the text. */
+  get stringsClosed(): boolean {
+    return this.#stringsClosed;
+  }
+
   /** Reads one line into `line`; skips blank lines and comments. After a fault the scanner stands behind the bad line. */
   next(): 'line' | 'fault' | 'end' {
     this.#stringsClosed = true;

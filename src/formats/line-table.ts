@@ -5,6 +5,8 @@ import { PRIMARY_TAG } from './primary-tag.ts';
 
 /** Length of a VARCHAR whose length nobody said, in bytes (reference/original-system.md 9.4). */
 const DEFAULT_LENGTH = 254;
+/** Of the primary tag, which is a hash mostly (reference/original-system.md 9.5). */
+const PRIMARY_TAG_LENGTH = 64;
 
 /** A field of a line shape. `text` is its key as written, `=` included; `column` belongs to the shape's batch. */
 export interface ShapeField {
@@ -83,13 +85,16 @@ export class LineBatch {
     const required = role === 'time' || role === 'primary-tag';
     if (role === 'time') return { name, role, type: 'TIMESTAMPTZ', length: undefined, nullable: false };
     const type = WIDTH[this.#types.get(name) ?? 'VARCHAR'].column;
-    const length = type === 'VARCHAR' || type === 'NVARCHAR' ? longest(column) : undefined;
+    const length =
+      type === 'VARCHAR' || type === 'NVARCHAR'
+        ? longest(column, role === 'primary-tag' ? PRIMARY_TAG_LENGTH : DEFAULT_LENGTH)
+        : undefined;
     return { name, role, type, length, nullable: !required };
   }
 }
 
-function longest(column: OpenColumn): number {
-  let length = DEFAULT_LENGTH;
+function longest(column: OpenColumn, least: number): number {
+  let length = least;
   for (const cell of column.cells) {
     // A UTF-16 unit is at most 3 bytes of UTF-8: most strings need not be measured.
     if (typeof cell === 'string' && cell.length * 3 > length) length = Math.max(length, Buffer.byteLength(cell));

@@ -368,7 +368,7 @@ describe('rows of one table', () => {
         ['i', 'data', 'NVARCHAR', 254, true],
         ['j', 'data', 'BOOL', undefined, true],
         ['k', 'data', 'FLOAT8', undefined, true],
-        ['primary_tag', 'primary-tag', 'VARCHAR', 254, false],
+        ['primary_tag', 'primary-tag', 'VARCHAR', 64, false],
         ['a', 'tag', 'VARCHAR', 254, true],
       ],
     );
@@ -388,6 +388,23 @@ describe('a large message', () => {
         [4, 0, { kind: 'line', line: 22 }],
       ],
     );
+  });
+
+  it('whose last string goes on behind the text is left for the next text, with the lines behind it', () => {
+    const lines = new LineLpDecoder({ precision: 'ns', now: () => 0 });
+    const origin = { kind: 'line', line: 1 } as const;
+    const read = (text: string, more: boolean) =>
+      [...lines.addInParts(text, origin, 10, more)].flatMap(({ rows, faults }) => [
+        ...rows.flatMap(({ batch }) => batch.columns[1]?.cells ?? []),
+        ...faults.map(({ message }) => message),
+      ]);
+    assert.deepEqual(read('t s="a" 1\nt s="b" 2\nt s="c\nt s=9 3\n', true), ['a', 'b']);
+    assert.equal(lines.unreadLine, 2);
+    assert.deepEqual(read('t s="c\nt s=9 3\n" 4\nt s="d" 4\n', true), ['c\nt s=9 3\n', 'd']);
+    assert.equal(lines.unreadLine, undefined);
+    const [row, ...faults] = read('t s="x" 3\nt s="c\n', false);
+    assert.equal(row, 'x');
+    assert.match(faults.join(), /a string has no closing "/);
   });
 
   it('of ever new columns goes to a new batch before it exceeds what a table can have', () => {
