@@ -25,4 +25,7 @@ export { decodedFormats, encodedFormats, type DecodedFormatName, type EncodedFor
 export * from './errors.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';
+export { classify, type Classification, type StatementKind } from './sql/classify.ts';
+export { splitStatements, type Statement } from './sql/split.ts';
+export type * from './sql/translate/translation.ts';
 export { SLUICE_VERSION } from './version.ts';

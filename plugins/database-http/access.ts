@@ -22,12 +22,7 @@ export class Visit implements Login {
   readonly #defaultDatabase: string;
   readonly #loans = new Map<string, Loan>();
 
-  constructor(
-    identity: Identity,
-    session: ApiSession | undefined,
-    databases: UserDatabases,
-    defaultDatabase: string,
-  ) {
+  constructor(identity: Identity, session: ApiSession | undefined, databases: UserDatabases, defaultDatabase: string) {
     this.identity = identity;
     this.session = session;
     this.#databases = databases;
@@ -53,6 +48,12 @@ export class Visit implements Login {
     for (const loan of this.#loans.values()) loan.giveBack();
     this.#loans.clear();
   }
+}
+
+/** The visit behind the login of a request that came with credentials. */
+export function visitOf(login: Login): Visit {
+  if (!(login instanceof Visit)) throw new TypeError('the request came without credentials');
+  return login;
 }
 
 export interface AccessParts {

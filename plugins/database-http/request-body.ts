@@ -39,7 +39,8 @@ export async function* readBody(request: IncomingMessage, maxBytes: number): Asy
 export async function readText(body: AsyncIterable<Buffer>): Promise<string> {
   const chunks: Buffer[] = [];
   for await (const chunk of body) chunks.push(chunk);
-  const bytes = chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks);
+  const [only] = chunks;
+  const bytes = only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
   try {
     // Drops a byte order mark.
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -56,7 +57,10 @@ function unpack(request: IncomingMessage, encoding: string): Readable {
         ? createInflate()
         : undefined;
   if (unpacker === undefined) {
-    throw new ApiFailure(400, `the content encoding "${encoding.slice(0, 32)}" is not known; send gzip, deflate or none`);
+    throw new ApiFailure(
+      400,
+      `the content encoding "${encoding.slice(0, 32)}" is not known; send gzip, deflate or none`,
+    );
   }
   request.on('error', (error) => unpacker.destroy(error));
   request.on('aborted', () => unpacker.destroy(new Error('aborted')));

@@ -186,6 +186,35 @@ export interface PredicatePlugin extends PluginBase {
   create(config: ConnectorConfig): Predicate;
 }
 
+/** What the worker lends a service. */
+export interface ServiceContext {
+  readonly logger: Logger;
+}
+
+/** Something that runs beside the connectors, once per worker that names it. `new` -> started -> stopped. */
+export interface Service {
+  /** Resolves when it answers; what it depends on need not be there yet. A throw stops the worker's start. */
+  start(): Promise<void>;
+  /** Finishes what runs, within bounds; called at most once, also after a failed start. */
+  stop(): Promise<void>;
+  /** Where it answers once started, for people. */
+  readonly address?: string | undefined;
+}
+
+/**
+ * A service of the worker, switched on by the worker property `services`. It is no plugin of Connect: the registry and
+ * `/connector-plugins` do not know it.
+ */
+export interface ServicePlugin extends PluginBase {
+  readonly type: 'service';
+  /** As `services` names it: `database-http`. */
+  readonly name: string;
+  /** Worker properties that begin so are the service's own: `database.http.`. */
+  readonly optionPrefix: string;
+  /** `config` has the service's properties without their prefix. A ConfigError names what is wrong. */
+  create(config: ConnectorConfig, context: ServiceContext): Service;
+}
+
 export type Plugin = ConnectorPlugin | ConverterPlugin | HeaderConverterPlugin | TransformationPlugin | PredicatePlugin;
 
 export type { ConnectRecord, Header };

@@ -1,0 +1,14 @@
+import { parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
+import { serviceOptions } from './options.ts';
+import { DatabaseHttpService } from './service.ts';
+
+/** The database's HTTP API as a service of the worker: `services=database-http`, options `database.http.…`. */
+export const databaseHttp: ServicePlugin = {
+  type: 'service',
+  name: 'database-http',
+  className: 'sluice.DatabaseHttp',
+  version: SLUICE_VERSION,
+  optionPrefix: 'database.http.',
+  options: serviceOptions,
+  create: (config, context) => new DatabaseHttpService(parseOptions(serviceOptions, config), context, {}),
+};

@@ -1,0 +1,184 @@
+import { ConfigError, parseConnectionUrl, type Logger, type Service, type ServiceContext } from '../../src/index.ts';
+import { Access } from './access.ts';
+import { ApiServer, refuseConnection } from './api-server.ts';
+import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './certificate.ts';
+import type { CertificateFiles } from './certificate.ts';
+import { PortListener } from './listener.ts';
+import { loginRoute } from './login-route.ts';
+import type { ServiceSettings } from './options.ts';
+import { PasswordCheck } from './password-check.ts';
+import { queryRoute } from './query-route.ts';
+import type { Route } from './route.ts';
+import { ServerSettings } from './server-settings.ts';
+import { sessionRoute } from './session-route.ts';
+import { SessionStore } from './session-store.ts';
+import { UserDatabases } from './user-databases.ts';
+import { ddlRoute, insertRoute } from './write-routes.ts';
+
+const SWEEP_EVERY_MS = 60_000;
+const CERTIFICATE_CHECK_MS = 5_000;
+
+export interface DatabaseHttpParts {
+  /** Routes beside those for SQL and sessions. */
+  readonly routes?: readonly Route[];
+  /** Milliseconds since the epoch; tokens age by it. */
+  readonly nowMs?: () => number;
+  readonly certificateCheckMs?: number;
+}
+
+/** The database HTTP API: new -> start -> answering -> stop. */
+export class DatabaseHttpService implements Service {
+  readonly #settings: ServiceSettings;
+  readonly #logger: Logger;
+  readonly #parts: DatabaseHttpParts;
+  readonly #databases: UserDatabases;
+  readonly #sessions: SessionStore;
+  readonly #server: ApiServer;
+  readonly #serverSettings: ServerSettings;
+  readonly #listeners: PortListener[] = [];
+  #watch: CertificateWatch | undefined;
+  #sweep: NodeJS.Timeout | undefined;
+  #address: string | undefined;
+
+  constructor(settings: ServiceSettings, { logger }: ServiceContext, parts: DatabaseHttpParts) {
+    const defaultDatabase = settings['default.database'];
+    const nowMs = parts.nowMs ?? Date.now;
+    // Complains about the URL now; the users come with the requests.
+    parseConnectionUrl(settings['connection.url'], { user: 'nobody', database: defaultDatabase });
+    this.#settings = settings;
+    this.#logger = logger;
+    this.#parts = parts;
+    this.#databases = new UserDatabases(
+      {
+        url: settings['connection.url'],
+        servicePassword: settings['connection.password'],
+        connectionsPerUser: settings['user.connections'],
+      },
+      logger,
+      nowMs,
+    );
+    this.#serverSettings = new ServerSettings(logger);
+    this.#sessions = new SessionStore(nowMs, () => this.#serverSettings.timeoutMs);
+    this.#server = new ApiServer({
+      routes: [...this.#routes(defaultDatabase), ...(parts.routes ?? [])],
+      access: new Access({
+        sessions: this.#sessions,
+        passwords: new PasswordCheck(this.#databases, defaultDatabase, logger, Date.now),
+        databases: this.#databases,
+        defaultDatabase,
+        tokenConnections: settings['token.connections'],
+      }),
+      settings: this.#serverSettings,
+      defaultDatabase,
+      maxBodyBytes: Number(settings['max.body.bytes']),
+      statementTimeoutMs: Number(settings['statement.timeout.ms']) || undefined,
+      logger,
+    });
+  }
+
+  /** `https://host:port` of the first listener. */
+  get address(): string | undefined {
+    return this.#address;
+  }
+
+  async start(): Promise<void> {
+    const files = this.#settings.tls === 'off' ? undefined : await this.#certificateFiles();
+    const seen = files === undefined ? '' : await fingerprint(files);
+    const certificate = files === undefined ? undefined : await readCertificate(files);
+    const maxConnections = this.#settings['max.connections'];
+    for (const { host, port } of this.#settings.listeners.map(parseAddress)) {
+      const listener = new PortListener(
+        { host, port, certificate, maxConnections },
+        (request, response) => this.#server.handle(request, response),
+        refuseConnection(maxConnections),
+      );
+      const bound = await listener.listen();
+      this.#listeners.push(listener);
+      this.#address ??= `${files === undefined ? 'http' : 'https'}://${host === '' ? 'localhost' : host}:${bound}`;
+    }
+    if (files !== undefined) {
+      const settings = { seen, everyMs: this.#parts.certificateCheckMs ?? CERTIFICATE_CHECK_MS, logger: this.#logger };
+      this.#watch = new CertificateWatch(files, settings, (renewed) => {
+        for (const listener of this.#listeners) listener.useCertificate(renewed);
+      });
+    }
+    this.#sweep = setInterval(() => {
+      this.#sessions.sweep();
+      this.#databases.sweep().catch((error: unknown) => this.#logger.warn({ err: error }, 'closing idle pools failed'));
+    }, SWEEP_EVERY_MS).unref();
+    await this.#loadSettings();
+    this.#logger.info(`database HTTP API listening at ${this.#address ?? 'nowhere'}`);
+  }
+
+  /** Running requests may end within `shutdown.grace.ms`; then their statements are cancelled. */
+  async stop(): Promise<void> {
+    clearInterval(this.#sweep);
+    this.#watch?.stop();
+    const grace = setTimeout(() => this.#server.abort(), this.#settings['shutdown.grace.ms']);
+    const cut = setTimeout(() => {
+      for (const listener of this.#listeners) listener.cut();
+    }, this.#settings['shutdown.grace.ms'] + CUT_AFTER_MS);
+    await Promise.all(this.#listeners.map((listener) => listener.close()));
+    clearTimeout(grace);
+    clearTimeout(cut);
+    this.#sessions.clear();
+    await this.#databases.close();
+  }
+
+  #routes(defaultDatabase: string): readonly Route[] {
+    const settings = this.#serverSettings;
+    const sessions = this.#sessions;
+    const runner = { settings, defaultDatabase, connectionWaitMs: this.#settings['connection.wait.ms'] };
+    return [
+      loginRoute({ sessions, settings, defaultDatabase }),
+      sessionRoute({ sessions, settings }),
+      ddlRoute(runner),
+      insertRoute(runner),
+      queryRoute({ ...runner, maxBytes: this.#settings['query.max.bytes'], holdMs: this.#settings['query.hold.ms'] }),
+    ];
+  }
+
+  async #certificateFiles(): Promise<CertificateFiles> {
+    const { 'tls.certificate': certificatePath, 'tls.key': keyPath } = this.#settings;
+    if (certificatePath === null && keyPath === null) {
+      const files = await developmentCertificate(this.#settings['tls.directory']);
+      this.#logger.info(
+        `database HTTP API: a development certificate is used; its authority is ${files.authorityPath}`,
+      );
+      return files;
+    }
+    if (certificatePath === null || keyPath === null) {
+      throw new ConfigError(
+        'database.http.tls.certificate and database.http.tls.key go together: one of them is missing',
+      );
+    }
+    return { certificatePath, keyPath, keyPassword: this.#settings['tls.key.password'] ?? undefined };
+  }
+
+  /** With an account of its own the service knows its settings before the first login; without, from then on. */
+  async #loadSettings(): Promise<void> {
+    if (this.#settings.tls === 'off') {
+      this.#logger.warn('database HTTP API: tls=off, passwords and data travel in plain text');
+    }
+    const executor = this.#databases.openService(this.#settings['default.database']);
+    if (executor === undefined) return;
+    try {
+      await this.#serverSettings.load(executor);
+    } finally {
+      await executor.close();
+    }
+  }
+}
+
+/** After their statements were cancelled requests have this long to say so. */
+const CUT_AFTER_MS = 2_000;
+
+/** `https://host:port`; the scheme is a matter of `tls`. */
+function parseAddress(url: string): { readonly host: string; readonly port: number } {
+  const parts = /^https?:\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(url);
+  const port = Number(parts?.[2] ?? Number.NaN);
+  if (parts === null || !(port <= 65_535)) {
+    throw new ConfigError(`database.http.listeners: ${url} is not of the form https://host:port`);
+  }
+  return { host: (parts[1] ?? '').replace(/^\[|\]$/g, ''), port };
+}

@@ -1,0 +1,188 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, type RunTranslation, type Session } from '../../src/index.ts';
+import { changeClusterSetting } from './cluster-settings.ts';
+import { databaseFailure } from './database-failure.ts';
+import { ApiFailure, type ApiRequest } from './route.ts';
+import type { ServerSettings } from './server-settings.ts';
+import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
+import { readStatements, translateIn, type RequestStatement } from './statement-text.ts';
+import { TEXTS } from './texts.ts';
+import { badTimeZone } from './time-zone.ts';
+
+/** Statements that the server rolled back for the sake of others are tried again (original-system.md 7). */
+const MAX_TRIES = 10;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1000;
+
+export interface RunnerParts {
+  readonly settings: ServerSettings;
+  readonly defaultDatabase: string;
+  readonly connectionWaitMs: number;
+}
+
+export interface StatementRules {
+  /** Why the endpoint does not take the statement; `undefined` when it does. */
+  refusal(statement: RequestStatement): string | undefined;
+}
+
+/**
+ * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
+ * those behind it. `USE` goes on with a connection to another database. One outcome per statement.
+ */
+export async function runStatements(
+  request: ApiRequest,
+  sql: string,
+  rules: StatementRules,
+  parts: RunnerParts,
+): Promise<readonly StatementOutcome[]> {
+  const runner = new StatementRunner(request, rules, parts);
+  await runner.run(readStatements(sql));
+  return runner.outcomes;
+}
+
+class StatementRunner {
+  readonly outcomes: StatementOutcome[] = [];
+  readonly #request: ApiRequest;
+  readonly #rules: StatementRules;
+  readonly #parts: RunnerParts;
+  #database: string;
+
+  constructor(request: ApiRequest, rules: StatementRules, parts: RunnerParts) {
+    this.#request = request;
+    this.#rules = rules;
+    this.#parts = parts;
+    this.#database = request.database;
+  }
+
+  async run(statements: Iterator<RequestStatement>): Promise<void> {
+    let next = statements.next();
+    while (next.done !== true) {
+      try {
+        await pinned(this.#request, this.#database, this.#parts.connectionWaitMs, {}, async (session) => {
+          const database = this.#database;
+          while (next.done !== true && this.#database === database) {
+            const outcome = await this.#runOne(session, next.value);
+            this.outcomes.push(outcome);
+            next = statements.next();
+            // The connection may be gone; the statements behind get another.
+            if (outcome.verdict === 'unavailable') return;
+          }
+        });
+      } catch (error) {
+        // Before anything ran it is the answer to the whole request.
+        if (this.outcomes.length === 0 || this.#request.signal.aborted) throw error;
+        if (!(error instanceof DatabaseError) && !(error instanceof ApiFailure)) throw error;
+        const outcome = error instanceof DatabaseError ? failed(error) : unreached(error);
+        for (; next.done !== true; next = statements.next()) this.outcomes.push(outcome);
+      }
+    }
+  }
+
+  async #runOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
+    const { signal } = this.#request;
+    if (signal.aborted) throw new DatabaseError('the client went away', { scope: 'caller', sqlstate: '57014' });
+    const refusal = this.#rules.refusal(statement);
+    if (refusal !== undefined) return refused(refusal);
+    try {
+      return await this.#carryOut(session, statement.text);
+    } catch (error) {
+      if (error instanceof DatabaseError) return failed(error);
+      if (error instanceof ApiFailure) return refused(error.message);
+      throw error;
+    }
+  }
+
+  async #carryOut(session: Session, text: string): Promise<StatementOutcome> {
+    const executor = this.#request.executorOn(this.#database);
+    const translation = await translateIn(this.#database, executor, text);
+    switch (translation.kind) {
+      case 'run':
+        return this.#runRetried(session, translation);
+      case 'use':
+        await this.#request.executorOn(translation.database).query('SELECT 1');
+        this.#database = translation.database;
+        return success(0);
+      case 'set-cluster-setting':
+        await changeClusterSetting(this.#request, translation.name, translation.value, this.#parts);
+        return success(0);
+      case 'show-cluster-setting':
+        return refused(TEXTS.notForDdl);
+      case 'refuse':
+        return refused(`pq: ${translation.message}`);
+    }
+  }
+
+  async #runRetried(session: Session, translation: RunTranslation): Promise<StatementOutcome> {
+    for (let tries = 1, pauseMs = FIRST_PAUSE_MS; ; tries++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        return success(await runTranslation(session, translation, this.#request), translation.notices);
+      } catch (error) {
+        if (!isRolledBack(error) || tries >= MAX_TRIES) throw error;
+      }
+      await delay(pauseMs, undefined, { signal: this.#request.signal });
+    }
+  }
+}
+
+/** Deadlocks and serialization failures: nothing of the statement is left, and it may succeed. */
+function isRolledBack(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError && error.scope === 'infrastructure' && error.sqlstate?.startsWith('40') === true
+  );
+}
+
+/** Runs the statements of a translation; the rows that the last one changed. */
+async function runTranslation(
+  session: Session,
+  { statements, transaction, doneOn }: RunTranslation,
+  request: ApiRequest,
+): Promise<number> {
+  const options = { signal: request.signal, timeoutMs: request.statementTimeoutMs };
+  const work = async (): Promise<number> => {
+    let rows = 0;
+    for (const [index, statement] of statements.entries()) {
+      try {
+        rows = (await session.query(statement, [], options)).rowCount;
+      } catch (error) {
+        if (index === 0 && doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn)
+          return 0;
+        throw error;
+      }
+    }
+    return rows;
+  };
+  return transaction ? session.transaction(work) : work();
+}
+
+/**
+ * A pinned connection to `database` in the request's zone. Waits for one at most `waitMs`. Rejects with an
+ * ApiFailure when there is none: 503 then and when the database is away, 400 for a database or zone that does not exist.
+ */
+export async function pinned<T>(
+  request: ApiRequest,
+  database: string,
+  waitMs: number,
+  options: { readonly readOnly?: boolean },
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const waited = AbortSignal.timeout(waitMs);
+  let isPinned = false;
+  try {
+    return await request.executorOn(database).session(
+      async (session) => {
+        isPinned = true;
+        return work(session);
+      },
+      { ...options, timeZone: request.timeZone, signal: AbortSignal.any([waited, request.signal]) },
+    );
+  } catch (error) {
+    if (isPinned || request.signal.aborted || !(error instanceof DatabaseError)) throw error;
+    if (waited.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
+    if (error.sqlstate === '22023') throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
+    throw databaseFailure(error);
+  }
+}
+
+function unreached(error: ApiFailure): StatementOutcome {
+  return { desc: error.message, verdict: error.status === 503 ? 'unavailable' : 'failed', rows: 0, notices: [] };
+}

@@ -1,0 +1,176 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseOptions, silentLogger } from '../../src/index.ts';
+import { serviceOptions } from '../../plugins/database-http/options.ts';
+import { DatabaseHttpService, type DatabaseHttpParts } from '../../plugins/database-http/service.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly trailers: Readonly<Record<string, string | undefined>>;
+  readonly bytes: Buffer;
+  readonly text: string;
+  /** The parsed body; whatever the test knows of it. */
+  readonly body: Record<string, unknown>;
+}
+
+export interface Call {
+  readonly body?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal;
+}
+
+/** The database HTTP API on a port of its own, before a database and roles of its own. */
+export class HttpFixture {
+  readonly access: TestDatabase;
+  readonly sql: SqlClient;
+  readonly #directory: string;
+  readonly #roles: string[] = [];
+  readonly #services: DatabaseHttpService[] = [];
+  service: DatabaseHttpService;
+  #authority: Buffer | undefined;
+
+  private constructor(access: TestDatabase, directory: string, service: DatabaseHttpService) {
+    this.access = access;
+    this.sql = new SqlClient(access);
+    this.#directory = directory;
+    this.service = service;
+  }
+
+  static async start(options: Record<string, string> = {}, parts: DatabaseHttpParts = {}): Promise<HttpFixture> {
+    const access = await database('http');
+    const directory = await mkdtemp(join(tmpdir(), 'sluice-http-'));
+    const fixture = new HttpFixture(access, directory, create(access, directory, options, parts));
+    await fixture.#started(fixture.service);
+    return fixture;
+  }
+
+  /** Another service on the same database, as after a restart. */
+  async another(options: Record<string, string> = {}, parts: DatabaseHttpParts = {}): Promise<DatabaseHttpService> {
+    const service = create(this.access, this.#directory, options, parts);
+    await this.#started(service);
+    return service;
+  }
+
+  get url(): string {
+    return this.service.address ?? '';
+  }
+
+  get directory(): string {
+    return this.#directory;
+  }
+
+  /** `Basic …` of the superuser. */
+  get admin(): string {
+    return basic(this.access.user, this.access.password);
+  }
+
+  /** A role that may log in, and its `Basic …`. */
+  async role(attributes = '', password = 'se:cret'): Promise<{ name: string; authorization: string }> {
+    const name = uniqueName('u').replaceAll('-', '_');
+    await this.sql.run(`CREATE ROLE ${name} LOGIN PASSWORD '${password}' ${attributes}`);
+    this.#roles.push(name);
+    return { name, authorization: basic(name, password) };
+  }
+
+  async call(method: string, path: string, authorization: string | undefined, call: Call = {}): Promise<Reply> {
+    return send(`${this.url}${path}`, method, { authorization, ca: this.#authority, ...call });
+  }
+
+  async post(path: string, body: string | Buffer, authorization = this.admin): Promise<Reply> {
+    return this.call('POST', path, authorization, { body });
+  }
+
+  async query(sql: string, authorization = this.admin, parameters = ''): Promise<Reply> {
+    return this.post(`/restapi/query${parameters}`, sql, authorization);
+  }
+
+  /** `Basic <token>` of a fresh login. */
+  async login(authorization = this.admin): Promise<string> {
+    const reply = await this.call('GET', '/restapi/login', authorization);
+    return `Basic ${String(reply.body['token'])}`;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#services.map((service) => service.stop()));
+    for (const role of this.#roles) await this.sql.run(`DROP OWNED BY ${role} CASCADE`, `DROP ROLE ${role}`);
+    await this.sql.close();
+    await rm(this.#directory, { recursive: true });
+  }
+
+  async #started(service: DatabaseHttpService): Promise<void> {
+    this.#services.push(service);
+    await service.start();
+    this.#authority = await readFile(join(this.#directory, 'ca.pem')).catch(() => undefined);
+  }
+}
+
+function create(
+  access: TestDatabase,
+  directory: string,
+  options: Record<string, string>,
+  parts: DatabaseHttpParts,
+): DatabaseHttpService {
+  const config = {
+    listeners: 'https://127.0.0.1:0',
+    'connection.url': access.url,
+    'default.database': access.database,
+    'tls.directory': directory,
+    ...options,
+  };
+  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, parts);
+}
+
+export function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+}
+
+export async function send(
+  url: string,
+  method: string,
+  {
+    authorization,
+    ca,
+    body,
+    headers = {},
+    signal,
+  }: Call & { readonly authorization?: string | undefined; readonly ca?: Buffer | undefined },
+): Promise<Reply> {
+  const request = url.startsWith('https') ? httpsRequest : httpRequest;
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      url,
+      {
+        method,
+        agent: false,
+        headers: { ...(authorization === undefined ? {} : { Authorization: authorization }), ...headers },
+        ...(ca === undefined ? {} : { ca }),
+        ...(signal === undefined ? {} : { signal }),
+      },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const bytes = Buffer.concat(chunks);
+          const text = bytes.toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            trailers: response.trailers,
+            bytes,
+            text,
+            body: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {},
+          });
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
