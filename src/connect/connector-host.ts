@@ -67,6 +67,7 @@ export class ConnectorHost {
     if (hosted === undefined) return;
     this.#connectors.delete(name);
     hosted.muted = true;
+    // A plugin that hangs in start cannot be told apart from one that is slow; its stop is called all the same.
     let timer: NodeJS.Timeout | undefined;
     const timeout = new Promise<'timeout'>((resolve) => {
       timer = setTimeout(resolve, timeoutMs, 'timeout');

@@ -24,108 +24,154 @@ export interface SupervisorParts {
 const FIRST_RETRY_MS = 250;
 const MAX_RETRY_MS = 60_000;
 
+/** One instance of the connector, from its start on. What it still does after `ended` counts for nothing. */
+interface Run {
+  readonly config: ConnectorConfig;
+  /** Resolves with whether it runs; never, when the plugin hangs. */
+  started: Promise<boolean>;
+  running: boolean;
+  ended: boolean;
+  publishing: boolean;
+  publishAgain: boolean;
+  retryMs: number;
+  retryTimer: NodeJS.Timeout | undefined;
+}
+
 /**
- * Brings one connector's instance to what the config store and placement say, one step after the other, so that a plugin
- * that hangs keeps only its own connector waiting.
+ * Brings one connector's instance to what the config store and placement say. Nothing here waits for the plugin, except for
+ * a bounded time when it is stopped: one that hangs can be deleted, changed and restarted like any other.
  *
- * States: none -> running (instance started, task configurations published) -> none. PAUSED and STOPPED connectors have
- * no instance. A start that failed is remembered: it is not tried again until the configuration changes or someone
+ * States: none -> starting -> running (task configurations published) -> none. PAUSED and STOPPED connectors have no
+ * instance. A start that failed is remembered: it is not tried again until the configuration changes or someone
  * restarts it.
  */
 export class ConnectorSupervisor {
   readonly #name: string;
   readonly #parts: SupervisorParts;
   readonly #queue = new SerialQueue();
-  /** The configuration the instance was started with, or failed with. */
+  #run: Run | undefined;
+  /** What the connector record and target state were when the instance was started, or left out. */
   #appliedConfig: ConnectorConfig | undefined;
   #appliedState: ConnectorState['targetState'] | undefined;
-  #running = false;
-  #retryTimer: NodeJS.Timeout | undefined;
-  #retryMs = FIRST_RETRY_MS;
 
   constructor(name: string, parts: SupervisorParts) {
     this.#name = name;
     this.#parts = parts;
   }
 
-  get running(): boolean {
-    return this.#running;
-  }
-
-  /** Resolves when the instance is what the stores said at the time of its turn. */
+  /** Resolves when the instance has been told to be what the stores said at the time of its turn. */
   async reconcile(): Promise<void> {
     await this.#queue.run(() => this.#reconcileNow());
   }
 
+  /** Resolves when the instance has started and published its tasks, or failed to; `false` when it failed. */
+  async settled(): Promise<boolean> {
+    return (await this.#run?.started) ?? this.#appliedState !== 'STARTED';
+  }
+
   /** `false` when the connector does not start. */
   async restart(): Promise<boolean> {
-    return this.#queue.run(async () => {
-      await this.#stopInstance();
+    await this.#queue.run(async () => {
+      await this.#endRun();
       this.#appliedConfig = undefined;
       await this.#reconcileNow();
-      return this.#running || this.#appliedState !== 'STARTED';
     });
+    return this.settled();
   }
 
   /** Asks the instance for task configurations again. */
   reconfigure(): void {
-    void this.#queue.run(() => this.#publishTasks());
+    if (this.#run?.running === true) void this.#publishTasks(this.#run);
   }
 
   async shutdown(): Promise<void> {
-    clearTimeout(this.#retryTimer);
     await this.#queue.run(async () => {
-      if (this.#running) this.#parts.statuses.connector(this.#name, 'UNASSIGNED');
-      await this.#stopInstance();
+      if (this.#run?.running === true) this.#parts.statuses.connector(this.#name, 'UNASSIGNED');
+      await this.#endRun();
     });
   }
 
   async #reconcileNow(): Promise<void> {
     const desired = this.#parts.configs.connector(this.#name);
     if (desired === undefined || !this.#parts.placement.ownsConnector(this.#name)) {
-      await this.#stopInstance();
+      await this.#endRun();
       this.#appliedConfig = undefined;
       this.#appliedState = undefined;
       return;
     }
     if (desired.config === this.#appliedConfig && desired.targetState === this.#appliedState) return;
-    await this.#stopInstance();
+    await this.#endRun();
     this.#appliedConfig = desired.config;
     this.#appliedState = desired.targetState;
-    if (desired.targetState !== 'STARTED') {
-      this.#parts.statuses.connector(this.#name, desired.targetState);
-      return;
-    }
-    this.#running = await this.#parts.connectors.start(this.#name, desired.config);
-    if (this.#running) await this.#publishTasks();
+    if (desired.targetState === 'STARTED') this.#beginRun(desired.config);
+    else this.#parts.statuses.connector(this.#name, desired.targetState);
   }
 
-  async #stopInstance(): Promise<void> {
-    clearTimeout(this.#retryTimer);
-    this.#running = false;
+  #beginRun(config: ConnectorConfig): void {
+    const run: Run = {
+      config,
+      started: Promise.resolve(false),
+      running: false,
+      ended: false,
+      publishing: false,
+      publishAgain: false,
+      retryMs: FIRST_RETRY_MS,
+      retryTimer: undefined,
+    };
+    this.#run = run;
+    run.started = this.#parts.connectors.start(this.#name, config).then(async (running) => {
+      run.running = running && !run.ended;
+      if (run.running) await this.#publishTasks(run);
+      return running;
+    });
+  }
+
+  async #endRun(): Promise<void> {
+    const run = this.#run;
+    if (run === undefined) return;
+    run.ended = true;
+    run.running = false;
+    clearTimeout(run.retryTimer);
+    this.#run = undefined;
     await this.#parts.connectors.stop(this.#name, this.#parts.connectorStopTimeoutMs);
   }
 
+  /** One publication at a time; those asked for meanwhile are one more afterwards. */
+  async #publishTasks(run: Run): Promise<void> {
+    if (run.publishing) {
+      run.publishAgain = true;
+      return;
+    }
+    run.publishing = true;
+    do {
+      run.publishAgain = false;
+      await this.#publishOnce(run);
+    } while (run.publishAgain && run.running);
+    run.publishing = false;
+  }
+
   /** Never rejects: failures are logged and tried again, 250 ms doubling to 60 s (reference/kafka-connect.md 2.2). */
-  async #publishTasks(): Promise<void> {
+  async #publishOnce(run: Run): Promise<void> {
     const desired = this.#parts.configs.connector(this.#name);
-    if (!this.#running || desired?.targetState !== 'STARTED' || desired.config !== this.#appliedConfig) return;
-    clearTimeout(this.#retryTimer);
+    if (desired?.config !== run.config || desired.targetState !== 'STARTED') return;
+    clearTimeout(run.retryTimer);
     try {
       const configs = await this.#taskConfigs(desired);
+      if (run.ended) return;
       if (configs !== undefined && !isUpToDate(desired, configs)) {
         await this.#parts.configs.putTaskConfigs(this.#name, configs);
       }
-      this.#retryMs = FIRST_RETRY_MS;
+      run.retryMs = FIRST_RETRY_MS;
     } catch (error) {
+      if (run.ended) return;
       this.#parts.logger.error(
         { err: error, connector: this.#name },
-        `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(this.#retryMs)} ms`,
+        `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(run.retryMs)} ms`,
       );
-      this.#retryTimer = setTimeout(() => {
-        this.reconfigure();
-      }, this.#retryMs);
-      this.#retryMs = Math.min(this.#retryMs * 2, MAX_RETRY_MS);
+      run.retryTimer = setTimeout(() => {
+        if (run.running) void this.#publishTasks(run);
+      }, run.retryMs);
+      run.retryMs = Math.min(run.retryMs * 2, MAX_RETRY_MS);
     }
   }
 

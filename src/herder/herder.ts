@@ -174,7 +174,7 @@ export class Herder implements ConfigListener {
       if (!created && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
       await this.#parts.configs.putConnector(name, config, options.initialState);
       const isStandalone = this.#parts.mode === 'standalone';
-      if (isStandalone) await this.#supervisorsOf(name).connector.reconcile();
+      if (isStandalone) await this.#settle(name);
       const info = this.#info(this.#require(name));
       // A distributed worker answers before tasks are made, a standalone one after (reference/kafka-connect.md 1.4, 6).
       return { created, info: created && !isStandalone ? { ...info, tasks: [] } : info };
@@ -290,6 +290,12 @@ export class Herder implements ConfigListener {
         this.stage.complete();
       }
     });
+  }
+
+  async #settle(name: string): Promise<void> {
+    const { connector } = this.#supervisorsOf(name);
+    await connector.reconcile();
+    await connector.settled();
   }
 
   #reconcile(name: string): void {
