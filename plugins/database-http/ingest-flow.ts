@@ -14,7 +14,7 @@ export type Store = (rows: DecodedRows) => Promise<WriteReport>;
 /**
  * Decodes and stores a body: while batches are with the database the next one is decoded. Batches of one table are written one
  * after the other, in the order of the body. The first failure that concerns more than its rows ends the reading; batches
- * on their way are waited for and counted.
+ * on their way are waited for and counted. With nothing to tell but that failure it rejects with it, an ApiFailure.
  */
 export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock: DecodeClock): Promise<Outcome> {
   const began = performance.now();
@@ -36,6 +36,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
   }
   if (writes.failure !== undefined) failure = asFailure(writes.failure);
   const { stored, collapsed, badLines, badCount } = counts;
+  if (failure !== undefined && stored + collapsed + badCount === 0) throw failure;
   const timings = { parseMs: clock.parseMs, databaseMs: writes.databaseMs, totalMs: performance.now() - began };
   return { stored, collapsed, badLines, badCount, failure, timings };
 }

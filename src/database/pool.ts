@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { DatabaseError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { cancelled, type Connection } from './connection.ts';
@@ -50,6 +51,8 @@ export class Pool {
 
   constructor(settings: PoolSettings) {
     this.#settings = settings;
+    // Each connection being opened listens to it.
+    setMaxListeners(0, this.#stopped.signal);
     this.#limit = settings.limit;
   }
 
