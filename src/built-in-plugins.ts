@@ -1,4 +1,5 @@
-import type { Plugin } from './connect/api.ts';
+import type { Plugin, ServicePlugin } from './connect/api.ts';
+import { ConfigError } from './errors.ts';
 
 /** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
 export async function builtInPlugins(settings: { readonly strictJson: boolean }): Promise<Plugin[]> {
@@ -8,4 +9,21 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
     import('./connect/converters/registry.ts'),
   ]);
   return [dbSink, dbSource, ...converterPlugins(settings)];
+}
+
+const SERVICES: Readonly<Record<string, () => Promise<ServicePlugin>>> = {
+  'database-http': async () => (await import('../plugins/database-http/plugin.ts')).databaseHttp,
+};
+
+/** The services that a worker names; only those are loaded. */
+export async function builtInServices(names: readonly string[]): Promise<readonly ServicePlugin[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const load = SERVICES[name];
+      if (load === undefined) {
+        throw new ConfigError(`services: there is no service "${name}"; there are ${Object.keys(SERVICES).join(', ')}`);
+      }
+      return load();
+    }),
+  );
 }

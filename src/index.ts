@@ -27,5 +27,6 @@ export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';
 export { classify, type Classification, type StatementKind } from './sql/classify.ts';
 export { splitStatements, type Statement } from './sql/split.ts';
+export { tablesNeeded, translate, translateRefused } from './sql/translate/translate.ts';
 export type * from './sql/translate/translation.ts';
 export { SLUICE_VERSION } from './version.ts';

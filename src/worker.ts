@@ -17,6 +17,7 @@ import { ConnectorValidation } from './herder/validation.ts';
 import { createKafkaClient } from './kafka/client.ts';
 import type { Logger } from './observe/logger.ts';
 import { hostPort, RestServer, type Listener } from './rest/server.ts';
+import { startServices } from './services.ts';
 import { parseListener } from './config/rest-validators.ts';
 
 /** Workers that share a `group.id` come later; until then a distributed worker is the first generation of its group. */
@@ -33,9 +34,11 @@ export interface Worker {
   readonly url: string;
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
+  /** Where the services answer, by name. */
+  readonly services: Readonly<Record<string, string>>;
   /** Resolves when the herder is up; rejects when it cannot come up. */
   readonly started: Promise<void>;
-  /** Stops the API, then tasks and connectors, then the stores. */
+  /** Stops the API and the services, then tasks and connectors, then the stores. */
   stop(): Promise<void>;
 }
 
@@ -85,6 +88,10 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const rest = new RestServer({ herder, validation, kafkaClusterId: () => clusterId }, logger);
   const ports: number[] = [];
   for (const listener of listeners) ports.push(await rest.listen(listener));
+  const services = await startServices(config, logger).catch(async (error: unknown) => {
+    await rest.close();
+    throw error;
+  });
   const workerId = advertised(config, listeners[0], ports[0] ?? 0);
   logger.info(`REST server listening at http://${workerId}/, advertising ${workerId}`);
 
@@ -104,9 +111,10 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     url: `http://${workerId}`,
     herder,
     validation,
+    services: services.addresses,
     started,
     stop: async () => {
-      await rest.close();
+      await Promise.all([rest.close(), services.stop()]);
       await herder.stop();
     },
   };

@@ -1,4 +1,12 @@
-import { atLeast, declareOptions, distinctList, nonEmptyString, oneOf, type ParsedOptions } from '../../src/index.ts';
+import {
+  atLeast,
+  between,
+  declareOptions,
+  distinctList,
+  nonEmptyString,
+  oneOf,
+  type ParsedOptions,
+} from '../../src/index.ts';
 
 /** Worker properties of the database HTTP API, without their prefix `database.http.`. */
 export const serviceOptions = declareOptions({
@@ -110,8 +118,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 16,
     importance: 'MEDIUM',
-    documentation: 'Database connections per user and database, at most 32; further requests wait.',
-    validator: atLeast(1),
+    documentation: 'Database connections per user and database, at most 30; further requests wait.',
+    validator: between(1, 30),
   },
   'connection.wait.ms': {
     type: 'INT',

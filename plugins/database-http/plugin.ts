@@ -10,5 +10,10 @@ export const databaseHttp: ServicePlugin = {
   version: SLUICE_VERSION,
   optionPrefix: 'database.http.',
   options: serviceOptions,
-  create: (config, context) => new DatabaseHttpService(parseOptions(serviceOptions, config), context, {}),
+  create: (config, context) => {
+    for (const name of Object.keys(config)) {
+      if (!(name in serviceOptions)) context.logger.warn(`database.http.${name} is ignored: no such option`);
+    }
+    return new DatabaseHttpService(parseOptions(serviceOptions, config), context, {});
+  },
 };

@@ -1,11 +1,11 @@
-import { DatabaseError, type QueryResult, type Session } from '../../src/index.ts';
+import { DatabaseError, type QueryResult, type RunTranslation, type Session } from '../../src/index.ts';
 import { clusterSettings } from './cluster-settings.ts';
 import { databaseFailure, databaseText, isUnavailable } from './database-failure.ts';
 import { HeldAnswer } from './held-answer.ts';
 import { ResultJson } from './result-json.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from './route.ts';
-import { pinned, type RunnerParts } from './statement-runner.ts';
-import { readStatements, type RequestStatement, translateIn } from './statement-text.ts';
+import { MAX_ROUNDS, pinned, type RunnerParts } from './statement-runner.ts';
+import { readStatements, type RequestStatement, translateAgain, translateIn } from './statement-text.ts';
 import { TEXTS } from './texts.ts';
 import { notEmpty } from './write-routes.ts';
 
@@ -90,8 +90,8 @@ async function execute(
         throw new ApiFailure(400, `pq: ${translation.message}`);
       case 'run': {
         const database = translation.database ?? request.database;
-        await pinned(request, database, parts.connectionWaitMs, { readOnly: true }, (session) =>
-          send(read(session, translation.statements, request)),
+        await pinned(request, database, parts, { readOnly: true }, (session) =>
+          send(read(session, statement.text, translation, request)),
         );
         return;
       }
@@ -109,14 +109,34 @@ function statementFailure(error: DatabaseError): ApiFailure {
   return new ApiFailure(500, databaseText(error), { cause: error });
 }
 
+/** The chunks of the result. A statement that the database refuses may be the original's SQL, and is translated then. */
 async function* read(
   session: Session,
-  statements: readonly string[],
+  text: string,
+  first: RunTranslation,
   request: ApiRequest,
 ): AsyncGenerator<QueryResult, void, undefined> {
   const options = { signal: request.signal, timeoutMs: request.statementTimeoutMs };
-  for (const statement of statements.slice(0, -1)) await session.query(statement, [], options);
-  yield* session.stream(statements.at(-1) ?? '', [], { ...options, chunkRows: CHUNK_ROWS });
+  let { statements } = first;
+  for (let round = 0; ; round++) {
+    let hasBegun = false;
+    try {
+      for (const statement of statements.slice(0, -1)) await session.query(statement, [], options);
+      const chunks = session.stream(statements.at(-1) ?? '', [], { ...options, chunkRows: CHUNK_ROWS });
+      for await (const chunk of chunks) {
+        hasBegun = true;
+        yield chunk;
+      }
+      return;
+    } catch (error) {
+      if (hasBegun || round >= MAX_ROUNDS || !(error instanceof DatabaseError) || error.sqlstate === undefined)
+        throw error;
+      const next = await translateAgain(request.database, request.executor, text, error.sqlstate);
+      if (next === undefined) throw error;
+      if (next.kind === 'refuse') throw new ApiFailure(400, `pq: ${next.message}`, { cause: error });
+      ({ statements } = next);
+    }
+  }
 }
 
 const TEXT = { typeOid: 25, typeModifier: -1 };

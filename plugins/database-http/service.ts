@@ -3,6 +3,7 @@ import { Access } from './access.ts';
 import { ApiServer, refuseConnection } from './api-server.ts';
 import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './certificate.ts';
 import type { CertificateFiles } from './certificate.ts';
+import { ConnectionSlots, SPARE_CONNECTIONS } from './connection-slots.ts';
 import { PortListener } from './listener.ts';
 import { loginRoute } from './login-route.ts';
 import type { ServiceSettings } from './options.ts';
@@ -39,6 +40,7 @@ export class DatabaseHttpService implements Service {
   #watch: CertificateWatch | undefined;
   #sweep: NodeJS.Timeout | undefined;
   #address: string | undefined;
+  #loading: Promise<void> = Promise.resolve();
 
   constructor(settings: ServiceSettings, { logger }: ServiceContext, parts: DatabaseHttpParts) {
     const defaultDatabase = settings['default.database'];
@@ -52,7 +54,7 @@ export class DatabaseHttpService implements Service {
       {
         url: settings['connection.url'],
         servicePassword: settings['connection.password'],
-        connectionsPerUser: settings['user.connections'],
+        connectionsPerUser: settings['user.connections'] + SPARE_CONNECTIONS,
       },
       logger,
       nowMs,
@@ -106,7 +108,8 @@ export class DatabaseHttpService implements Service {
       this.#sessions.sweep();
       this.#databases.sweep().catch((error: unknown) => this.#logger.warn({ err: error }, 'closing idle pools failed'));
     }, SWEEP_EVERY_MS).unref();
-    await this.#loadSettings();
+    // The database need not be there yet.
+    this.#loading = this.#loadSettings();
     this.#logger.info(`database HTTP API listening at ${this.#address ?? 'nowhere'}`);
   }
 
@@ -122,13 +125,19 @@ export class DatabaseHttpService implements Service {
     clearTimeout(grace);
     clearTimeout(cut);
     this.#sessions.clear();
+    await this.#loading;
     await this.#databases.close();
   }
 
   #routes(defaultDatabase: string): readonly Route[] {
     const settings = this.#serverSettings;
     const sessions = this.#sessions;
-    const runner = { settings, defaultDatabase, connectionWaitMs: this.#settings['connection.wait.ms'] };
+    const runner = {
+      settings,
+      defaultDatabase,
+      slots: new ConnectionSlots(this.#settings['user.connections']),
+      connectionWaitMs: this.#settings['connection.wait.ms'],
+    };
     return [
       loginRoute({ sessions, settings, defaultDatabase }),
       sessionRoute({ sessions, settings }),

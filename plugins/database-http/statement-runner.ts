@@ -1,11 +1,12 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type RunTranslation, type Session } from '../../src/index.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
+import type { ConnectionSlots } from './connection-slots.ts';
 import { databaseFailure } from './database-failure.ts';
 import { ApiFailure, type ApiRequest } from './route.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
-import { readStatements, translateIn, type RequestStatement } from './statement-text.ts';
+import { readStatements, translateAgain, translateIn, type RequestStatement } from './statement-text.ts';
 import { TEXTS } from './texts.ts';
 import { badTimeZone } from './time-zone.ts';
 
@@ -13,10 +14,13 @@ import { badTimeZone } from './time-zone.ts';
 const MAX_TRIES = 10;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
+/** Of translations after refusals. */
+export const MAX_ROUNDS = 3;
 
 export interface RunnerParts {
   readonly settings: ServerSettings;
   readonly defaultDatabase: string;
+  readonly slots: ConnectionSlots;
   readonly connectionWaitMs: number;
 }
 
@@ -58,7 +62,7 @@ class StatementRunner {
     let next = statements.next();
     while (next.done !== true) {
       try {
-        await pinned(this.#request, this.#database, this.#parts.connectionWaitMs, {}, async (session) => {
+        await pinned(this.#request, this.#database, this.#parts, {}, async (session) => {
           const database = this.#database;
           while (next.done !== true && this.#database === database) {
             const outcome = await this.#runOne(session, next.value);
@@ -97,7 +101,7 @@ class StatementRunner {
     const translation = await translateIn(this.#database, executor, text);
     switch (translation.kind) {
       case 'run':
-        return this.#runRetried(session, translation);
+        return this.#runTranslated(session, text, translation);
       case 'use':
         await this.#request.executorOn(translation.database).query('SELECT 1');
         this.#database = translation.database;
@@ -109,6 +113,23 @@ class StatementRunner {
         return refused(TEXTS.notForDdl);
       case 'refuse':
         return refused(`pq: ${translation.message}`);
+    }
+  }
+
+  /** The original's SQL that PostgreSQL alone can tell from its own shows by the refusal; each round changes something. */
+  async #runTranslated(session: Session, text: string, first: RunTranslation): Promise<StatementOutcome> {
+    let translation = first;
+    for (let round = 0; ; round++) {
+      try {
+        return await this.#runRetried(session, translation);
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
+        const executor = this.#request.executorOn(this.#database);
+        const next = await translateAgain(this.#database, executor, text, error.sqlstate);
+        if (next === undefined) throw error;
+        if (next.kind === 'refuse') return refused(`pq: ${next.message}`);
+        translation = next;
+      }
     }
   }
 
@@ -155,31 +176,38 @@ async function runTranslation(
 }
 
 /**
- * A pinned connection to `database` in the request's zone. Waits for one at most `waitMs`. Rejects with an
+ * A pinned connection to `database` in the request's zone. Waits for one at most `connectionWaitMs`. Rejects with an
  * ApiFailure when there is none: 503 then and when the database is away, 400 for a database or zone that does not exist.
  */
 export async function pinned<T>(
   request: ApiRequest,
   database: string,
-  waitMs: number,
+  parts: RunnerParts,
   options: { readonly readOnly?: boolean },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const waited = AbortSignal.timeout(waitMs);
+  const executor = request.executorOn(database);
+  const waited = AbortSignal.timeout(parts.connectionWaitMs);
+  const signal = AbortSignal.any([waited, request.signal]);
   let isPinned = false;
+  let giveBack: (() => void) | undefined;
   try {
-    return await request.executorOn(database).session(
+    giveBack = await parts.slots.take(executor, signal);
+    return await executor.session(
       async (session) => {
         isPinned = true;
         return work(session);
       },
-      { ...options, timeZone: request.timeZone, signal: AbortSignal.any([waited, request.signal]) },
+      { ...options, timeZone: request.timeZone, signal },
     );
   } catch (error) {
-    if (isPinned || request.signal.aborted || !(error instanceof DatabaseError)) throw error;
+    if (isPinned || request.signal.aborted) throw error;
     if (waited.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
+    if (!(error instanceof DatabaseError)) throw error;
     if (error.sqlstate === '22023') throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
     throw databaseFailure(error);
+  } finally {
+    giveBack?.();
   }
 }
 

@@ -1,4 +1,15 @@
-import { classify, splitStatements, type Classification, type Executor, type Translation } from '../../src/index.ts';
+import {
+  classify,
+  splitStatements,
+  tablesNeeded,
+  translate,
+  translateRefused,
+  type Classification,
+  type Executor,
+  type KnownTable,
+  type TableName,
+  type Translation,
+} from '../../src/index.ts';
 
 /** A statement of a request's text, classified. */
 export interface RequestStatement {
@@ -14,21 +25,38 @@ export function* readStatements(sql: string): Generator<RequestStatement, void, 
 }
 
 /** What becomes of a statement in `database`; the tables it names are looked up there. */
-export async function translateIn(_database: string, _executor: Executor, statement: string): Promise<Translation> {
-  const use = /^use\s+(?:"((?:[^"]|"")+)"|(\w+))$/i.exec(statement);
-  if (use !== null) {
-    return { kind: 'use', database: use[1]?.replaceAll('""', '"') ?? use[2]?.toLowerCase() ?? '' };
+export async function translateIn(database: string, executor: Executor, sql: string): Promise<Translation> {
+  return translate(sql, {
+    database,
+    table: await lookUp(tablesNeeded(sql, database), (name) => executor.catalogue.find(name)),
+  });
+}
+
+/** What to run instead of a statement that the database refused with `sqlstate`; `undefined` to leave it at that. */
+export async function translateAgain(
+  database: string,
+  executor: Executor,
+  sql: string,
+  sqlstate: string,
+): Promise<ReturnType<typeof translateRefused>> {
+  const names = tablesNeeded(sql, database, sqlstate);
+  // What is known of the tables may be what was wrong.
+  const table = await lookUp(names, (name) => executor.catalogue.refresh(name));
+  return translateRefused(sql, sqlstate, { database, table });
+}
+
+async function lookUp(
+  names: readonly TableName[],
+  find: (name: TableName) => Promise<KnownTable | undefined>,
+): Promise<(name: TableName) => KnownTable | undefined> {
+  const known = new Map<string, KnownTable>();
+  for (const name of names) {
+    const table = await find(name);
+    if (table !== undefined) known.set(keyOf(name), table);
   }
-  const set = /^set\s+cluster\s+setting\s+([\w.]+)\s*=\s*'?([^']*)'?$/i.exec(statement);
-  if (set !== null) return { kind: 'set-cluster-setting', name: (set[1] ?? '').toLowerCase(), value: set[2] };
-  const show = /^show\s+cluster\s+setting\s+([\w.]+)$/i.exec(statement);
-  if (show !== null) return { kind: 'show-cluster-setting', name: (show[1] ?? '').toLowerCase() };
-  return {
-    kind: 'run',
-    statements: [statement],
-    transaction: false,
-    doneOn: undefined,
-    database: undefined,
-    notices: [],
-  };
+  return (name) => known.get(keyOf(name));
+}
+
+function keyOf({ schema, name }: TableName): string {
+  return JSON.stringify([schema ?? null, name]);
 }

@@ -70,6 +70,8 @@ const OPEN_PREFIXES: readonly string[] = [
   'admin.listeners.https.',
   'ssl.',
   'sasl.',
+  // Of services, which check their own.
+  'database.http.',
 ];
 const TOPIC_PREFIXES: readonly string[] = ['config.storage.', 'offset.storage.', 'status.storage.'];
 

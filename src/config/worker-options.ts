@@ -232,6 +232,14 @@ export const ownWorkerOptions = declareOptions({
     documentation: '`json`: one object per line. `pretty`: for reading. `auto`: pretty on a terminal, else JSON.',
     validator: oneOf('auto', 'json', 'pretty'),
   },
+  services: {
+    type: 'LIST',
+    default: [],
+    importance: 'MEDIUM',
+    documentation:
+      'Services that run in this worker: `database-http`, the HTTP API of a database, set up by `database.http.…`.',
+    validator: distinctList(),
+  },
   'internal.topics.automatic.creation.enable': {
     type: 'BOOLEAN',
     default: true,
