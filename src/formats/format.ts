@@ -9,12 +9,43 @@ export type Precision = 's' | 'ms' | 'us' | 'ns';
 export interface DecodedRows {
   readonly batch: RowBatch;
   readonly shape: TableShape | undefined;
+  /**
+   * The batch is the points of one metric and its table is named by it for now: before it is written, metric-target.ts says
+   * whether the metric is a table's name or that of a table and one of its columns.
+   */
+  readonly metric?: string | undefined;
+  /**
+   * The rows have only some of their table's columns. They are to be written by the rule `merge`, whatever the rule for whole
+   * rows is, so that a stored row keeps its other cells.
+   */
+  readonly partial?: boolean | undefined;
 }
+
+/** SQL that came as data, to be run as it is in the database that it names (spec/stream-connector.md, `cdc_db`). */
+export interface DecodedStatement {
+  readonly sql: string;
+  readonly kind: 'update' | 'delete' | 'create' | 'alter' | 'drop';
+  readonly database: string;
+  /** The schema and table that it is about, as far as the message says so. */
+  readonly schema: string | undefined;
+  readonly table: string | undefined;
+  readonly origin: Origin;
+}
+
+/** A statement is a barrier: rows before it are stored before it runs, rows behind it after it ran. */
+export type DecodedPart =
+  | { readonly kind: 'rows'; readonly rows: DecodedRows }
+  | { readonly kind: 'statement'; readonly statement: DecodedStatement };
 
 /** What decoding gave: rows by table, in first-seen order, and what could not be read. */
 export interface Decoded {
   readonly rows: readonly DecodedRows[];
   readonly faults: readonly Fault[];
+  /**
+   * Rows and statements in the order in which they are to be done; only when there are statements. `rows` then has the rows
+   * of all parts, in the same order.
+   */
+  readonly parts?: readonly DecodedPart[] | undefined;
 }
 
 /**
@@ -26,7 +57,7 @@ export interface Decoder {
   add(message: string | Uint8Array, origin: Origin): void;
   /** Rows and faults since the last take; resets the decoder. */
   take(): Decoded;
-  /** Rows waiting to be taken. */
+  /** Rows waiting to be taken; a statement counts as one. */
   readonly rowCount: number;
 }
 
