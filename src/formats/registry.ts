@@ -1,8 +1,14 @@
+import { CdcDbDecoder, type CdcDbPolicy } from './cdc-db.ts';
 import type { Decoder, EncodedTable, Precision, RowEncoder } from './format.ts';
 import { createJsonDbEncoder, type JsonDbEncoderPolicy } from './json-db-encoder.ts';
 import { JsonDbDecoder, type JsonDbPolicy } from './json-db.ts';
+import { createJsonTsdEncoder, type PointEncoderPolicy } from './json-tsd-encoder.ts';
+import { JsonTsdDecoder } from './json-tsd.ts';
 import { createLineLpEncoder, type LineLpEncoderPolicy } from './line-lp-encoder.ts';
 import { LineLpDecoder, type LineLpPolicy } from './line-lp.ts';
+import { createLineTsdEncoder } from './line-tsd-encoder.ts';
+import { LineTsdDecoder } from './line-tsd.ts';
+import type { PointPolicy } from './point-tables.ts';
 
 /** A format that a sink reads, by its name in `protocol.type`; what its messages are like is spec/stream-connector.md's. */
 export interface DecodedFormat<Policy> {
@@ -18,7 +24,7 @@ export interface EncodedFormat<Policy> {
   readonly create: (table: EncodedTable, policy?: Policy) => RowEncoder;
 }
 
-/** The formats of this version. Further ones (cdc_db, json_tsd, line_tsd, struct) join here. */
+/** Formats whose rows only need to be written, into the table that the batch names. */
 export const decodedFormats = {
   json_db: {
     precisions: ['ms', 'us', 'ns'],
@@ -37,5 +43,40 @@ export const encodedFormats = {
   line_lp: { create: createLineLpEncoder } satisfies EncodedFormat<LineLpEncoderPolicy>,
 } as const;
 
+/**
+ * Formats of points: their batches are named by metrics, which `resolveMetric` and `retarget` turn into tables before rows are
+ * written. Without a precision times are told by their digits.
+ */
+export const decodedPointFormats = {
+  json_tsd: {
+    precisions: ['s', 'ms'],
+    createsTables: true,
+    create: (policy) => new JsonTsdDecoder(policy),
+  } satisfies DecodedFormat<PointPolicy>,
+  line_tsd: {
+    precisions: ['s', 'ms'],
+    createsTables: true,
+    create: (policy) => new LineTsdDecoder(policy),
+  } satisfies DecodedFormat<PointPolicy>,
+} as const;
+
+/** Formats with statements among their rows: what they decode is done in the order of `partsOf`. */
+export const decodedChangeFormats = {
+  cdc_db: {
+    precisions: ['ms', 'us', 'ns'],
+    createsTables: false,
+    create: (policy) => new CdcDbDecoder(policy),
+  } satisfies DecodedFormat<CdcDbPolicy>,
+} as const;
+
+/** Formats of points: one message is all values of a row, in line_tsd one line each. */
+export const encodedPointFormats = {
+  json_tsd: { create: createJsonTsdEncoder } satisfies EncodedFormat<PointEncoderPolicy>,
+  line_tsd: { create: createLineTsdEncoder } satisfies EncodedFormat<PointEncoderPolicy>,
+} as const;
+
 export type DecodedFormatName = keyof typeof decodedFormats;
 export type EncodedFormatName = keyof typeof encodedFormats;
+export type DecodedPointFormatName = keyof typeof decodedPointFormats;
+export type DecodedChangeFormatName = keyof typeof decodedChangeFormats;
+export type EncodedPointFormatName = keyof typeof encodedPointFormats;

@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
-import { decodedFormats, encodedFormats } from '../../../src/formats/registry.ts';
+import {
+  decodedChangeFormats,
+  decodedFormats,
+  decodedPointFormats,
+  encodedFormats,
+  encodedPointFormats,
+} from '../../../src/formats/registry.ts';
 
 describe('the formats of this version', () => {
   it('read and write what they are named for', () => {
@@ -24,5 +30,29 @@ describe('the formats of this version', () => {
         [[1_700_000_000_000_000], [7]],
       );
     }
+  });
+
+  it('read and write points, and read changes', () => {
+    const table = {
+      name: { name: 't' },
+      columns: [
+        { name: 'at', type: 'timestamp with time zone', nullable: false, role: 'time' },
+        { name: 'n', type: 'bigint', nullable: true, role: 'data' },
+      ],
+    } as const;
+    for (const name of ['json_tsd', 'line_tsd'] as const) {
+      const message = encodedPointFormats[name].create(table).encode(['2023-11-14 22:13:20+00', '7']);
+      const decoder = decodedPointFormats[name].create({});
+      decoder.add(message ?? '', { kind: 'line', line: 1 });
+      const [rows] = decoder.take().rows;
+      assert.equal(rows?.metric, 't.n');
+      assert.deepEqual(
+        rows.batch.columns.slice(0, 2).map(({ cells }) => cells),
+        [[1_700_000_000_000_000], [7]],
+      );
+    }
+    const changes = decodedChangeFormats.cdc_db.create({ database: 'd' });
+    changes.add('{"kind":"drop","database":"d","statement":"DROP TABLE t"}', { kind: 'line', line: 1 });
+    assert.equal(changes.take().parts?.length, 1);
   });
 });
