@@ -1,0 +1,364 @@
+/**
+ * string: `'…'`, `E'…'`, `U&'…'`, `N'…'` and dollar quotes, each with the lines that continue it; bits: `B'…'`, `X'…'`;
+ * quoted: `"…"` and `U&"…"`; number: also what PostgreSQL calls trailing junk, `10d`; punctuation: `( ) [ ] , ; . : :: := ..`;
+ * comment: only one that is never closed, all others are skipped; other: a character that has no place in SQL.
+ */
+export type TokenKind =
+  'word' | 'quoted' | 'string' | 'bits' | 'number' | 'parameter' | 'operator' | 'punctuation' | 'comment' | 'other';
+
+/** Positions are UTF-16 units of the text; `end` is exclusive. */
+export interface Token {
+  readonly kind: TokenKind;
+  readonly start: number;
+  readonly end: number;
+  /** A quote or comment that the end of the text cut off. */
+  readonly unterminated: boolean;
+}
+
+const SPACE = 1;
+const WORD_START = 2;
+const WORD_PART = 4;
+const DIGIT = 8;
+const OPERATOR = 16;
+/** An operator with one of these may end in + or - (PostgreSQL manual, 4.1.3). */
+const OPERATOR_SPECIAL = 32;
+
+const CLASSES = new Uint8Array(128);
+for (const char of ' \t\n\r\f\v') mark(char, SPACE);
+for (let code = 0; code < 26; code++) {
+  mark(String.fromCharCode(65 + code), WORD_START | WORD_PART);
+  mark(String.fromCharCode(97 + code), WORD_START | WORD_PART);
+}
+for (const char of '0123456789') mark(char, DIGIT | WORD_PART);
+for (const char of '_') mark(char, WORD_START | WORD_PART);
+for (const char of '$') mark(char, WORD_PART);
+for (const char of '+-*/<>=~!@#%^&|`?') mark(char, OPERATOR);
+for (const char of '~!@#%^&|`?') mark(char, OPERATOR_SPECIAL);
+
+function mark(char: string, flags: number): void {
+  const code = char.charCodeAt(0);
+  CLASSES[code] = (CLASSES[code] ?? 0) | flags;
+}
+
+/** Everything beyond ASCII is a letter to PostgreSQL, whatever Unicode says of it. */
+const BEYOND_ASCII = WORD_START | WORD_PART;
+
+function classOf(code: number): number {
+  return code >= 128 ? BEYOND_ASCII : (CLASSES[code] ?? 0);
+}
+
+const NEWLINE = 10;
+const RETURN = 13;
+const DOUBLE_QUOTE = 34;
+const DOLLAR = 36;
+const AMPERSAND = 38;
+const QUOTE = 39;
+const PLUS = 43;
+const MINUS = 45;
+const STAR = 42;
+const DOT = 46;
+const SLASH = 47;
+const COLON = 58;
+const EQUALS = 61;
+const BACKSLASH = 92;
+const LOWER_CASE = 32;
+const LETTER_B = 98;
+const LETTER_E = 101;
+const LETTER_N = 110;
+const LETTER_U = 117;
+const LETTER_X = 120;
+
+/**
+ * PostgreSQL's lexer (src/backend/parser/scan.l, standard_conforming_strings on) over one text, one token at a time and
+ * without an object per token: after `next()` the fields describe the token. Never throws; time is linear in the text.
+ */
+export class Scanner implements Token {
+  readonly text: string;
+  kind: TokenKind = 'other';
+  start = 0;
+  end = 0;
+  unterminated = false;
+  /** Until here a run of operator characters holds nothing but + and -, each a token of its own. */
+  #signsUntil = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  /** Moves to the next token; false at the end of the text. */
+  next(): boolean {
+    const { text } = this;
+    const start = this.#skipBlanks(this.end);
+    this.start = start;
+    this.unterminated = false;
+    if (start >= text.length) {
+      this.end = start;
+      return false;
+    }
+    const code = text.charCodeAt(start);
+    const flags = classOf(code);
+    if ((flags & WORD_START) !== 0) this.#wordOrPrefixed(start, code);
+    else if ((flags & DIGIT) !== 0) this.#number(start);
+    else if (code === QUOTE) this.#string(start + 1, false);
+    else if (code === DOUBLE_QUOTE) this.#quoted(start + 1);
+    else if (code === DOLLAR) this.#dollar(start);
+    else if (code === SLASH && text.charCodeAt(start + 1) === STAR) this.#take('comment', text.length, true);
+    else if ((flags & OPERATOR) !== 0) this.#operator(start);
+    else this.#punctuation(start, code);
+    return true;
+  }
+
+  #take(kind: TokenKind, end: number, unterminated = false): void {
+    this.kind = kind;
+    this.end = end;
+    this.unterminated = unterminated;
+  }
+
+  /** The first position that is neither blank nor comment; a block comment that never ends is a token. */
+  #skipBlanks(from: number): number {
+    const { text } = this;
+    let position = from;
+    for (;;) {
+      const code = text.charCodeAt(position);
+      if (classOf(code) === SPACE) position += 1;
+      else if (code === MINUS && text.charCodeAt(position + 1) === MINUS) position = endOfLine(text, position);
+      else if (code === SLASH && text.charCodeAt(position + 1) === STAR) {
+        const end = endOfComment(text, position);
+        if (end === undefined) return position;
+        position = end;
+      } else return position;
+    }
+  }
+
+  #wordOrPrefixed(start: number, code: number): void {
+    const { text } = this;
+    const next = text.charCodeAt(start + 1);
+    if (next === QUOTE) {
+      const letter = code | LOWER_CASE;
+      if (letter === LETTER_E) {
+        this.#string(start + 2, true);
+        return;
+      }
+      if (letter === LETTER_N) {
+        this.#string(start + 2, false);
+        return;
+      }
+      if (letter === LETTER_B || letter === LETTER_X) {
+        this.#string(start + 2, false);
+        this.kind = 'bits';
+        return;
+      }
+    } else if (next === AMPERSAND && (code | LOWER_CASE) === LETTER_U) {
+      const quote = text.charCodeAt(start + 2);
+      if (quote === QUOTE) {
+        this.#string(start + 3, false);
+        return;
+      }
+      if (quote === DOUBLE_QUOTE) {
+        this.#quoted(start + 3);
+        return;
+      }
+    }
+    this.#take('word', endOfWord(text, start + 1));
+  }
+
+  /** A string goes on where only blanks with a line break stand between its end and another quote. */
+  #string(firstInside: number, escapes: boolean): void {
+    const { text } = this;
+    let inside = firstInside;
+    for (;;) {
+      const end = escapes ? endOfEscapeString(text, inside) : endOfQuotes(text, inside, "'");
+      if (end === undefined) {
+        this.#take('string', text.length, true);
+        return;
+      }
+      const continued = continuation(text, end);
+      if (continued === undefined) {
+        this.#take('string', end);
+        return;
+      }
+      inside = continued;
+    }
+  }
+
+  #quoted(inside: number): void {
+    const end = endOfQuotes(this.text, inside, '"');
+    this.#take('quoted', end ?? this.text.length, end === undefined);
+  }
+
+  #dollar(start: number): void {
+    const { text } = this;
+    let position = start + 1;
+    if ((classOf(text.charCodeAt(position)) & DIGIT) !== 0) {
+      this.#take('parameter', endOfJunk(text, endOfDigits(text, position)));
+      return;
+    }
+    if ((classOf(text.charCodeAt(position)) & WORD_START) !== 0) {
+      do position += 1;
+      while (isWordPart(text, position) && text.charCodeAt(position) !== DOLLAR);
+    }
+    if (text.charCodeAt(position) !== DOLLAR) {
+      this.#take('other', start + 1);
+      return;
+    }
+    const tag = text.slice(start, position + 1);
+    const closing = text.indexOf(tag, position + 1);
+    this.#take('string', closing < 0 ? text.length : closing + tag.length, closing < 0);
+  }
+
+  /** Digits, a fraction, an exponent, and whatever letters hang on to it. */
+  #number(start: number): void {
+    const { text } = this;
+    let position = endOfDigits(text, start);
+    if (text.charCodeAt(position) === DOT && text.charCodeAt(position + 1) !== DOT) {
+      position = endOfDigits(text, position + 1);
+    }
+    if ((text.charCodeAt(position) | LOWER_CASE) === LETTER_E) {
+      const sign = text.charCodeAt(position + 1);
+      const digits = position + (sign === PLUS || sign === MINUS ? 2 : 1);
+      if ((classOf(text.charCodeAt(digits)) & DIGIT) !== 0) position = endOfDigits(text, digits);
+    }
+    this.#take('number', endOfJunk(text, position));
+  }
+
+  #operator(start: number): void {
+    const { text } = this;
+    if (start < this.#signsUntil) {
+      this.#take('operator', start + 1);
+      return;
+    }
+    let position = start;
+    let lastOther = start;
+    let special = false;
+    for (;;) {
+      const code = text.charCodeAt(position);
+      const flags = classOf(code);
+      if ((flags & OPERATOR) === 0) break;
+      const next = text.charCodeAt(position + 1);
+      if ((code === MINUS && next === MINUS) || (code === SLASH && next === STAR)) break;
+      if (code !== PLUS && code !== MINUS) lastOther = position;
+      if ((flags & OPERATOR_SPECIAL) !== 0) special = true;
+      position += 1;
+    }
+    if (special) {
+      this.#take('operator', position);
+      return;
+    }
+    this.#signsUntil = position;
+    this.#take('operator', lastOther + 1);
+  }
+
+  #punctuation(start: number, code: number): void {
+    const { text } = this;
+    const next = text.charCodeAt(start + 1);
+    if (code === DOT && (classOf(next) & DIGIT) !== 0) {
+      this.#number(start);
+      return;
+    }
+    if (code === DOT && next === DOT) {
+      this.#take('punctuation', start + 2);
+      return;
+    }
+    if (code === COLON && (next === COLON || next === EQUALS)) {
+      this.#take('punctuation', start + 2);
+      return;
+    }
+    this.#take('()[],;.:'.includes(text.charAt(start)) ? 'punctuation' : 'other', start + 1);
+  }
+}
+
+/** All tokens of a text. */
+export function tokenize(text: string): Token[] {
+  const scanner = new Scanner(text);
+  const tokens: Token[] = [];
+  while (scanner.next()) {
+    const { kind, start, end, unterminated } = scanner;
+    tokens.push({ kind, start, end, unterminated });
+  }
+  return tokens;
+}
+
+function isWordPart(text: string, position: number): boolean {
+  return position < text.length && (classOf(text.charCodeAt(position)) & WORD_PART) !== 0;
+}
+
+function endOfWord(text: string, from: number): number {
+  let position = from;
+  while (isWordPart(text, position)) position += 1;
+  return position;
+}
+
+/** Letters that hang on to a number. */
+function endOfJunk(text: string, from: number): number {
+  return (classOf(text.charCodeAt(from)) & WORD_START) === 0 ? from : endOfWord(text, from);
+}
+
+function endOfDigits(text: string, from: number): number {
+  let position = from;
+  while ((classOf(text.charCodeAt(position)) & DIGIT) !== 0) position += 1;
+  return position;
+}
+
+function endOfLine(text: string, from: number): number {
+  let position = from;
+  for (; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === NEWLINE || code === RETURN) break;
+  }
+  return position;
+}
+
+/** Comments nest. */
+function endOfComment(text: string, from: number): number | undefined {
+  let depth = 1;
+  let position = from + 2;
+  while (position < text.length) {
+    const code = text.charCodeAt(position);
+    const next = text.charCodeAt(position + 1);
+    if (code === SLASH && next === STAR) {
+      depth += 1;
+      position += 2;
+    } else if (code === STAR && next === SLASH) {
+      depth -= 1;
+      position += 2;
+      if (depth === 0) return position;
+    } else position += 1;
+  }
+  return undefined;
+}
+
+/** The position after the closing quote; a doubled quote does not close. */
+function endOfQuotes(text: string, from: number, quote: '"' | "'"): number | undefined {
+  let position = from;
+  for (;;) {
+    const found = text.indexOf(quote, position);
+    if (found < 0) return undefined;
+    if (text.charAt(found + 1) !== quote) return found + 1;
+    position = found + 2;
+  }
+}
+
+function endOfEscapeString(text: string, from: number): number | undefined {
+  for (let position = from; position < text.length; position++) {
+    const code = text.charCodeAt(position);
+    if (code === BACKSLASH) position += 1;
+    else if (code === QUOTE) {
+      if (text.charCodeAt(position + 1) !== QUOTE) return position + 1;
+      position += 1;
+    }
+  }
+  return undefined;
+}
+
+/** Where the string that ended at `from` goes on, if it does: behind blanks with a line break and a quote. */
+function continuation(text: string, from: number): number | undefined {
+  let newline = false;
+  let position = from;
+  for (;;) {
+    const code = text.charCodeAt(position);
+    if (code === NEWLINE || code === RETURN) newline = true;
+    if (classOf(code) === SPACE) position += 1;
+    else if (code === MINUS && text.charCodeAt(position + 1) === MINUS) position = endOfLine(text, position);
+    else return newline && code === QUOTE ? position + 1 : undefined;
+  }
+}

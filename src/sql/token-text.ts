@@ -1,0 +1,98 @@
+import type { Token } from './lexer.ts';
+
+/** As PostgreSQL folds unquoted names: ASCII letters alone, so that the answer does not depend on a locale. */
+export function foldName(word: string): string {
+  return word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
+}
+
+/** The keyword that an unquoted word may be, in upper case; `undefined` for every other token. */
+export function keywordOf(text: string, token: Token | undefined): string | undefined {
+  return token?.kind === 'word' ? text.slice(token.start, token.end).toUpperCase() : undefined;
+}
+
+/** The name that a token stands for; `undefined` for tokens that are none, and for `U&"…"`, whose escape may follow. */
+export function nameOf(text: string, token: Token | undefined): string | undefined {
+  if (token === undefined || token.unterminated) return undefined;
+  if (token.kind === 'word') return foldName(text.slice(token.start, token.end));
+  if (token.kind !== 'quoted' || text.charAt(token.start) !== '"') return undefined;
+  return text.slice(token.start + 1, token.end - 1).replaceAll('""', '"');
+}
+
+/**
+ * The text that a string constant stands for. `undefined` for tokens that are none, for `U&'…'`, for strings that go on
+ * in another line, and for escapes of bytes beyond ASCII, whose meaning depends on the encoding.
+ */
+export function stringValue(text: string, token: Token | undefined): string | undefined {
+  if (token?.kind !== 'string' || token.unterminated) return undefined;
+  const source = text.slice(token.start, token.end);
+  switch (source.charAt(0)) {
+    case "'":
+      return plainValue(source.slice(1, -1));
+    case 'n':
+    case 'N':
+      return plainValue(source.slice(2, -1));
+    case 'e':
+    case 'E':
+      return escapedValue(source.slice(2, -1));
+    case '$': {
+      const tagLength = source.indexOf('$', 1) + 1;
+      return source.slice(tagLength, -tagLength);
+    }
+    default:
+      return undefined;
+  }
+}
+
+/** Quotes are doubled inside; a single one means that the string goes on in another line. */
+function plainValue(inside: string): string | undefined {
+  const withoutPairs = inside.replaceAll("''", '');
+  return withoutPairs.includes("'") ? undefined : inside.replaceAll("''", "'");
+}
+
+const LETTER_ESCAPES: ReadonlyMap<string, string> = new Map([
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+]);
+const CODE_ESCAPE = /(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|x([0-9A-Fa-f]{1,2})|([0-7]{1,3}))/y;
+
+function escapedValue(inside: string): string | undefined {
+  let value = '';
+  for (let position = 0; position < inside.length; position++) {
+    const char = inside.charAt(position);
+    if (char === "'") {
+      position += 1;
+      if (inside.charAt(position) !== "'") return undefined;
+      value += char;
+      continue;
+    }
+    if (char !== '\\') {
+      value += char;
+      continue;
+    }
+    position += 1;
+    CODE_ESCAPE.lastIndex = position;
+    const match = CODE_ESCAPE.exec(inside);
+    if (match === null) {
+      const letter = inside.charAt(position);
+      value += LETTER_ESCAPES.get(letter) ?? letter;
+      continue;
+    }
+    const [whole, short, long, hex, octal] = match;
+    const code = octal === undefined ? Number.parseInt(short ?? long ?? hex ?? '', 16) : Number.parseInt(octal, 8);
+    const isByte = short === undefined && long === undefined;
+    if (code === 0 || code > (isByte ? 127 : 0x10ffff)) return undefined;
+    value += String.fromCodePoint(code);
+    position += whole.length - 1;
+  }
+  return value;
+}
+
+/** The digits of an integer constant (`1_000` has underscores from PostgreSQL 16 on); `undefined` for other tokens. */
+export function integerText(text: string, token: Token | undefined): string | undefined {
+  if (token?.kind !== 'number') return undefined;
+  const source = text.slice(token.start, token.end);
+  return /^\d+(?:_\d+)*$/.test(source) ? source.replaceAll('_', '') : undefined;
+}
