@@ -21,7 +21,15 @@ export {
   type ConnectionSettings,
 } from './database/open-executor.ts';
 export type * from './formats/format.ts';
-export { decodedFormats, encodedFormats, type DecodedFormatName, type EncodedFormatName } from './formats/registry.ts';
+export type { ValueType } from './formats/metric-shape.ts';
+export { resolveMetric, retarget, type MetricTarget } from './formats/metric-target.ts';
+export {
+  decodedFormats,
+  decodedPointFormats,
+  encodedFormats,
+  type DecodedFormatName,
+  type EncodedFormatName,
+} from './formats/registry.ts';
 export * from './errors.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';

@@ -1,5 +1,7 @@
+import type { Store } from './ingest-flow.ts';
 import { describeOutcome, outcomeHeaders, statusOf, type Outcome } from './ingest-outcome.ts';
 import { ingestLines } from './ingest-lines.ts';
+import { byMetric, ingestJsonPoints, ingestTelnetLines, valueTypeOf } from './ingest-points.ts';
 import { lineTimes } from './ingest-precision.ts';
 import { existingTables, growingTables } from './ingest-store.ts';
 import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from './route.ts';
@@ -25,7 +27,28 @@ export function ingestRoutes(): Route[] {
         answer(await ingestLines(request.body(), timesOf(request), growingTables(request)), 'line', null),
       failure,
     },
+    {
+      methods: ['POST'],
+      path: '/restapi/tsdbjson',
+      handle: async (request) =>
+        answer(await ingestJsonPoints(request.body(), metrics(request), valueTypeOf(request)), 'point', SUCCESS),
+      failure,
+    },
+    {
+      methods: ['POST'],
+      path: '/restapi/tsdbtelnet',
+      handle: async (request) =>
+        answer(await ingestTelnetLines(request.body(), metrics(request), valueTypeOf(request)), 'line', SUCCESS),
+      failure,
+    },
   ];
+}
+
+/** Per point, as the original joins it (reference/original-system.md 1, D5). */
+const SUCCESS = 'success;';
+
+function metrics(request: ApiRequest): Store {
+  return byMetric(request.executor.catalogue, growingTables(request));
 }
 
 function timesOf({ query }: ApiRequest) {

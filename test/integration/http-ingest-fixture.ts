@@ -1,4 +1,5 @@
 import { parseOptions, silentLogger } from '../../src/index.ts';
+import { aliasRoutes } from '../../plugins/database-http/aliases.ts';
 import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
@@ -38,7 +39,11 @@ export class IngestFixture {
       'default.database': name,
       ...options,
     });
-    const service = new DatabaseHttpService(settings, { logger: silentLogger }, { routes: ingestRoutes() });
+    const service = new DatabaseHttpService(
+      settings,
+      { logger: silentLogger },
+      { routes: [...ingestRoutes(), ...aliasRoutes()] },
+    );
     await service.start();
     return new IngestFixture(database, service);
   }
