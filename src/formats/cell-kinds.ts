@@ -11,7 +11,7 @@ export function fits(column: OpenColumn, kind: CellKind): boolean {
  * `numeric` (decimal text) where a double would lose digits.
  */
 export function admit(column: OpenColumn, kind: CellKind, cell: Exclude<Cell, null>): Exclude<Cell, null> {
-  if (column.kind === kind) return cell;
+  if (column.kind === kind || (column.kind === 'float' && typeof cell === 'number')) return cell;
   if (column.kind !== 'numeric') widen(column, kind, typeof cell === 'bigint');
   return column.kind === 'numeric' ? decimalText(cell) : cell;
 }

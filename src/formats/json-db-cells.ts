@@ -10,7 +10,7 @@ import { narrow, unixMicros } from './unix-time.ts';
 export type TimestampsAs = 'integer' | 'string' | 'either';
 
 const INT_BOUNDS = { int2: 2n ** 15n, int4: 2n ** 31n, int8: 2n ** 63n } as const;
-const DECIMAL = /^[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const HEX = /^\\x(?:[0-9a-fA-F]{2})*$/;
 /** Digits that a double holds exactly whatever they are. */
 const EXACT_DIGITS = 15;

@@ -241,7 +241,10 @@ export class JsonDbDecoder implements Decoder {
   #key(envelope: KnownEnvelope, index: number): RowKey | undefined {
     const scanner = this.#scanner;
     const expected = envelope.keys[index];
-    if (expected !== undefined && scanner.takeText(expected.text)) return expected;
+    if (expected !== undefined && scanner.takeText(expected.text)) {
+      scanner.skipSpace();
+      return expected;
+    }
     const start = scanner.position;
     const name = scanner.string();
     if (name === undefined || !scanner.takeColon()) return undefined;

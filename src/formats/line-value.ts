@@ -24,7 +24,7 @@ export interface LineValue {
   readonly cell: Exclude<Cell, null>;
 }
 
-const NUMBER = /^-?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const NUMBER = /^-?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const INTEGER = /^-?[0-9]+$/;
 const LARGEST_FLOAT4 = 3.4028235677973366e38;
 

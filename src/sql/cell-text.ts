@@ -14,7 +14,7 @@ import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS, TimestampWriter } from './t
 export type CellToText = (cell: NonNullable<Cell>) => string | Refusal;
 
 const INTEGER_TEXT = /^\s*[+-]?\d+\s*$/;
-const DECIMAL_TEXT = /^\s*[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?\s*$/i;
+const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 const SPECIAL_NUMBER = /^\s*(?:nan|[+-]?inf(?:inity)?)\s*$/i;
 const BOOLEAN_TEXT = /^\s*(?:t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|0|1)\s*$/i;
 

@@ -105,6 +105,12 @@ describe('a json_db message', () => {
     );
   });
 
+  it('may have blanks after a colon in one row and none in another', () => {
+    const { rows, faults } = decode([message('{"ts":1,"n":1},{"ts": 2,"n":\t2},{"ts":3,"n":3}')]);
+    assert.deepEqual(faults, []);
+    assert.deepEqual(rows[0]?.batch.columns[1]?.cells, [1, 2, 3]);
+  });
+
   it('of a table whose description changes starts a new batch, in order', () => {
     const narrow = (row: string) => message(row, COLUMNS.slice(0, 2));
     const { rows } = decode([

@@ -29,6 +29,12 @@ function problems(text: string | Uint8Array, policy: Partial<LineLpPolicy> = {})
 }
 
 describe('a line of line protocol', () => {
+  it('is read in linear time, however many digits end in a letter', () => {
+    const decoder = new LineLpDecoder({ precision: 'ns', now: () => 0 });
+    decoder.add(`m v=${'1'.repeat(400_000)}x`, { kind: 'line', line: 1 });
+    assert.equal(decoder.take().faults.length, 1);
+  });
+
   it('becomes a row with its time, tags and typed fields', () => {
     const batch = onlyBatch('weather,site=oslo,Zone=B temp=3.5,n=4i,ok=t,note="a=b, c" 1700000000000000000');
     assert.equal(batch?.table.name, 'weather');
