@@ -16,6 +16,8 @@ export const databaseHttp: ServicePlugin = {
     for (const name of Object.keys(config)) {
       if (!(name in serviceOptions)) context.logger.warn(`database.http.${name} is ignored: no such option`);
     }
-    return new DatabaseHttpService(parseOptions(serviceOptions, config), context, {});
+    return new DatabaseHttpService(parseOptions(serviceOptions, config), context, {
+      routes: [...ingestRoutes(), ...aliasRoutes()],
+    });
   },
 };
