@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { BenchServices } from './bench-services.ts';
+import { httpLines } from './http-lines.ts';
 import { sinkLines } from './sink-lines.ts';
 import { formatTable, machine, type Figures, type Workload } from './figures.ts';
 
 /** The workloads of the bench that exist so far, by name. */
-const WORKLOADS: Readonly<Record<string, Workload>> = { 'sink-lines': sinkLines };
+const WORKLOADS: Readonly<Record<string, Workload>> = { 'sink-lines': sinkLines, 'http-lines': httpLines };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

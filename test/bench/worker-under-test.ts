@@ -23,7 +23,10 @@ export class WorkerUnderTest {
   }
 
   /** Needs `npm run build`, which `npm ci` does. */
-  static async start(bootstrapServers: string): Promise<WorkerUnderTest> {
+  static async start(
+    bootstrapServers: string,
+    further: Readonly<Record<string, string>> = {},
+  ): Promise<WorkerUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     const port = await freePort();
     const group = `bench-${String(port)}-${String(Date.now())}`;
@@ -42,6 +45,7 @@ export class WorkerUnderTest {
       'value.converter': 'org.apache.kafka.connect.converters.ByteArrayConverter',
       listeners: `http://127.0.0.1:${String(port)}`,
       'log.level': 'WARN',
+      ...further,
     };
     const file = join(folder, 'worker.properties');
     await writeFile(file, JSON.stringify(properties));
