@@ -1,0 +1,77 @@
+import { withEngineMark } from '../mark.ts';
+import { quoteIdentifier, quoteLiteral } from '../quote.ts';
+import type { TokenReader } from '../token-reader.ts';
+import { readComment, readIgnoredClause } from './clauses.ts';
+import { unexpected } from './series-table.ts';
+import { Refused, run, type RunTranslation } from './translation.ts';
+
+const DUPLICATE_DATABASE = '42P04';
+
+/**
+ * `CREATE TS DATABASE [IF NOT EXISTS] x [RETENTIONS …] [PARTITION INTERVAL …] [COMMENT = '…']`: the mark of the engine is
+ * the first word of the database's comment (mark.ts). No transaction: CREATE DATABASE bears none.
+ */
+export function translateSeriesDatabase(reader: TokenReader): RunTranslation {
+  reader.takeWords('CREATE', 'TS', 'DATABASE');
+  const ifNotExists = reader.takeWords('IF', 'NOT', 'EXISTS');
+  const database = reader.takeName();
+  if (database === undefined) throw unexpected(reader, 'the name of a database');
+  const notices: string[] = [];
+  let comment: string | undefined;
+  while (!reader.atEnd) {
+    const found = readComment(reader);
+    const clause = found === undefined ? readIgnoredClause(reader) : undefined;
+    if (found !== undefined) comment = found;
+    else if (clause !== undefined) notices.push(`${clause.written} of the database is left out: ${clause.reason}`);
+    else throw unexpected(reader, 'the end of the statement');
+  }
+  const name = quoteIdentifier(database);
+  return run(
+    [
+      `CREATE DATABASE ${name}`,
+      `COMMENT ON DATABASE ${name} IS ${quoteLiteral(withEngineMark(comment ?? null, 'time-series'))}`,
+    ],
+    { transaction: false, notices, doneOn: ifNotExists ? DUPLICATE_DATABASE : undefined },
+  );
+}
+
+/** `CREATE DATABASE` with the original's IF NOT EXISTS and COMMENT; options of PostgreSQL's stay as written. */
+export function translateDatabase(text: string, reader: TokenReader): RunTranslation {
+  reader.takeWords('CREATE', 'DATABASE');
+  const ifNotExists = reader.takeWords('IF', 'NOT', 'EXISTS');
+  const database = reader.takeName();
+  if (database === undefined) return run([text]);
+  const optionsStart = reader.position;
+  while (!reader.atEnd && !reader.isWords('COMMENT')) reader.position += 1;
+  const options = reader.sourceBetween(optionsStart, reader.position);
+  const comment = readComment(reader);
+  if (!ifNotExists && comment === undefined) return run([text]);
+  if (!reader.atEnd) throw unexpected(reader, 'the end of the statement');
+  const name = quoteIdentifier(database);
+  const statements = [`CREATE DATABASE ${name}${options === '' ? '' : ` ${options}`}`];
+  if (comment !== undefined) statements.push(`COMMENT ON DATABASE ${name} IS ${quoteLiteral(comment)}`);
+  return run(statements, { transaction: false, doneOn: ifNotExists ? DUPLICATE_DATABASE : undefined });
+}
+
+/** `DROP DATABASE x CASCADE`: PostgreSQL always drops what is inside. Throws Refused for RESTRICT. */
+export function translateDropDatabase(text: string, reader: TokenReader): RunTranslation {
+  reader.takeWords('DROP', 'DATABASE');
+  const ifExists = reader.takeWords('IF', 'EXISTS');
+  const database = reader.takeName();
+  const behaviour = reader.takeOneOf('CASCADE', 'RESTRICT');
+  if (database === undefined || behaviour === undefined || !reader.atEnd) return run([text]);
+  if (behaviour === 'RESTRICT') {
+    throw new Refused(
+      'DROP DATABASE cannot look whether the database is empty: leave out RESTRICT to drop it with its tables',
+    );
+  }
+  return run([`DROP DATABASE ${ifExists ? 'IF EXISTS ' : ''}${quoteIdentifier(database)}`]);
+}
+
+/** `CREATE USER | ROLE IF NOT EXISTS …` */
+export function translateRole(text: string, reader: TokenReader): RunTranslation {
+  const [start, end] = [reader.position + 2, reader.position + 5];
+  reader.position += 2;
+  if (!reader.isWords('IF', 'NOT', 'EXISTS')) return run([text]);
+  return run([reader.replace(start, end, '')], { doneOn: '42710' });
+}

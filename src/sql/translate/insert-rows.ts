@@ -1,0 +1,205 @@
+import type { Scanner } from '../lexer.ts';
+import { quoteLiteral } from '../quote.ts';
+import { integerText, nameOf, stringValue } from '../token-text.ts';
+import { timestampLiteral, timestampPrecision } from './timestamps.ts';
+import type { KnownColumn } from './translation.ts';
+
+/** A row of VALUES, rewritten. */
+export interface InsertRow {
+  readonly text: string;
+  readonly isEdited: boolean;
+  readonly cellCount: number;
+  /**
+   * Equal texts mean equal keys; `undefined` when a key cell is missing or no constant.
+   * Only filled where `keyIndexes` were given.
+   */
+  readonly key: string | undefined;
+}
+
+export interface RowRules {
+  /** The columns that the cells go to, as far as they are known. */
+  readonly columns: readonly KnownColumn[];
+  /** Positions of the key's columns among them. */
+  readonly keyIndexes?: readonly number[] | undefined;
+}
+
+/**
+ * The rows of `VALUES (…), (…)` one by one, from a scanner behind VALUES; it ends at the token behind the last row.
+ * Returns false when the text is not written like that. Rewritten are
+ * - integers for timestamp columns, to the time they mean;
+ * - quoted names, to text constants: no column can be named there, so that PostgreSQL would refuse every one.
+ */
+export function* insertRows(scanner: Scanner, rules: RowRules): Generator<InsertRow, boolean, undefined> {
+  const reader = new RowReader(scanner, rules);
+  if (!scanner.next()) return false;
+  for (;;) {
+    if (!isSign(scanner, '(')) return false;
+    const row = reader.read();
+    if (row === undefined) return false;
+    yield row;
+    if (!scanner.next() || !isSign(scanner, ',')) return true;
+    if (!scanner.next()) return false;
+  }
+}
+
+function isSign(scanner: Scanner, sign: string): boolean {
+  return scanner.kind === 'punctuation' && scanner.text.charAt(scanner.start) === sign;
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+/** Signs behind a quoted name that make it one: a function, a qualifier, an argument's name. */
+const NAME_FOLLOWERS: ReadonlySet<string> = new Set(['(', '.', '=>', ':=']);
+/** What stands before a name that is no column. */
+const NAME_LEADERS: ReadonlySet<string> = new Set(['.', '::', 'AS', 'COLLATE', 'NAME']);
+const QUERY_WORDS: ReadonlySet<string> = new Set(['SELECT', 'VALUES', 'TABLE', 'WITH']);
+/** Words that are constants within one statement; `now` with its parentheses. */
+const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);
+
+/** Reads one row at a time. Of the cell it is in it keeps the number of tokens and what its end will decide on. */
+class RowReader {
+  readonly #scanner: Scanner;
+  readonly #columns: readonly KnownColumn[];
+  readonly #isTimestamp: readonly boolean[];
+  readonly #keyIndexes: readonly number[] | undefined;
+  #edits: Edit[] = [];
+  #keyCells: (string | undefined)[] = [];
+  #cell = 0;
+  #cellTokens = 0;
+  /** How many edits there were when the cell began: a cell with a query loses its own. */
+  #cellEdits = 0;
+  #hasQuery = false;
+  /** The value of a cell that is a constant so far; followed for keys only. */
+  #constant: string | undefined;
+  /** The cell's only token is an integer, or a sign and an integer. */
+  #integer: (Omit<Edit, 'text'> & { readonly digits: string }) | undefined;
+  #sign = '';
+  #signStart = 0;
+  #quotedName: { readonly start: number; readonly end: number; readonly leader: string } | undefined;
+  /** The token before the current one: punctuation, operators and words in upper case, nothing for others. */
+  #previous = '';
+
+  constructor(scanner: Scanner, { columns, keyIndexes }: RowRules) {
+    this.#scanner = scanner;
+    this.#columns = columns;
+    this.#isTimestamp = columns.map((column) => timestampPrecision(column) !== undefined);
+    this.#keyIndexes = keyIndexes;
+  }
+
+  /** From the opening parenthesis to the closing one; `undefined` when none closes. */
+  read(): InsertRow | undefined {
+    const scanner = this.#scanner;
+    const rowStart = scanner.start;
+    this.#edits = [];
+    this.#keyCells = [];
+    this.#cell = 0;
+    this.#beginCell();
+    let depth = 1;
+    while (scanner.next()) {
+      if (scanner.unterminated) return undefined;
+      const sign = scanner.kind === 'punctuation' ? scanner.text.slice(scanner.start, scanner.end) : '';
+      if (sign === '(' || sign === '[') depth += 1;
+      else if (sign === ')' || sign === ']') depth -= 1;
+      if (depth === 0 || (depth === 1 && sign === ',')) {
+        this.#endCell();
+        if (depth === 0) return this.#row(rowStart);
+      } else this.#seeToken(sign);
+    }
+    return undefined;
+  }
+
+  #row(start: number): InsertRow {
+    const { text, end } = this.#scanner;
+    let row = '';
+    let position = start;
+    for (const edit of this.#edits) {
+      row += text.slice(position, edit.start) + edit.text;
+      position = edit.end;
+    }
+    row += text.slice(position, end);
+    return { text: row, isEdited: this.#edits.length > 0, cellCount: this.#cell, key: this.#key() };
+  }
+
+  #key(): string | undefined {
+    const cells = this.#keyIndexes?.map((index) => this.#keyCells[index]);
+    return cells === undefined || cells.includes(undefined) ? undefined : JSON.stringify(cells);
+  }
+
+  #seeToken(sign: string): void {
+    const { kind, text, start, end } = this.#scanner;
+    let source = sign;
+    if (kind === 'word') source = text.slice(start, end).toUpperCase();
+    else if (kind === 'operator') source = text.slice(start, end);
+    if (this.#quotedName !== undefined) this.#endQuotedName(source, kind === 'string');
+    if (kind === 'quoted') this.#quotedName = { start, end, leader: this.#previous };
+    else if (kind === 'word' && QUERY_WORDS.has(source)) this.#hasQuery = true;
+    if (this.#cellTokens === 0 && (source === '-' || source === '+')) {
+      this.#sign = source;
+      this.#signStart = start;
+    } else {
+      const isAlone = this.#cellTokens === (this.#sign === '' ? 0 : 1);
+      this.#integer = isAlone && kind === 'number' ? this.#readInteger() : undefined;
+      if (this.#keyIndexes !== undefined) this.#constant = this.#readConstant(source, isAlone);
+    }
+    this.#cellTokens += 1;
+    this.#previous = source;
+  }
+
+  #readInteger(): (Omit<Edit, 'text'> & { readonly digits: string }) | undefined {
+    const { text, start, end } = this.#scanner;
+    const digits = integerText(text, this.#scanner);
+    return digits === undefined ? undefined : { start: this.#sign === '' ? start : this.#signStart, end, digits };
+  }
+
+  /** Cells of one token, of a sign and a number, and `now()`. */
+  #readConstant(source: string, isAlone: boolean): string | undefined {
+    const { kind, text, start, end } = this.#scanner;
+    if (!isAlone) {
+      const goesOn = this.#constant === 'NOW' && this.#cellTokens <= 2 && (source === '(' || source === ')');
+      return goesOn ? this.#constant : undefined;
+    }
+    if (kind === 'number')
+      return (this.#sign === '-' ? '-' : '') + (integerText(text, this.#scanner) ?? text.slice(start, end));
+    if (this.#sign !== '') return undefined;
+    if (kind === 'word') return CONSTANT_WORDS.has(source) ? source : undefined;
+    return stringValue(text, this.#scanner) ?? nameOf(text, this.#scanner);
+  }
+
+  #endQuotedName(follower: string, isBeforeString: boolean): void {
+    const quoted = this.#quotedName;
+    this.#quotedName = undefined;
+    if (quoted === undefined || NAME_FOLLOWERS.has(follower) || isBeforeString || NAME_LEADERS.has(quoted.leader))
+      return;
+    const { start, end } = quoted;
+    const value = nameOf(this.#scanner.text, { kind: 'quoted', unterminated: false, start, end });
+    if (value !== undefined) this.#edits.push({ start, end, text: quoteLiteral(value) });
+  }
+
+  #endCell(): void {
+    if (this.#quotedName !== undefined) this.#endQuotedName('', false);
+    const column = this.#columns[this.#cell];
+    if (this.#integer !== undefined && column !== undefined && this.#isTimestamp[this.#cell] === true) {
+      const { start, end, digits } = this.#integer;
+      this.#constant = timestampLiteral(column, digits, this.#sign === '-');
+      this.#edits.push({ start, end, text: this.#constant });
+    }
+    if (this.#hasQuery) this.#edits.length = this.#cellEdits;
+    if (this.#keyIndexes !== undefined) this.#keyCells.push(this.#constant);
+    if (this.#cellTokens > 0) this.#cell += 1;
+    this.#beginCell();
+  }
+
+  #beginCell(): void {
+    this.#cellTokens = 0;
+    this.#cellEdits = this.#edits.length;
+    this.#hasQuery = false;
+    this.#constant = undefined;
+    this.#integer = undefined;
+    this.#sign = '';
+    this.#previous = '';
+  }
+}

@@ -1,0 +1,179 @@
+import type { ConflictRule } from '../insert.ts';
+import { Scanner } from '../lexer.ts';
+import { quoteIdentifier, quoteTable } from '../quote.ts';
+import { type InsertHead, readInsertHead, resolveTable } from './insert-head.ts';
+import { insertRows, type RowRules } from './insert-rows.ts';
+import { definitionOrder, isTimeSeries, type KnownColumn, type KnownTable, Refused, run } from './translation.ts';
+import type { RunTranslation, TranslationContext } from './translation.ts';
+
+/**
+ * INSERT and UPSERT of the original: integer timestamps and double-quoted text in VALUES, values without a list of
+ * columns in the order of the table's definition, `database.table` for the current database, and UPSERT as INSERT … ON
+ * CONFLICT (primary key). What PostgreSQL understands stays as written. Throws Refused for times that are none.
+ */
+export function translateInsert(text: string, context: TranslationContext): RunTranslation {
+  const scanner = new Scanner(text);
+  const head = readInsertHead(scanner);
+  if (head === undefined) return run([text]);
+  const target = resolveTable(head.parts, context);
+  const body = readBody(scanner, head, target.table, false);
+  if (body === undefined) return run([text]);
+  const clause = head.verb === 'UPSERT' ? upsertClause(head, target.table) : '';
+  if (clause !== '' && body.hasConflictClause) throw new Refused('UPSERT takes no ON CONFLICT: write INSERT', '42601');
+  const isChanged = head.verb === 'UPSERT' || body.isEdited || target.renamed !== undefined;
+  return run([isChanged ? statementOf(text, head, target, body, clause) : text]);
+}
+
+/**
+ * The INSERT into a time-series table that failed because a row with the same key is stored (23505), as the original's
+ * rule for such rows has it; among rows of the statement with the same key the last one wins. `undefined` for statements
+ * and tables that the rule is not for.
+ */
+export function translateDuplicate(text: string, context: TranslationContext): RunTranslation | undefined {
+  const scanner = new Scanner(text);
+  const head = readInsertHead(scanner);
+  if (head?.verb !== 'INSERT') return undefined;
+  const target = resolveTable(head.parts, context);
+  const { table } = target;
+  if (table === undefined || !isTimeSeries(table) || table.key.length === 0) return undefined;
+  const body = readBody(scanner, head, table, true);
+  if (body === undefined || body.hasConflictClause) return undefined;
+  const rule = context.dedupRule ?? 'override';
+  const others = table.columns.filter((column) => column.generated !== true && !table.key.includes(column.name));
+  const stored = head.alias ?? head.parts.at(-1) ?? '';
+  return run([statementOf(text, head, target, body, conflictClause(rule, table.key, others, stored))]);
+}
+
+interface Body {
+  /** The rows, rewritten, or whatever else gives them. */
+  readonly rows: string;
+  /** What follows the rows: ON CONFLICT, RETURNING. */
+  readonly tail: string;
+  readonly hasConflictClause: boolean;
+  readonly isEdited: boolean;
+  /** The columns in the order of the values, where that is not the table's own. */
+  readonly columns: readonly string[] | undefined;
+}
+
+function readBody(
+  scanner: Scanner,
+  head: InsertHead,
+  table: KnownTable | undefined,
+  lastWins: boolean,
+): Body | undefined {
+  if (head.source !== 'VALUES') return readOtherBody(scanner);
+  const order = table === undefined ? [] : definitionOrder(table);
+  const columns = head.columns?.map((name) => table?.columns.find((column) => column.name === name)) ?? order;
+  const targets = columns.map((column) => column ?? UNKNOWN_COLUMN);
+  const keyIndexes = lastWins
+    ? table?.key.map((name) => targets.findIndex((column) => column.name === name))
+    : undefined;
+  const isReordered = head.columns === undefined && order.some((column, index) => column !== table?.columns[index]);
+  const read = readRows(scanner, { columns: targets, keyIndexes });
+  if (read === undefined) return undefined;
+  const names = isReordered ? order.slice(0, read.cellCount).map((column) => column.name) : undefined;
+  const isEdited = read.isEdited || isReordered;
+  return { rows: `VALUES ${read.rows}`, isEdited, columns: names, ...readTail(scanner) };
+}
+
+const UNKNOWN_COLUMN: KnownColumn = { name: '', type: '', role: 'data' };
+
+interface Rows {
+  readonly rows: string;
+  readonly cellCount: number;
+  readonly isEdited: boolean;
+}
+
+function readRows(scanner: Scanner, rules: RowRules): Rows | undefined {
+  const rows: string[] = [];
+  const byKey = new Map<string, number>();
+  let cellCount = 0;
+  let isEdited = false;
+  const reading = insertRows(scanner, rules);
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value ? { rows: rows.join(', '), cellCount, isEdited } : undefined;
+    const { key, text } = step.value;
+    isEdited ||= step.value.isEdited;
+    cellCount = Math.max(cellCount, step.value.cellCount);
+    const earlier = key === undefined ? undefined : byKey.get(key);
+    if (earlier !== undefined) {
+      rows[earlier] = text;
+      continue;
+    }
+    if (key !== undefined) byKey.set(key, rows.length);
+    rows.push(text);
+  }
+}
+
+/** From the token at which the rows ended. */
+function readTail(scanner: Scanner): Pick<Body, 'tail' | 'hasConflictClause'> {
+  const { text, start } = scanner;
+  const tail = text.slice(start);
+  return { tail: tail === '' ? '' : ` ${tail}`, hasConflictClause: /^on\b/i.test(tail) };
+}
+
+/** A query or DEFAULT VALUES; ON CONFLICT and RETURNING are found outside parentheses. */
+function readOtherBody(scanner: Scanner): Body | undefined {
+  const { text, start } = scanner;
+  const body = { isEdited: false, columns: undefined };
+  let depth = 0;
+  let rowsEnd = scanner.end;
+  let onStart: number | undefined;
+  while (scanner.next()) {
+    if (scanner.unterminated) return undefined;
+    const { kind, start: at, end } = scanner;
+    const sign = kind === 'punctuation' ? text.charAt(at) : '';
+    if (sign === '(') depth += 1;
+    else if (sign === ')') depth -= 1;
+    const word = depth === 0 && kind === 'word' && end - at <= 9 ? text.slice(at, end).toUpperCase() : '';
+    const hasConflictClause = word === 'CONFLICT' && onStart !== undefined;
+    if (hasConflictClause || word === 'RETURNING') {
+      const tailStart = hasConflictClause ? (onStart ?? at) : at;
+      return { ...body, rows: text.slice(start, tailStart), tail: ` ${text.slice(tailStart)}`, hasConflictClause };
+    }
+    onStart = word === 'ON' ? at : undefined;
+    rowsEnd = end;
+  }
+  return { ...body, rows: text.slice(start, rowsEnd), tail: '', hasConflictClause: false };
+}
+
+function statementOf(
+  text: string,
+  head: InsertHead,
+  target: ReturnType<typeof resolveTable>,
+  body: Body,
+  clause: string,
+): string {
+  const name = target.renamed === undefined ? text.slice(head.nameStart, head.nameEnd) : quoteTable(target.renamed);
+  const columns = body.columns === undefined ? '' : ` (${body.columns.map(quoteIdentifier).join(', ')})`;
+  const verb = head.verb === 'UPSERT' ? 'INSERT' : text.slice(0, head.verbEnd);
+  return (
+    `${verb}${text.slice(head.verbEnd, head.nameStart)}${name}${text.slice(head.nameEnd, head.columnsAt)}${columns}` +
+    `${text.slice(head.columnsAt, head.sourceStart)}${body.rows}${clause}${body.tail}`
+  );
+}
+
+/** UPSERT changes the columns that it names, or all of them; without a primary key it is a plain INSERT. */
+function upsertClause(head: InsertHead, table: KnownTable | undefined): string {
+  if (table === undefined || table.key.length === 0) return '';
+  const named = (column: KnownColumn): boolean => head.columns?.includes(column.name) ?? column.generated !== true;
+  const others = table.columns.filter((column) => named(column) && !table.key.includes(column.name));
+  return conflictClause('override', table.key, others, '');
+}
+
+function conflictClause(
+  rule: ConflictRule,
+  key: readonly string[],
+  others: readonly KnownColumn[],
+  stored: string,
+): string {
+  const target = ` ON CONFLICT (${key.map(quoteIdentifier).join(', ')})`;
+  if (rule === 'discard' || others.length === 0) return `${target} DO NOTHING`;
+  const assignments = others.map(({ name }) => {
+    const column = quoteIdentifier(name);
+    const kept = rule === 'merge' ? `COALESCE(EXCLUDED.${column}, ${quoteIdentifier(stored)}.${column})` : undefined;
+    return `${column} = ${kept ?? `EXCLUDED.${column}`}`;
+  });
+  return `${target} DO UPDATE SET ${assignments.join(', ')}`;
+}
