@@ -81,12 +81,15 @@ export class Access {
     return this.#byPassword(presented, request, signal, unknown);
   }
 
-  /** The request is over: the validity of its token starts anew, whatever came of it. */
+  /** The request was carried out: the validity of its token starts anew, whatever came of it. */
+  refresh({ session }: Visit): void {
+    if (session !== undefined) this.#parts.sessions.refresh(session);
+  }
+
+  /** The answer is sent. */
   leave(visit: Visit): void {
     visit.end();
-    if (visit.session === undefined) return;
-    visit.session.running -= 1;
-    this.#parts.sessions.refresh(visit.session);
+    if (visit.session !== undefined) visit.session.running -= 1;
   }
 
   #byToken(token: string, unknown: string): Visit {

@@ -94,7 +94,11 @@ export class ApiServer {
       if (route.access === 'anyone') return await route.handle(this.#guestRequest(request, url, signal));
       const visit = await this.#parts.access.enter(request, url.searchParams, route, signal);
       onEntered(visit);
-      return await route.handle(this.#userRequest(request, url, route, visit, signal));
+      try {
+        return await route.handle(this.#userRequest(request, url, route, visit, signal));
+      } finally {
+        this.#parts.access.refresh(visit);
+      }
     } catch (error) {
       const failure = this.#failureOf(error, url.pathname, signal);
       const answer = route.failure?.(failure) ?? defaultFailure(failure);

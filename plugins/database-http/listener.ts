@@ -12,13 +12,20 @@ const GREETING_TIMEOUT_MS = 10_000;
 /** Beyond the limit so many connections are told why they are refused; those beyond are just closed. */
 const REFUSED_AT_ONCE = 50;
 
-const TIMEOUTS = {
+interface Timeouts {
+  readonly headersTimeout: number;
+  readonly requestTimeout: number;
+  readonly keepAliveTimeout: number;
+  readonly connectionsCheckingInterval: number;
+}
+
+const TIMEOUTS: Timeouts = {
   headersTimeout: 15_000,
   /** Time to send a whole request: 64 MB need 220 kB/s. A body that pauses is cut sooner, see request-body.ts. */
   requestTimeout: 300_000,
   keepAliveTimeout: 60_000,
   connectionsCheckingInterval: 2_000,
-} as const;
+};
 
 export interface ListenerSettings {
   readonly host: string;
@@ -26,7 +33,8 @@ export interface ListenerSettings {
   /** `undefined`: plain HTTP only. */
   readonly certificate: SecureContextOptions | undefined;
   readonly maxConnections: number;
-  readonly timeouts?: Partial<typeof TIMEOUTS & { readonly greetingTimeout: number }>;
+  /** Milliseconds each. */
+  readonly timeouts?: Partial<Timeouts>;
 }
 
 /**
@@ -123,8 +131,7 @@ export class PortListener {
       this.#http.emit('connection', socket);
       return;
     }
-    const timeoutMs = this.#settings.timeouts?.greetingTimeout ?? GREETING_TIMEOUT_MS;
-    const timer = setTimeout(() => socket.destroy(), timeoutMs);
+    const timer = setTimeout(() => socket.destroy(), GREETING_TIMEOUT_MS);
     socket.once('close', () => {
       clearTimeout(timer);
     });

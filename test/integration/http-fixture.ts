@@ -148,7 +148,12 @@ export async function send(
       {
         method,
         agent: false,
-        headers: { ...(authorization === undefined ? {} : { Authorization: authorization }), ...headers },
+        headers: {
+          // Without it a DELETE would be sent as if it had no body.
+          ...(body === undefined ? {} : { 'Content-Length': String(Buffer.byteLength(body)) }),
+          ...(authorization === undefined ? {} : { Authorization: authorization }),
+          ...headers,
+        },
         ...(ca === undefined ? {} : { ca }),
         ...(signal === undefined ? {} : { signal }),
       },

@@ -1,0 +1,199 @@
+import assert from 'node:assert/strict';
+import { request as httpsRequest } from 'node:https';
+import { gunzipSync } from 'node:zlib';
+import { until } from '../support/until.ts';
+import { HttpFixture } from './http-fixture.ts';
+
+const MAX_BYTES = 5 * 1024 * 1024;
+
+describe('the query endpoint', () => {
+  let api: HttpFixture;
+  before(async () => (api = await HttpFixture.start()));
+  after(() => api.close());
+
+  it('prints native JSON values with the digits of the database', async () => {
+    const reply =
+      await api.query(`select 9223372036854775807::int8, -5::int2, 0.1::float8, 1e300::float8, 'NaN'::float8,
+      12345678901234567890.123456789::numeric, true, null::int, 'a"b\\c', '\\x0aff'::bytea, '{"a": 1}'::jsonb,
+      date '2024-05-06', time '07:08:09.5', '2024-05-06 07:08:09.250000+00'::timestamptz, timestamp '2024-05-06 07:08:09',
+      'infinity'::timestamptz, array[1,2], 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'::uuid, E'tab\\tline\\n', 'é€😀'`);
+    assert.equal(reply.status, 200);
+    const data = /"data":(\[\[.*\]\])/.exec(reply.text)?.[1];
+    assert.equal(
+      data,
+      '[[9223372036854775807,-5,0.1,1e+300,"NaN",12345678901234567890.123456789,true,null,"a\\"b\\\\c","\\\\x0aff",' +
+        '"{\\"a\\": 1}","2024-05-06","07:08:09.5","2024-05-06T07:08:09.25Z","2024-05-06T07:08:09Z","infinity","{1,2}",' +
+        '"a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11","tab\\tline\\n","é€😀"]]',
+    );
+  });
+
+  it('gives 64-bit integers as text with int64=string', async () => {
+    const reply = await api.query('select 9223372036854775807, 1::int4', api.admin, '?int64=string');
+    assert.deepEqual(reply.body['data'], [['9223372036854775807', 1]]);
+  });
+
+  it('describes columns by name, type and length in bytes', async () => {
+    await api.post(
+      '/restapi/ddl',
+      `create table described (a bool, b int2, c int4, d int8, e float4, f float8, g varchar(128), h varchar, i char(5),
+        j text, k numeric(12,3), l numeric, m bytea, n timestamp, o timestamptz, p date, q jsonb, r int8[], s text[], "t t" uuid)`,
+    );
+    const reply = await api.query('select * from described');
+    assert.deepEqual([reply.body['data'], reply.body['rows'], reply.body['code']], [[], 0, 0]);
+    const meta = /"column_meta":(\[.*\]),"data"/.exec(reply.text)?.[1];
+    const largest = '9223372036854775807';
+    assert.equal(
+      meta,
+      `[["a","BOOL",1],["b","INT2",2],["c","INT4",4],["d","INT8",8],["e","FLOAT4",4],["f","FLOAT8",8],["g","VARCHAR",128],` +
+        `["h","VARCHAR",${largest}],["i","CHAR",5],["j","TEXT",${largest}],["k","NUMERIC",12],["l","NUMERIC",0],` +
+        `["m","BYTES",${largest}],["n","TIMESTAMP",8],["o","TIMESTAMPTZ",8],["p","DATE",8],["q","JSONB",8],["r","_INT8",8],` +
+        `["s","_TEXT",${largest}],["t t","UUID",8]]`,
+    );
+  });
+
+  it('answers failures with 500 and nulls, also when they come with a later row', async () => {
+    for (const sql of ['select * from missing', 'select 1/(5000-n) from generate_series(1, 10000) n']) {
+      const reply = await api.query(sql);
+      assert.equal(reply.status, 500);
+      const { desc, ...rest } = reply.body;
+      assert.match(String(desc), /^pq: (?:relation "missing" does not exist|division by zero)$/);
+      assert.deepEqual(rest, { code: 500, time: null, column_meta: null, data: null, rows: null });
+    }
+  });
+
+  it('ends at 5 MB with a whole row and says so', async () => {
+    const reply = await api.query("select n, repeat('x', 1000) from generate_series(1, 10000) n");
+    assert.equal(reply.status, 200);
+    assert.equal(reply.headers['x-truncated'] ?? reply.trailers['x-truncated'], 'true');
+    assert.ok(reply.bytes.length <= MAX_BYTES);
+    assert.ok(reply.bytes.length > MAX_BYTES - 1100);
+    const { data, rows, truncated, ...rest } = reply.body;
+    assert.equal(truncated, true);
+    assert.equal(rows, (data as unknown[]).length);
+    assert.deepEqual((data as unknown[]).at(-1), [rows, 'x'.repeat(1000)]);
+    assert.deepEqual([rest['code'], rest['desc']], [0, null]);
+    const whole = await api.query("select repeat('x', 1000) from generate_series(1, 4000) n");
+    assert.equal(whole.body['rows'], 4000);
+    assert.equal('truncated' in whole.body || 'x-truncated' in whole.headers, false);
+    const huge = await api.query("select repeat('x', 6000000)");
+    assert.deepEqual([huge.body['rows'], huge.body['data'], huge.body['truncated']], [0, [], true]);
+  });
+
+  it('packs answers for clients that ask for gzip', async () => {
+    const sql = 'select n, n * 2 from generate_series(1, 50000) n';
+    const headers = { 'Accept-Encoding': 'gzip, deflate' };
+    const packed = await api.call('POST', '/restapi/query', api.admin, { body: sql, headers });
+    assert.equal(packed.headers['content-encoding'], 'gzip');
+    const body = JSON.parse(gunzipSync(packed.bytes).toString()) as Record<string, unknown>;
+    assert.deepEqual([body['rows'], (body['data'] as unknown[])[49_999]], [50_000, [50_000, 100_000]]);
+  });
+
+  it('streams 100,000 rows without growing the process by 50 MB', async function () {
+    this.timeout(60_000);
+    const sql = "select n, n * 1.5, 'name ' || n, n % 7, n, n from generate_series(1, 100000) n";
+    await api.query(sql);
+    const before = process.memoryUsage.rss();
+    let peak = before;
+    const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 5);
+    for (let round = 0; round < 5; round++) await drain(api, sql);
+    clearInterval(timer);
+    assert.ok(peak - before < 50e6, `grew by ${String(Math.round((peak - before) / 1e6))} MB`);
+  });
+
+  it('sends the first rows while later ones are still to come', async () => {
+    const startedAt = performance.now();
+    // The first thousand rows, then as many as take seconds.
+    const sql = 'select n, case when n > 2000 and n % 100 = 0 then pg_sleep(0.02) end from generate_series(1, 20000) n';
+    const first = await drain(api, sql, 'abort at the first byte');
+    assert.ok(first - startedAt < 1500, `after ${String(Math.round(first - startedAt))} ms`);
+  });
+
+  it('cancels the statement of a client that goes away', async () => {
+    const controller = new AbortController();
+    const query = api.call('POST', '/restapi/query', api.admin, {
+      body: 'select pg_sleep(60) /* to be cancelled */',
+      signal: controller.signal,
+    });
+    const running = async () =>
+      (await api.sql.number(
+        "select count(*) from pg_stat_activity where query like '%pg_sleep(60) /* to be%' and pid <> pg_backend_pid() and state = 'active'",
+      )) === 1;
+    await until(running, 'the statement runs');
+    controller.abort();
+    await assert.rejects(query);
+    await until(async () => !(await running()), 'the statement was cancelled', { timeoutMs: 3000 });
+  });
+});
+
+describe('limits of statements', () => {
+  let api: HttpFixture;
+  before(
+    async () =>
+      (api = await HttpFixture.start({
+        'statement.timeout.ms': '200',
+        'user.connections': '2',
+        'connection.wait.ms': '400',
+      })),
+  );
+  after(() => api.close());
+
+  it('end a statement after statement.timeout.ms', async () => {
+    const reply = await api.query('select pg_sleep(30)');
+    assert.deepEqual([reply.status, reply.body['desc']], [500, 'pq: the statement was cancelled after 200 ms']);
+    const ddl = await api.post(
+      '/restapi/ddl',
+      'create table slow as select 1 as a from pg_sleep(30); create table quick (a int)',
+    );
+    assert.deepEqual(ddl.body['desc'], ['pq: the statement was cancelled after 200 ms', 'success']);
+  });
+
+  it('let requests of a user wait for a connection, each in its turn', async () => {
+    const replies = await Promise.all(Array.from({ length: 12 }, () => api.query('select pg_sleep(0.02)')));
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      Array.from({ length: 12 }, () => 200),
+    );
+  });
+
+  it('answer 503 when none comes free in time', async () => {
+    const replies = await Promise.all(Array.from({ length: 12 }, () => api.query('select pg_sleep(0.18)')));
+    const refused = replies.filter(({ status }) => status === 503);
+    assert.ok(refused.length > 0);
+    for (const reply of refused) {
+      assert.equal(reply.body['desc'], 'get connection timeout');
+      assert.equal(reply.headers['retry-after'], '1');
+    }
+  });
+});
+
+/** Reads an answer without keeping it; the time of its first byte. */
+async function drain(api: HttpFixture, sql: string, mode?: 'abort at the first byte'): Promise<number> {
+  const { hostname, port } = new URL(api.url);
+  return new Promise((resolve, reject) => {
+    let firstAt = 0;
+    const sent = httpsRequest(
+      {
+        host: hostname,
+        port,
+        method: 'POST',
+        path: '/restapi/query',
+        agent: false,
+        rejectUnauthorized: false,
+        headers: { Authorization: api.admin },
+      },
+      (response) => {
+        response.on('data', () => {
+          firstAt ||= performance.now();
+          if (mode !== undefined) {
+            sent.destroy();
+            resolve(firstAt);
+          }
+        });
+        response.on('end', () => resolve(firstAt));
+        response.on('error', () => undefined);
+      },
+    );
+    sent.on('error', reject);
+    sent.end(sql);
+  });
+}
