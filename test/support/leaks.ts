@@ -1,8 +1,8 @@
-import { createHook } from 'node:async_hooks';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openTimers, watchTimers } from './open-timers.ts';
 import { sharedProcesses } from './services.ts';
 
-/** Kinds of open resources, as `process.getActiveResourcesInfo()` names them, that a file has to close again. */
+/** Kinds of open resources that a file has to close again; all but Timeout as `process.getActiveResourcesInfo()` counts. */
 const watched = ['ProcessWrap', 'TCPSocketWrap', 'TCPServerWrap', 'TLSWrap', 'Timeout', 'MessagePort'] as const;
 
 // Closing takes a few turns of the event loop, and a killed child a moment.
@@ -15,8 +15,9 @@ function census(): Census {
   const counts = new Map<string, number>(watched.map((kind) => [kind, 0]));
   for (const kind of process.getActiveResourcesInfo()) {
     const count = counts.get(kind);
-    if (count !== undefined) counts.set(kind, count + 1);
+    if (count !== undefined && kind !== 'Timeout') counts.set(kind, count + 1);
   }
+  counts.set('Timeout', openTimers().length);
   counts.set('ProcessWrap', (counts.get('ProcessWrap') ?? 0) - sharedProcesses());
   return counts;
 }
@@ -30,6 +31,7 @@ function more(now: Census, before: Census): readonly string[] {
 
 /** Makes each outermost suite below `root` fail when it leaves more open than the suite before it did. */
 export function watchSuites(root: Mocha.Suite): void {
+  watchTimers();
   let before = census();
   for (const suite of root.suites) {
     suite.afterAll('leaves nothing open', async () => {
@@ -37,12 +39,10 @@ export function watchSuites(root: Mocha.Suite): void {
       let left = more(census(), before);
       while (left.length > 0 && Date.now() < deadline) {
         await delay(20);
-        // The delay's own timer counts as open until the turn after the one it fired in.
-        await new Promise(setImmediate);
         left = more(census(), before);
       }
       before = census();
-      if (left.length > 0) throw new Error(`left open: ${left.join(', ')}${describeHandles()}${describeTimers()}`);
+      if (left.length > 0) throw new Error(`left open: ${left.join(', ')}${describeHandles()}`);
     });
   }
 }
@@ -58,26 +58,6 @@ function describeHandles(): string {
     if (spawnargs !== undefined) return [spawnargs.join(' ').slice(0, 120)];
     return remotePort === undefined ? [] : [`a connection to port ${String(remotePort)}`];
   });
-  return hints.length === 0 ? '' : ` (open: ${hints.join('; ')})`;
-}
-
-// Where timers that are still open were set, by id. Costs too much to be on always: `SLUICE_TEST_TRACE_TIMERS=1`.
-const timers = new Map<number, { readonly atMs: number; readonly stack: string }>();
-const tracing = process.env['SLUICE_TEST_TRACE_TIMERS'] !== undefined;
-if (tracing) {
-  createHook({
-    init: (id, type) => {
-      if (type === 'Timeout') timers.set(id, { atMs: performance.now(), stack: new Error('set here').stack ?? '' });
-    },
-    destroy: (id) => timers.delete(id),
-  }).enable();
-}
-
-function describeTimers(): string {
-  if (!tracing) return ' (SLUICE_TEST_TRACE_TIMERS=1 tells where open timers were set)';
-  const lines = [...timers.values()].map(({ atMs, stack }) => {
-    const frames = stack.split('\n').filter((line) => line.includes('    at ') && !line.includes('node:'));
-    return `\nset ${Math.round(performance.now() - atMs)} ms ago:\n${frames.slice(1, 7).join('\n')}`;
-  });
-  return lines.join('');
+  const timers = openTimers().map((where) => `\na timer of ${where}`);
+  return (hints.length === 0 ? '' : ` (open: ${hints.join('; ')})`) + timers.join('');
 }

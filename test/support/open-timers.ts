@@ -1,0 +1,53 @@
+/**
+ * Keeps account of the timers that this process has set and neither let fire nor cleared. Node's own count
+ * (`process.getActiveResourcesInfo`) drifts with timers that are refreshed, as those of `fetch` are.
+ */
+const open = new Map<NodeJS.Timeout, string>();
+
+const { setTimeout: realSetTimeout, setInterval: realSetInterval } = globalThis;
+const { clearTimeout: realClearTimeout, clearInterval: realClearInterval } = globalThis;
+
+type Callback = (...values: unknown[]) => void;
+
+function place(): string {
+  const frames = (new Error().stack ?? '').split('\n').filter((line) => !/node:|open-timers/.test(line));
+  return frames.slice(1, 5).join('\n');
+}
+
+function setAndNote(callback: Callback, ms?: number, ...values: unknown[]): NodeJS.Timeout {
+  const timer = realSetTimeout(() => {
+    open.delete(timer);
+    callback(...values);
+  }, ms);
+  open.set(timer, `${String(ms)} ms\n${place()}`);
+  return timer;
+}
+
+function repeatAndNote(callback: Callback, ms?: number, ...values: unknown[]): NodeJS.Timeout {
+  const timer = realSetInterval(callback, ms, ...values);
+  open.set(timer, `every ${String(ms)} ms\n${place()}`);
+  return timer;
+}
+
+function clearing(clear: (timer: NodeJS.Timeout | undefined) => void) {
+  return (timer: NodeJS.Timeout | undefined) => {
+    if (timer !== undefined) open.delete(timer);
+    clear(timer);
+  };
+}
+
+/** To be called once, before anything sets timers. */
+export function watchTimers(): void {
+  // The promise form is a property of the function.
+  const set: unknown = Object.assign(setAndNote, realSetTimeout);
+  const repeat: unknown = Object.assign(repeatAndNote, realSetInterval);
+  globalThis.setTimeout = set as typeof setTimeout;
+  globalThis.setInterval = repeat as typeof setInterval;
+  globalThis.clearTimeout = clearing(realClearTimeout) as typeof clearTimeout;
+  globalThis.clearInterval = clearing(realClearInterval) as typeof clearInterval;
+}
+
+/** Where each timer was set that still keeps the process alive. */
+export function openTimers(): readonly string[] {
+  return [...open].filter(([timer]) => timer.hasRef()).map(([, where]) => where);
+}
