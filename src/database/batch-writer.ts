@@ -13,11 +13,12 @@ import type { Pool } from './pool.ts';
 import { type KeyPart, remainingRows, rowsInRounds, type RowSelection, selectRows } from './row-selection.ts';
 import { applySessionOptions } from './session.ts';
 import { isRollback } from './sqlstate.ts';
-import { planWrite, type WritePlan } from './write-plan.ts';
+import { planWrite, type PreparedText, type WritePlan } from './write-plan.ts';
 
 /** A statement that the server rolled back for others' sake (class 40) is sent again this often. */
 const ROLLBACK_RETRIES = 5;
 const ROLLBACK_BACKOFF_MS = 10;
+const UNIQUE_VIOLATION = '23505';
 
 /** A table read this short a time ago need not be read again before rows are refused because of it. */
 const FRESH_MS = 1_000;
@@ -89,16 +90,13 @@ class WriteAttempt {
   readonly #rounds: readonly Round[];
   #stored = 0;
   #discarded = 0;
-  readonly #statement: { readonly text: string; readonly name: string | undefined };
+  readonly #namedStatements: boolean;
 
   constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, namedStatements: boolean) {
     this.#batch = batch;
     this.#policy = policy;
     this.#plan = planWrite(table, batch.columns, policy.dedupRule);
-    this.#statement = {
-      text: this.#plan.statement.text,
-      name: namedStatements ? this.#plan.statement.name : undefined,
-    };
+    this.#namedStatements = namedStatements;
     this.#faults = new BatchFaults(batch);
     this.#faults.addMisfits(table, this.#plan, policy.unknownColumns);
     this.#rounds = this.#encode();
@@ -122,7 +120,11 @@ class WriteAttempt {
   }
 
   async run(connection: Connection): Promise<void> {
-    for (const round of this.#rounds) await this.#send(connection, round.rows, round.parameters, round);
+    for (const [index, round] of this.#rounds.entries()) {
+      // Rows of later rounds have keys of earlier ones.
+      if (index === 0 && (await this.#sendFirstTry(connection, round))) continue;
+      await this.#send(connection, round.rows, round.parameters, round);
+    }
   }
 
   report(): WriteReport {
@@ -176,6 +178,21 @@ class WriteAttempt {
     });
   }
 
+  /** Sends all rows as a plain insert where that may work; false when it did not, and nothing was stored. */
+  async #sendFirstTry(connection: Connection, { rows, parameters }: Round): Promise<boolean> {
+    const { firstTry } = this.#plan;
+    if (firstTry?.hope.isThere !== true) return false;
+    try {
+      this.#count(rows.length, await this.#insert(connection, firstTry.statement, parameters));
+      firstTry.hope.succeeded();
+      return true;
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.scope !== 'record') throw error;
+      if (error.sqlstate === UNIQUE_VIOLATION) firstTry.hope.failed();
+      return false;
+    }
+  }
+
   /** Sends rows; when the server refuses them for their data, halves them in order until it is clear which ones. */
   async #send(
     connection: Connection,
@@ -184,7 +201,7 @@ class WriteAttempt {
     selection: RowSelection,
   ): Promise<void> {
     try {
-      const affected = await this.#insert(connection, parameters);
+      const affected = await this.#insert(connection, this.#plan.statement, parameters);
       this.#count(rows.length, affected);
       return;
     } catch (error) {
@@ -219,11 +236,12 @@ class WriteAttempt {
     }
   }
 
-  async #insert(connection: Connection, parameters: Parameters): Promise<number> {
+  async #insert(connection: Connection, { name, text }: PreparedText, parameters: Parameters): Promise<number> {
     const { signal, timeoutMs } = this.#policy;
+    const statement = { text, name: this.#namedStatements ? name : undefined, values: parameters };
     for (let attempt = 0; ; attempt++) {
       try {
-        return (await connection.run({ ...this.#statement, values: parameters }, { signal, timeoutMs })).rowCount;
+        return (await connection.run(statement, { signal, timeoutMs })).rowCount;
       } catch (error) {
         const mayRetry = error instanceof DatabaseError && isRollback(error);
         if (!mayRetry || attempt >= ROLLBACK_RETRIES) throw error;

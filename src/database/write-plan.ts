@@ -4,6 +4,7 @@ import type { ColumnTarget } from '../sql/column-type.ts';
 import { type Conflict, insertStatement } from '../sql/insert.ts';
 import type { DedupRule } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
+import { FirstTryHope } from './first-try-hope.ts';
 
 /** One column of a batch that goes into one column of the table. */
 export interface PlannedColumn {
@@ -15,7 +16,9 @@ export interface PlannedColumn {
 
 /** How batches with these columns are written to this table; kept per table and set of columns. */
 export interface WritePlan {
-  readonly statement: { readonly name: string; readonly text: string };
+  readonly statement: PreparedText;
+  /** The same without regard to stored rows, for as long as there are none with the same keys; absent without a key. */
+  readonly firstTry: { readonly statement: PreparedText; readonly hope: FirstTryHope } | undefined;
   readonly columns: readonly PlannedColumn[];
   /** Indexes in the batch of the key's columns, in key order; empty when rows cannot meet a stored row by key. */
   readonly key: readonly number[];
@@ -23,6 +26,11 @@ export interface WritePlan {
   readonly unknown: readonly number[];
   /** A column that must have a value and gets none from any row. */
   readonly required: CatalogueColumn | undefined;
+}
+
+export interface PreparedText {
+  readonly name: string;
+  readonly text: string;
 }
 
 type BatchColumns = readonly Pick<ColumnCells, 'name' | 'role'>[];
@@ -45,6 +53,14 @@ export function planWrite(table: CatalogueTable, batch: BatchColumns, rule: Dedu
   return plan;
 }
 
+const hopesByTable = new WeakMap<CatalogueTable, FirstTryHope>();
+
+function hopeOf(table: CatalogueTable): FirstTryHope {
+  let hope = hopesByTable.get(table);
+  if (hope === undefined) hopesByTable.set(table, (hope = new FirstTryHope()));
+  return hope;
+}
+
 function makePlan(table: CatalogueTable, batch: BatchColumns, rule: DedupRule): WritePlan {
   const columns: PlannedColumn[] = [];
   const unknown: number[] = [];
@@ -56,17 +72,15 @@ function makePlan(table: CatalogueTable, batch: BatchColumns, rule: DedupRule): 
   const given = new Set(columns.map(({ column }) => column.name));
   const hasKey = table.key.length > 0 && table.key.every((name) => given.has(name));
   const conflict = hasKey ? conflictOf(table, given, rule) : undefined;
-  const text =
-    columns.length === 0
-      ? ''
-      : insertStatement(
-          table.name,
-          columns.map((c) => insertColumn(c, rule)),
-          conflict,
-        );
-  return {
+  const statement = (on: Conflict | undefined): PreparedText => {
+    const inserted = columns.map((column) => insertColumn(column, rule));
+    const text = columns.length === 0 ? '' : insertStatement(table.name, inserted, on);
     // Named by its text: equal statements of any plan share what the server prepared.
-    statement: { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text },
+    return { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text };
+  };
+  return {
+    statement: statement(conflict),
+    firstTry: conflict === undefined ? undefined : { statement: statement(undefined), hope: hopeOf(table) },
     columns,
     key: hasKey ? table.key.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
