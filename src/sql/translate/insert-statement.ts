@@ -51,7 +51,7 @@ interface Body {
   readonly tail: string;
   readonly hasConflictClause: boolean;
   readonly isEdited: boolean;
-  /** The columns in the order of the values, where that is not the table's own. */
+  /** The columns in the order of the values, where the statement names none. */
   readonly columns: readonly string[] | undefined;
 }
 
@@ -68,11 +68,12 @@ function readBody(
   const keyIndexes = lastWins
     ? table?.key.map((name) => targets.findIndex((column) => column.name === name))
     : undefined;
-  const isReordered = head.columns === undefined && order.some((column, index) => column !== table?.columns[index]);
+  // Also where the order is the table's own: if the table has changed since, the statement fails instead of mixing columns.
+  const isListed = head.columns === undefined && table !== undefined && isTimeSeries(table);
   const read = readRows(scanner, { columns: targets, keyIndexes });
   if (read === undefined) return undefined;
-  const names = isReordered ? order.slice(0, read.cellCount).map((column) => column.name) : undefined;
-  const isEdited = read.isEdited || isReordered;
+  const names = isListed ? order.slice(0, read.cellCount).map((column) => column.name) : undefined;
+  const isEdited = read.isEdited || isListed;
   return { rows: `VALUES ${read.rows}`, isEdited, columns: names, ...readTail(scanner) };
 }
 

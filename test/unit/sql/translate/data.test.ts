@@ -54,6 +54,17 @@ describe('INSERT … VALUES', () => {
     );
   });
 
+  it('names the columns of a time-series table, so that one that has changed since is not filled wrongly', () => {
+    const inOrder = {
+      columns: (CONTEXT.table({ name: 'meters' })?.columns ?? []).slice(0, 3),
+      key: ['ts', 'location'],
+    };
+    const context = { ...CONTEXT, table: () => inOrder };
+    assert.deepEqual(statements(`INSERT INTO meters VALUES (now(), 1, 2, 'berlin')`, context), [
+      `INSERT INTO meters ("ts", "power", "location") VALUES (now(), 1, 2, 'berlin')`,
+    ]);
+  });
+
   it('names tables of the current database as the original does', () => {
     assert.equal(only('INSERT INTO plant.log (id) VALUES ("7")'), `INSERT INTO "log" (id) VALUES ('7')`);
     assertUnchanged('INSERT INTO public.log (id) VALUES (7)', 'INSERT INTO plant.public.log (id) VALUES (7)');
