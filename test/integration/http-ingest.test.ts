@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { IngestFixture } from './http-ingest-fixture.ts';
 
 const NS = '1700000000000000000';
@@ -162,6 +163,35 @@ describe('line protocol by HTTP', () => {
       assert.equal(answer.body.rows, 2);
       assert.match(answer.body.desc ?? '', /^line 1: pq: .*63; line 2: pq: .*63$/);
       assert.deepEqual(await api.rows('SELECT count(*) FROM "\"\"ok\"\";drop table ok"'), [['1']]);
+    });
+
+    it('stores whatever names and values lines have, as they are', async () => {
+      const hostile = fc.constantFrom('"', "'", ';', '--', '$$', ')', 'drop table t', 'é', '😀', '%', '=', ',', ' ');
+      const name = fc
+        .array(fc.oneof(hostile, fc.string({ maxLength: 3, unit: 'grapheme' })), { minLength: 1, maxLength: 4 })
+        .map((parts) => parts.join('').replace(/[\p{C}\\]/gu, ''))
+        .filter((text) => /^[^\s#,=]/u.test(text) && text === text.trim() && Buffer.byteLength(text) <= 50);
+      const value = fc
+        .array(fc.oneof(hostile, fc.constantFrom('\\', '\n', '\t')), { maxLength: 6 })
+        .map((parts) => parts.join(''));
+      const key = (text: string) => text.replace(/[,= ]/g, '\\$&');
+      const identifier = (text: string) => `"${text.replaceAll('"', '""')}"`;
+      let number = 0;
+      await fc.assert(
+        fc.asyncProperty(name, name, name, value, async (table, tag, field, text) => {
+          fc.pre(tag !== field);
+          const measurement = `p${String(number++)}${table}`;
+          const quoted = `"${text.replace(/["\\]/g, '\\$&')}"`;
+          const body = `${measurement.replace(/[, ]/g, '\\$&')},${key(tag)}=${key(field)} ${key(field)}=${quoted},n=1i 1000`;
+          const answer = await api.post('/restapi/linedb', body);
+          assert.equal(answer.body.desc, null, body);
+          const columns = [tag, field].map(identifier).join(', ');
+          assert.deepEqual(await api.rows(`SELECT ${columns}, n FROM ${identifier(measurement)}`), [
+            [field, text, '1'],
+          ]);
+        }),
+        { numRuns: 40 },
+      );
     });
 
     it('takes 20 clients that create and grow one table at the same time', async () => {
