@@ -90,7 +90,7 @@ async function execute(
         throw new ApiFailure(400, `pq: ${translation.message}`);
       case 'run': {
         const database = translation.database ?? request.database;
-        await pinned(request, database, parts, { readOnly: true }, (session) =>
+        await pinned(request, database, parts, { readTransaction: true }, (session) =>
           send(read(session, statement.text, translation, request)),
         );
         return;

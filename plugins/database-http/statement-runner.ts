@@ -183,32 +183,43 @@ export async function pinned<T>(
   request: ApiRequest,
   database: string,
   parts: RunnerParts,
-  options: { readonly readOnly?: boolean },
+  options: { readonly readTransaction?: boolean },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const executor = request.executorOn(database);
-  const waited = AbortSignal.timeout(parts.connectionWaitMs);
-  const signal = AbortSignal.any([waited, request.signal]);
+  const wait = new AbortController();
+  const onAbort = (): void => wait.abort(request.signal.reason);
+  const timer = setTimeout(() => wait.abort(new Error(TEXTS.noConnection)), parts.connectionWaitMs);
+  request.signal.addEventListener('abort', onAbort, { once: true });
   let isPinned = false;
   let giveBack: (() => void) | undefined;
   try {
-    giveBack = await parts.slots.take(executor, signal);
+    giveBack = await parts.slots.take(executor, wait.signal);
     return await executor.session(
       async (session) => {
         isPinned = true;
+        clearTimeout(timer);
         return work(session);
       },
-      { ...options, timeZone: request.timeZone, signal },
+      { ...options, timeZone: request.timeZone, signal: wait.signal },
     );
   } catch (error) {
-    if (isPinned || request.signal.aborted) throw error;
-    if (waited.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
+    if (request.signal.aborted) throw error;
+    // In a read transaction the zone is set with the first statement; statements themselves are never told so.
+    if (isZoneRefused(error)) throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
+    if (isPinned) throw error;
+    if (wait.signal.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
     if (!(error instanceof DatabaseError)) throw error;
-    if (error.sqlstate === '22023') throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
     throw databaseFailure(error);
   } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener('abort', onAbort);
     giveBack?.();
   }
+}
+
+function isZoneRefused(error: unknown): boolean {
+  return error instanceof DatabaseError && error.scope === 'caller' && error.sqlstate === '22023';
 }
 
 function unreached(error: ApiFailure): StatementOutcome {

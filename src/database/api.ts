@@ -39,6 +39,12 @@ export interface Session {
 export interface SessionOptions {
   readonly timeZone?: string | undefined;
   readonly readOnly?: boolean | undefined;
+  /**
+   * All statements run in one read-only transaction, which is rolled back at the end whatever came of it: one round trip
+   * for a small result. Of the other options only `timeZone` and `signal` count; a zone that is none shows at the first
+   * statement, with scope `caller`. Nothing that a transaction does not bear may run.
+   */
+  readonly readTransaction?: boolean | undefined;
   readonly statementTimeoutMs?: number | undefined;
   /** Aborting ends the wait for a connection with a DatabaseError (57014); statements have signals of their own. */
   readonly signal?: AbortSignal | undefined;

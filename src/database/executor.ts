@@ -14,7 +14,9 @@ import type {
 } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue, CatalogueSource } from './catalogue.ts';
+import type { Connection } from './connection.ts';
 import type { Condition, Pool } from './pool.ts';
+import { ReadSession } from './read-session.ts';
 import { GrowingWriter } from './growing-writer.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
@@ -49,6 +51,7 @@ export class Database implements CatalogueSource {
     signal?: AbortSignal,
   ): Promise<T> {
     const connection = await this.pool.acquire(signal);
+    if (options.readTransaction === true) return this.#reading(connection, work, options);
     try {
       await applySessionOptions(connection, options);
       const session = new PinnedSession(connection, options);
@@ -59,6 +62,20 @@ export class Database implements CatalogueSource {
       }
     } finally {
       this.pool.release(connection, condition);
+    }
+  }
+
+  async #reading<T>(
+    connection: Connection,
+    work: (session: Session) => Promise<T>,
+    options: SessionOptions,
+  ): Promise<T> {
+    const session = new ReadSession(connection, options);
+    try {
+      return await work(session);
+    } finally {
+      await session.end();
+      this.pool.release(connection, 'read');
     }
   }
 }

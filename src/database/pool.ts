@@ -12,8 +12,11 @@ export interface PoolSettings {
   readonly connect: (signal: AbortSignal) => Promise<Connection>;
 }
 
-/** How a connection comes back: `clean` as it was lent, `used` with whatever a session left in it. */
-export type Condition = 'clean' | 'used';
+/**
+ * How a connection comes back: `clean` as it was lent, `used` with whatever a session left in it, `read` with nothing but a
+ * read-only transaction.
+ */
+export type Condition = 'clean' | 'used' | 'read';
 
 /**
  * Removes what a session may leave: DISCARD ALL without DEALLOCATE, which would take the prepared inserts away, and
@@ -22,6 +25,8 @@ export type Condition = 'clean' | 'used';
 const CLEANING =
   'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); ' +
   'DISCARD TEMP; DISCARD SEQUENCES';
+/** Rolling back undoes settings and closes cursors; locks of the session stay. */
+const READ_CLEANING = 'ROLLBACK; SELECT pg_advisory_unlock_all()';
 const CLEANING_TIMEOUT_MS = 5_000;
 /** What still runs this long after the pool was closed is cut off. */
 const CLOSING_GRACE_MS = 10_000;
@@ -104,7 +109,7 @@ export class Pool {
     } else if (condition === 'clean' && connection.client.getTransactionStatus() === 'I') {
       this.#park(connection);
     } else {
-      void this.#clean(connection);
+      void this.#clean(connection, condition);
     }
   }
 
@@ -123,11 +128,12 @@ export class Pool {
     clearTimeout(cut);
   }
 
-  async #clean(connection: Connection): Promise<void> {
+  async #clean(connection: Connection, condition: Condition): Promise<void> {
     this.#cleaning += 1;
     try {
       const inTransaction = connection.client.getTransactionStatus() !== 'I';
-      await connection.script(inTransaction ? `ROLLBACK; ${CLEANING}` : CLEANING, { timeoutMs: CLEANING_TIMEOUT_MS });
+      const script = condition === 'read' ? READ_CLEANING : inTransaction ? `ROLLBACK; ${CLEANING}` : CLEANING;
+      await connection.script(script, { timeoutMs: CLEANING_TIMEOUT_MS });
       this.#cleaning -= 1;
       this.#park(connection);
     } catch (error) {

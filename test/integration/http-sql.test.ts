@@ -232,7 +232,7 @@ describe('the SQL endpoints', () => {
     await api.post('/restapi/ddl', 'create temp table left_over (a int)');
     await api.query('select 1/0');
     const reply = await api.query(
-      `select current_setting('timezone'), current_setting('default_transaction_read_only'), current_setting('work_mem') <> '1MB',
+      `select current_setting('timezone'), current_setting('transaction_read_only'), current_setting('work_mem') <> '1MB',
         (select count(*) from pg_locks where locktype = 'advisory'), to_regclass('left_over')`,
     );
     assert.deepEqual(reply.body['data'], [['UTC', 'on', true, 0, null]]);
