@@ -1,5 +1,5 @@
-import { ingestLines } from './ingest-lines.ts';
-import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type Outcome } from './ingest-outcome.ts';
+import { ingestLines, ingestReadableLines } from './ingest-lines.ts';
+import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type BadLine, type Outcome } from './ingest-outcome.ts';
 import { lineTimes } from './ingest-precision.ts';
 import { growingTables } from './ingest-store.ts';
 import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from './route.ts';
@@ -77,10 +77,13 @@ function thirdVersionRoute(): Route {
     credentials: 'any',
     databaseParameters: ['db'],
     handle: async (request) => {
-      const outcome = await store(request, 'auto');
+      const acceptsPartial = request.query.get('accept_partial') !== 'false';
+      const outcome = await store(request, 'auto', acceptsPartial ? ingestLines : ingestReadableLines);
       const headers = outcomeHeaders(outcome);
       const status = statusOf(outcome, 204);
-      return status === 204 ? { status, headers } : jsonAnswer(status, thirdVersionBody(outcome), headers);
+      if (status === 204) return { status, headers };
+      const body = acceptsPartial || outcome.stored > 0 ? partialBody(outcome) : refusedBody(outcome);
+      return jsonAnswer(status, body, headers);
     },
     failure: (failure): ApiAnswer => {
       if (isEmptyBody(failure)) return { status: 204 };
@@ -89,24 +92,30 @@ function thirdVersionRoute(): Route {
   };
 }
 
-function thirdVersionBody({ badLines, badCount, failure }: Outcome): unknown {
+function partialBody({ badLines, badCount, failure }: Outcome): unknown {
   if (badCount === 0) return { error: failure?.message ?? '' };
-  const data = badLines.map((bad) => ({
-    original_line: bad.text ?? '',
-    line_number: bad.line,
-    error_message: reasonOf(bad),
-  }));
   const more = badCount - badLines.length;
   const rest = [
     more > 0 ? `; ${String(badLines.length)} of ${String(badCount)} bad lines are listed` : '',
     failure === undefined ? '' : `; ${failure.message}`,
   ];
-  return { error: `partial write of line protocol occurred${rest.join('')}`, data };
+  return { error: `partial write of line protocol occurred${rest.join('')}`, data: badLines.map(lineError) };
 }
 
-async function store(request: ApiRequest, precision: string): Promise<Outcome> {
+/** With `accept_partial=false`: the first bad line is the reason that no line is stored. */
+function refusedBody({ badLines, failure }: Outcome): unknown {
+  const [first] = badLines;
+  if (first === undefined) return { error: failure?.message ?? '' };
+  return { error: 'parsing failed for write_lp endpoint', data: lineError(first) };
+}
+
+function lineError(bad: BadLine): unknown {
+  return { original_line: bad.text ?? '', line_number: bad.line, error_message: reasonOf(bad) };
+}
+
+async function store(request: ApiRequest, precision: string, ingest = ingestLines): Promise<Outcome> {
   const times = lineTimes(request.query.get('precision') ?? precision);
-  return ingestLines(request.body(), times, growingTables(request));
+  return ingest(request.body(), times, growingTables(request));
 }
 
 /** Clients of InfluxDB may flush nothing; it takes that. */

@@ -151,6 +151,17 @@ describe('stock clients write through the alias routes', () => {
     assert.deepEqual([data[0]?.['original_line'], data[0]?.['line_number']], ['auto v=', 2]);
   });
 
+  it('/api/v3/write_lp?accept_partial=false stores nothing when a line cannot be read', async () => {
+    const bad = await api.post('/api/v3/write_lp?accept_partial=false', 'whole v=1\nwhole v=');
+    assert.equal(bad.status, 400);
+    const { error, data } = JSON.parse(bad.text) as { error: string; data: Record<string, unknown> };
+    assert.equal(error, 'parsing failed for write_lp endpoint');
+    assert.deepEqual([data['original_line'], data['line_number']], ['whole v=', 2]);
+    assert.deepEqual(await api.rows(`SELECT to_regclass('whole')`), [[null]]);
+    assert.equal((await api.post('/api/v3/write_lp?accept_partial=false', 'whole v=1\nwhole v=2 5')).status, 204);
+    assert.deepEqual(await api.rows('SELECT count(*) FROM whole'), [['2']]);
+  });
+
   it('@questdb/nodejs-client over HTTP', async () => {
     const { user, password } = credentials();
     const { host } = new URL(api.address);
