@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { cellWriter } from '../../../plugins/database-http/cell-json.ts';
+import { ResultJson } from '../../../plugins/database-http/result-json.ts';
+import { badTimeZone, readTimeZone } from '../../../plugins/database-http/time-zone.ts';
+
+const column = (typeOid: number) => ({ name: 'c', typeOid, typeModifier: -1 });
+const rules = { int64AsString: false, maxBytes: 1e9 };
+
+describe('a cell of a query', () => {
+  it('that is a timestamp is RFC 3339 in its zone', () => {
+    const write = cellWriter(column(1184), rules);
+    const cases: [string, string][] = [
+      ['2024-05-06 07:08:09.25+08', '2024-05-06T07:08:09.25+08:00'],
+      ['2024-05-06 07:08:09+00', '2024-05-06T07:08:09Z'],
+      ['2024-05-06 07:08:09.123456-03:30', '2024-05-06T07:08:09.123456-03:30'],
+      ['1890-01-01 00:00:00+08:05:43', '1890-01-01T00:00:00+08:05:43'],
+      ['0099-01-01 00:00:00', '0099-01-01T00:00:00Z'],
+      ['12024-05-06 07:08:09+00', '12024-05-06T07:08:09Z'],
+      ['infinity', 'infinity'],
+      ['0044-03-15 00:00:00+00 BC', '0044-03-15 00:00:00+00 BC'],
+    ];
+    for (const [text, expected] of cases) assert.equal(write(text), `"${expected}"`, text);
+  });
+
+  it('that is a number is the digits of the database, or text where JSON has none', () => {
+    assert.equal(cellWriter(column(20), rules)('9223372036854775807'), '9223372036854775807');
+    assert.equal(cellWriter(column(20), { int64AsString: true })('-1'), '"-1"');
+    for (const text of ['NaN', 'Infinity', '-Infinity'])
+      assert.equal(cellWriter(column(701), rules)(text), `"${text}"`);
+    assert.equal(cellWriter(column(1700), rules)('-0.00000000000000000001'), '-0.00000000000000000001');
+  });
+
+  it('that is any text comes back from JSON as it was', () => {
+    const write = cellWriter(column(25), rules);
+    fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => assert.equal(JSON.parse(write(text)), text)));
+  });
+});
+
+describe('the answer of a query', () => {
+  it('is valid JSON within its limit, with whole rows, whatever is in them', () => {
+    const rows = fc.array(fc.array(fc.option(fc.string({ unit: 'binary' })), { minLength: 2, maxLength: 2 }), {
+      maxLength: 40,
+    });
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 250, max: 900 }), (given, maxBytes) => {
+        const json = new ResultJson([column(25), column(25)], { ...rules, maxBytes });
+        const body = Buffer.concat([
+          Buffer.from(json.head(12.5)),
+          json.rows(given.slice(0, 20)),
+          ...(json.truncated ? [] : [json.rows(given.slice(20))]),
+          Buffer.from(json.tail()),
+        ]);
+        assert.ok(body.length <= maxBytes);
+        const parsed = JSON.parse(body.toString()) as { data: unknown[]; rows: number; truncated?: boolean };
+        assert.equal(parsed.rows, parsed.data.length);
+        assert.deepEqual(parsed.data, given.slice(0, parsed.rows));
+        assert.equal(parsed.truncated ?? false, parsed.rows < given.length);
+      }),
+    );
+  });
+});
+
+describe('tz', () => {
+  it('is taken bare and in quotes, as name, hours east and POSIX', () => {
+    const cases: [string, string][] = [
+      ['8', '8'],
+      [' 8', '+8'],
+      ['"8"', '8'],
+      ["'Asia/Shanghai'", 'Asia/Shanghai'],
+      ['+08:00', '+08:00'],
+      [' 08:00', '+08:00'],
+      ['UTC+5', 'UTC+5'],
+      ['America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+    ];
+    for (const [given, zone] of cases) assert.equal(readTimeZone(given), zone, given);
+  });
+
+  it('is refused when it cannot be one', () => {
+    for (const given of ['99', '-16', '', "'", "x'; drop table t", 'a b', 'x'.repeat(64), '\u0000']) {
+      assert.equal(readTimeZone(given), undefined, given);
+    }
+    assert.equal(badTimeZone('"Mars"'), 'pq: invalid value for parameter "timezone": "Mars"');
+  });
+});
