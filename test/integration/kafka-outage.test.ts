@@ -40,7 +40,8 @@ describe('an outage of the broker', function () {
       const reading = (async () => {
         while (running) seen.push(...(await consumer.poll(100)));
       })();
-      const producer = client.producer();
+      // Without idempotence a record whose acknowledgement is lost with the broker is sent again.
+      const producer = client.producer({ 'enable.idempotence': 'true' });
       await producer.connect();
       let sent = 0;
       const writing = (async () => {
