@@ -1,10 +1,9 @@
 import { Readable } from 'node:stream';
-import { decodedFormats } from '../../src/index.ts';
 import { DecodeClock, decodeLines, type BodyPart } from './ingest-decode.ts';
 import { ingest, type Store } from './ingest-flow.ts';
 import type { Outcome } from './ingest-outcome.ts';
+import { borrowDecoder, giveBackDecoder } from './ingest-line-decoders.ts';
 import { adjustTimes, type LineTimes } from './ingest-precision.ts';
-import { TIME_COLUMN } from './ingest-store.ts';
 import { ApiFailure } from './route.ts';
 
 /** Stores a body of line protocol. */
@@ -47,21 +46,14 @@ async function* atMost(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGene
   }
 }
 
-function lineParts(body: AsyncIterable<Buffer>, times: LineTimes, clock: DecodeClock): AsyncIterable<BodyPart> {
-  const nowMicros = Date.now() * 1_000 * times.nowFactor;
-  const decoder = decodedFormats.line_lp.create({
-    precision: times.decoder,
-    now: () => nowMicros,
-    timeColumn: TIME_COLUMN,
-    derivesPrimaryTag: () => true,
-    describesTables: true,
-  });
-  return withTimes(decodeLines(decoder, body, clock), times);
-}
-
-async function* withTimes(parts: AsyncIterable<BodyPart>, times: LineTimes): AsyncGenerator<BodyPart> {
-  for await (const part of parts) {
-    for (const { batch } of part.decoded.rows) adjustTimes(batch, times);
-    yield part;
+async function* lineParts(body: AsyncIterable<Buffer>, times: LineTimes, clock: DecodeClock): AsyncGenerator<BodyPart> {
+  const borrowed = borrowDecoder(times.decoder, Date.now() * 1_000 * times.nowFactor);
+  try {
+    for await (const part of decodeLines(borrowed.decoder, body, clock)) {
+      for (const { batch } of part.decoded.rows) adjustTimes(batch, times);
+      yield part;
+    }
+  } finally {
+    giveBackDecoder(borrowed);
   }
 }

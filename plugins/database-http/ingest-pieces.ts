@@ -3,12 +3,14 @@ export interface Piece {
   readonly bytes: Buffer;
   /** Number of the first line in the body, from 1. */
   readonly firstLine: number;
-  /** Whether further lines follow. */
+  /** Whether a string at its end may go on behind it. */
   readonly more: boolean;
 }
 
 /** Large enough to hold several batches, small enough that a body of 64 MB never stands in memory whole. */
 const PIECE_BYTES = 1 << 20;
+/** A string that runs over more than this is taken for one without an end, so that a body never stands in memory for it. */
+const LONGEST_STRING_BYTES = 16 << 20;
 const NEWLINE = 10;
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 
@@ -50,7 +52,7 @@ export class LinePieces {
       return undefined;
     }
     this.#keep(bytes.subarray(end));
-    return { bytes: withoutMark(bytes.subarray(0, end), this.#firstLine), firstLine: this.#firstLine, more: true };
+    return { bytes: withoutMark(bytes.subarray(0, end), this.#firstLine), firstLine: this.#firstLine, more: end <= LONGEST_STRING_BYTES };
   }
 
   /** What is left at the body's end. */
