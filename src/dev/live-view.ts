@@ -1,4 +1,5 @@
-import type { Stack } from './stack.ts';
+import { join } from 'node:path';
+import { tlsFolder, type Stack } from './stack.ts';
 import type { Moved } from './stack-counts.ts';
 
 const PLAIN_EVERY_MS = 10_000;
@@ -25,11 +26,13 @@ export class LiveView {
       [
         '',
         `  Connect REST  ${worker.url}`,
+        `  Database API  ${worker.services['database-http'] ?? ''}`,
         `  Kafka         ${bootstrapServers}`,
         `  PostgreSQL    ${psqlUrl}`,
         `  Log           ${logFile}`,
         '',
         `  Look:  curl -s '${worker.url}/connectors?expand=status'`,
+        `         curl -s --cacert '${join(tlsFolder(), 'ca.pem')}' -u sluice:sluice -d 'select * from host_load order by 1 desc limit 5' ${worker.services['database-http'] ?? ''}/restapi/query`,
         `         psql '${psqlUrl}' -c 'select * from host_load order by k_timestamp desc limit 5'`,
         '',
         '',

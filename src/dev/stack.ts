@@ -61,7 +61,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
     const databaseUrl = `jdbc:db://${address}/${SAMPLE}`;
     const [executor, { kafka, worker }] = await Promise.all([
       prepareDatabase(postgres, databaseUrl, options.logger, endings),
-      startWithTopics(bootstrapServers, options, endings),
+      startWithTopics(bootstrapServers, address, options, endings),
     ]);
     await createConnectors(worker, databaseUrl);
     const psqlUrl = `postgresql://${SAMPLE}:${SAMPLE}@${address}/${SAMPLE}`;
@@ -126,7 +126,12 @@ async function prepareDatabase(
   return executor;
 }
 
-async function startWithTopics(bootstrapServers: string, options: StackOptions, endings: (() => Promise<unknown>)[]) {
+async function startWithTopics(
+  bootstrapServers: string,
+  databaseAddress: string,
+  options: StackOptions,
+  endings: (() => Promise<unknown>)[],
+) {
   const { logger } = options;
   const kafka = createKafkaClient({ 'bootstrap.servers': bootstrapServers, 'client.id': 'sluice-dev' }, logger);
   const admin = kafka.admin();
@@ -135,13 +140,12 @@ async function startWithTopics(bootstrapServers: string, options: StackOptions, 
     if (!existing.has(name)) await admin.createTopic({ name, partitions: 2, replicationFactor: 1, settings: {} });
   }
   await admin.close();
-  const port = await nextFreePort(8083);
-  const worker = await startWorker(
-    loadWorkerConfig({ mode: 'distributed', properties: workerProperties(bootstrapServers, port) }),
-    {
-      logger,
-    },
-  );
+  const [restPort, apiPort] = await Promise.all([nextFreePort(8083), nextFreePort(8080)]);
+  const properties = {
+    ...workerProperties(bootstrapServers, restPort),
+    ...databaseApiProperties(databaseAddress, apiPort),
+  };
+  const worker = await startWorker(loadWorkerConfig({ mode: 'distributed', properties }), { logger });
   endings.push(() => worker.stop());
   await worker.started;
   return { kafka, worker };
@@ -166,6 +170,24 @@ function workerProperties(bootstrapServers: string, port: number): Record<string
     'status.storage.partitions': '1',
     ...Object.fromEntries(topics),
   };
+}
+
+/** The database's HTTP API as a service of the worker, for this machine alone. */
+function databaseApiProperties(databaseAddress: string, port: number): Record<string, string> {
+  return {
+    services: 'database-http',
+    'database.http.listeners': `https://127.0.0.1:${String(port)}`,
+    'database.http.connection.url': `jdbc:db://${databaseAddress}`,
+    'database.http.default.database': SAMPLE,
+    'database.http.tls.directory': tlsFolder(),
+    // Ctrl-C ends everything within 5 s.
+    'database.http.shutdown.grace.ms': '2000',
+  };
+}
+
+/** Where the development certificate of the database's HTTP API and its authority are. */
+export function tlsFolder(): string {
+  return join(stateFolder(), 'tls');
 }
 
 /** Connectors of an earlier run are there already; the database may be on another port now, then they are changed. */

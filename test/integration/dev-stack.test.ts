@@ -53,7 +53,13 @@ describe('sluice dev', function () {
   it('goes on with its data at the next start, tells where things are, and stops within 5 s of Ctrl-C', async () => {
     const { child, printed } = dev();
     await until(() => /Rows into PostgreSQL [1-9]/.test(printed.out), 'rows flow', { timeoutMs: 60_000 });
-    for (const expected of [/Connect REST +http:/, /Kafka +127\.0\.0\.1:/, /curl -s 'http:/, /psql 'postgresql:/]) {
+    for (const expected of [
+      /Connect REST +http:/,
+      /Database API +https:/,
+      /Kafka +127\.0\.0\.1:/,
+      /curl -s 'http:/,
+      /psql 'postgresql:/,
+    ]) {
       assert.match(printed.out, expected);
     }
     const beganMs = Date.now();
