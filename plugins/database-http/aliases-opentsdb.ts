@@ -47,22 +47,22 @@ function datapoint(text: string | undefined): unknown {
 }
 
 /** Finds points by their number in a body that is known to be JSON; it is parsed at the first bad point, once. */
-function pointTexts(bytes: Buffer): (point: number) => string | undefined {
+function pointTexts(text: string): (point: number) => string | undefined {
   let points: readonly unknown[] | undefined;
   return (number) => {
-    points ??= parsePoints(bytes);
+    points ??= parsePoints(text);
     const point = points[number - 1];
     return point === undefined ? undefined : JSON.stringify(point);
   };
 }
 
 /** Beyond this the points of a body with a bad one are not repeated: parsing it takes several times its size. */
-const MAX_REPEATED_BYTES = 8 << 20;
+const MAX_REPEATED_LENGTH = 8 << 20;
 
-function parsePoints(bytes: Buffer): readonly unknown[] {
-  if (bytes.length > MAX_REPEATED_BYTES) return [];
+function parsePoints(text: string): readonly unknown[] {
+  if (text.length > MAX_REPEATED_LENGTH) return [];
   try {
-    const parsed = JSON.parse(bytes.toString('utf8')) as unknown;
+    const parsed = JSON.parse(text) as unknown;
     return Array.isArray(parsed) ? parsed : [parsed];
   } catch {
     // The body as a whole is bad, and is told as such.

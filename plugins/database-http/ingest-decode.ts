@@ -1,3 +1,4 @@
+import { isAscii, isUtf8 } from 'node:buffer';
 import type { Decoded, Origin } from '../../src/index.ts';
 import { LinePieces, startOfLine, type Piece } from './ingest-pieces.ts';
 import { ApiFailure } from './route.ts';
@@ -79,19 +80,27 @@ export async function* decodeWhole(
   decoder: PartsDecoder,
   body: AsyncIterable<Buffer>,
   clock: DecodeClock,
-  textOf: (bytes: Buffer) => (line: number) => string | undefined = () => () => undefined,
+  textOf: (text: string) => BodyPart['textOf'] = () => () => undefined,
 ): AsyncGenerator<BodyPart> {
-  const pieces = new LinePieces();
-  for await (const chunk of body) pieces.push(chunk);
-  if (pieces.totalBytes === 0) throw new ApiFailure(400, TEXTS.emptyBody);
-  const { bytes } = pieces.last();
-  const text = textOf(bytes);
-  const parts = decoder.addInParts(bytes, { kind: 'line', line: 1 }, BATCH_ROWS);
+  const message = await wholeBody(body);
+  const part = { textOf: typeof message === 'string' ? textOf(message) : () => undefined };
+  const parts = decoder.addInParts(message, { kind: 'line', line: 1 }, BATCH_ROWS);
   for (;;) {
     const { value: decoded } = clock.measure(() => parts.next());
     if (decoded === undefined) return;
-    yield { decoded, textOf: text };
+    yield { ...part, decoded };
   }
+}
+
+/** As text, so that the bytes need not stay; as bytes when they are no UTF-8, which the decoder tells. */
+async function wholeBody(body: AsyncIterable<Buffer>): Promise<string | Buffer> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of body) chunks.push(chunk);
+  const bytes = Buffer.concat(chunks);
+  chunks.length = 0;
+  if (bytes.length === 0) throw new ApiFailure(400, TEXTS.emptyBody);
+  if (isAscii(bytes)) return bytes.toString('latin1');
+  return isUtf8(bytes) ? bytes.toString('utf8').replace(/^\ufeff/, '') : bytes;
 }
 
 const MAX_TEXT_BYTES = 1_000;

@@ -52,7 +52,11 @@ export class LinePieces {
       return undefined;
     }
     this.#keep(bytes.subarray(end));
-    return { bytes: withoutMark(bytes.subarray(0, end), this.#firstLine), firstLine: this.#firstLine, more: end <= LONGEST_STRING_BYTES };
+    return {
+      bytes: withoutMark(bytes.subarray(0, end), this.#firstLine),
+      firstLine: this.#firstLine,
+      more: end <= LONGEST_STRING_BYTES,
+    };
   }
 
   /** What is left at the body's end. */

@@ -27,7 +27,7 @@ export async function ingestJsonPoints(
   body: AsyncIterable<Buffer>,
   store: Store,
   valueType: ValueType,
-  textOf?: (bytes: Buffer) => (point: number) => string | undefined,
+  textOf?: (text: string) => (point: number) => string | undefined,
 ): Promise<Outcome> {
   const clock = new DecodeClock();
   const decoder = decodedPointFormats.json_tsd.create({ valueType });
