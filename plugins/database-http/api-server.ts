@@ -12,6 +12,8 @@ import type { ServerSettings } from './server-settings.ts';
 import { TEXTS } from './texts.ts';
 import { badTimeZone, readTimeZone } from './time-zone.ts';
 
+/** A client that takes nothing of a finished answer for this long is cut off. */
+const STALLED_MS = 120_000;
 /** Smaller answers are not worth packing. */
 const MIN_GZIP_BYTES = 1400;
 
@@ -221,6 +223,7 @@ async function send(answer: ApiAnswer, request: IncomingMessage, response: Serve
 
 async function endWith(response: ServerResponse, bytes: Buffer): Promise<void> {
   response.setHeader('Content-Length', bytes.length);
+  cutWhenStalled(response);
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
     response.end(bytes, resolve);
@@ -247,10 +250,18 @@ async function stream(
     await pipeline(source, response, { end: false });
   }
   if (trailers !== undefined) response.addTrailers(trailers());
+  cutWhenStalled(response);
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
     response.end(resolve);
   });
+}
+
+/** Once all is handed over, silence on the socket can only be the client's. */
+function cutWhenStalled(response: ServerResponse): void {
+  const { socket } = response;
+  response.setTimeout(STALLED_MS, () => response.destroy());
+  response.once('finish', () => socket?.setTimeout(0));
 }
 
 function acceptsGzip(request: IncomingMessage): boolean {

@@ -4,8 +4,10 @@ import type { ApiAnswer } from './route.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
-/** With this part of the largest answer read in the holding time, the rest is worth waiting for. */
-const NEARLY_ALL = 2_500_000;
+/** With so much read in the holding time, the rest of the largest answer is worth waiting for. */
+const NEARLY_ALL_BYTES = 3_500_000;
+/** A client that takes nothing for this long while rows wait for it does not get the rest: they hold a connection. */
+const STALLED_MS = 60_000;
 
 /**
  * An answer whose head says how the query went, while rows are still being read.
@@ -53,7 +55,13 @@ export class HeldAnswer {
     this.#heldBytes += bytes.length;
     this.#wake?.();
     if (this.#state === 'streaming' && this.#heldBytes > MAX_AHEAD_BYTES) {
-      await new Promise<void>((resolve) => (this.#drained = resolve));
+      await new Promise<void>((resolve, reject) => {
+        const stalled = setTimeout(() => reject(new Error('the client takes nothing of the answer')), STALLED_MS);
+        this.#drained = () => {
+          clearTimeout(stalled);
+          resolve();
+        };
+      });
     }
   }
 
@@ -76,7 +84,7 @@ export class HeldAnswer {
       this.#wake?.();
     }, this.#holdMs);
     // Without a row there is nothing to send yet, and the status may still be another.
-    while (this.#finished === undefined && (!isOver || this.#heldBytes === 0 || this.#heldBytes > NEARLY_ALL)) {
+    while (this.#finished === undefined && (!isOver || this.#heldBytes === 0 || this.#heldBytes > NEARLY_ALL_BYTES)) {
       await this.#woken();
     }
     clearTimeout(timer);

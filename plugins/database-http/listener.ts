@@ -73,7 +73,7 @@ export class PortListener {
       // A server that does not listen itself starts its checks of slow requests at this event.
       server?.emit('listening');
     }
-    this.#door = createServer({ noDelay: true }, (socket) => {
+    this.#door = createServer({ noDelay: true, keepAlive: true, keepAliveInitialDelay: 60_000 }, (socket) => {
       this.#greet(socket);
     });
   }

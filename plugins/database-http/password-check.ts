@@ -54,11 +54,6 @@ export class PasswordCheck {
     return isRight;
   }
 
-  /** The database refused the password meanwhile. */
-  forget(identity: Identity): void {
-    this.#believed.delete(identity.key);
-  }
-
   async #ask(identity: Identity): Promise<boolean> {
     const executor = this.#databases.openFresh(identity, this.#defaultDatabase);
     try {

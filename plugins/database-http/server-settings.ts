@@ -28,10 +28,13 @@ const READ = `SELECT c.entry FROM pg_catalog.pg_db_role_setting s CROSS JOIN LAT
  */
 export class ServerSettings {
   readonly #logger: Logger;
+  readonly #openService: () => Executor | undefined;
   readonly #values = new Map<SettingName, string>();
 
-  constructor(logger: Logger) {
+  /** `openService`: the service's own account on the default database, where it has one; to be closed. */
+  constructor(logger: Logger, openService: () => Executor | undefined) {
     this.#logger = logger;
+    this.#openService = openService;
   }
 
   /** Minutes, 1 to 2^63-1. */
@@ -74,21 +77,24 @@ export class ServerSettings {
     }
   }
 
-  /** `value` absent: the default. Rejects with a DatabaseError (22023) for a value out of range. */
+  /**
+   * Changes a setting by the service's own account, else by `executor`, the user's, who must own the database then.
+   * `value` absent: the default. Rejects with a DatabaseError (22023) for a value out of range.
+   */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();
     const fault = text === undefined ? undefined : check(name, text);
     if (fault !== undefined) throw new DatabaseError(fault, { scope: 'caller', sqlstate: '22023' });
-    const target = `ALTER DATABASE ${quoteIdentifier(database)}`;
-    const parameter = SETTINGS[name];
-    if (text === undefined) {
-      await executor.query(`${target} RESET ${parameter}`);
-      this.#values.delete(name);
-      return;
+    if (text !== undefined && name !== 'server.rest.timeout') await tryTimeZone(executor, text);
+    const change = text === undefined ? `RESET ${SETTINGS[name]}` : `SET ${SETTINGS[name]} = ${quoteLiteral(text)}`;
+    const service = this.#openService();
+    try {
+      await (service ?? executor).query(`ALTER DATABASE ${quoteIdentifier(database)} ${change}`);
+    } finally {
+      await service?.close();
     }
-    if (name !== 'server.rest.timeout') await tryTimeZone(executor, text);
-    await executor.query(`${target} SET ${parameter} = ${quoteLiteral(text)}`);
-    this.#values.set(name, text);
+    if (text === undefined) this.#values.delete(name);
+    else this.#values.set(name, text);
   }
 }
 

@@ -59,7 +59,7 @@ export class DatabaseHttpService implements Service {
       logger,
       nowMs,
     );
-    this.#serverSettings = new ServerSettings(logger);
+    this.#serverSettings = new ServerSettings(logger, () => this.#databases.openService(defaultDatabase));
     this.#sessions = new SessionStore(nowMs, () => this.#serverSettings.timeoutMs);
     this.#server = new ApiServer({
       routes: [...this.#routes(defaultDatabase), ...(parts.routes ?? [])],

@@ -24,12 +24,18 @@ export function* readStatements(sql: string): Generator<RequestStatement, void, 
   }
 }
 
-/** What becomes of a statement in `database`; the tables it names are looked up there. */
+/**
+ * What becomes of a statement in `database`; the tables it names are looked up there. What is remembered of a table only
+ * serves to see that nothing depends on it: others may have changed the table, and values must not meet wrong columns.
+ */
 export async function translateIn(database: string, executor: Executor, sql: string): Promise<Translation> {
-  return translate(sql, {
-    database,
-    table: await lookUp(tablesNeeded(sql, database), (name) => executor.catalogue.find(name)),
-  });
+  const names = tablesNeeded(sql, database);
+  const table = await lookUp(names, (name) => executor.catalogue.find(name));
+  const translation = translate(sql, { database, table });
+  const isAsWritten =
+    translation.kind === 'run' && translation.statements.length === 1 && translation.statements[0] === sql;
+  if (names.length === 0 || isAsWritten) return translation;
+  return translate(sql, { database, table: await lookUp(names, (name) => executor.catalogue.refresh(name)) });
 }
 
 /** What to run instead of a statement that the database refused with `sqlstate`; `undefined` to leave it at that. */
