@@ -113,4 +113,5 @@ const WIDTH: Readonly<Record<LineType, { family: string; width: number; column: 
   BOOL: { family: 'bool', width: 1, column: 'BOOL' },
   VARCHAR: { family: 'text', width: 1, column: 'VARCHAR' },
   NVARCHAR: { family: 'text', width: 2, column: 'NVARCHAR' },
+  TIMESTAMPTZ: { family: 'time', width: 8, column: 'TIMESTAMPTZ' },
 };

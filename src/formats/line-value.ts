@@ -1,10 +1,20 @@
 import type { Cell, CellKind } from '../data/row-batch.ts';
 import { shown } from './excerpt.ts';
-import { narrow } from './unix-time.ts';
+import { narrow, unixMicros } from './unix-time.ts';
 
 /** What a field value's spelling says about its column (spec/database-http-api.md, "Line-protocol field value typing"). */
 export type LineType =
-  'INT2' | 'INT4' | 'INT8' | 'UINT8' | 'FLOAT4' | 'FLOAT8' | 'NUMERIC' | 'BOOL' | 'VARCHAR' | 'NVARCHAR';
+  | 'INT2'
+  | 'INT4'
+  | 'INT8'
+  | 'UINT8'
+  | 'FLOAT4'
+  | 'FLOAT8'
+  | 'NUMERIC'
+  | 'BOOL'
+  | 'VARCHAR'
+  | 'NVARCHAR'
+  | 'TIMESTAMPTZ';
 
 export const KIND_OF_LINE_TYPE: Readonly<Record<LineType, CellKind>> = {
   INT2: 'int',
@@ -17,6 +27,7 @@ export const KIND_OF_LINE_TYPE: Readonly<Record<LineType, CellKind>> = {
   BOOL: 'bool',
   VARCHAR: 'text',
   NVARCHAR: 'text',
+  TIMESTAMPTZ: 'time',
 };
 
 export interface LineValue {
@@ -62,6 +73,7 @@ export function parseLineValue(token: string): LineValue | string {
 function parseNumber(token: string): LineValue | string {
   if (token.endsWith('i')) return parseInteger(token, token.slice(0, -1), 'INT8');
   if (token.endsWith('u')) return parseInteger(token, token.slice(0, -1), 'UINT8');
+  if (token.endsWith('t')) return parseTime(token);
   const suffix = token.slice(-3);
   const digits = token.slice(0, -3);
   if (suffix === 'i64') return parseInteger(token, digits, 'INT8');
@@ -79,6 +91,14 @@ function parseInteger(token: string, digits: string, type: keyof typeof RANGES):
   const [least, most] = RANGES[type];
   if (value < least || value > most) return `${shown(token)} is out of range for ${type}`;
   return { type, cell: narrow(value) };
+}
+
+/** Microseconds with the suffix `t`, as QuestDB's clients write times that are fields. */
+function parseTime(token: string): LineValue | string {
+  const digits = token.slice(0, -1);
+  if (!INTEGER.test(digits)) return `${shown(token)} is not a number`;
+  const cell = unixMicros(digits, 0, digits.length, 'us');
+  return cell === undefined ? `${shown(token)} is out of range for TIMESTAMPTZ` : { type: 'TIMESTAMPTZ', cell };
 }
 
 function parseFloat8(token: string, digits: string): LineValue | string {

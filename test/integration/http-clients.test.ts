@@ -177,14 +177,15 @@ describe('stock clients write through the alias routes', () => {
         .intColumn('size', 3)
         .booleanColumn('own', true)
         .stringColumn('note', 'a "b"')
+        .timestampColumn('seen', AT.getTime() * 1000, 'us')
         .at(AT.getTime(), 'ms');
       await sender.table('trades').symbol('pair', 'BTC-USD').floatColumn('price', 39269.98).at(AT.getTime(), 'ms');
       await sender.flush();
       assert.deepEqual(
-        await stored('SELECT k_timestamp, pair, side, price, size, own, note FROM trades ORDER BY pair'),
+        await stored('SELECT k_timestamp, pair, side, price, size, own, note, seen FROM trades ORDER BY pair'),
         [
-          [SHOWN, 'BTC-USD', null, 39269.98, null, null, null],
-          [SHOWN, 'ETH-USD', 'sell', 2615.54, 3, true, 'a "b"'],
+          [SHOWN, 'BTC-USD', null, 39269.98, null, null, null, null],
+          [SHOWN, 'ETH-USD', 'sell', 2615.54, 3, true, 'a "b"', SHOWN],
         ],
       );
       await sender.table('trades').symbol('pair', 'X').stringColumn('price', 'dear').at(AT.getTime(), 'ms');
