@@ -91,7 +91,7 @@ async function execute(
       case 'run': {
         const database = translation.database ?? request.database;
         await pinned(request, database, parts, { readTransaction: true }, (session) =>
-          send(read(session, statement.text, translation, request)),
+          send(read(session, translation, request)),
         );
         return;
       }
@@ -112,7 +112,6 @@ function statementFailure(error: DatabaseError): ApiFailure {
 /** The chunks of the result. A statement that the database refuses may be the original's SQL, and is translated then. */
 async function* read(
   session: Session,
-  text: string,
   first: RunTranslation,
   request: ApiRequest,
 ): AsyncGenerator<QueryResult, void, undefined> {
@@ -131,7 +130,10 @@ async function* read(
     } catch (error) {
       if (hasBegun || round >= MAX_ROUNDS || !(error instanceof DatabaseError) || error.sqlstate === undefined)
         throw error;
-      const next = await translateAgain(request.database, request.executor, text, error.sqlstate);
+      // The statement that was refused is what is translated on, so that no round undoes the one before.
+      const [refusedSql, ...others] = statements;
+      if (refusedSql === undefined || others.length > 0) throw error;
+      const next = await translateAgain(request.database, request.executor, refusedSql, error.sqlstate);
       if (next === undefined) throw error;
       if (next.kind === 'refuse') throw new ApiFailure(400, `pq: ${next.message}`, { cause: error });
       ({ statements } = next);

@@ -17,6 +17,8 @@ const MAX_PAUSE_MS = 1000;
 /** Of translations after refusals. */
 export const MAX_ROUNDS = 3;
 
+const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
+
 export interface RunnerParts {
   readonly settings: ServerSettings;
   readonly defaultDatabase: string;
@@ -88,7 +90,11 @@ class StatementRunner {
     const refusal = this.#rules.refusal(statement);
     if (refusal !== undefined) return refused(refusal);
     try {
-      return await this.#carryOut(session, statement.text);
+      const outcome = await this.#carryOut(session, statement.text);
+      if (CHANGES_TABLES.has(statement.classification.kind)) {
+        this.#request.executorOn(this.#database).catalogue.forget();
+      }
+      return outcome;
     } catch (error) {
       if (error instanceof DatabaseError) return failed(error);
       if (error instanceof ApiFailure) return refused(error.message);
@@ -101,7 +107,7 @@ class StatementRunner {
     const translation = await translateIn(this.#database, executor, text);
     switch (translation.kind) {
       case 'run':
-        return this.#runTranslated(session, text, translation);
+        return this.#runTranslated(session, translation);
       case 'use':
         await this.#request.executorOn(translation.database).query('SELECT 1');
         this.#database = translation.database;
@@ -117,15 +123,18 @@ class StatementRunner {
   }
 
   /** The original's SQL that PostgreSQL alone can tell from its own shows by the refusal; each round changes something. */
-  async #runTranslated(session: Session, text: string, first: RunTranslation): Promise<StatementOutcome> {
+  async #runTranslated(session: Session, first: RunTranslation): Promise<StatementOutcome> {
     let translation = first;
     for (let round = 0; ; round++) {
       try {
         return await this.#runRetried(session, translation);
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
+        // The statement that was refused is what is translated on, so that no round undoes the one before.
+        const [refusedSql, ...others] = translation.statements;
+        if (refusedSql === undefined || others.length > 0) throw error;
         const executor = this.#request.executorOn(this.#database);
-        const next = await translateAgain(this.#database, executor, text, error.sqlstate);
+        const next = await translateAgain(this.#database, executor, refusedSql, error.sqlstate);
         if (next === undefined) throw error;
         if (next.kind === 'refuse') return refused(`pq: ${next.message}`);
         translation = next;
@@ -161,18 +170,16 @@ async function runTranslation(
   const options = { signal: request.signal, timeoutMs: request.statementTimeoutMs };
   const work = async (): Promise<number> => {
     let rows = 0;
-    for (const [index, statement] of statements.entries()) {
-      try {
-        rows = (await session.query(statement, [], options)).rowCount;
-      } catch (error) {
-        if (index === 0 && doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn)
-          return 0;
-        throw error;
-      }
-    }
+    for (const statement of statements) rows = (await session.query(statement, [], options)).rowCount;
     return rows;
   };
-  return transaction ? session.transaction(work) : work();
+  try {
+    return transaction ? await session.transaction(work) : await work();
+  } catch (error) {
+    // IF [NOT] EXISTS: what was to be done is done. Outside of the transaction, which the refusal has ended.
+    if (doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn) return 0;
+    throw error;
+  }
 }
 
 /**

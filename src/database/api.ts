@@ -73,6 +73,8 @@ export interface Table {
 export interface TableCatalogue {
   find(table: TableName): Promise<Table | undefined>;
   refresh(table: TableName): Promise<Table | undefined>;
+  /** Drops all that is remembered: a statement from outside may have changed any table. */
+  forget(): void;
   /** All user tables, by one query. */
   list(): Promise<readonly Table[]>;
   /**

@@ -52,6 +52,10 @@ export class Catalogue implements TableCatalogue {
     });
   }
 
+  forget(): void {
+    this.#tables.clear();
+  }
+
   async list(): Promise<readonly CatalogueTable[]> {
     return readTables(await this.#source.session((session) => session.query(ALL_TABLES_QUERY)));
   }
