@@ -1,5 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { sinkOptions } from '../../plugins/db-sink/options.ts';
 import { sourceOptions } from '../../plugins/db-source/options.ts';
 import { describeOptions } from '../../src/config/describe.ts';
@@ -20,6 +21,7 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   distributed: distributedOptions,
   standalone: standaloneOptions,
   own: ownWorkerOptions,
+  http: Object.fromEntries(Object.entries(serviceOptions).map(([name, option]) => [`database.http.${name}`, option])),
 };
 
 export const readmePath = fileURLToPath(new URL('../../README.md', import.meta.url));
