@@ -53,6 +53,9 @@ export function growingTables(place: Place): Store {
   return async (rows) =>
     orRefused(rows.batch, async () => {
       const table = await place.executor.catalogue.find(rows.batch.table);
+      if (table === undefined && (await place.executor.engine()) === 'relational') {
+        throw refusal(`table "${tableText(rows.batch.table)}" is not created: the database is relational`, '0A000');
+      }
       const batch = table === undefined ? rows.batch : fitToTable(rows.batch, table);
       if (rows.shape === undefined) return place.executor.write(batch, policyOf(place, rows));
       return place.executor.writeGrowing(batch, rows.shape, policyOf(place, rows));

@@ -210,6 +210,33 @@ describe('line protocol by HTTP', () => {
       assert.deepEqual(await api.rows('SELECT count(*), count(f0), count(t5) FROM crowd'), [['60', '7', '10']]);
     });
 
+    it('lets a user who may only insert do that, and names what he may not for its lines alone', async () => {
+      await api.post('/restapi/linedb', `rights v=1i ${NS}`);
+      const role = `inserter_${api.database.access.database.slice(-8)}`;
+      await api.database.run(
+        `CREATE ROLE ${role} LOGIN PASSWORD 'i'`,
+        `GRANT INSERT, UPDATE, SELECT ON rights TO ${role}`,
+      );
+      const body = 'rights v=2i 1000\nrights v=3i,w=1i 2000\nmine v=1i 3000';
+      const answer = await api.post('/restapi/linedb', body, { Authorization: `Basic ${btoa(`${role}:i`)}` });
+      await api.database.run(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+      assert.deepEqual([answer.status, answer.body.rows], [400, 1]);
+      assert.match(
+        answer.body.desc ?? '',
+        /^line 2: pq: .*must be owner of table rights; line 3: pq: permission denied for schema public$/,
+      );
+      assert.deepEqual(await api.rows('SELECT sum(v) FROM rights'), [['3']]);
+    });
+
+    it('creates no table in a database that is marked as relational', async () => {
+      const name = `relational_${api.database.access.database.slice(-8)}`;
+      await api.database.run(`CREATE DATABASE ${name}`, `COMMENT ON DATABASE ${name} IS 'sluice:relational'`);
+      const answer = await api.post(`/restapi/linedb?db=${name}`, 'cpu v=1');
+      assert.deepEqual([answer.status, answer.body.rows], [400, 0]);
+      assert.match(answer.body.desc ?? '', /line 1: pq: .*the database is relational/);
+      await api.database.run(`DROP DATABASE ${name} WITH (FORCE)`);
+    });
+
     it('answers 400 for a database that does not exist and 401 for a wrong password', async () => {
       const missing = await api.post('/restapi/linedb?db=nowhere', 't v=1');
       assert.equal(missing.status, 400);
