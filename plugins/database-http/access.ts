@@ -73,12 +73,12 @@ export class Access {
   }
 
   /** ApiFailure 401 for credentials that are none, 503 when they cannot be checked or the token is used too often at once. */
-  async enter(request: IncomingMessage, query: URLSearchParams, route: Route, signal: AbortSignal): Promise<Visit> {
+  async enter(request: IncomingMessage, query: URLSearchParams, route: Route): Promise<Visit> {
     const presented = readCredentials(request.headers, query, route.credentials ?? 'basic');
-    if (route.path === '/restapi/login') return this.#byPassword(presented, request, signal, TEXTS.noMatch);
+    if (route.path === '/restapi/login') return this.#byPassword(presented, request, TEXTS.noMatch);
     const unknown = route.path === '/restapi/session' ? TEXTS.unknownTokenOnSessions : TEXTS.unknownToken;
     if (presented.kind === 'token') return this.#byToken(presented.token, unknown);
-    return this.#byPassword(presented, request, signal, unknown);
+    return this.#byPassword(presented, request, unknown);
   }
 
   /** The request was carried out: the validity of its token starts anew, whatever came of it. */
@@ -104,17 +104,12 @@ export class Access {
     return this.#visit(session.identity, session);
   }
 
-  async #byPassword(
-    presented: Presented,
-    request: IncomingMessage,
-    signal: AbortSignal,
-    refused: string,
-  ): Promise<Visit> {
+  async #byPassword(presented: Presented, request: IncomingMessage, refused: string): Promise<Visit> {
     if (presented.kind === 'none') throw new ApiFailure(401, presented.reason);
     if (presented.kind === 'token') throw new ApiFailure(401, TEXTS.malformedCredentials);
     const identity = identityOf(presented.user, presented.password);
     const address = request.socket.remoteAddress ?? '';
-    if (!(await this.#parts.passwords.isRight(identity, address, signal))) throw new ApiFailure(401, refused);
+    if (!(await this.#parts.passwords.isRight(identity, address))) throw new ApiFailure(401, refused);
     return this.#visit(identity, undefined);
   }
 

@@ -94,7 +94,7 @@ export class ApiServer {
     try {
       if (!route.methods.includes(request.method ?? '')) throw new ApiFailure(404, wrongMethod(route));
       if (route.access === 'anyone') return await route.handle(this.#guestRequest(request, url, signal));
-      const visit = await this.#parts.access.enter(request, url.searchParams, route, signal);
+      const visit = await this.#parts.access.enter(request, url.searchParams, route);
       onEntered(visit);
       try {
         return await route.handle(this.#userRequest(request, url, route, visit, signal));

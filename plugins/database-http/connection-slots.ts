@@ -1,5 +1,3 @@
-import type { Executor } from '../../src/index.ts';
-
 interface Slots {
   taken: number;
   readonly waiting: (() => void)[];
@@ -9,22 +7,22 @@ interface Slots {
 export const SPARE_CONNECTIONS = 2;
 
 /**
- * How many requests may hold a connection of one executor at the same time. Without it requests that each hold one could
+ * How many requests may hold a connection of one pool at the same time. Without it requests that each hold one could
  * wait for each other's second for ever. First come, first served.
  */
 export class ConnectionSlots {
   readonly #limit: number;
-  readonly #slots = new WeakMap<Executor, Slots>();
+  readonly #slots = new WeakMap<object, Slots>();
 
   constructor(limit: number) {
     this.#limit = limit;
   }
 
   /** Resolves with what gives the slot back; rejects with the signal's reason when that is aborted first. */
-  async take(executor: Executor, signal: AbortSignal): Promise<() => void> {
+  async take(pool: object, signal: AbortSignal): Promise<() => void> {
     signal.throwIfAborted();
-    const slots = this.#slots.get(executor) ?? { taken: 0, waiting: [] };
-    this.#slots.set(executor, slots);
+    const slots = this.#slots.get(pool) ?? { taken: 0, waiting: [] };
+    this.#slots.set(pool, slots);
     const giveBack = (): void => {
       const next = slots.waiting.shift();
       if (next === undefined) slots.taken -= 1;

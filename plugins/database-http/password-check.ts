@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, type Logger } from '../../src/index.ts';
+import { DatabaseError, Password, type Logger } from '../../src/index.ts';
+import { ConnectionSlots } from './connection-slots.ts';
 import type { Identity } from './identity.ts';
 import { LoginThrottle } from './login-throttle.ts';
 import { ApiFailure } from './route.ts';
@@ -10,6 +11,9 @@ import type { UserDatabases } from './user-databases.ts';
 /** A password that was right is believed for this long: a request that follows costs no new connection. */
 const BELIEVED_MS = 30_000;
 const MAX_BELIEVED = 10_000;
+/** Passwords checked at the same time: whoever knows none must not use up the database's connections. */
+const MAX_CHECKS = 8;
+const MAX_QUEUE_MS = 10_000;
 
 /** Refusals that come after the password was checked: the database is missing, or closed to this role. */
 const AFTER_PASSWORD: ReadonlySet<string> = new Set(['3D000', '42501', '55000']);
@@ -23,6 +27,10 @@ export class PasswordCheck {
   readonly #throttle: LoginThrottle;
   /** Keys of identities, and until when each is believed. */
   readonly #believed = new Map<string, number>();
+  /** Checks under way, by identity: requests that come together are answered by one. */
+  readonly #asking = new Map<string, Promise<boolean>>();
+  readonly #slots = new ConnectionSlots(MAX_CHECKS);
+  #hasWarned = false;
 
   constructor(databases: UserDatabases, defaultDatabase: string, logger: Logger, nowMs: () => number) {
     this.#databases = databases;
@@ -36,14 +44,28 @@ export class PasswordCheck {
    * Whether the password is right. `address` is the client's, for the brake on guessing. ApiFailure 503 when the database
    * cannot say, or when there were too many failures to be checked now.
    */
-  async isRight(identity: Identity, address: string, signal: AbortSignal): Promise<boolean> {
+  async isRight(identity: Identity, address: string): Promise<boolean> {
     const until = this.#believed.get(identity.key);
     if (until !== undefined && until > this.#nowMs()) return true;
     this.#believed.delete(identity.key);
+    const asking = this.#asking.get(identity.key) ?? this.#check(identity, address);
+    this.#asking.set(identity.key, asking);
+    try {
+      return await asking;
+    } finally {
+      this.#asking.delete(identity.key);
+    }
+  }
+
+  /** Goes on when the client is gone: others may wait for the same answer. */
+  async #check(identity: Identity, address: string): Promise<boolean> {
     const waitMs = this.#throttle.waitMs(identity.user, address);
     if (waitMs === undefined) throw new ApiFailure(503, TEXTS.tooManyAttempts, { retryAfterSeconds: 10 });
-    if (waitMs > 0) await delay(waitMs, undefined, { signal });
-    const isRight = await this.#ask(identity);
+    if (waitMs > 0) await delay(waitMs);
+    const giveBack = await this.#slots.take(this, AbortSignal.timeout(MAX_QUEUE_MS)).catch((cause: unknown) => {
+      throw new ApiFailure(503, TEXTS.tooManyAttempts, { retryAfterSeconds: 10, cause });
+    });
+    const isRight = await this.#ask(identity).finally(giveBack);
     if (isRight) {
       this.#throttle.succeeded(identity.user, address);
       this.#believe(identity.key);
@@ -55,9 +77,12 @@ export class PasswordCheck {
   }
 
   async #ask(identity: Identity): Promise<boolean> {
-    const executor = this.#databases.openFresh(identity, this.#defaultDatabase);
+    const password = new WatchedPassword(identity.password.reveal());
+    const executor = this.#databases.openFresh({ ...identity, password }, this.#defaultDatabase);
+    const before = password.timesRevealed;
     try {
       await executor.query('SELECT 1');
+      if (password.timesRevealed === before) this.#warnOfTrust(identity.user);
       return true;
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
@@ -69,11 +94,29 @@ export class PasswordCheck {
     }
   }
 
+  #warnOfTrust(user: string): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    this.#logger.warn(
+      `database HTTP API: the database lets user "${user}" in without a password (pg_hba.conf: trust), so that any will do`,
+    );
+  }
+
   #believe(key: string): void {
     this.#believed.set(key, this.#nowMs() + BELIEVED_MS);
     for (const oldest of this.#believed.keys()) {
       if (this.#believed.size <= MAX_BELIEVED) break;
       this.#believed.delete(oldest);
     }
+  }
+}
+
+/** Tells whether the database asked for it. */
+class WatchedPassword extends Password {
+  timesRevealed = 0;
+
+  override reveal(): string {
+    this.timesRevealed += 1;
+    return super.reveal();
   }
 }

@@ -255,3 +255,40 @@ describe('the rights of two users', () => {
     assert.deepEqual(reply.body['data'], [['none', '"$user", public']]);
   });
 });
+
+describe('requests with a password', () => {
+  let api: HttpFixture;
+  before(async () => (api = await HttpFixture.start()));
+  after(() => api.close());
+
+  it('that come together are checked by one new connection, and later ones by none', async () => {
+    const { name, authorization } = await api.role();
+    const replies = await Promise.all(Array.from({ length: 20 }, () => api.query('select 1', authorization)));
+    assert.deepEqual(new Set(replies.map(({ status }) => status)), new Set([200]));
+    const logins = await api.sql.rows(
+      `select count(*) from pg_stat_activity where usename = '${name}' and application_name = 'sluice login'`,
+    );
+    assert.deepEqual(logins, [['0']]);
+  });
+
+  it('that is guessed are slowed down, and the right one works all the same', async () => {
+    const { name, authorization } = await api.role();
+    const startedAt = performance.now();
+    for (let index = 0; index < 6; index++) {
+      assert.equal((await api.query('select 1', basic(name, `guess ${String(index)}`))).status, 401);
+    }
+    assert.ok(performance.now() - startedAt > 300);
+    assert.equal((await api.query('select 1', authorization)).status, 200);
+  });
+
+  it('show it in no session, no answer and no log', async () => {
+    const { authorization } = await api.role('', 'very-secret-word');
+    await api.login(authorization);
+    const replies = [
+      await api.call('GET', '/restapi/session', api.admin),
+      await api.query('select * from missing', authorization),
+      await api.query('select 1', authorization, '?db=missing'),
+    ];
+    for (const { text } of replies) assert.equal(text.includes('very-secret-word'), false);
+  });
+});
