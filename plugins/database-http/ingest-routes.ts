@@ -65,7 +65,7 @@ function answer(outcome: Outcome, unit: 'line' | 'point', success: string | null
       code: ok ? 0 : -1,
       desc: ok ? (success?.repeat(stored + collapsed) ?? null) : describeOutcome(outcome, unit),
       rows: stored,
-      time: ok ? timings.totalMs / 1000 : null,
+      time: ok ? Math.round(timings.totalMs * 1000) / 1e6 : null,
     },
     outcomeHeaders(outcome),
   );
