@@ -21,7 +21,8 @@ export interface Figures {
   readonly ratio_to_peer: number;
 }
 
-export type Workload = (context: BenchContext) => Promise<Figures>;
+/** Runs one workload; what it gives is printed as it is. */
+export type Workload = (context: BenchContext) => Promise<object>;
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);

@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
-import { freePort } from '../../src/dev/ports.ts';
+import { startApi } from './api-under-test.ts';
 import type { BenchServices } from './bench-services.ts';
 import { median, type BenchContext, type Figures } from './figures.ts';
-import { WorkerUnderTest } from './worker-under-test.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
 
 const START_MS = 1_700_000_000_000;
 const LINES_PER_REQUEST = 5_000;
@@ -33,16 +33,8 @@ interface HttpLinesFigures extends Figures {
  */
 export async function httpLines({ services, rows: half, runs }: BenchContext): Promise<HttpLinesFigures> {
   const rows = 2 * half;
-  const port = await freePort();
-  const { host, port: databasePort, database } = services.database;
-  const worker = await WorkerUnderTest.start(services.bootstrapServers, {
-    services: 'database-http',
-    'database.http.listeners': `http://127.0.0.1:${String(port)}`,
-    'database.http.tls': 'off',
-    'database.http.connection.url': `postgresql://${host}:${String(databasePort)}`,
-    'database.http.default.database': database,
-  });
-  const client = new LineClient(port, await login(port, services));
+  const { worker, port, token } = await startApi(services);
+  const client = new LineClient(port, token);
   const results = { plain: [] as Run[], gzip: [] as Run[], copy: [] as number[] };
   try {
     const plain = bodies(rows);
@@ -145,16 +137,6 @@ function* copyText(rows: number): Generator<string> {
     }
     yield text;
   }
-}
-
-async function login(port: number, { database }: BenchServices): Promise<string> {
-  const basic = Buffer.from(`${database.user}:${database.password}`).toString('base64');
-  const response = await fetch(`http://127.0.0.1:${String(port)}/restapi/login`, {
-    headers: { Authorization: `Basic ${basic}` },
-  });
-  const { token } = (await response.json()) as { token?: string };
-  if (token === undefined) throw new Error(`no login: ${String(response.status)}`);
-  return token;
 }
 
 /** Keeps connections open and a number of requests on their way. */

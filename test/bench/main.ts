@@ -1,11 +1,16 @@
 import { parseArgs } from 'node:util';
 import { BenchServices } from './bench-services.ts';
 import { httpLines } from './http-lines.ts';
+import { httpQuery } from './http-query.ts';
 import { sinkLines } from './sink-lines.ts';
-import { formatTable, machine, type Figures, type Workload } from './figures.ts';
+import { formatTable, machine, type Workload } from './figures.ts';
 
 /** The workloads of the bench that exist so far, by name. */
-const WORKLOADS: Readonly<Record<string, Workload>> = { 'sink-lines': sinkLines, 'http-lines': httpLines };
+const WORKLOADS: Readonly<Record<string, Workload>> = {
+  'sink-lines': sinkLines,
+  'http-lines': httpLines,
+  'http-query': httpQuery,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -27,7 +32,7 @@ const services = await BenchServices.open();
 try {
   const context = { services, rows: Number(values.rows), runs: Number(values.runs) };
   for (const name of wanted) {
-    const figures: Figures | undefined = await WORKLOADS[name]?.(context);
+    const figures = await WORKLOADS[name]?.(context);
     if (figures === undefined) continue;
     const line = { workload: name, ...figures };
     process.stdout.write(values.json ? `${JSON.stringify(line)}\n` : formatTable(line));
