@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { freePort } from '../../src/dev/ports.ts';
 import { readJavaMap } from '../../src/herder/stores/java-map-file.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
+import { SLUICE_VERSION } from '../../src/version.ts';
 import { sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { broker, database, ownBroker, uniqueName } from '../support/services.ts';
@@ -56,6 +59,14 @@ describe('starting a worker', function () {
     await writeFile(path, text);
     return path;
   }
+
+  it('works as the command that the package installs', async function () {
+    const command = join(projectRoot, 'dist', 'src', 'cli.js');
+    // Built by npm ci; a checkout that was never built has none.
+    if (!existsSync(command)) return this.skip();
+    const { stdout } = await promisify(execFile)(command, ['--version']);
+    assert.equal(stdout.trim(), SLUICE_VERSION);
+  });
 
   it('names all missing and wrong keys of its file at once', async () => {
     const path = await file(
