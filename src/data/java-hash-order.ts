@@ -6,14 +6,17 @@ export function javaStringHash(text: string): number {
 }
 
 const DEFAULT_CAPACITY = 16;
+const LOAD_FACTOR = 0.75;
 
 /**
- * The order in which a java.util.HashMap filled with these keys, in this order, iterates over them. Connect's offset keys
- * are JSON written in that order, and their bytes are their identity (reference/kafka-connect.md 5.2).
+ * The order in which a java.util.HashMap with these keys, put in this order, iterates over them. Connect's offset keys
+ * are JSON written in that order, and their bytes are their identity (reference/kafka-connect.md 5.2). `copy`: made by
+ * `new HashMap<>(otherMap)`, whose table is sized for the content from the start.
  */
-export function javaHashMapOrder(keys: readonly string[]): string[] {
-  let capacity = DEFAULT_CAPACITY;
-  while (keys.length > capacity * 0.75) capacity *= 2;
+export function javaHashMapOrder(keys: readonly string[], made: 'default' | 'copy' = 'default'): string[] {
+  let capacity = made === 'copy' ? 1 : DEFAULT_CAPACITY;
+  const needed = made === 'copy' ? Math.floor(keys.length / LOAD_FACTOR + 1) : keys.length / LOAD_FACTOR;
+  while (capacity < needed) capacity *= 2;
   const buckets = new Map<number, string[]>();
   for (const key of keys) {
     const hash = javaStringHash(key);
