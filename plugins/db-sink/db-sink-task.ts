@@ -59,9 +59,17 @@ export class DbSinkTask implements SinkTask {
       context.logger,
     );
     this.#lanes = Array.from({ length: LANES }, () => {
+      // A line without a time has its record's: delivered again it is the same row.
+      let recordTimeMs: number | null = null;
       return new WriteLane({
-        decoder: createSinkDecoder(options, engine, (table) => writer.derivesPrimaryTag(table)),
-        message: messageOf,
+        decoder: createSinkDecoder(options, engine, {
+          derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table),
+          now: () => (recordTimeMs ?? Date.now()) * 1000,
+        }),
+        message: (record) => {
+          recordTimeMs = record.timestamp;
+          return messageOf(record);
+        },
         write: (rows) => writer.write(rows),
         refuse: (record, error) => context.errantRecords.report(record, error),
         onFailure: () => {

@@ -46,12 +46,12 @@ export function mayCreateTables(format: string): boolean {
 export function createSinkDecoder(
   options: Options,
   engine: Engine,
-  derivesPrimaryTag: (table: string) => boolean,
+  line: { readonly derivesPrimaryTag: (table: string) => boolean; readonly now: () => number },
 ): Decoder {
   const name = options['protocol.type'];
   const precision = (options['timestamp.precision'] ?? formatOf(name)?.precisions[0] ?? 'ms') as Precision;
   if (name === 'line_lp') {
-    return decodedFormats.line_lp.create({ precision, now: () => Date.now() * 1000, derivesPrimaryTag });
+    return decodedFormats.line_lp.create({ precision, ...line });
   }
   const timestampsAs = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
   return decodedFormats.json_db.create({

@@ -183,6 +183,20 @@ describe('a sink loses nothing and doubles nothing where there is a key', functi
     await assertAllThere(sql, 10_000);
   });
 
+  it('of lines without a time, which have that of their record, so that delivering them again changes nothing', async () => {
+    const [{ db, sql }, kafka, sluice] = await Promise.all([target(), KafkaTraffic.shared(), worker()]);
+    const topic = uniqueName('timeless');
+    await kafka.createTopic(topic);
+    await kafka.produce(topic, [{ value: 'readings,category=a id=0i,value=0' }]);
+    const [record] = await kafka.read(topic, ({ length }) => length === 1);
+    for (const each of [name, uniqueName('sink')]) {
+      await sluice.rest.create(each, lineSink(db, topic));
+      await until(async () => (await kafka.committed(`connect-${each}`)) === 1, 'the record is stored');
+    }
+    const rows = await sql.rows('select (extract(epoch from k_timestamp) * 1000)::int8 from readings');
+    assert.deepEqual(rows, [[String(record?.timestamp)]]);
+  });
+
   it('deleted and created again under its name, going on at the committed offset', async () => {
     const [{ db, sql }, kafka, sluice] = await Promise.all([target(), KafkaTraffic.shared(), worker()]);
     const topic = uniqueName('again');
