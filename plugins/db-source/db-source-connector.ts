@@ -14,7 +14,7 @@ import { sourceOptions } from './options.ts';
 import { timeColumnOf } from './table-query.ts';
 import { TableShares } from './table-shares.ts';
 import { tableLabel } from './tables.ts';
-import { topicNames } from './topic-names.ts';
+import { topicNames, type TopicNaming } from './topic-names.ts';
 
 /**
  * Finds the tables there are, deals them to tasks, and asks for a new deal when tables come or go. One query per
@@ -25,6 +25,7 @@ import { topicNames } from './topic-names.ts';
 export class DbSourceConnector implements Connector {
   #config: ConnectorConfig = {};
   #context: ConnectorContext | undefined;
+  #naming: TopicNaming | undefined;
   #executor: Executor | undefined;
   #timer: NodeJS.Timeout | undefined;
   #looking: Promise<void> | undefined;
@@ -35,9 +36,18 @@ export class DbSourceConnector implements Connector {
 
   async start(config: ConnectorConfig, context: ConnectorContext): Promise<void> {
     const options = parseOptions(sourceOptions, config);
+    const settings = connectionSettings(options);
     this.#config = config;
+    this.#naming = {
+      prefix: options['topic.prefix'],
+      delimiter: options['topic.delimiter'],
+      perTable: options['topic.per.stable'],
+      ignoreDatabase: options['topic.ignore.db'],
+      database: settings.database,
+      format: options['out.format'],
+    };
     this.#context = context;
-    this.#executor = openExecutor(connectionSettings(options), { logger: context.logger, poolSize: 1 });
+    this.#executor = openExecutor(settings, { logger: context.logger, poolSize: 1 });
     await connectWithAttempts(this.#executor, {
       attempts: options['connection.attempts'],
       backoffMs: options['connection.backoff.ms'],
@@ -99,17 +109,7 @@ export class DbSourceConnector implements Connector {
   }
 
   #topicsOf(tables: readonly string[]): Map<string, string> {
-    const options = parseOptions(sourceOptions, this.#config);
-    return topicNames(
-      {
-        prefix: options['topic.prefix'],
-        delimiter: options['topic.delimiter'],
-        perTable: options['topic.per.stable'],
-        ignoreDatabase: options['topic.ignore.db'],
-        database: connectionSettings(options).database,
-        format: options['out.format'],
-      },
-      tables,
-    );
+    if (this.#naming === undefined) throw new Error('the connector was not started');
+    return topicNames(this.#naming, tables);
   }
 }

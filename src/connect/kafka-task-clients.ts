@@ -1,3 +1,4 @@
+import { withPrefix } from '../config/worker-config.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import type { Admin, ClientProperties, Consumer, Producer } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -28,7 +29,7 @@ export class KafkaTaskClients implements TaskClients {
       'client.id': `connector-consumer-${taskText(id)}`,
       'auto.offset.reset': 'earliest',
     };
-    const properties = { ...own, ...this.#defaults.consumer, ...overrides(config, 'consumer.override.') };
+    const properties = { ...own, ...this.#defaults.consumer, ...withPrefix(config, 'consumer.override.') };
     return createKafkaClient(properties, this.#loggerOf(id)).consumer();
   }
 
@@ -42,25 +43,17 @@ export class KafkaTaskClients implements TaskClients {
 
   admin(connector: string, config: ConnectorConfig): Admin {
     const own = { 'client.id': `connector-adminclient-${connector}` };
-    const properties = { ...own, ...this.#defaults.admin, ...overrides(config, 'admin.override.') };
+    const properties = { ...own, ...this.#defaults.admin, ...withPrefix(config, 'admin.override.') };
     return createKafkaClient(properties, this.#logger.child({ connector })).admin();
   }
 
   #producer(id: TaskId, config: ConnectorConfig, clientId: string): Producer {
     const own = { 'client.id': clientId, acks: 'all' };
-    const properties = { ...own, ...this.#defaults.producer, ...overrides(config, 'producer.override.') };
+    const properties = { ...own, ...this.#defaults.producer, ...withPrefix(config, 'producer.override.') };
     return createKafkaClient(properties, this.#loggerOf(id)).producer();
   }
 
   #loggerOf(id: TaskId): Logger {
     return this.#logger.child({ connector: id.connector, task: id.task });
   }
-}
-
-function overrides(config: ConnectorConfig, prefix: string): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(config)
-      .filter(([key]) => key.startsWith(prefix))
-      .map(([key, value]) => [key.slice(prefix.length), value]),
-  );
 }

@@ -1,7 +1,9 @@
 import type { Logger } from '../observe/logger.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
 import { ConfigError } from '../errors.ts';
+import { listEntries } from '../config/list-text.ts';
 import { parseOptions } from '../config/parse.ts';
+import { withPrefix } from '../config/worker-config.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../config/connector-options.ts';
 import type { ConnectorConfig } from './api.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
@@ -90,7 +92,7 @@ export class TaskFactory {
     const { plugins, defaults } = this.#parts;
     const pick = (prefix: string) => {
       const source = config[prefix] === undefined ? defaults.converterConfig : config;
-      return { className: source[prefix] ?? '', config: withoutPrefix(source, `${prefix}.`) };
+      return { className: source[prefix] ?? '', config: withPrefix(source, `${prefix}.`) };
     };
     const key = pick('key.converter');
     const value = pick('value.converter');
@@ -110,10 +112,10 @@ export class TaskFactory {
 
   #chain(config: ConnectorConfig): TransformationChain {
     const { plugins } = this.#parts;
-    const steps = aliases(config['transforms']).map((alias): TransformationStep => {
+    const steps = listEntries(config['transforms']).map((alias): TransformationStep => {
       const prefix = `transforms.${alias}.`;
       const plugin = plugins.find('transformation', config[`${prefix}type`] ?? '');
-      const transformation = plugin.create(withoutPrefix(config, prefix));
+      const transformation = plugin.create(withPrefix(config, prefix));
       const predicateAlias = config[`${prefix}predicate`];
       const step = { className: plugin.className, transformation };
       if (predicateAlias === undefined) return step;
@@ -123,7 +125,7 @@ export class TaskFactory {
       }
       const predicate = plugins
         .find('predicate', predicateType)
-        .create(withoutPrefix(config, `predicates.${predicateAlias}.`));
+        .create(withPrefix(config, `predicates.${predicateAlias}.`));
       return { ...step, condition: { predicate, negate: config[`${prefix}negate`]?.toLowerCase() === 'true' } };
     });
     return new TransformationChain(steps);
@@ -167,21 +169,6 @@ function errorOptions(config: ConnectorConfig) {
 
 function subscription(config: ConnectorConfig): readonly string[] | ((topic: string) => boolean) {
   const regex = config['topics.regex'];
-  if (regex === undefined || regex === '') return aliases(config['topics']);
+  if (regex === undefined || regex === '') return listEntries(config['topics']);
   return javaRegexMatcher(regex);
-}
-
-function aliases(text: string | undefined): string[] {
-  return (text ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
-function withoutPrefix(config: ConnectorConfig, prefix: string): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(config)
-      .filter(([key]) => key.startsWith(prefix))
-      .map(([key, value]) => [key.slice(prefix.length), value]),
-  );
 }

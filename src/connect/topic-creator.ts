@@ -1,3 +1,4 @@
+import { listEntries } from '../config/list-text.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
 import { ConnectError } from '../errors.ts';
 import type { Admin } from '../kafka/api.ts';
@@ -59,7 +60,7 @@ function matches(group: TopicGroup, topic: string): boolean {
 
 function topicGroups(config: ConnectorConfig): TopicGroup[] {
   if (!Object.keys(config).some((key) => key.startsWith(PREFIX))) return [];
-  const names = list(config[`${PREFIX}groups`]).filter((name) => name !== 'default');
+  const names = listEntries(config[`${PREFIX}groups`]).filter((name) => name !== 'default');
   const number = (group: string, key: string) => {
     const text = config[`${PREFIX}${group}.${key}`] ?? config[`${PREFIX}default.${key}`];
     const value = Number(text);
@@ -85,13 +86,6 @@ function topicGroups(config: ConnectorConfig): TopicGroup[] {
   }));
 }
 
-function list(text: string | undefined): string[] {
-  return (text ?? '')
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
-}
-
 function patterns(text: string | undefined): TopicMatcher[] {
-  return list(text).map(javaRegexMatcher);
+  return listEntries(text).map(javaRegexMatcher);
 }

@@ -1,3 +1,4 @@
+import { listEntries } from '../config/list-text.ts';
 import type { OptionResult } from '../config/option.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
 
@@ -7,10 +8,7 @@ export function sinkConflicts(
   workerGroupId: string | undefined,
 ): OptionResult[] {
   const text = (name: string) => config[name]?.trim() ?? '';
-  const topics = text('topics')
-    .split(',')
-    .map((topic) => topic.trim())
-    .filter((topic) => topic !== '');
+  const topics = listEntries(config['topics']);
   const regex = text('topics.regex');
   const results = [
     ...topicConflicts(topics, regex),
