@@ -21,9 +21,11 @@ export {
   type ConnectionSettings,
 } from './database/open-executor.ts';
 export type * from './formats/format.ts';
+export { partsOf } from './formats/decoded-parts.ts';
 export type { ValueType } from './formats/metric-shape.ts';
 export { resolveMetric, retarget, type MetricTarget } from './formats/metric-target.ts';
 export {
+  decodedChangeFormats,
   decodedFormats,
   decodedPointFormats,
   encodedFormats,

@@ -2,10 +2,8 @@ import {
   connectionSettings,
   connectWithAttempts,
   ConfigError,
-  DataError,
   openExecutor,
   parseOptions,
-  plainJson,
   topicPartitionKey,
   type Executor,
   type PartitionOffset,
@@ -16,6 +14,7 @@ import {
 } from '../../src/index.ts';
 import { createSinkDecoder, mayCreateTables, refusedByEngine } from './decoders.ts';
 import { sinkOptions } from './options.ts';
+import { MessageDecoder } from './record-decoder.ts';
 import { TableWriter } from './table-writer.ts';
 import { WriteLane } from './write-lane.ts';
 
@@ -58,26 +57,21 @@ export class DbSinkTask implements SinkTask {
       context.signal,
       context.logger,
     );
-    this.#lanes = Array.from({ length: LANES }, () => {
-      // A line without a time has its record's: delivered again it is the same row.
-      let recordTimeMs: number | null = null;
-      return new WriteLane({
-        decoder: createSinkDecoder(options, engine, {
-          derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table),
-          now: () => (recordTimeMs ?? Date.now()) * 1000,
+    this.#lanes = Array.from(
+      { length: LANES },
+      () =>
+        new WriteLane({
+          decoder: new MessageDecoder((now) =>
+            createSinkDecoder(options, engine, { derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table), now }),
+          ),
+          write: (part) => writer.write(part),
+          refuse: (record, error) => context.errantRecords.report(record, error),
+          onFailure: () => {
+            context.requestCommit();
+          },
+          batchRows: options['batch.size'],
         }),
-        message: (record) => {
-          recordTimeMs = record.timestamp;
-          return messageOf(record);
-        },
-        write: (rows) => writer.write(rows),
-        refuse: (record, error) => context.errantRecords.report(record, error),
-        onFailure: () => {
-          context.requestCommit();
-        },
-        batchRows: options['batch.size'],
-      });
-    });
+    );
   }
 
   async open(partitions: readonly TopicPartition[]): Promise<void> {
@@ -99,8 +93,6 @@ export class DbSinkTask implements SinkTask {
         ({ topic, partition } = original);
         lane = this.#laneOf.get(topicPartitionKey(topic, partition));
       }
-      // A tombstone says nothing about a row of these formats.
-      if (record.value === null) continue;
       if (lane !== undefined && lane.add(record)) await lane.roomForMore();
     }
     for (const each of this.#lanes) each.start();
@@ -125,13 +117,4 @@ export class DbSinkTask implements SinkTask {
     await this.#executor?.close();
     this.#executor = undefined;
   }
-}
-
-/** Text and bytes as they are; what a JSON converter has taken apart is put together again. */
-function messageOf(record: SinkRecord): string | Uint8Array {
-  const { value, valueSchema } = record;
-  if (typeof value === 'string' || value instanceof Uint8Array) return value;
-  const json = plainJson(valueSchema, value);
-  if (json === null) throw new DataError('The record has no value');
-  return json;
 }

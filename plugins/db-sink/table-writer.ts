@@ -5,10 +5,13 @@ import {
   DatabaseError,
   tableText,
   toError,
+  type DecodedPart,
   type DecodedRows,
+  type DecodedStatement,
   type Executor,
   type Fault,
   type Logger,
+  type Origin,
   type RowBatch,
   type TableShape,
   type WritePolicy,
@@ -46,20 +49,28 @@ export class TableWriter {
   }
 
   /**
-   * The rows that were refused, as faults; all others are stored. Rejects when the database stayed away for
-   * `max.retries` retries, each with `connection.attempts` attempts to connect.
+   * What was refused, as faults; all else is stored or done. Rejects when the database stayed away for `max.retries`
+   * retries, each with `connection.attempts` attempts to connect.
    */
-  async write(decoded: DecodedRows): Promise<readonly Fault[]> {
+  async write(part: DecodedPart): Promise<readonly Fault[]> {
     for (let retry = 0; ; retry++) {
       try {
-        return await this.#writeOnce(decoded);
+        return part.kind === 'rows' ? await this.#writeOnce(part.rows) : await this.#run(part.statement);
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
-        if (error.scope === 'table' || error.scope === 'record') return refuseAll(decoded, error);
+        if (error.scope === 'table' || error.scope === 'record') {
+          return part.kind === 'rows' ? refuseAll(part.rows, error) : [refused(part.statement, error)];
+        }
         if (error.scope === 'caller') throw error;
-        await this.#retryOrFail(error, retry, decoded);
+        await this.#retryOrFail(error, retry, part);
       }
     }
+  }
+
+  async #run({ sql }: DecodedStatement): Promise<readonly Fault[]> {
+    await this.#executor.query(sql, [], { signal: this.#signal });
+    this.#executor.catalogue.forget();
+    return [];
   }
 
   /** Whether rows of this line-protocol table get a primary tag derived from their tags; so until the table says no. */
@@ -97,11 +108,10 @@ export class TableWriter {
     return isDerived ? { ...batch, columns: batch.columns.filter((column) => column !== tag) } : batch;
   }
 
-  async #retryOrFail(error: DatabaseError, retry: number, { batch }: DecodedRows): Promise<void> {
+  async #retryOrFail(error: DatabaseError, retry: number, part: DecodedPart): Promise<void> {
     const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
-    const rows = `${String(batch.rowCount)} rows for table ${tableText(batch.table)}`;
+    const { rows, origin } = described(part);
     if (retry >= maxRetries || this.#signal.aborted) {
-      const origin = batch.rowCount > 0 ? batch.origins.at(0) : undefined;
       throw new DatabaseError(
         `${rows}, the first from ${origin === undefined ? 'nowhere' : describeOrigin(origin)}, could not be written after ${String(retry)} retries: ${error.message}`,
         { scope: error.scope, sqlstate: error.sqlstate, cause: error },
@@ -122,6 +132,19 @@ export class TableWriter {
       this.#logger.warn(`The database is still away: ${toError(away).message}`);
     }
   }
+}
+
+/** What of the part a message speaks of, and where it begins. */
+function described(part: DecodedPart): { readonly rows: string; readonly origin: Origin | undefined } {
+  if (part.kind === 'statement') return { rows: `The ${part.statement.kind} statement`, origin: part.statement.origin };
+  const { batch } = part.rows;
+  const rows = `${String(batch.rowCount)} rows for table ${tableText(batch.table)}`;
+  return { rows, origin: batch.rowCount > 0 ? batch.origins.at(0) : undefined };
+}
+
+function refused({ origin, table }: DecodedStatement, error: DatabaseError): Fault {
+  const { scope, message, column, sqlstate } = error;
+  return { scope, message, origin, table, column, sqlstate, cause: error };
 }
 
 /** Between the documented wait and one and a half of it, so that tasks do not come back in step. */

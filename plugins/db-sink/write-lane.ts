@@ -1,21 +1,20 @@
 import {
   DataError,
   DatabaseError,
+  partsOf,
   topicPartitionKey,
-  type DecodedRows,
-  type Decoder,
+  type DecodedPart,
   type Fault,
   type Origin,
   type SinkRecord,
 } from '../../src/index.ts';
+import type { RecordDecoder } from './record-decoder.ts';
 
 /** What a lane needs from its task. */
 export interface LaneParts {
-  readonly decoder: Decoder;
-  /** The message of a record as the decoder takes it; throws a DataError for values that are no message. */
-  readonly message: (record: SinkRecord) => string | Uint8Array;
-  /** Stores rows of one table, retries included; gives what was refused. */
-  readonly write: (rows: DecodedRows) => Promise<readonly Fault[]>;
+  readonly decoder: RecordDecoder;
+  /** Stores rows of one table or runs one statement, retries included; gives what was refused. */
+  readonly write: (part: DecodedPart) => Promise<readonly Fault[]>;
   /** By Connect's error policy; rejects when the task must fail. */
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
   /** Called when a write in the background failed, so that the task gets a turn to say so. */
@@ -40,7 +39,6 @@ export class WriteLane {
   readonly #parts: LaneParts;
   #waiting: Offsets = new Map();
   #waitingRecords: SinkRecord[] = [];
-  #undecodable: Fault[] = [];
   #inFlight: Offsets = new Map();
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -55,13 +53,7 @@ export class WriteLane {
     const key = topicPartitionKey(topic, partition);
     if (!this.#waiting.has(key)) this.#waiting.set(key, offset);
     this.#waitingRecords.push(record);
-    const origin: Origin = { kind: 'record', topic, partition, offset };
-    try {
-      this.#parts.decoder.add(this.#parts.message(record), origin);
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      this.#undecodable.push({ scope: 'record', message: error.message, origin, cause: error });
-    }
+    this.#parts.decoder.add(record, { kind: 'record', topic, partition, offset });
     return this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waitingRecords.length >= MAX_WAITING_RECORDS;
   }
 
@@ -104,7 +96,6 @@ export class WriteLane {
   async drop(): Promise<void> {
     this.#waiting = new Map();
     this.#waitingRecords = [];
-    this.#undecodable = [];
     this.#parts.decoder.take();
     await this.#writing;
   }
@@ -121,13 +112,12 @@ export class WriteLane {
 
   async #writeWaiting(): Promise<void> {
     const records = this.#waitingRecords;
-    const { rows, faults } = this.#parts.decoder.take();
+    const decoded = this.#parts.decoder.take();
     this.#inFlight = this.#waiting;
     this.#waiting = new Map();
     this.#waitingRecords = [];
-    const refused = [...this.#undecodable, ...faults];
-    this.#undecodable = [];
-    for (const decoded of rows) refused.push(...(await this.#parts.write(decoded)));
+    const refused = [...decoded.faults];
+    for (const part of partsOf(decoded)) refused.push(...(await this.#parts.write(part)));
     for (const [record, error] of refusals(records, refused)) await this.#parts.refuse(record, error);
     this.#inFlight = new Map();
   }

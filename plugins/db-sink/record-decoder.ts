@@ -1,0 +1,63 @@
+import {
+  DataError,
+  plainJson,
+  type Decoded,
+  type Decoder,
+  type Fault,
+  type Origin,
+  type SinkRecord,
+} from '../../src/index.ts';
+
+/** Collects records into rows, as `Decoder` does for messages: by a message format, or by the records' own schemas. */
+export interface RecordDecoder {
+  /** Never throws for data: what cannot be read becomes a fault with its origin. */
+  add(record: SinkRecord, origin: Origin): void;
+  /** Rows, statements and faults since the last take; resets the decoder. */
+  take(): Decoded;
+  /** Rows waiting to be taken; a statement counts as one. */
+  readonly rowCount: number;
+}
+
+/** Records whose value is a message of one of the documented formats. */
+export class MessageDecoder implements RecordDecoder {
+  readonly #decoder: Decoder;
+  #undecodable: Fault[] = [];
+  #recordTimeMs: number | null = null;
+
+  /** `create` gets a clock of microseconds: a line without a time has its record's, so that delivered again it is the same row. */
+  constructor(create: (now: () => number) => Decoder) {
+    this.#decoder = create(() => (this.#recordTimeMs ?? Date.now()) * 1000);
+  }
+
+  get rowCount(): number {
+    return this.#decoder.rowCount;
+  }
+
+  add(record: SinkRecord, origin: Origin): void {
+    // A tombstone says nothing about a row of these formats.
+    if (record.value === null) return;
+    this.#recordTimeMs = record.timestamp;
+    try {
+      this.#decoder.add(messageOf(record), origin);
+    } catch (error) {
+      if (!(error instanceof DataError)) throw error;
+      this.#undecodable.push({ scope: 'record', message: error.message, origin, cause: error });
+    }
+  }
+
+  take(): Decoded {
+    const decoded = this.#decoder.take();
+    const undecodable = this.#undecodable;
+    this.#undecodable = [];
+    return undecodable.length === 0 ? decoded : { ...decoded, faults: [...undecodable, ...decoded.faults] };
+  }
+}
+
+/** Text and bytes as they are; what a JSON converter has taken apart is put together again. */
+function messageOf(record: SinkRecord): string | Uint8Array {
+  const { value, valueSchema } = record;
+  if (typeof value === 'string' || value instanceof Uint8Array) return value;
+  const json = plainJson(valueSchema, value);
+  if (json === null) throw new DataError('The record has no value');
+  return json;
+}
