@@ -1,7 +1,8 @@
-import { ingestLines, ingestReadableLines } from './ingest-lines.ts';
+import { ingestLines } from './ingest-lines.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type BadLine, type Outcome } from './ingest-outcome.ts';
-import { lineTimes } from './ingest-precision.ts';
+import { lineTimes, type LineTimes } from './ingest-precision.ts';
 import { growingTables } from './ingest-store.ts';
+import { ingestWhole } from './ingest-whole.ts';
 import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from './route.ts';
 import { TEXTS } from './texts.ts';
 
@@ -78,12 +79,11 @@ function thirdVersionRoute(): Route {
     databaseParameters: ['db'],
     handle: async (request) => {
       const acceptsPartial = request.query.get('accept_partial') !== 'false';
-      const outcome = await store(request, 'auto', acceptsPartial ? ingestLines : ingestReadableLines);
+      const outcome = await (acceptsPartial ? store(request, 'auto') : ingestWhole(request, timesOf(request, 'auto')));
       const headers = outcomeHeaders(outcome);
       const status = statusOf(outcome, 204);
       if (status === 204) return { status, headers };
-      const body = acceptsPartial || outcome.stored > 0 ? partialBody(outcome) : refusedBody(outcome);
-      return jsonAnswer(status, body, headers);
+      return jsonAnswer(status, acceptsPartial ? partialBody(outcome) : refusedBody(outcome), headers);
     },
     failure: (failure): ApiAnswer => {
       if (isEmptyBody(failure)) return { status: 204 };
@@ -113,9 +113,12 @@ function lineError(bad: BadLine): unknown {
   return { original_line: bad.text ?? '', line_number: bad.line, error_message: reasonOf(bad) };
 }
 
-async function store(request: ApiRequest, precision: string, ingest = ingestLines): Promise<Outcome> {
-  const times = lineTimes(request.query.get('precision') ?? precision);
-  return ingest(request.body(), times, growingTables(request));
+async function store(request: ApiRequest, precision: string): Promise<Outcome> {
+  return ingestLines(request.body(), timesOf(request, precision), growingTables(request));
+}
+
+function timesOf({ query }: ApiRequest, fallback: string): LineTimes {
+  return lineTimes(query.get('precision') ?? fallback);
 }
 
 /** Clients of InfluxDB may flush nothing; it takes that. */

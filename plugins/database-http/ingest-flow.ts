@@ -42,7 +42,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
 }
 
 /** Anything that is not understood is unexpected, and is answered and logged by whoever called. */
-function asFailure(error: Error): ApiFailure {
+export function asFailure(error: Error): ApiFailure {
   if (error instanceof ApiFailure) return error;
   if (!(error instanceof DatabaseError)) throw error;
   const failure = databaseFailure(error);

@@ -4,6 +4,7 @@ import {
   type DecodedRows,
   type RowBatch,
   type Table,
+  type TableWriter,
   type WritePolicy,
   type WriteReport,
 } from '../../src/index.ts';
@@ -48,17 +49,17 @@ function brokenRule({ name, columns }: Table): string | undefined {
   return `table "${name.name}" cannot take lines here: it has no primary tag named ${PRIMARY_TAG}`;
 }
 
-/** Writes into tables that are created and extended for the rows. */
-export function growingTables(place: Place): Store {
+/** Writes into tables that are created and extended for the rows; `writer`: the executor, or a transaction of it. */
+export function growingTables(place: Place, writer: TableWriter = place.executor): Store {
   return async (rows) =>
     orRefused(rows.batch, async () => {
-      const table = await place.executor.catalogue.find(rows.batch.table);
-      if (table === undefined && (await place.executor.engine()) === 'relational') {
+      const table = await writer.catalogue.find(rows.batch.table);
+      if (table === undefined && (await writer.engine()) === 'relational') {
         throw refusal(`table "${tableText(rows.batch.table)}" is not created: the database is relational`, '0A000');
       }
       const batch = table === undefined ? rows.batch : fitToTable(rows.batch, table);
-      if (rows.shape === undefined) return place.executor.write(batch, policyOf(place, rows));
-      return place.executor.writeGrowing(batch, rows.shape, policyOf(place, rows));
+      if (rows.shape === undefined) return writer.write(batch, policyOf(place, rows));
+      return writer.writeGrowing(batch, rows.shape, policyOf(place, rows));
     });
 }
 

@@ -94,15 +94,8 @@ export interface WritePolicy {
   readonly timeoutMs?: number | undefined;
 }
 
-/**
- * The one door to a database for connectors and HTTP routes: one (server, database, user). Pools are shared by
- * executors of the same three within the process.
- */
-export interface Executor {
-  /** Pins one connection for `work`; it is given back clean, or dropped when it cannot be cleaned. */
-  session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
-  /** One statement on any connection. */
-  query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
+/** What writes rows into tables: an executor, or one transaction of it. */
+export interface TableWriter {
   readonly catalogue: TableCatalogue;
   engine(): Promise<Engine>;
   /**
@@ -120,5 +113,24 @@ export interface Executor {
    * right to) come back as faults. Rejects as `write` does, and with the database's error when the table cannot be created.
    */
   writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport>;
+}
+
+/**
+ * The one door to a database for connectors and HTTP routes: one (server, database, user). Pools are shared by
+ * executors of the same three within the process.
+ */
+export interface Executor extends TableWriter {
+  /** Pins one connection for `work`; it is given back clean, or dropped when it cannot be cleaned. */
+  session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
+  /** One statement on any connection. */
+  query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
+  /**
+   * Does `work` in one transaction on one connection: what its writer did is committed when it resolves, tables that were made
+   * or changed included, and undone when it rejects. Reports and faults are those of `write`; whether faults undo the rest is
+   * for `work` to say, by rejecting. It is done again when the server rolls back for others' sake (deadlock), so it must bear
+   * that; batches in the same order of tables everywhere make that rare. Rejects as `work` does, as `write` does, and with
+   * the database's error when the commit fails (a deferred constraint: scope `record`).
+   */
+  atomically<T>(work: (writer: TableWriter) => Promise<T>, signal?: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }

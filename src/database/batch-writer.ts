@@ -7,9 +7,9 @@ import type { WritePolicy } from './api.ts';
 import { BatchFaults } from './batch-faults.ts';
 import { type Catalogue, missing } from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
-import type { Connection } from './connection.ts';
+import type { StatementRunner } from './connection.ts';
 import { encodeRows, type Parameters } from './encode-batch.ts';
-import type { Pool } from './pool.ts';
+import type { Condition } from './pool.ts';
 import { type KeyPart, remainingRows, rowsInRounds, type RowSelection, selectRows } from './row-selection.ts';
 import { applySessionOptions } from './session.ts';
 import { isRollback } from './sqlstate.ts';
@@ -28,16 +28,36 @@ interface Round extends RowSelection {
   readonly parameters: Parameters;
 }
 
+/** Where a writer gets its connections: the pool, or one connection within a transaction. */
+export interface ConnectionSource {
+  lend<T>(
+    work: (connection: StatementRunner) => Promise<T>,
+    condition: Condition,
+    signal: AbortSignal | undefined,
+  ): Promise<T>;
+}
+
+interface WriterOptions {
+  readonly namedStatements: boolean;
+  /** How often a statement is sent again that was rolled back for others' sake; within a transaction 0. */
+  readonly rollbackRetries?: number;
+}
+
 /** Writes row batches: plan, encode, send, and find the rows that the data makes impossible. */
 export class BatchWriter {
-  readonly #pool: Pool;
+  readonly #connections: ConnectionSource;
   readonly #catalogue: Catalogue;
-  readonly #namedStatements: boolean;
+  readonly #options: WriterOptions;
 
-  constructor(pool: Pool, catalogue: Catalogue, options: { namedStatements: boolean }) {
-    this.#pool = pool;
+  constructor(connections: ConnectionSource, catalogue: Catalogue, options: WriterOptions) {
+    this.#connections = connections;
     this.#catalogue = catalogue;
-    this.#namedStatements = options.namedStatements;
+    this.#options = options;
+  }
+
+  /** The same writer on a connection that is in a transaction. */
+  within(connections: ConnectionSource, catalogue: Catalogue): BatchWriter {
+    return new BatchWriter(connections, catalogue, { ...this.#options, rollbackRetries: 0 });
   }
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
@@ -56,7 +76,7 @@ export class BatchWriter {
   async #attempt(batch: RowBatch, policy: WritePolicy): Promise<WriteAttempt> {
     const table = this.#catalogue.remembered(batch.table);
     if (table === undefined) return this.#freshAttempt(batch, policy);
-    const attempt = new WriteAttempt(batch, table, policy, this.#namedStatements);
+    const attempt = new WriteAttempt(batch, table, policy, this.#options);
     const isFresh = this.#catalogue.remembered(batch.table, FRESH_MS) !== undefined;
     return attempt.isDoubtful && !isFresh ? this.#freshAttempt(batch, policy) : attempt;
   }
@@ -64,19 +84,20 @@ export class BatchWriter {
   async #freshAttempt(batch: RowBatch, policy: WritePolicy): Promise<WriteAttempt> {
     const table = await this.#catalogue.refresh(batch.table);
     if (table === undefined) throw missing(batch.table);
-    return new WriteAttempt(batch, table, policy, this.#namedStatements);
+    return new WriteAttempt(batch, table, policy, this.#options);
   }
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {
     if (attempt.isEmpty) return attempt.report();
     const timeZone = attempt.readsTimeTexts ? policy.timeZone : undefined;
-    const connection = await this.#pool.acquire(policy.signal);
-    try {
-      await applySessionOptions(connection, { timeZone });
-      await attempt.run(connection);
-    } finally {
-      this.#pool.release(connection, timeZone === undefined ? 'clean' : 'used');
-    }
+    await this.#connections.lend(
+      async (connection) => {
+        await applySessionOptions(connection, { timeZone });
+        await attempt.run(connection);
+      },
+      timeZone === undefined ? 'clean' : 'used',
+      policy.signal,
+    );
     return attempt.report();
   }
 }
@@ -90,13 +111,13 @@ class WriteAttempt {
   readonly #rounds: readonly Round[];
   #stored = 0;
   #discarded = 0;
-  readonly #namedStatements: boolean;
+  readonly #options: WriterOptions;
 
-  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, namedStatements: boolean) {
+  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, options: WriterOptions) {
     this.#batch = batch;
     this.#policy = policy;
     this.#plan = planWrite(table, batch.columns, policy.dedupRule);
-    this.#namedStatements = namedStatements;
+    this.#options = options;
     this.#faults = new BatchFaults(batch);
     this.#faults.addMisfits(table, this.#plan, policy.unknownColumns);
     this.#rounds = this.#encode();
@@ -119,7 +140,7 @@ class WriteAttempt {
     );
   }
 
-  async run(connection: Connection): Promise<void> {
+  async run(connection: StatementRunner): Promise<void> {
     for (const [index, round] of this.#rounds.entries()) {
       // Rows of later rounds have keys of earlier ones.
       if (index === 0 && (await this.#sendFirstTry(connection, round))) continue;
@@ -179,7 +200,7 @@ class WriteAttempt {
   }
 
   /** Sends all rows as a plain insert where that may work; false when it did not, and nothing was stored. */
-  async #sendFirstTry(connection: Connection, { rows, parameters }: Round): Promise<boolean> {
+  async #sendFirstTry(connection: StatementRunner, { rows, parameters }: Round): Promise<boolean> {
     const { firstTry } = this.#plan;
     if (firstTry?.hope.isThere !== true) return false;
     try {
@@ -195,7 +216,7 @@ class WriteAttempt {
 
   /** Sends rows; when the server refuses them for their data, halves them in order until it is clear which ones. */
   async #send(
-    connection: Connection,
+    connection: StatementRunner,
     rows: Int32Array,
     parameters: Parameters,
     selection: RowSelection,
@@ -218,7 +239,12 @@ class WriteAttempt {
   }
 
   /** The row is at fault; the one it stood for gets its chance. */
-  async #giveUp(connection: Connection, row: number, error: DatabaseError, selection: RowSelection): Promise<void> {
+  async #giveUp(
+    connection: StatementRunner,
+    row: number,
+    error: DatabaseError,
+    selection: RowSelection,
+  ): Promise<void> {
     this.#faults.refusedByServer(row, error);
     const standIn = selection.standIns?.[row] ?? -1;
     if (standIn < 0) return;
@@ -236,15 +262,16 @@ class WriteAttempt {
     }
   }
 
-  async #insert(connection: Connection, { name, text }: PreparedText, parameters: Parameters): Promise<number> {
+  async #insert(connection: StatementRunner, { name, text }: PreparedText, parameters: Parameters): Promise<number> {
     const { signal, timeoutMs } = this.#policy;
-    const statement = { text, name: this.#namedStatements ? name : undefined, values: parameters };
+    const { namedStatements, rollbackRetries = ROLLBACK_RETRIES } = this.#options;
+    const statement = { text, name: namedStatements ? name : undefined, values: parameters };
     for (let attempt = 0; ; attempt++) {
       try {
         return (await connection.run(statement, { signal, timeoutMs })).rowCount;
       } catch (error) {
         const mayRetry = error instanceof DatabaseError && isRollback(error);
-        if (!mayRetry || attempt >= ROLLBACK_RETRIES) throw error;
+        if (!mayRetry || attempt >= rollbackRetries) throw error;
       }
       await delay(ROLLBACK_BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
     }

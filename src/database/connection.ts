@@ -20,6 +20,9 @@ export interface Statement {
   readonly values?: readonly (string | Buffer | null)[] | undefined;
 }
 
+/** What runs statements: a connection, or one with savepoints around each. */
+export type StatementRunner = Pick<Connection, 'run'>;
+
 /** Every value stays the server's text: int8, numeric and timestamps lose nothing on the way. */
 export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value };
 

@@ -1,7 +1,6 @@
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import { engineOf } from '../sql/mark.ts';
 import type {
   Engine,
   Executor,
@@ -10,6 +9,7 @@ import type {
   SessionOptions,
   StatementOptions,
   TableCatalogue,
+  TableWriter,
   WritePolicy,
 } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
@@ -17,12 +17,11 @@ import type { Catalogue, CatalogueSource } from './catalogue.ts';
 import type { Connection } from './connection.ts';
 import type { Condition, Pool } from './pool.ts';
 import { ReadSession } from './read-session.ts';
+import { readEngine } from './engine-mark.ts';
 import { GrowingWriter } from './growing-writer.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
-
-const ENGINE_QUERY =
-  "SELECT shobj_description(oid, 'pg_database') FROM pg_catalog.pg_database WHERE datname = current_database()";
+import { atomically } from './transaction.ts';
 
 /** What executors of one (server, database, user) share. */
 export class Database implements CatalogueSource {
@@ -108,8 +107,7 @@ export class PooledExecutor implements Executor {
   }
 
   async engine(): Promise<Engine> {
-    const result = await this.#open().session((session) => session.query(ENGINE_QUERY));
-    return engineOf(result.rows[0]?.[0] ?? null) ?? 'unmarked';
+    return this.#open().session(readEngine);
   }
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
@@ -118,6 +116,10 @@ export class PooledExecutor implements Executor {
 
   async writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
     return this.#open().growingWriter.write(batch, shape, policy);
+  }
+
+  async atomically<T>(work: (writer: TableWriter) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return atomically(this.#open(), work, signal);
   }
 
   async close(): Promise<void> {

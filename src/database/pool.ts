@@ -102,6 +102,16 @@ export class Pool {
     });
   }
 
+  /** Lends a connection for `work`; it comes back in `condition`. */
+  async lend<T>(work: (connection: Connection) => Promise<T>, condition: Condition, signal?: AbortSignal): Promise<T> {
+    const connection = await this.acquire(signal);
+    try {
+      return await work(connection);
+    } finally {
+      this.release(connection, condition);
+    }
+  }
+
   /** Takes a lent connection back. A used one is cleaned first; the caller does not wait for that. */
   release(connection: Connection, condition: Condition): void {
     if (!connection.reusable || this.#stopped.signal.aborted) {

@@ -1,6 +1,6 @@
 import { DatabaseError } from '../errors.ts';
 import type { QueryResult, Session, SessionOptions, StatementOptions } from './api.ts';
-import type { Connection } from './connection.ts';
+import type { Connection, StatementRunner } from './connection.ts';
 import { readCursor } from './cursor.ts';
 
 /** Statements whose traces no cleaning removes: the connection is dropped after its turn. */
@@ -113,7 +113,7 @@ export class PinnedSession implements Session {
 }
 
 /** Puts a session's settings in force; the pool's cleaning undoes them. A value that the server refuses: scope `caller`. */
-export async function applySessionOptions(connection: Connection, options: SessionOptions): Promise<void> {
+export async function applySessionOptions(connection: StatementRunner, options: SessionOptions): Promise<void> {
   const settings: [string, string][] = [];
   if (options.timeZone !== undefined) settings.push(['TimeZone', options.timeZone]);
   if (options.readOnly === true) settings.push(['default_transaction_read_only', 'on']);

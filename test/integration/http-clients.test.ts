@@ -162,6 +162,51 @@ describe('stock clients write through the alias routes', () => {
     assert.deepEqual(await api.rows('SELECT count(*) FROM whole'), [['2']]);
   });
 
+  it('/api/v3/write_lp?accept_partial=false stores nothing when the database refuses a line, tables included', async () => {
+    await api.database.run('CREATE TABLE strict (k_timestamp timestamptz(3) PRIMARY KEY, v int2, w varchar(3))');
+    const good = Array.from({ length: 300 }, (_, id) => `strict v=${String(id)}i ${String(id + 1)}000000`);
+    const refusals: [line: string, reason: RegExp][] = [
+      ['strict v=1.5 999000000', /^pq: .*1\.5 is not an integer/],
+      ['strict v=70000i 999000000', /^pq: .*(?:out of|range)/],
+      ['strict v="\0" 999000000', /^pq: /],
+      [`strict,${'n'.repeat(64)}=x v=1i 999000000`, /^pq: .*63/],
+    ];
+    for (const [line, reason] of refusals) {
+      const body = ['aaa v=1 1', ...good, line, 'zzz v=1 1', 'strict added=1 5'];
+      const answer = await api.post('/api/v3/write_lp?accept_partial=false&precision=ns', body.join('\n'));
+      assert.equal(answer.status, 400, answer.text);
+      const { error, data } = JSON.parse(answer.text) as { error: string; data: Record<string, unknown> };
+      assert.equal(error, 'parsing failed for write_lp endpoint');
+      assert.deepEqual([data['original_line'], data['line_number']], [line, 302]);
+      assert.match(String(data['error_message']), reason);
+      assert.deepEqual(
+        await api.rows(`SELECT (SELECT count(*) FROM strict), to_regclass('aaa'), to_regclass('zzz'),
+          (SELECT count(*) FROM pg_attribute WHERE attrelid = 'strict'::regclass AND attnum > 0)`),
+        [['0', null, null, '3']],
+      );
+    }
+    const whole = ['aaa v=1 1', ...good, 'zzz v=1 1', 'strict added=1 5'].join('\n');
+    assert.equal((await api.post('/api/v3/write_lp?accept_partial=false&precision=ns', whole)).status, 204);
+    assert.deepEqual(await stored('SELECT (SELECT count(*) FROM strict), (SELECT count(*) FROM zzz)'), [[301, 1]]);
+    assert.equal((await api.post('/restapi/linedb', 'strict later=1i 7000')).body.code, 0);
+  });
+
+  it('bodies with accept_partial=false that come together are each stored whole, in the same tables', async () => {
+    const body = (id: number) =>
+      ['one', 'two', 'six'].map((t) => `tog${t},h=${String(id)} f${String(id % 3)}=1i ${String(id + 1)}000`).join('\n');
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, (_, id) => api.post('/api/v3/write_lp?accept_partial=false&precision=ns', body(id))),
+    );
+    assert.deepEqual(new Set(answers.map(({ text }) => text)), new Set(['']));
+    const count = (t: string) => `(SELECT count(*) FROM tog${t})`;
+    assert.deepEqual(await stored(`SELECT ${count('one')}, ${count('two')}, ${count('six')}`), [[20, 20, 20]]);
+    assert.deepEqual(
+      await api.rows(`SELECT count(*) FROM pg_stat_activity WHERE state LIKE 'idle in transaction%' AND
+        datname = current_database()`),
+      [['0']],
+    );
+  });
+
   it('@questdb/nodejs-client over HTTP', async () => {
     const { user, password } = credentials();
     const { host } = new URL(api.address);

@@ -1,0 +1,128 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { RowBatch, WriteReport } from '../data/row-batch.ts';
+import type { TableShape } from '../data/table-shape.ts';
+import { DatabaseError } from '../errors.ts';
+import type { Engine, Session, TableWriter, WritePolicy } from './api.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import { Catalogue } from './catalogue.ts';
+import type { StatementRunner } from './connection.ts';
+import { readEngine } from './engine-mark.ts';
+import { GrowingWriter } from './growing-writer.ts';
+import type { Pool } from './pool.ts';
+import { SchemaGrowth } from './schema-growth.ts';
+import { PinnedSession } from './session.ts';
+import { isRollback } from './sqlstate.ts';
+
+/** A transaction that the server rolled back for others' sake (class 40) is done again this often. */
+const RETRIES = 5;
+const BACKOFF_MS = 20;
+
+interface Parts {
+  readonly pool: Pool;
+  readonly catalogue: Catalogue;
+  readonly writer: BatchWriter;
+}
+
+/** Does `work` in one transaction of one connection; see Executor.atomically. */
+export async function atomically<T>(
+  parts: Parts,
+  work: (writer: TableWriter) => Promise<T>,
+  signal?: AbortSignal,
+): Promise<T> {
+  for (let attempt = 0; ; attempt++) {
+    try {
+      return await attemptOnce(parts, work, signal);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || !isRollback(error) || attempt >= RETRIES) throw error;
+    }
+    await delay(BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
+  }
+}
+
+async function attemptOnce<T>(
+  { pool, catalogue, writer }: Parts,
+  work: (writer: TableWriter) => Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<T> {
+  return pool.lend(
+    async (connection) => {
+      const session = new PinnedSession(connection, {});
+      const transaction = new Transaction(session, connection, writer);
+      try {
+        return await session.transaction(() => work(transaction));
+      } finally {
+        await session.end();
+        // Others see what was changed when they look again.
+        if (transaction.hasChangedTables) catalogue.forget();
+      }
+    },
+    'used',
+    signal,
+  );
+}
+
+/**
+ * The writes of one transaction, one after another whatever the caller awaits. Each statement that may fail has a savepoint, so
+ * that bad rows are found as everywhere else. Tables are looked at, made and changed within the transaction too.
+ */
+class Transaction implements TableWriter {
+  readonly catalogue: Catalogue;
+  hasChangedTables = false;
+  readonly #session: Session;
+  readonly #writer: BatchWriter;
+  readonly #growingWriter: GrowingWriter;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(session: Session, connection: StatementRunner, writer: BatchWriter) {
+    this.#session = session;
+    const runner: StatementRunner = {
+      run: (statement, options) => savepoint(session, () => connection.run(statement, options)),
+    };
+    const inner: Session = {
+      query: (...call) => session.query(...call),
+      stream: (...call) => session.stream(...call),
+      transaction: (work) => {
+        this.hasChangedTables = true;
+        return savepoint(session, work);
+      },
+    };
+    const source = { session: <T>(work: (session: Session) => Promise<T>) => work(inner) };
+    this.catalogue = new Catalogue(source);
+    this.#writer = writer.within({ lend: (work) => work(runner) }, this.catalogue);
+    this.#growingWriter = new GrowingWriter(this.catalogue, new SchemaGrowth(source, this.catalogue), this.#writer);
+  }
+
+  async engine(): Promise<Engine> {
+    return readEngine(this.#session);
+  }
+
+  async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
+    return this.#inTurn(() => this.#writer.write(batch, policy));
+  }
+
+  async writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
+    return this.#inTurn(() => this.#growingWriter.write(batch, shape, policy));
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#tail.catch(() => undefined).then(work);
+    this.#tail = turn;
+    return turn;
+  }
+}
+
+async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
+  await session.query('SAVEPOINT sluice');
+  try {
+    const result = await work();
+    await session.query('RELEASE SAVEPOINT sluice');
+    return result;
+  } catch (error) {
+    // When even that fails the connection is gone, and the first error is the one to tell.
+    await session
+      .query('ROLLBACK TO SAVEPOINT sluice')
+      .then(() => session.query('RELEASE SAVEPOINT sluice'))
+      .catch(() => undefined);
+    throw error;
+  }
+}
