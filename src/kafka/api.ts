@@ -1,3 +1,4 @@
+import type { MessageBlock } from '../data/message-block.ts';
 import type { TopicPartition } from '../data/record.ts';
 
 /** Java client properties as worker files and overrides have them (`bootstrap.servers`, `security.protocol`, …). */
@@ -19,6 +20,15 @@ export interface ConsumedRecord {
 export interface ConsumedHeader {
   readonly key: string;
   readonly value: Buffer | null;
+}
+
+/** Consecutive records of one partition, from which single ones can be made. */
+export interface ConsumedBlock extends MessageBlock {
+  key(index: number): Buffer | null;
+  headers(index: number): readonly ConsumedHeader[];
+  /** Whether any record has headers. */
+  readonly hasHeaders: boolean;
+  record(index: number): ConsumedRecord;
 }
 
 export interface PartitionPosition extends TopicPartition {
@@ -53,6 +63,8 @@ export interface Consumer {
    * waited for, logged once per outage.
    */
   poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
+  /** As `poll`, with the records left where the broker packed them. */
+  pollBlocks(timeoutMs: number): Promise<readonly ConsumedBlock[]>;
   assignment(): readonly TopicPartition[];
   /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
   position(partition: TopicPartition): number | undefined;

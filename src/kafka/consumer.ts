@@ -9,6 +9,7 @@ import { ConsumerMembership, type TopicSelection } from './consumer-membership.t
 import { ClosedError, CommitRefusedError, isRetriable } from './errors.ts';
 import { Fetcher } from './fetcher.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
+import type { RecordBlock } from './record-block.ts';
 import { Backoff, idle, retry, within } from './retry.ts';
 import { Signal } from './signal.ts';
 import { StartPositions } from './start-positions.ts';
@@ -91,6 +92,14 @@ export class KafkaConsumer implements Consumer {
   }
 
   async poll(timeoutMs: number): Promise<readonly ConsumedRecord[]> {
+    const records: ConsumedRecord[] = [];
+    for (const block of await this.pollBlocks(timeoutMs)) {
+      for (let index = 0; index < block.count; index++) records.push(block.record(index));
+    }
+    return records;
+  }
+
+  async pollBlocks(timeoutMs: number): Promise<readonly RecordBlock[]> {
     if (this.#closed) throw new ClosedError('The consumer');
     if (this.#polling !== undefined) throw new Error('poll is not to be called while another poll waits');
     const polling = this.#poll(Date.now() + timeoutMs);
@@ -188,22 +197,22 @@ export class KafkaConsumer implements Consumer {
     }
   }
 
-  async #poll(deadline: number): Promise<readonly ConsumedRecord[]> {
-    const records: ConsumedRecord[] = [];
+  async #poll(deadline: number): Promise<readonly RecordBlock[]> {
+    const blocks: RecordBlock[] = [];
     await this.#yield();
     for (;;) {
       if (this.#woken) break;
       await this.#membership?.coordinate();
       this.#throwFailures();
       const mayTake = this.#membership?.announced ?? true;
-      if (mayTake && this.#fetcher.take(records, this.#config.maxPollRecords)) break;
+      if (mayTake && this.#fetcher.take(blocks, this.#config.maxPollRecords)) break;
       this.#findPositions();
       const remainingMs = deadline - Date.now();
       if (remainingMs <= 0) break;
       await this.#progress.wait(remainingMs);
     }
     this.#woken = false;
-    return records;
+    return blocks;
   }
 
   async #yield(): Promise<void> {

@@ -1,13 +1,13 @@
 import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
 import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { ConsumedRecord } from './api.ts';
 import type { Cluster } from './cluster.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { ErrorCode, LEADER_MOVED } from './error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from './errors.ts';
 import { fetchCall, type FetchedPartition, type FetchPosition } from './fetch-protocol.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
+import type { RecordBlock } from './record-block.ts';
 import { Backoff, idle } from './retry.ts';
 import { Signal } from './signal.ts';
 import type { TopicMetadata } from './topic-metadata.ts';
@@ -75,17 +75,23 @@ export class Fetcher {
   }
 
   /**
-   * Appends up to `max` records, in offset order per partition; a partition's turn lasts one answer of the broker.
-   * True when positions moved, be it past records that nobody sees (aborted, transaction markers).
+   * Appends blocks of up to `max` records in all, in offset order per partition; a partition's turn lasts one answer of the
+   * broker. True when positions moved, be it past records that nobody sees (aborted, transaction markers).
    */
-  take(into: ConsumedRecord[], max: number): boolean {
+  take(into: RecordBlock[], max: number): boolean {
     let moved = false;
+    let left = max;
     try {
-      while (into.length < max) {
+      while (left > 0) {
         const buffer = this.#nextBuffered();
         if (buffer === undefined) break;
         moved = true;
-        if (buffer.take(into, max - into.length)) this.#moveToEnd(buffer);
+        const { block, finished } = buffer.take(left);
+        if (block !== undefined && block.count > 0) {
+          into.push(block);
+          left -= block.count;
+        }
+        if (finished) this.#moveToEnd(buffer);
       }
     } catch (error) {
       // What was read before the damage is still good; the failure is for the next poll.

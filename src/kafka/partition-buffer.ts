@@ -1,5 +1,5 @@
-import type { ConsumedRecord } from './api.ts';
 import { nextOffsetOf } from './record-batch.ts';
+import type { RecordBlock } from './record-block.ts';
 import { RecordSet, type AbortedTransaction } from './record-set.ts';
 
 /**
@@ -70,16 +70,17 @@ export class PartitionBuffer {
     this.#bufferedBytes += set.byteLength;
   }
 
-  /** Appends up to `max` records of the oldest answer; true when that has been read to its end. */
-  take(into: ConsumedRecord[], max: number): boolean {
+  /** Up to `max` records of the oldest answer; `finished` when that has been read to its end. */
+  take(max: number): { readonly block: RecordBlock | undefined; readonly finished: boolean } {
     const [set] = this.#sets;
-    if (set === undefined) return true;
-    const finished = set.read(into, max);
+    if (set === undefined) return { block: undefined, finished: true };
+    const block = set.readBlock(max);
     this.#position = set.nextOffset;
+    const finished = set.isAtEnd;
     if (finished) {
       this.#sets.shift();
       this.#bufferedBytes -= set.byteLength;
     }
-    return finished;
+    return { block, finished };
   }
 }

@@ -1,9 +1,11 @@
 import { toError } from '../errors.ts';
-import type { ConsumedHeader, ConsumedRecord } from './api.ts';
+import type { ConsumedRecord } from './api.ts';
 import { codecFor, compressionOf, type PackedType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { RecordFormatError } from './errors.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, readInt64 } from './record-batch.ts';
+import { RecordBlock } from './record-block.ts';
+import { isAbortMarker, readRecords, type OpenBatch } from './record-reader.ts';
 
 /** A transaction that was aborted: the producer's records from `firstOffset` to its abort marker do not count. */
 export interface AbortedTransaction {
@@ -11,8 +13,8 @@ export interface AbortedTransaction {
   readonly firstOffset: number;
 }
 
-const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
-const ABORT_MARKER = 0;
+/** A block is decoded as one text: larger ones gain nothing and cost memory. */
+const MAX_BLOCK_BYTES = 1_048_576;
 
 /**
  * One partition's part of one fetch answer, decoded on demand: batches are unpacked one at a time when the reader comes
@@ -55,55 +57,51 @@ export class RecordSet {
   read(into: ConsumedRecord[], max: number): boolean {
     const end = into.length + max;
     while (into.length < end) {
-      const batch = (this.#batch ??= this.#openNext());
-      if (batch === undefined) return true;
-      this.#readBatch(batch, into, end);
+      const block = this.readBlock(end - into.length);
+      if (block === undefined) return true;
+      for (let index = 0; index < block.count; index++) into.push(block.record(index));
+    }
+    return this.isAtEnd;
+  }
+
+  /**
+   * Up to `max` records as one block, as long as they lie in the same bytes: batches that are not packed share the answer's.
+   * `undefined` when the set has been read to its end.
+   */
+  readBlock(max: number): RecordBlock | undefined {
+    let block: RecordBlock | undefined;
+    for (;;) {
+      let batch: OpenBatch | undefined;
+      try {
+        batch = this.#batch ??= this.#openNext();
+      } catch (error) {
+        // What was read before the damage is still good; the next call meets it again.
+        if (block !== undefined) return block;
+        throw error;
+      }
+      if (batch === undefined) return block;
+      const timestampType = batch.appendTime === undefined ? 'CreateTime' : 'LogAppendTime';
+      block ??= new RecordBlock({ topic: this.#topic, partition: this.#partition }, batch.bytes, timestampType);
+      if (block.bytes !== batch.bytes || block.timestampType !== timestampType) return block;
+      const countBefore = block.count;
+      const damage = readRecords(batch, block, this.#nextOffset, max, MAX_BLOCK_BYTES);
+      if (block.count > countBefore) this.#nextOffset = (block.offsets[block.count - 1] ?? 0) + 1;
+      if (damage !== undefined && block.count > 0) return block;
+      if (damage !== undefined) throw this.#damaged(damage);
       if (batch.remaining === 0) {
         this.#nextOffset = Math.max(this.#nextOffset, batch.nextOffset);
         this.#batch = undefined;
       }
+      if (block.count > 0 && (block.count >= max || this.#isLarge(block))) return block;
     }
+  }
+
+  get isAtEnd(): boolean {
     return this.#batch === undefined && this.#nextBatchEnd() === undefined;
   }
 
-  #readBatch(batch: OpenBatch, into: ConsumedRecord[], end: number): void {
-    const { bytes, baseOffset, baseTimestamp, appendTime } = batch;
-    const topic = this.#topic;
-    const partition = this.#partition;
-    const from = this.#nextOffset;
-    const timestampType = appendTime === undefined ? 'CreateTime' : 'LogAppendTime';
-    cursor = batch.at;
-    let remaining = batch.remaining;
-    while (remaining > 0 && into.length < end) {
-      remaining -= 1;
-      const length = readVarint(bytes);
-      const recordEnd = cursor + length;
-      cursor += 1;
-      const timestampDelta = readVarlong(bytes);
-      const offset = baseOffset + readVarint(bytes);
-      if (offset < from) {
-        cursor = recordEnd;
-        continue;
-      }
-      const key = readBytes(bytes);
-      const value = readBytes(bytes);
-      const headerCount = readVarint(bytes);
-      if (recordEnd > bytes.length || length < 0) throw this.#damaged('a record goes beyond its batch');
-      into.push({
-        topic,
-        partition,
-        offset,
-        timestamp: appendTime ?? baseTimestamp + timestampDelta,
-        timestampType,
-        key,
-        value,
-        headers: headerCount === 0 ? NO_HEADERS : readHeaders(bytes, headerCount),
-      });
-      cursor = recordEnd;
-      this.#nextOffset = offset + 1;
-    }
-    batch.at = cursor;
-    batch.remaining = remaining;
+  #isLarge({ count, valueStarts, valueEnds }: RecordBlock): boolean {
+    return (valueEnds[count - 1] ?? 0) - (valueStarts[0] ?? 0) >= MAX_BLOCK_BYTES;
   }
 
   /** The end of the next batch, or `undefined` when no whole one is left. */
@@ -121,13 +119,15 @@ export class RecordSet {
       const end = this.#nextBatchEnd();
       if (end === undefined) return undefined;
       const bytes = this.#bytes.subarray(at, end);
-      this.#nextBatchAt = end;
       const baseOffset = readInt64(bytes, BatchField.baseOffset);
       this.#checkBatch(bytes, baseOffset);
       const nextOffset = baseOffset + bytes.readInt32BE(BatchField.lastOffsetDelta) + 1;
       if (nextOffset > this.#nextOffset && this.#isVisible(bytes, nextOffset)) {
-        return this.#open(bytes, baseOffset, nextOffset);
+        const batch = this.#open(bytes, at, baseOffset, nextOffset);
+        this.#nextBatchAt = end;
+        return batch;
       }
+      this.#nextBatchAt = end;
       this.#nextOffset = Math.max(this.#nextOffset, nextOffset);
     }
   }
@@ -165,15 +165,15 @@ export class RecordSet {
     return !this.#abortedProducers.has(producerId);
   }
 
-  #open(bytes: Buffer, baseOffset: number, nextOffset: number): OpenBatch {
+  #open(bytes: Buffer, batchAt: number, baseOffset: number, nextOffset: number): OpenBatch {
     const attributes = bytes.readInt16BE(BatchField.attributes);
     const compression = compressionOf(attributes, this.#topic);
-    const packed = bytes.subarray(BatchField.records);
-    const plain = compression === 'none' ? packed : this.#unpack(compression, packed);
+    const unpacked = compression === 'none' ? undefined : this.#unpack(compression, bytes.subarray(BatchField.records));
     const byAppendTime = (attributes & BatchAttribute.logAppendTime) !== 0;
     return {
-      bytes: plain,
-      at: 0,
+      bytes: unpacked ?? this.#bytes,
+      at: unpacked === undefined ? batchAt + BatchField.records : 0,
+      end: unpacked?.length ?? batchAt + bytes.length,
       remaining: bytes.readInt32BE(BatchField.recordCount),
       baseOffset,
       nextOffset,
@@ -194,75 +194,4 @@ export class RecordSet {
   #damaged(what: string): RecordFormatError {
     return new RecordFormatError(`Topic ${this.#topic}, partition ${String(this.#partition)}: ${what}`);
   }
-}
-
-interface OpenBatch {
-  readonly bytes: Buffer;
-  readonly baseOffset: number;
-  readonly nextOffset: number;
-  readonly baseTimestamp: number;
-  /** Milliseconds, when the broker's clock counts. */
-  readonly appendTime: number | undefined;
-  at: number;
-  remaining: number;
-}
-
-/** Control records have the key `version int16, type int16`; control batches hold one and are never compressed. */
-function isAbortMarker(batch: Buffer): boolean {
-  cursor = BatchField.records;
-  readVarint(batch);
-  cursor += 1;
-  readVarlong(batch);
-  readVarint(batch);
-  const key = readBytes(batch);
-  return key !== null && key.length >= 4 && key.readInt16BE(2) === ABORT_MARKER;
-}
-
-/**
- * The place in the bytes being decoded. It is of the module, not of an object: decoding never yields in between, and
- * passing a position in and out of every read doubled the time per record.
- */
-let cursor = 0;
-
-function readVarint(bytes: Buffer): number {
-  let byte = bytes[cursor++]!;
-  if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
-  let value = byte & 0x7f;
-  for (let shift = 7; shift < 35; shift += 7) {
-    byte = bytes[cursor++]!;
-    value |= (byte & 0x7f) << shift;
-    if (byte < 0x80) break;
-  }
-  return (value >>> 1) ^ -(value & 1);
-}
-
-/** Up to 2^53 exactly; the bitwise operators of readVarint stop at 32 bits. */
-function readVarlong(bytes: Buffer): number {
-  let byte = bytes[cursor++]!;
-  if (byte < 0x80) return (byte >>> 1) ^ -(byte & 1);
-  let value = byte & 0x7f;
-  for (let scale = 128; byte >= 0x80; scale *= 128) {
-    byte = bytes[cursor++]!;
-    value += (byte & 0x7f) * scale;
-  }
-  return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
-}
-
-function readBytes(bytes: Buffer): Buffer | null {
-  const length = readVarint(bytes);
-  if (length < 0) return null;
-  const start = cursor;
-  cursor += length;
-  return bytes.subarray(start, cursor);
-}
-
-function readHeaders(bytes: Buffer, count: number): ConsumedHeader[] {
-  const headers: ConsumedHeader[] = [];
-  for (let index = 0; index < count; index++) {
-    const length = readVarint(bytes);
-    const key = bytes.toString('utf8', cursor, cursor + length);
-    cursor += length;
-    headers.push({ key, value: readBytes(bytes) });
-  }
-  return headers;
 }

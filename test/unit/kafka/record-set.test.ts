@@ -220,6 +220,35 @@ describe('a record set', () => {
     );
   });
 
+  it('gives what comes before a damaged batch, and meets the damage at each further try', () => {
+    const damaged = batch([record('c')], { at: 2 });
+    damaged[damaged.length - 2] = (damaged.at(-2) ?? 0) ^ 1;
+    const set = setOf(Buffer.concat([batch([record('a'), record('b')]), damaged, batch([record('d')], { at: 3 })]));
+    assert.deepEqual(set.readBlock(100)?.offsets, [0, 1]);
+    assert.equal(set.nextOffset, 2);
+    for (let attempt = 0; attempt < 2; attempt++)
+      assert.throws(() => set.readBlock(100), /checksum of the batch at offset 2/);
+    assert.equal(set.nextOffset, 2);
+  });
+
+  it('gives batches that are not packed as one block, in which headers and nulls keep their places', () => {
+    const header = { key: 'h', value: Buffer.from('1') };
+    const set = setOf(
+      Buffer.concat([batch([record('a'), record(null)]), batch([record('c', { headers: [header] })], { at: 2 })]),
+    );
+    const block = set.readBlock(100);
+    assert.equal(block?.count, 3);
+    assert.deepEqual(
+      [0, 1, 2].map((index) => block?.value(index)?.toString() ?? null),
+      ['a', null, 'c'],
+    );
+    assert.deepEqual(
+      [0, 2].map((index) => block?.headers(index).length),
+      [0, 1],
+    );
+    assert.equal(set.readBlock(100), undefined);
+  });
+
   it('says so when the format is older than Kafka 0.11', () => {
     const bytes = batch([record('a')]);
     bytes.writeInt8(1, BatchField.magic);

@@ -1,0 +1,70 @@
+import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from './api.ts';
+import { readHeaders } from './record-reader.ts';
+
+const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
+
+/** A message block with keys and headers, from which whole records can be made. */
+export class RecordBlock implements ConsumedBlock {
+  readonly topic: string;
+  readonly partition: number;
+  readonly bytes: Buffer;
+  readonly timestampType: ConsumedRecord['timestampType'];
+  readonly offsets: number[] = [];
+  readonly timestamps: number[] = [];
+  readonly keyStarts: number[] = [];
+  readonly keyEnds: number[] = [];
+  readonly valueStarts: number[] = [];
+  readonly valueEnds: number[] = [];
+  /** Where the headers' count stands, for the records that have headers; absent when none has. */
+  headersAt: (number | undefined)[] | undefined;
+
+  constructor(
+    { topic, partition }: { topic: string; partition: number },
+    bytes: Buffer,
+    timestampType: ConsumedRecord['timestampType'],
+  ) {
+    this.topic = topic;
+    this.partition = partition;
+    this.bytes = bytes;
+    this.timestampType = timestampType;
+  }
+
+  get count(): number {
+    return this.offsets.length;
+  }
+
+  get hasHeaders(): boolean {
+    return this.headersAt !== undefined;
+  }
+
+  key(index: number): Buffer | null {
+    return this.#slice(this.keyStarts[index]!, this.keyEnds[index]!);
+  }
+
+  value(index: number): Buffer | null {
+    return this.#slice(this.valueStarts[index]!, this.valueEnds[index]!);
+  }
+
+  headers(index: number): readonly ConsumedHeader[] {
+    const at = this.headersAt?.[index];
+    return at === undefined ? NO_HEADERS : readHeaders(this.bytes, at);
+  }
+
+  /** A record of its own; key and value are views of the block's bytes. */
+  record(index: number): ConsumedRecord {
+    return {
+      topic: this.topic,
+      partition: this.partition,
+      offset: this.offsets[index]!,
+      timestamp: this.timestamps[index]!,
+      timestampType: this.timestampType,
+      key: this.key(index),
+      value: this.value(index),
+      headers: this.headers(index),
+    };
+  }
+
+  #slice(start: number, end: number): Buffer | null {
+    return end < start ? null : this.bytes.subarray(start, end);
+  }
+}
