@@ -23,7 +23,7 @@ export {
 export type * from './formats/format.ts';
 export { partsOf } from './formats/decoded-parts.ts';
 export type { ValueType } from './formats/metric-shape.ts';
-export { resolveMetric, retarget, type MetricTarget } from './formats/metric-target.ts';
+export { MetricTargets } from './formats/metric-targets.ts';
 export {
   decodedChangeFormats,
   decodedFormats,

@@ -1,13 +1,4 @@
-import {
-  decodedPointFormats,
-  resolveMetric,
-  retarget,
-  type DecodedRows,
-  type MetricTarget,
-  type TableCatalogue,
-  type ValueType,
-  type WriteReport,
-} from '../../src/index.ts';
+import { decodedPointFormats, MetricTargets, type TableCatalogue, type ValueType } from '../../src/index.ts';
 import { DecodeClock, decodeLines, decodeWhole } from './ingest-decode.ts';
 import { ingest, type Store } from './ingest-flow.ts';
 import type { Outcome } from './ingest-outcome.ts';
@@ -49,47 +40,11 @@ export async function ingestTelnetLines(
   return ingest(decodeLines(decodedPointFormats.line_tsd.create({ valueType }), body, clock), store, clock);
 }
 
-/** What a metric names is remembered this long; a body of many metrics would ask twice for each of them otherwise. */
-const MAX_TARGET_AGE_MS = 2_000;
-const MAX_TARGETS = 20_000;
-
-interface KnownTarget {
-  readonly target: MetricTarget;
-  readonly readAt: number;
-}
-
-const targetsByCatalogue = new WeakMap<TableCatalogue, Map<string, KnownTarget>>();
+const targetsByCatalogue = new WeakMap<TableCatalogue, MetricTargets>();
 
 /** Finds the table of each metric, and writes into it by `store`. */
 export function byMetric(catalogue: TableCatalogue, store: Store): Store {
-  return async (rows) => {
-    const { metric } = rows;
-    if (metric === undefined) return store(rows);
-    const known = targetsOf(catalogue).get(metric);
-    const isFresh = known !== undefined && performance.now() - known.readAt < MAX_TARGET_AGE_MS;
-    const report = await storeIn(isFresh ? known.target : await find(catalogue, metric), rows, store);
-    // The table may have changed since: the next rows of the metric ask again.
-    if (report.faults.length > 0) targetsOf(catalogue).delete(metric);
-    return report;
-  };
-}
-
-async function find(catalogue: TableCatalogue, metric: string): Promise<MetricTarget> {
-  const target = await resolveMetric(metric, async (name) => catalogue.find({ name }));
-  const targets = targetsOf(catalogue);
-  if (targets.size >= MAX_TARGETS) targets.clear();
-  targets.set(metric, { target, readAt: performance.now() });
-  return target;
-}
-
-async function storeIn(target: MetricTarget, rows: DecodedRows, store: Store): Promise<WriteReport> {
-  const { rows: retargeted, faults } = retarget(rows, target);
-  const report = await store(retargeted);
-  return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
-}
-
-function targetsOf(catalogue: TableCatalogue): Map<string, KnownTarget> {
-  let targets = targetsByCatalogue.get(catalogue);
-  if (targets === undefined) targetsByCatalogue.set(catalogue, (targets = new Map<string, KnownTarget>()));
-  return targets;
+  const targets = targetsByCatalogue.get(catalogue) ?? new MetricTargets(async (name) => catalogue.find({ name }));
+  targetsByCatalogue.set(catalogue, targets);
+  return async (rows) => targets.write(rows, store);
 }

@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import type { DecodedRows } from '../../../src/formats/format.ts';
+import { JsonTsdDecoder } from '../../../src/formats/json-tsd.ts';
+import { MetricTargets } from '../../../src/formats/metric-targets.ts';
+
+const STORED = { stored: 1, discarded: 0, collapsed: 0, faults: [] };
+
+function point(metric: string): DecodedRows {
+  const decoder = new JsonTsdDecoder();
+  decoder.add(JSON.stringify([{ metric, timestamp: 1_700_000_000, value: 1 }]), { kind: 'line', line: 1 });
+  const [rows] = decoder.take().rows;
+  assert.ok(rows);
+  return rows;
+}
+
+describe('the tables of metrics', () => {
+  it('are asked for once, and again after rows were refused or a write failed', async () => {
+    const asked: string[] = [];
+    const targets = new MetricTargets((name) => {
+      asked.push(name);
+      return Promise.resolve(name === 'meters' ? { columns: [{ name: 'v', role: 'data' }] } : undefined);
+    });
+    const written: string[] = [];
+    const store = ({ batch }: DecodedRows) => {
+      written.push(batch.table.name);
+      return Promise.resolve(STORED);
+    };
+    await targets.write(point('meters.v'), store);
+    await targets.write(point('meters.v'), store);
+    assert.deepEqual([asked, written], [['meters'], ['meters', 'meters']]);
+
+    const fault = { scope: 'record', message: 'no', origin: undefined } as const;
+    const refused = await targets.write(point('meters.v'), () => Promise.resolve({ ...STORED, faults: [fault] }));
+    assert.deepEqual(refused.faults, [fault]);
+    await assert.rejects(
+      targets.write(point('meters.v'), () => Promise.reject(new Error('away'))),
+      /away/,
+    );
+    await targets.write(point('meters.v'), store);
+    assert.equal(asked.length, 3);
+  });
+});
