@@ -1,4 +1,5 @@
 import type { Origin } from './fault.ts';
+import type { MessageBlock } from './message-block.ts';
 import type { Cell, CellKind, ColumnCells, ColumnRole, Origins, RowBatch, TableName } from './row-batch.ts';
 
 /** A column while its batch is filled. `kind` is what the writer will be told; it may widen until the batch is built. */
@@ -15,8 +16,9 @@ export class RowBatchBuilder {
   readonly table: TableName;
   readonly columns: OpenColumn[] = [];
   readonly #byName = new Map<string, OpenColumn>();
-  readonly #origins: Origin[] = [];
-  readonly #lines: number[] = [];
+  readonly #origins: (Origin | MessageBlock)[] = [];
+  /** The line, or the index in the block, of each row. */
+  readonly #places: number[] = [];
   #rowCount = 0;
 
   constructor(table: TableName) {
@@ -44,12 +46,25 @@ export class RowBatchBuilder {
 
   /** `linesBefore`: how many lines of the message come before this row; counts only for origins of kind `line`. */
   endRow(origin: Origin, linesBefore: number): void {
-    const row = this.#rowCount++;
-    for (const column of this.columns) {
-      if (column.cells.length === row) column.cells.push(null);
-    }
+    this.#complete();
     this.#origins.push(origin);
-    if (origin.kind === 'line') this.#lines[row] = origin.line + linesBefore;
+    this.#places.push(origin.kind === 'line' ? origin.line + linesBefore : 0);
+  }
+
+  /** Ends the row of a record of a block. */
+  endRowOf(block: MessageBlock, index: number): void {
+    this.#complete();
+    this.#origins.push(block);
+    this.#places.push(index);
+  }
+
+  #complete(): void {
+    const row = this.#rowCount++;
+    const { columns } = this;
+    for (let index = 0; index < columns.length; index++) {
+      const { cells } = columns[index]!;
+      if (cells.length === row) cells.push(null);
+    }
   }
 
   abandonRow(): void {
@@ -62,7 +77,7 @@ export class RowBatchBuilder {
       if (column.cells.length > rowCount) column.cells.length = rowCount;
     }
     this.#origins.length = rowCount;
-    if (this.#lines.length > rowCount) this.#lines.length = rowCount;
+    this.#places.length = rowCount;
     this.#rowCount = rowCount;
   }
 
@@ -72,23 +87,28 @@ export class RowBatchBuilder {
       table: this.table,
       columns: this.columns,
       rowCount: this.#rowCount,
-      origins: new OriginList(this.#origins, this.#lines),
+      origins: new OriginList(this.#origins, this.#places),
     };
   }
 }
 
 class OriginList implements Origins {
-  readonly #origins: readonly Origin[];
-  readonly #lines: readonly number[];
+  readonly #origins: readonly (Origin | MessageBlock)[];
+  readonly #places: readonly number[];
 
-  constructor(origins: readonly Origin[], lines: readonly number[]) {
+  constructor(origins: readonly (Origin | MessageBlock)[], places: readonly number[]) {
     this.#origins = origins;
-    this.#lines = lines;
+    this.#places = places;
   }
 
   at(row: number): Origin {
     const origin = this.#origins[row];
-    if (origin === undefined) throw new RangeError(`no row ${String(row)} in this batch`);
-    return origin.kind === 'line' ? { kind: 'line', line: this.#lines[row] ?? origin.line } : origin;
+    const place = this.#places[row];
+    if (origin === undefined || place === undefined) throw new RangeError(`no row ${String(row)} in this batch`);
+    if (!('kind' in origin)) {
+      const { topic, partition, offsets } = origin;
+      return { kind: 'record', topic, partition, offset: offsets[place] ?? 0 };
+    }
+    return origin.kind === 'line' ? { kind: 'line', line: place } : origin;
   }
 }

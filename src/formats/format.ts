@@ -1,4 +1,5 @@
 import type { Fault, Origin } from '../data/fault.ts';
+import type { MessageBlock } from '../data/message-block.ts';
 import type { ColumnRole, RowBatch } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 
@@ -55,6 +56,12 @@ export interface Decoded {
 export interface Decoder {
   /** Adds one message (one or more lines or rows, by format). */
   add(message: string | Uint8Array, origin: Origin): void;
+  /**
+   * Adds the messages of a block from `from` on, as long as each is of a kind that was seen before and can be read where it
+   * lies; gives the index of the first that was not added, or `to`. That one is for `add`. A decoder without it reads
+   * messages one by one.
+   */
+  addBlock?(block: MessageBlock, from: number, to: number): number;
   /** Rows and faults since the last take; resets the decoder. */
   take(): Decoded;
   /** Rows waiting to be taken; a statement counts as one. */

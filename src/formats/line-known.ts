@@ -32,6 +32,8 @@ export class KnownLineReader {
   readonly #series: ReadonlyMap<string, Series>;
   readonly #precision: Precision;
   #text = '';
+  /** Where the text to be read ends; what stands behind it is another message's. */
+  #end = 0;
   #at = 0;
   #nextSpace = -1;
 
@@ -44,14 +46,22 @@ export class KnownLineReader {
   /** To be called when the scanner was given a new text. */
   open(): void {
     this.#text = this.#scanner.text;
+    this.#end = this.#text.length;
     this.#nextSpace = -1;
+  }
+
+  /** A message that ends at `end` of the scanner's text. */
+  openTo(end: number): void {
+    if (this.#text !== this.#scanner.text) this.#nextSpace = -1;
+    this.#text = this.#scanner.text;
+    this.#end = end;
   }
 
   /**
    * Reads the line at the scanner's position into an open row of the batch it returns, and moves the scanner behind it;
-   * `undefined` leaves everything as it was. `now` is the time of a line without one.
+   * `undefined` leaves everything as it was. `now` is the time of a line without one, which is not read without it.
    */
-  read(now: () => number): RowBatchBuilder | undefined {
+  read(now: (() => number) | undefined): RowBatchBuilder | undefined {
     const start = this.#scanner.position;
     const series = this.#knownSeries(start);
     const shape = series?.shape;
@@ -80,7 +90,7 @@ export class KnownLineReader {
       this.#nextSpace = this.#text.length;
       return undefined;
     }
-    if (end >= this.#text.length || this.#text.charCodeAt(end - 1) === BACKSLASH) return undefined;
+    if (end >= this.#end || this.#text.charCodeAt(end - 1) === BACKSLASH) return undefined;
     this.#at = end + 1;
     return this.#series.get(this.#text.slice(start, end));
   }
@@ -115,10 +125,10 @@ export class KnownLineReader {
     const start = this.#at;
     if (type === 'FLOAT8' && column.kind === 'float') {
       const value = this.#float();
-      if (endsValue(this.#text, this.#at)) return push(column.cells, value);
+      if (this.#endsValue()) return push(column.cells, value);
     } else if (type === 'INT8' && column.kind === 'int') {
       const value = this.#integer();
-      if (endsValue(this.#text, this.#at)) return push(column.cells, value);
+      if (this.#endsValue()) return push(column.cells, value);
     }
     this.#scanner.position = start;
     const value = this.#scanner.value();
@@ -186,12 +196,19 @@ export class KnownLineReader {
     return negative ? 0 - value : value;
   }
 
+  #endsValue(): boolean {
+    if (this.#at === this.#end) return true;
+    const code = this.#text.charCodeAt(this.#at);
+    return code === COMMA || code === SPACE || code === NEWLINE || code === RETURN;
+  }
+
   /** The timestamp and the line's end. */
-  #time(shape: LineShape, now: () => number): boolean {
+  #time(shape: LineShape, now: (() => number) | undefined): boolean {
     if (shape.time === undefined) return false;
     const text = this.#text;
     let at = this.#at;
-    if (text.charCodeAt(at) !== SPACE) {
+    if (text.charCodeAt(at) !== SPACE || at === this.#end) {
+      if (now === undefined) return false;
       shape.time.cells.push(now());
       return this.#lineEnd(at);
     }
@@ -205,10 +222,14 @@ export class KnownLineReader {
   }
 
   #lineEnd(at: number): boolean {
+    if (at === this.#end) {
+      this.#at = at;
+      return true;
+    }
     const code = this.#text.charCodeAt(at);
     const width = code === NEWLINE ? 1 : code === RETURN && this.#text.charCodeAt(at + 1) === NEWLINE ? 2 : 0;
-    if (width === 0 && at < this.#text.length) return false;
-    if (width > 0) this.#scanner.linesBefore++;
+    if (width === 0) return false;
+    this.#scanner.linesBefore++;
     this.#at = at + width;
     return true;
   }
@@ -219,12 +240,6 @@ function push(cells: unknown[], value: number): boolean {
   if (value !== value) return false;
   cells.push(value);
   return true;
-}
-
-function endsValue(text: string, at: number): boolean {
-  if (at >= text.length) return true;
-  const code = text.charCodeAt(at);
-  return code === COMMA || code === SPACE || code === NEWLINE || code === RETURN;
 }
 
 function pushTags(shape: LineShape, series: Series): void {

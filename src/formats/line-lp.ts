@@ -1,5 +1,7 @@
 import type { Fault, Origin } from '../data/fault.ts';
+import type { MessageBlock } from '../data/message-block.ts';
 import type { RowBatchBuilder } from '../data/row-batch-builder.ts';
+import { BlockText } from './block-text.ts';
 import { admit, fits } from './cell-kinds.ts';
 import { shown } from './excerpt.ts';
 import type { Decoded, Decoder, Precision } from './format.ts';
@@ -53,6 +55,7 @@ export class LineLpDecoder implements Decoder {
   readonly #timeColumn: string;
   readonly #scanner: LineScanner;
   readonly #known: KnownLineReader;
+  readonly #blockText = new BlockText();
   readonly #series = new Map<string, Series>();
   readonly #tables = new Map<string, LineTable>();
   readonly #primaryTags = new PrimaryTags();
@@ -79,6 +82,32 @@ export class LineLpDecoder implements Decoder {
   add(message: string | Uint8Array, origin: Origin): void {
     this.#open(message);
     while (this.#nextLine(origin));
+  }
+
+  /**
+   * Messages of one line each whose tag set and fields were seen before; another one is for `add`. Keeps nothing of the line
+   * that it stops at.
+   */
+  addBlock(block: MessageBlock, from: number, to: number): number {
+    const blockText = this.#blockText;
+    blockText.open(block);
+    if (this.#scanner.text !== blockText.text) this.#scanner.open(blockText.text, true);
+    let index = from;
+    for (; index < to; index++) {
+      const end = blockText.end(index);
+      this.#scanner.position = blockText.start(index);
+      if (end <= this.#scanner.position || !blockText.isAscii(index)) break;
+      this.#known.openTo(end);
+      const batch = this.#known.read(undefined) ?? (this.#learnSeries() ? this.#known.read(undefined) : undefined);
+      if (batch === undefined) break;
+      if (this.#scanner.position !== end) {
+        batch.abandonRow();
+        break;
+      }
+      batch.endRowOf(block, index);
+      this.#rowCount++;
+    }
+    return index;
   }
 
   /**
@@ -135,6 +164,7 @@ export class LineLpDecoder implements Decoder {
     }));
     const faults = this.#faults;
     for (const table of this.#tables.values()) table.open = undefined;
+    this.#blockText.close();
     this.#batches = [];
     this.#faults = [];
     this.#rowCount = 0;
