@@ -81,7 +81,7 @@ export interface TableCatalogue {
    * Creates the table when missing; when it exists and `shape.exact`, checks names and order and rejects with a
    * DatabaseError of scope `table` that says what differs. Concurrent calls for one table are merged.
    */
-  ensure(table: TableName, shape: TableShape, policy: { readonly create: boolean }): Promise<Table>;
+  ensure(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<Table>;
 }
 
 export interface WritePolicy {
@@ -92,6 +92,23 @@ export interface WritePolicy {
   readonly timeZone?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  /** What `writeGrowing` may do to the table; default: all of it. */
+  readonly growth?: GrowthPolicy | undefined;
+}
+
+/** What may become of a table for the rows that are to be written. */
+export interface GrowthPolicy extends CreationPolicy {
+  /** Add the columns that it lacks. */
+  readonly add: boolean;
+  /** Make `varchar(n)` longer for longer values. */
+  readonly widen: boolean;
+}
+
+export interface CreationPolicy {
+  /** Create it when it is missing. */
+  readonly create: boolean;
+  /** SQL text behind the parentheses of CREATE TABLE: `WITH (fillfactor=70)`. From the configuration, never from data. */
+  readonly tableOptions?: string | undefined;
 }
 
 /** What writes rows into tables: an executor, or one transaction of it. */
@@ -107,10 +124,11 @@ export interface TableWriter {
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
   /**
-   * Writes as `write` does, into a table that is created when it is missing and made to grow where rows need it: columns
-   * and tags are added, `varchar(n)` gets longer; types never change (reference/original-system.md 9.3). Rows that need
-   * what the table cannot be given (a name that is too long, a tag that is a field there, a change that the user has no
-   * right to) come back as faults. Rejects as `write` does, and with the database's error when the table cannot be created.
+   * Writes as `write` does, into a table that is created when it is missing and made to grow where rows need it, as far as
+   * `policy.growth` goes: columns and tags are added, `varchar(n)` gets longer; types never change
+   * (reference/original-system.md 9.3). Rows that need what the table cannot be given (a name that is too long, a tag that
+   * is a field there, a change that the user has no right to) come back as faults. Rejects as `write` does, and with the
+   * database's error when the table cannot be created.
    */
   writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport>;
 }

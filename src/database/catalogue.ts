@@ -1,9 +1,10 @@
 import { type TableName, tableText } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import { createTableStatements, tableOrder } from '../sql/create-table.ts';
-import type { Session, TableCatalogue } from './api.ts';
+import { tableOrder } from '../sql/create-table.ts';
+import type { CreationPolicy, Session, TableCatalogue } from './api.ts';
 import { ALL_TABLES_QUERY, type CatalogueTable, readTables, tableQuery } from './catalogue-query.ts';
+import { createTable } from './table-creation.ts';
 
 /** Tables are asked for again after this time, so that changes made by others are seen without an error first. */
 const MAX_AGE_MS = 60_000;
@@ -60,7 +61,7 @@ export class Catalogue implements TableCatalogue {
     return readTables(await this.#source.session((session) => session.query(ALL_TABLES_QUERY)));
   }
 
-  async ensure(table: TableName, shape: TableShape, policy: { readonly create: boolean }): Promise<CatalogueTable> {
+  async ensure(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<CatalogueTable> {
     const known = this.remembered(table);
     if (known !== undefined && differences(known, shape) === undefined) return known;
     const found = (await this.refresh(table)) ?? (await this.#create(table, shape, policy));
@@ -74,12 +75,11 @@ export class Catalogue implements TableCatalogue {
     return found;
   }
 
-  async #create(table: TableName, shape: TableShape, policy: { readonly create: boolean }): Promise<CatalogueTable> {
+  async #create(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<CatalogueTable> {
     if (!policy.create) throw missing(table, ' and may not be created');
     return singleFlight(this.#creating, keyOf(table), async () => {
-      const statements = createTableStatements(table, shape);
       try {
-        await this.#source.session((session) => createTable(session, table, statements));
+        await this.#source.session((session) => createIfMissing(session, table, shape, policy));
       } catch (error) {
         if (!(error instanceof DatabaseError) || !EXISTS_NOW_CODES.has(error.sqlstate ?? '')) throw error;
       }
@@ -102,11 +102,16 @@ export class Catalogue implements TableCatalogue {
  * Creates under an advisory lock of the table's name, so that processes of this program take turns; the second one finds
  * the table and leaves it alone. Others may still be faster: that shows as an error of EXISTS_NOW_CODES.
  */
-async function createTable(session: Session, table: TableName, statements: readonly string[]): Promise<void> {
+async function createIfMissing(
+  session: Session,
+  table: TableName,
+  shape: TableShape,
+  policy: CreationPolicy,
+): Promise<void> {
   await session.transaction(async () => {
     await lockTable(session, table);
     if ((await readTable(session, table)) !== undefined) return;
-    for (const statement of statements) await session.query(statement);
+    await createTable(session, table, shape, policy);
   });
 }
 

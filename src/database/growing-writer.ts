@@ -2,12 +2,12 @@ import type { Fault } from '../data/fault.ts';
 import { type Cell, type RowBatch, tableText, type WriteReport } from '../data/row-batch.ts';
 import type { ColumnShape, TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import type { WritePolicy } from './api.ts';
+import type { GrowthPolicy, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
-import type { Catalogue } from './catalogue.ts';
+import { missing, type Catalogue } from './catalogue.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 import { impossibility, type SchemaGrowth } from './schema-growth.ts';
-import { isTag, isTooLong, NO_GROWTH, planGrowth } from './schema-growth-plan.ts';
+import { isTag, isTooLong, NO_GROWTH, permitted, planGrowth } from './schema-growth-plan.ts';
 
 /** Something the table could not be given, and which cells cannot be stored without it. */
 interface Lack {
@@ -15,6 +15,8 @@ interface Lack {
   readonly needs: (cell: Cell) => boolean;
   readonly reason: DatabaseError;
 }
+
+const GROWS_FREELY: GrowthPolicy = { create: true, add: true, widen: true };
 
 /** Writes batches into tables that are created and extended for them. */
 export class GrowingWriter {
@@ -29,31 +31,33 @@ export class GrowingWriter {
   }
 
   async write(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
-    const first = await this.#fit(batch, shape);
+    const { growth = GROWS_FREELY } = policy;
+    const first = await this.#fit(batch, shape, growth);
     try {
       return await this.#writeFitting(batch, first, policy);
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
       // The table was dropped, or changed by others, since it was looked at.
       await this.#catalogue.refresh(batch.table);
-      return this.#writeFitting(batch, await this.#fit(batch, shape), policy);
+      return this.#writeFitting(batch, await this.#fit(batch, shape, growth), policy);
     }
   }
 
   /** Makes the table fit; what it still lacks then, each with the reason. */
-  async #fit(batch: RowBatch, shape: TableShape): Promise<Lack[]> {
+  async #fit(batch: RowBatch, shape: TableShape, growth: GrowthPolicy): Promise<Lack[]> {
     let table = await this.#catalogue.find(batch.table);
     let refusal: DatabaseError | undefined;
-    if (table === undefined || needsChange(table, batch, shape)) {
+    if (table === undefined && !growth.create) throw missing(batch.table, ' and may not be created');
+    if (table === undefined || needsChange(table, batch, shape, growth)) {
       try {
-        table = await this.#growth.grow(batch.table, { batch, shape });
+        table = await this.#growth.grow(batch.table, { batch, shape, growth });
       } catch (error) {
         // Without the table there is nothing to write to; with it, the rows that fit are written.
         if (table === undefined || !(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
         refusal = error;
       }
     }
-    return lacks(table, batch, shape, refusal);
+    return lacks(table, batch, shape, growth, refusal);
   }
 
   async #writeFitting(batch: RowBatch, lacking: readonly Lack[], policy: WritePolicy): Promise<WriteReport> {
@@ -67,13 +71,19 @@ export class GrowingWriter {
   }
 }
 
-function needsChange(table: CatalogueTable, batch: RowBatch, shape: TableShape): boolean {
-  const { add, widen } = planGrowth(table, batch, shape);
+function needsChange(table: CatalogueTable, batch: RowBatch, shape: TableShape, growth: GrowthPolicy): boolean {
+  const { add, widen } = permitted(planGrowth(table, batch, shape), growth);
   return widen.length > 0 || add.some((column) => impossibility(column) === undefined);
 }
 
-function lacks(table: CatalogueTable, batch: RowBatch, shape: TableShape, refusal: DatabaseError | undefined): Lack[] {
-  const plan = planGrowth(table, batch, shape);
+function lacks(
+  table: CatalogueTable,
+  batch: RowBatch,
+  shape: TableShape,
+  growth: GrowthPolicy,
+  refusal: DatabaseError | undefined,
+): Lack[] {
+  const plan = permitted(planGrowth(table, batch, shape), growth);
   if (plan === NO_GROWTH) return [];
   const isGiven = (cell: Cell): boolean => cell !== null;
   return [

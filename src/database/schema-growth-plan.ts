@@ -3,6 +3,7 @@ import type { ColumnShape, TableShape } from '../data/table-shape.ts';
 import { columnMark } from '../sql/mark.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from '../sql/quote.ts';
 import { postgresType } from '../sql/type-names.ts';
+import type { GrowthPolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 
 /** What a table lacks for the rows of a batch. */
@@ -40,6 +41,12 @@ export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableS
     }
   }
   return add.length + widen.length + conflicts.length === 0 ? NO_GROWTH : { add, widen, conflicts };
+}
+
+/** What of a plan may be done; what may not be is left to the write, which says so of the rows that need it. */
+export function permitted(plan: Growth, { add, widen }: GrowthPolicy): Growth {
+  if (plan === NO_GROWTH || (add && widen)) return plan;
+  return { add: add ? plan.add : [], widen: widen ? plan.widen : [], conflicts: plan.conflicts };
 }
 
 /** Whether a cell has more characters than its `varchar(n)` takes. */

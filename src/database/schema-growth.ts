@@ -2,19 +2,20 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RowBatch, type TableName, tableText } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import { createTableStatements } from '../sql/create-table.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { postgresType } from '../sql/type-names.ts';
-import type { Session } from './api.ts';
+import type { GrowthPolicy, Session } from './api.ts';
 import { type Catalogue, type CatalogueSource, lockTable, missing, readTable } from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
-import { type Growth, growthStatements, mergeGrowth, planGrowth } from './schema-growth-plan.ts';
+import { type Growth, growthStatements, mergeGrowth, permitted, planGrowth } from './schema-growth-plan.ts';
 import { isRollback } from './sqlstate.ts';
+import { createTable } from './table-creation.ts';
 
 /** What rows need of their table. */
 export interface GrowthRequest {
   readonly batch: RowBatch;
   readonly shape: TableShape;
+  readonly growth: GrowthPolicy;
 }
 
 interface Waiting extends GrowthRequest {
@@ -114,15 +115,20 @@ async function change(session: Session, table: TableName, requests: readonly Gro
     await session.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await lockTable(session, table);
     let found = await readTable(session, table);
-    const first = requests[0];
-    if (found === undefined && first !== undefined) {
-      const creatable = { ...first.shape, columns: first.shape.columns.filter(isPossible) };
-      for (const statement of createTableStatements(table, creatable)) await session.query(statement);
+    if (found === undefined) {
+      const creator = requests.find(({ growth }) => growth.create);
+      if (creator === undefined) throw missing(table, ' and may not be created');
+      const creatable = { ...creator.shape, columns: creator.shape.columns.filter(isPossible) };
+      await createTable(session, table, creatable, creator.growth);
       found = await readTable(session, table);
     }
     if (found === undefined) throw missing(table, ' although it was just created: check the search path');
     const existing = found;
-    const growth = mergeGrowth(requests.map(({ batch, shape }) => possible(planGrowth(existing, batch, shape))));
+    const growth = mergeGrowth(
+      requests.map((request) =>
+        possible(permitted(planGrowth(existing, request.batch, request.shape), request.growth)),
+      ),
+    );
     const statements = growthStatements(existing.name, growth);
     for (const statement of statements) await session.query(statement);
     return (statements.length === 0 ? undefined : await readTable(session, table)) ?? existing;

@@ -11,9 +11,9 @@ import { postgresType } from './type-names.ts';
  *
  * With a column of role `time` it is a time-series table: time first, then data, then tags, whatever their order in the
  * shape; primary key (time, primary tags); tags marked by comments (mark.ts). Otherwise columns stand as given, without
- * a key. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
+ * a key. `options` is SQL that follows the column list (`WITH (…)`, `TABLESPACE …`), as the user configured it. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
  */
-export function createTableStatements(table: TableName, shape: TableShape): string[] {
+export function createTableStatements(table: TableName, shape: TableShape, options = ''): string[] {
   refuseRepeatedColumns(table, shape);
   const time = shape.columns.find((column) => column.role === 'time');
   const columns = tableOrder(shape.columns);
@@ -23,7 +23,8 @@ export function createTableStatements(table: TableName, shape: TableShape): stri
     const key = [time, ...primaryTags].map((column) => quoteIdentifier(column.name));
     lines.push(`PRIMARY KEY (${key.join(', ')})`);
   }
-  return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})`, ...markStatements(table, columns)];
+  const suffix = options === '' ? '' : ` ${options}`;
+  return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})${suffix}`, ...markStatements(table, columns)];
 }
 
 /** The order in which the columns stand in a table that is created for them. */

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RowBatch } from '../../src/data/row-batch.ts';
+import type { GrowthPolicy } from '../../src/database/api.ts';
 import type { TableShape } from '../../src/data/table-shape.ts';
 import { batch, DatabaseFixture, offsets, OVERRIDE, type Columns } from './database-fixture.ts';
 
@@ -172,5 +173,51 @@ describe('tables grow for the rows that are written', () => {
     assert.equal((await fixture.rows('SELECT at FROM zoned'))[0]?.[0], '2024-01-01 04:00:00+00');
     await fixture.executor.write(times, OVERRIDE);
     assert.equal((await fixture.rows('SELECT at FROM zoned'))[0]?.[0], '2024-01-01 12:00:00+00');
+  });
+
+  it('a table grows only as far as the policy goes', async () => {
+    const limited = (of: RowBatch, growth: Partial<GrowthPolicy>) =>
+      fixture.executor.writeGrowing(of, shape(of), {
+        ...OVERRIDE,
+        growth: { create: false, add: false, widen: false, ...growth },
+      });
+    await assert.rejects(limited(rows('kept', 1, { 'v:int': [1] }), { add: true, widen: true }), {
+      scope: 'table',
+      message: 'table "kept" does not exist and may not be created',
+    });
+    await limited(rows('kept', 1, { 'v:int': [1] }), { create: true, tableOptions: 'WITH (fillfactor=70)' });
+    assert.deepEqual(await fixture.rows(`SELECT reloptions FROM pg_class WHERE oid = 'kept'::regclass`), [
+      ['{fillfactor=70}'],
+    ]);
+    const more = () => rows('kept', 2, { 'v:int': [1, 2], 'w:int': [null, 2], 's:text': ['a', null] });
+    const refused = await limited(more(), { widen: true });
+    assert.deepEqual(offsets(refused.faults), [0, 1]);
+    assert.match(refused.faults[1]?.message ?? '', /table "kept" has no column "w"/);
+    assert.equal((await limited(more(), { add: true })).stored, 2);
+    const long = () => rows('kept', 2, { 'v:int': [1, 2], 's:text': ['short', 'x'.repeat(300)] });
+    const tooLong = await limited(long(), { add: true });
+    assert.deepEqual(offsets(tooLong.faults), [1]);
+    assert.equal(tooLong.faults[0]?.sqlstate, '22001');
+    assert.equal((await limited(long(), { widen: true })).stored, 2);
+  });
+
+  it('a time-series table becomes a hypertable where TimescaleDB is there', async () => {
+    await fixture.run(
+      'CREATE TABLE hypertables (relation regclass, time_column name)',
+      `CREATE FUNCTION create_hypertable(relation regclass, time_column name, if_not_exists boolean) RETURNS int
+       LANGUAGE sql AS 'INSERT INTO hypertables VALUES (relation, time_column) RETURNING 1'`,
+    );
+    await write(rows('ordinary', 1, { 'v:int': [1] }));
+    // The mark that the extension leaves, since it cannot be had everywhere.
+    const mark = `INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
+      SELECT 4000000000, 'timescaledb', oid, 'public'::regnamespace, false, '2' FROM pg_roles WHERE rolname = current_user`;
+    await fixture.executor.session(async (session) => {
+      await session.query('SET allow_system_table_mods = on');
+      await session.query(mark);
+    });
+    await write(rows('hyper "table"', 1, { 'v:int': [1] }));
+    assert.deepEqual(await fixture.rows('SELECT relation, time_column FROM hypertables'), [
+      ['"hyper ""table"""', 'k_timestamp'],
+    ]);
   });
 });
