@@ -46,7 +46,7 @@ function datapoint(text: string | undefined): unknown {
   return text === undefined ? null : (JSON.parse(text) as unknown);
 }
 
-/** Finds points by their number in a body that is known to be JSON; it is parsed at the first bad point, once. */
+/** Finds points by their number in a piece of the body, which is parsed at its first bad point, once. */
 function pointTexts(text: string): (point: number) => string | undefined {
   let points: readonly unknown[] | undefined;
   return (number) => {
@@ -56,8 +56,8 @@ function pointTexts(text: string): (point: number) => string | undefined {
   };
 }
 
-/** Beyond this the points of a body with a bad one are not repeated: parsing it takes several times its size. */
-const MAX_REPEATED_LENGTH = 8 << 20;
+/** A larger piece is one point, or almost: parsing it takes several times its size. */
+const MAX_REPEATED_LENGTH = 4 << 20;
 
 function parsePoints(text: string): readonly unknown[] {
   if (text.length > MAX_REPEATED_LENGTH) return [];
@@ -65,7 +65,7 @@ function parsePoints(text: string): readonly unknown[] {
     const parsed = JSON.parse(text) as unknown;
     return Array.isArray(parsed) ? parsed : [parsed];
   } catch {
-    // The body as a whole is bad, and is told as such.
+    // The piece as a whole is bad, and is told as such.
     return [];
   }
 }

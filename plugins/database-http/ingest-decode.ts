@@ -1,5 +1,5 @@
-import { isAscii, isUtf8 } from 'node:buffer';
 import type { Decoded, Origin } from '../../src/index.ts';
+import { JsonPieces, type JsonPiece } from './ingest-json-pieces.ts';
 import { LinePieces, startOfLine, type Piece } from './ingest-pieces.ts';
 import { ApiFailure } from './route.ts';
 import { TEXTS } from './texts.ts';
@@ -75,32 +75,59 @@ function* decodePiece(
   }
 }
 
-/** Decodes a body that is one text, such as a JSON document: it is read to its end first. */
-export async function* decodeWhole(
-  decoder: PartsDecoder,
-  body: AsyncIterable<Buffer>,
-  clock: DecodeClock,
-  textOf: (text: string) => BodyPart['textOf'] = () => () => undefined,
-): AsyncGenerator<BodyPart> {
-  const message = await wholeBody(body);
-  const part = { textOf: typeof message === 'string' ? textOf(message) : () => undefined };
-  const parts = decoder.addInParts(message, { kind: 'line', line: 1 }, BATCH_ROWS);
-  for (;;) {
-    const { value: decoded } = clock.measure(() => parts.next());
-    if (decoded === undefined) return;
-    yield { ...part, decoded };
-  }
+/** What a decoder of JSON elements must be able to do. */
+export interface ElementsDecoder {
+  addInParts(
+    message: string | Uint8Array,
+    origin: Origin,
+    maxRows: number,
+    charactersBefore: number,
+  ): Generator<Decoded, void, undefined>;
+  /** Set when the last message was not JSON; it left no row then. */
+  readonly problem: string | undefined;
 }
 
-/** As text, so that the bytes need not stay; as bytes when they are no UTF-8, which the decoder tells. */
-async function wholeBody(body: AsyncIterable<Buffer>): Promise<string | Buffer> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const bytes = Buffer.concat(chunks);
-  chunks.length = 0;
-  if (bytes.length === 0) throw new ApiFailure(400, TEXTS.emptyBody);
-  if (isAscii(bytes)) return bytes.toString('latin1');
-  return isUtf8(bytes) ? bytes.toString('utf8').replace(/^\ufeff/, '') : bytes;
+/** The text of an element of a message by its number in that, from 1; only asked for bad ones. */
+export type ElementText = (message: string) => (element: number) => string | undefined;
+
+/**
+ * Decodes a JSON array as it comes, a piece of its elements at a time, or one value. What is not JSON ends the reading: a
+ * small body leaves no row then, a larger one those of the pieces before. An empty body is an ApiFailure 400.
+ */
+export async function* decodeElements(
+  decoder: ElementsDecoder,
+  body: AsyncIterable<Buffer>,
+  clock: DecodeClock,
+  elementText: ElementText = () => () => undefined,
+): AsyncGenerator<BodyPart> {
+  const pieces = new JsonPieces();
+  for await (const chunk of body) {
+    const piece = clock.measure(() => pieces.push(chunk));
+    if (piece === undefined) continue;
+    if ((yield* decodeJsonPiece(decoder, piece, clock, elementText)) === 'gave-up') return;
+  }
+  const last = pieces.last();
+  if (last === undefined) throw new ApiFailure(400, TEXTS.emptyBody);
+  yield* decodeJsonPiece(decoder, last, clock, elementText);
+}
+
+function* decodeJsonPiece(
+  decoder: ElementsDecoder,
+  { text, firstElement, charactersBefore }: JsonPiece,
+  clock: DecodeClock,
+  elementText: ElementText,
+): Generator<BodyPart, 'read' | 'gave-up'> {
+  const find = typeof text === 'string' ? elementText(text) : () => undefined;
+  const textOf = (element: number): string | undefined => find(element - firstElement + 1);
+  const parts = decoder.addInParts(text, { kind: 'line', line: firstElement }, BATCH_ROWS, charactersBefore);
+  let faults = 0;
+  for (;;) {
+    const { value: decoded } = clock.measure(() => parts.next());
+    if (decoded === undefined) break;
+    faults += decoded.faults.length;
+    yield { decoded, textOf };
+  }
+  return decoder.problem !== undefined || faults > MAX_FAULTS_PER_MESSAGE ? 'gave-up' : 'read';
 }
 
 const MAX_TEXT_BYTES = 1_000;

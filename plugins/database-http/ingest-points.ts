@@ -1,5 +1,5 @@
 import { decodedPointFormats, MetricTargets, type TableCatalogue, type ValueType } from '../../src/index.ts';
-import { DecodeClock, decodeLines, decodeWhole } from './ingest-decode.ts';
+import { DecodeClock, decodeElements, decodeLines, type ElementText } from './ingest-decode.ts';
 import { ingest, type Store } from './ingest-flow.ts';
 import type { Outcome } from './ingest-outcome.ts';
 import { ApiFailure, type ApiRequest } from './route.ts';
@@ -13,16 +13,16 @@ export function valueTypeOf({ query }: ApiRequest, fallback: ValueType = 'VARCHA
   return type;
 }
 
-/** Stores a JSON array of points, or one point. `textOf` finds the text of a point of the body by its number. */
+/** Stores a JSON array of points, or one point. `textOf` finds the text of a bad one. */
 export async function ingestJsonPoints(
   body: AsyncIterable<Buffer>,
   store: Store,
   valueType: ValueType,
-  textOf?: (text: string) => (point: number) => string | undefined,
+  textOf?: ElementText,
 ): Promise<Outcome> {
   const clock = new DecodeClock();
   const decoder = decodedPointFormats.json_tsd.create({ valueType });
-  const outcome = await ingest(decodeWhole(decoder, body, clock, textOf), store, clock);
+  const outcome = await ingest(decodeElements(decoder, body, clock, textOf), store, clock);
   if (outcome.stored + outcome.collapsed + outcome.badCount > 0) return outcome;
   throw new ApiFailure(400, NO_POINTS);
 }

@@ -7,12 +7,15 @@ export class PointList {
   problem = '';
   readonly #scanner: JsonScanner;
   #inside: 'nothing' | 'array' | 'single' = 'nothing';
+  #charactersBefore = 0;
 
   constructor(scanner: JsonScanner) {
     this.#scanner = scanner;
   }
 
-  open(text: string): void {
+  /** `charactersBefore`: how many the text's place in a larger one is further on. */
+  open(text: string, charactersBefore = 0): void {
+    this.#charactersBefore = charactersBefore;
     this.#scanner.open(text);
     this.#inside = 'nothing';
     this.problem = '';
@@ -33,8 +36,8 @@ export class PointList {
     const { position, text } = this.#scanner;
     this.problem =
       position >= text.length
-        ? `the JSON ends too early, after ${String(text.length)} characters`
-        : `not JSON at character ${String(position + 1)}, ${this.#here()}`;
+        ? `the JSON ends too early, after ${String(this.#charactersBefore + text.length)} characters`
+        : `not JSON at character ${String(this.#charactersBefore + position + 1)}, ${this.#here()}`;
     return false;
   }
 

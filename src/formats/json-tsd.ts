@@ -24,6 +24,7 @@ export class JsonTsdDecoder implements Decoder {
   readonly #reader: JsonPointReader;
   #faults: Fault[] = [];
   #faultsLeft = 0;
+  #problem: string | undefined;
 
   constructor(policy: PointPolicy = {}) {
     this.#points = new PointTables(policy);
@@ -32,6 +33,11 @@ export class JsonTsdDecoder implements Decoder {
 
   get rowCount(): number {
     return this.#points.rowCount;
+  }
+
+  /** What keeps the last message from being read as JSON; `undefined` when nothing does. */
+  get problem(): string | undefined {
+    return this.#problem;
   }
 
   add(message: string | Uint8Array, origin: Origin): void {
@@ -53,10 +59,16 @@ export class JsonTsdDecoder implements Decoder {
   /**
    * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns all
    * at once. All of it is read once before the first rows come, in parts without rows, because a message that is not JSON
-   * leaves none. The last part, which may be empty, comes at the end. Nothing else may be added in between.
+   * leaves none. The last part, which may be empty, comes at the end. Nothing else may be added in between. A message cut
+   * from a larger text says how many characters of that come before its own.
    */
-  *addInParts(message: string | Uint8Array, origin: Origin, maxRows: number): Generator<Decoded, void, undefined> {
-    const text = this.#open(message);
+  *addInParts(
+    message: string | Uint8Array,
+    origin: Origin,
+    maxRows: number,
+    charactersBefore = 0,
+  ): Generator<Decoded, void, undefined> {
+    const text = this.#open(message, charactersBefore);
     if (text === undefined) {
       this.#refuse(NOT_UTF8, origin);
     } else {
@@ -84,11 +96,12 @@ export class JsonTsdDecoder implements Decoder {
   }
 
   /** The message's text; `undefined` when it is not UTF-8. */
-  #open(message: string | Uint8Array): string | undefined {
+  #open(message: string | Uint8Array, charactersBefore = 0): string | undefined {
     const { text, valid } = messageText(message);
     this.#points.beginMessage();
     this.#faultsLeft = MAX_FAULTS_PER_MESSAGE;
-    this.#list.open(text);
+    this.#problem = undefined;
+    this.#list.open(text, charactersBefore);
     return valid ? text : undefined;
   }
 
@@ -113,6 +126,7 @@ export class JsonTsdDecoder implements Decoder {
   }
 
   #refuse(problem: string, origin: Origin): void {
+    this.#problem = problem;
     this.#faults.push({ scope: 'record', message: `${pointTexts.prefix}: ${problem}`, origin });
   }
 
