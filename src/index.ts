@@ -37,6 +37,8 @@ export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';
 export { classify, type Classification, type StatementKind } from './sql/classify.ts';
 export { splitStatements, type Statement } from './sql/split.ts';
+export { changeProblem, isDoneAlready, type ChangeKind } from './sql/change-statement.ts';
 export { tablesNeeded, translate, translateRefused } from './sql/translate/translate.ts';
 export type * from './sql/translate/translation.ts';
 export { SLUICE_VERSION } from './version.ts';
+export { translateRefusedWith, translateWith, type TableLookup } from './sql/translate/translate-with.ts';
