@@ -6,6 +6,7 @@ export { parseOptions } from './config/parse.ts';
 export { Password } from './config/password.ts';
 export * from './config/validators.ts';
 export * from './data/fault.ts';
+export type * from './data/message-block.ts';
 export * from './data/record.ts';
 export * from './data/row-batch.ts';
 export * from './data/table-shape.ts';

@@ -8,6 +8,7 @@ import {
   type Executor,
   type PartitionOffset,
   type SinkRecord,
+  type SinkRecordBlock,
   type SinkTask,
   type SinkTaskContext,
   type TopicPartition,
@@ -96,6 +97,14 @@ export class DbSinkTask implements SinkTask {
       if (lane !== undefined && lane.add(record)) await lane.roomForMore();
     }
     for (const each of this.#lanes) each.start();
+  }
+
+  async putBlock(block: SinkRecordBlock): Promise<void> {
+    const lane = this.#laneOf.get(topicPartitionKey(block.topic, block.partition));
+    if (lane === undefined) return;
+    lane.check();
+    await lane.addBlock(block);
+    lane.start();
   }
 
   async preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<PartitionOffset[]> {

@@ -6,12 +6,15 @@ import {
   type Fault,
   type Origin,
   type SinkRecord,
+  type SinkRecordBlock,
 } from '../../src/index.ts';
 
 /** Collects records into rows, as `Decoder` does for messages: by a message format, or by the records' own schemas. */
 export interface RecordDecoder {
   /** Never throws for data: what cannot be read becomes a fault with its origin. */
   add(record: SinkRecord, origin: Origin): void;
+  /** As a decoder's: adds what can be read where it lies, and gives the index of the first record that must be added by itself. */
+  addBlock?(block: SinkRecordBlock, from: number, to: number): number;
   /** Rows, statements and faults since the last take; resets the decoder. */
   take(): Decoded;
   /** Rows waiting to be taken; a statement counts as one. */
@@ -43,6 +46,10 @@ export class MessageDecoder implements RecordDecoder {
       if (!(error instanceof DataError)) throw error;
       this.#undecodable.push({ scope: 'record', message: error.message, origin, cause: error });
     }
+  }
+
+  addBlock(block: SinkRecordBlock, from: number, to: number): number {
+    return this.#decoder.addBlock?.(block, from, to) ?? from;
   }
 
   take(): Decoded {

@@ -2,13 +2,13 @@ import {
   DataError,
   DatabaseError,
   partsOf,
-  topicPartitionKey,
   type DecodedPart,
   type Fault,
-  type Origin,
   type SinkRecord,
+  type SinkRecordBlock,
 } from '../../src/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
+import { WaitingRecords } from './waiting-records.ts';
 
 /** What a lane needs from its task. */
 export interface LaneParts {
@@ -25,9 +25,6 @@ export interface LaneParts {
 /** Bounds what is kept of records that hold no rows (comments, faults). */
 const MAX_WAITING_RECORDS = 20_000;
 
-/** The first offset per partition that is not known to be stored. */
-type Offsets = Map<string, number>;
-
 /**
  * Writes the records of some partitions, in order: while one batch is with the database the next one is decoded, and what
  * has come until then goes out together. Lanes work side by side, so that the database and this process need not take
@@ -37,9 +34,8 @@ type Offsets = Map<string, number>;
  */
 export class WriteLane {
   readonly #parts: LaneParts;
-  #waiting: Offsets = new Map();
-  #waitingRecords: SinkRecord[] = [];
-  #inFlight: Offsets = new Map();
+  #waiting = new WaitingRecords();
+  #inFlight = new WaitingRecords();
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
 
@@ -50,11 +46,27 @@ export class WriteLane {
   /** Decodes a record; `true` when a full batch waits, then `roomForMore` must be awaited before the next. */
   add(record: SinkRecord): boolean {
     const { topic, partition, offset } = record.original;
-    const key = topicPartitionKey(topic, partition);
-    if (!this.#waiting.has(key)) this.#waiting.set(key, offset);
-    this.#waitingRecords.push(record);
+    this.#waiting.add(record);
     this.#parts.decoder.add(record, { kind: 'record', topic, partition, offset });
-    return this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waitingRecords.length >= MAX_WAITING_RECORDS;
+    return this.#isFull();
+  }
+
+  /** Decodes a block, where it lies as far as possible, and waits for room in between. */
+  async addBlock(block: SinkRecordBlock): Promise<void> {
+    const { decoder, batchRows } = this.#parts;
+    for (let index = 0; index < block.count;) {
+      const end = Math.min(block.count, index + Math.max(1, batchRows - decoder.rowCount));
+      const reached = decoder.addBlock?.(block, index, end) ?? index;
+      if (reached > index) this.#waiting.addBlock(block, index, reached);
+      index = reached;
+      if (index < end) {
+        const made = block.sinkRecord(index);
+        const record = made instanceof Promise ? await made : made;
+        if (record !== undefined) this.add(record);
+        index++;
+      }
+      if (this.#isFull()) await this.roomForMore();
+    }
   }
 
   /** Waits until the batch before is stored, then sends out what waits. Rejects with a failure of the batch before. */
@@ -66,7 +78,7 @@ export class WriteLane {
 
   /** Sends out what waits, unless a write is on its way: then it follows that one. */
   start(): void {
-    if (this.#writing !== undefined || this.#waitingRecords.length === 0) return;
+    if (this.#writing !== undefined || this.#waiting.count === 0) return;
     this.#writing = this.#drain().finally(() => {
       this.#writing = undefined;
     });
@@ -75,7 +87,7 @@ export class WriteLane {
   /** Resolves when nothing waits and nothing is on its way. */
   async flush(): Promise<void> {
     this.check();
-    while (this.#waitingRecords.length > 0 || this.#writing !== undefined) {
+    while (this.#waiting.count > 0 || this.#writing !== undefined) {
       this.start();
       await this.#writing;
       this.check();
@@ -84,7 +96,7 @@ export class WriteLane {
 
   /** The first offset of the partition that is not stored; `undefined` when all that was added is. */
   firstUnstored(key: string): number | undefined {
-    return this.#inFlight.get(key) ?? this.#waiting.get(key);
+    return this.#inFlight.firstOffsets.get(key) ?? this.#waiting.firstOffsets.get(key);
   }
 
   /** Throws what went wrong in the background, if anything did. */
@@ -94,8 +106,7 @@ export class WriteLane {
 
   /** Waits for the write on its way and forgets what waits: the partitions are gone. */
   async drop(): Promise<void> {
-    this.#waiting = new Map();
-    this.#waitingRecords = [];
+    this.#waiting = new WaitingRecords();
     this.#parts.decoder.take();
     await this.#writing;
   }
@@ -103,7 +114,7 @@ export class WriteLane {
   /** Never rejects: the failure is kept for the next call. */
   async #drain(): Promise<void> {
     try {
-      while (this.#waitingRecords.length > 0 && this.#failure === undefined) await this.#writeWaiting();
+      while (this.#waiting.count > 0 && this.#failure === undefined) await this.#writeWaiting();
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error));
       this.#parts.onFailure();
@@ -111,42 +122,42 @@ export class WriteLane {
   }
 
   async #writeWaiting(): Promise<void> {
-    const records = this.#waitingRecords;
+    const records = this.#waiting;
     const decoded = this.#parts.decoder.take();
-    this.#inFlight = this.#waiting;
-    this.#waiting = new Map();
-    this.#waitingRecords = [];
+    this.#inFlight = records;
+    this.#waiting = new WaitingRecords();
     const refused = [...decoded.faults];
     for (const part of partsOf(decoded)) refused.push(...(await this.#parts.write(part)));
-    for (const [record, error] of refusals(records, refused)) await this.#parts.refuse(record, error);
-    this.#inFlight = new Map();
+    for (const [record, error] of await refusals(records, refused)) await this.#parts.refuse(record, error);
+    this.#inFlight = new WaitingRecords();
+  }
+
+  #isFull(): boolean {
+    return this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waiting.count >= MAX_WAITING_RECORDS;
   }
 }
 
 /** One error per record, whatever the number of its rows that were refused, in record order. */
-function refusals(records: readonly SinkRecord[], faults: readonly Fault[]): [SinkRecord, Error][] {
-  if (faults.length === 0) return [];
-  const byRecord = new Map<SinkRecord, Fault[]>();
+async function refusals(records: WaitingRecords, faults: readonly Fault[]): Promise<[SinkRecord, Error][]> {
+  const byOrigin = new Map<string, Fault[]>();
   for (const fault of faults) {
-    const record = records.find(({ original }) => isOrigin(fault.origin, original));
-    if (record === undefined) throw new DataError(`A fault has no record: ${describeFault(fault)}`);
-    const known = byRecord.get(record);
-    if (known === undefined) byRecord.set(record, [fault]);
+    const key = JSON.stringify(fault.origin);
+    const known = byOrigin.get(key);
+    if (known === undefined) byOrigin.set(key, [fault]);
     else known.push(fault);
   }
-  return records.flatMap((record): [SinkRecord, Error][] => {
-    const own = byRecord.get(record);
-    return own === undefined ? [] : [[record, refusal(own)]];
-  });
+  const refused: [SinkRecord, Error][] = [];
+  for (const own of byOrigin.values()) {
+    const record = await records.find(own[0]?.origin);
+    if (record === undefined) throw new DataError(`A fault has no record: ${own.map(describeFault).join('; ')}`);
+    refused.push([record, refusal(own)]);
+  }
+  return refused.sort(([a], [b]) => byPlace(a.original, b.original));
 }
 
-function isOrigin(origin: Origin | undefined, original: SinkRecord['original']): boolean {
-  return (
-    origin?.kind === 'record' &&
-    origin.offset === original.offset &&
-    origin.partition === original.partition &&
-    origin.topic === original.topic
-  );
+function byPlace(a: SinkRecord['original'], b: SinkRecord['original']): number {
+  if (a.topic !== b.topic) return a.topic < b.topic ? -1 : 1;
+  return a.partition - b.partition || a.offset - b.offset;
 }
 
 const MAX_FAULTS_NAMED = 3;

@@ -1,4 +1,5 @@
 import type { OptionDeclarations, OptionResult } from '../config/option.ts';
+import type { SinkRecordBlock } from '../data/message-block.ts';
 import type { SinkRecord, SourceCoordinates, SourceRecord, TopicPartition } from '../data/record.ts';
 import type { ConnectRecord, Header } from '../data/record.ts';
 import type { Schema } from '../data/schema.ts';
@@ -50,11 +51,30 @@ interface ConnectorPluginBase extends PluginBase {
 export interface SinkConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'sink';
   createTask(): SinkTask;
+  /**
+   * Someone changes the consumer group's offsets (`null`: removes one; none at all: resets them) while the connector is
+   * stopped. `true`: the connector keeps no others, or has changed those too; absent or `false`: the user is told to look
+   * at offsets that the connector may keep elsewhere. A throw refuses the change with its message.
+   */
+  alterOffsets?(config: ConnectorConfig, offsets: readonly SinkOffset[]): Promise<boolean>;
 }
 
 export interface SourceConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'source';
   createTask(): SourceTask;
+  /** As for sinks, with what users gave: anything may be in it. */
+  alterOffsets?(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean>;
+}
+
+/** A change of one partition's offset in a consumer group. */
+export interface SinkOffset extends TopicPartition {
+  readonly offset: number | null;
+}
+
+/** A change of one source partition's offset. */
+export interface SourceOffset {
+  readonly partition: SourceCoordinates | null;
+  readonly offset: SourceCoordinates | null;
 }
 
 export type ConnectorPlugin = SinkConnectorPlugin | SourceConnectorPlugin;
@@ -97,6 +117,11 @@ export interface SinkTask {
    * paused. Any other error: the task FAILS. Waiting inside `put` is the way to slow the consumer down.
    */
   put(records: readonly SinkRecord[]): Promise<void>;
+  /**
+   * Takes the place of `put` where records go from broker to task as they are: no transforms, and a value converter that
+   * `passesMessages`. The task may make records of what it cannot read in the block.
+   */
+  putBlock?(block: SinkRecordBlock): Promise<void>;
   /**
    * The offsets that are safe to commit (next offset to read, per partition), out of `delivered`, which holds the next
    * offset after everything put so far. `flush`: wait until everything put is stored first (before a rebalance or stop).
@@ -147,6 +172,8 @@ export interface SchemaAndValue {
 export interface Converter {
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue;
+  /** Takes all bytes, and gives them as they are or as UTF-8 text: who wants a message may read it from the bytes. */
+  readonly passesMessages?: boolean;
 }
 
 export interface HeaderConverter {

@@ -35,15 +35,20 @@ export class SinkRecordConverter {
   async convert(consumed: readonly ConsumedRecord[]): Promise<SinkRecord[]> {
     const records: SinkRecord[] = [];
     for (const source of consumed) {
-      let record: SinkRecord | null | undefined;
-      try {
-        record = this.#transform(this.#toSinkRecord(source));
-      } catch {
-        record = await this.#convertSlowly(source);
-      }
-      if (record !== null && record !== undefined) records.push(record);
+      const converted = this.convertOne(source);
+      const record = converted instanceof Promise ? await converted : converted;
+      if (record !== undefined) records.push(record);
     }
     return records;
+  }
+
+  /** `undefined`: dropped. A promise only when something threw. */
+  convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    try {
+      return this.#transform(this.#toSinkRecord(source)) ?? undefined;
+    } catch {
+      return this.#convertSlowly(source).then((record) => record ?? undefined);
+    }
   }
 
   #transform(record: SinkRecord): SinkRecord | null {

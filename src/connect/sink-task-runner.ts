@@ -1,7 +1,8 @@
-import { topicPartitionKey, type SinkRecord, type TopicPartition } from '../data/record.ts';
+import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../errors.ts';
-import type { ConsumedRecord, Consumer, PartitionPosition } from '../kafka/api.ts';
+import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition } from '../kafka/api.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from './api.ts';
+import { PolledRecords } from './polled-records.ts';
 import { SinkRecordConverter } from './record-converter.ts';
 import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 
@@ -19,13 +20,11 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #task: SinkTask;
   readonly #consumer: Consumer;
   readonly #topics: readonly string[] | ((topic: string) => boolean);
-  readonly #converter: SinkRecordConverter;
+  readonly #polled: PolledRecords;
 
   /** Next offset after everything put, per owned partition. */
   readonly #delivered = new Map<string, PartitionOffset>();
   readonly #committed = new Map<string, number>();
-  #batch: readonly SinkRecord[] = [];
-  #batchEnds: readonly PartitionOffset[] = [];
   #retryAtMs = 0;
   #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
   #pausedForRetry = false;
@@ -45,7 +44,8 @@ export class SinkTaskRunner implements TaskRunner {
     this.#task = task;
     this.#consumer = consumer;
     this.#topics = topics;
-    this.#converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    this.#polled = new PolledRecords(task, converter, runtime.converters, !runtime.chain.empty);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
     runtime.abort.signal.addEventListener('abort', () => {
@@ -100,21 +100,24 @@ export class SinkTaskRunner implements TaskRunner {
       await this.#commit(false);
     }
     const wakeAtMs = this.#pausedForRetry ? Math.min(this.#retryAtMs, this.#nextCommitMs) : this.#nextCommitMs;
-    const consumed = await this.#consumer.poll(Math.max(0, wakeAtMs - Date.now()));
+    const consumed = await this.#consumer.pollBlocks(Math.max(0, wakeAtMs - Date.now()));
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#put();
   }
 
-  async #take(consumed: readonly ConsumedRecord[]): Promise<void> {
-    this.#batch = await this.#converter.convert(consumed);
-    this.#batchEnds = ends(consumed);
-    this.#runtime.counts.records += consumed.length;
+  async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
+    await this.#polled.take(consumed);
+    for (const { count } of consumed) this.#runtime.counts.records += count;
   }
 
   async #put(): Promise<void> {
     try {
-      await this.#task.put(this.#batch);
+      await this.#polled.put((end, count) => {
+        this.#runtime.counts.delivered += count;
+        const key = topicPartitionKey(end.topic, end.partition);
+        if (this.#delivered.has(key)) this.#delivered.set(key, end);
+      });
     } catch (error) {
       if (error instanceof RetriableError && !this.#runtime.abort.signal.aborted) {
         this.#waitForRetry(error);
@@ -122,13 +125,6 @@ export class SinkTaskRunner implements TaskRunner {
       }
       throw error;
     }
-    this.#runtime.counts.delivered += this.#batch.length;
-    for (const end of this.#batchEnds) {
-      const key = topicPartitionKey(end.topic, end.partition);
-      if (this.#delivered.has(key)) this.#delivered.set(key, end);
-    }
-    this.#batch = [];
-    this.#batchEnds = [];
     if (this.#pausedForRetry) {
       this.#pausedForRetry = false;
       if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
@@ -138,7 +134,7 @@ export class SinkTaskRunner implements TaskRunner {
   #waitForRetry(error: Error): void {
     this.#runtime.logger.warn(
       { err: error },
-      `The task asked for its ${String(this.#batch.length)} records again in ${String(this.#retryDelayMs)} ms`,
+      `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
     );
     this.#retryAtMs = Date.now() + this.#retryDelayMs;
     this.#pausedForRetry = true;
@@ -223,12 +219,8 @@ export class SinkTaskRunner implements TaskRunner {
 
   /** Records of partitions that are no longer ours are somebody else's to write. */
   #dropFromBatch(): void {
-    this.#batch = this.#batch.filter(({ original }) =>
-      this.#delivered.has(topicPartitionKey(original.topic, original.partition)),
-    );
-    if (this.#batch.length > 0) return;
-    this.#batchEnds = [];
-    this.#pausedForRetry = false;
+    this.#polled.keep((key) => this.#delivered.has(key));
+    if (this.#polled.count === 0) this.#pausedForRetry = false;
   }
 
   async #end(failed: boolean): Promise<void> {
@@ -285,25 +277,4 @@ export class SinkTaskRunner implements TaskRunner {
       },
     };
   }
-}
-
-/** The next offset after the last record of each partition in a poll's result. */
-function ends(consumed: readonly ConsumedRecord[]): PartitionOffset[] {
-  const last = new Map<string, ConsumedRecord>();
-  let topic: string | undefined;
-  let partition = -1;
-  let key = '';
-  for (const record of consumed) {
-    if (record.partition !== partition || record.topic !== topic) {
-      topic = record.topic;
-      partition = record.partition;
-      key = topicPartitionKey(topic, partition);
-    }
-    last.set(key, record);
-  }
-  return [...last.values()].map((record) => ({
-    topic: record.topic,
-    partition: record.partition,
-    offset: record.offset + 1,
-  }));
 }

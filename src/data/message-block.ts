@@ -1,4 +1,4 @@
-import type { TopicPartition } from './record.ts';
+import type { SinkRecord, TopicPartition } from './record.ts';
 
 /**
  * Consecutive records of one partition, as places in the bytes that they came in: nothing is made per record until it is
@@ -13,4 +13,10 @@ export interface MessageBlock extends TopicPartition {
   readonly valueStarts: readonly number[];
   /** Behind the last byte; before the start where there is no value. */
   readonly valueEnds: readonly number[];
+}
+
+/** A block on its way into a sink task. */
+export interface SinkRecordBlock extends MessageBlock {
+  /** One record of its own; `undefined`: it cannot be converted, and the error policy let it go. */
+  sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined>;
 }

@@ -10,7 +10,7 @@ export class BlockText {
   text = '';
   #block: MessageBlock | undefined;
   #base = 0;
-  #words = new Int32Array(0);
+  #words: Int32Array = new Int32Array(0);
 
   /** To be called before a block's values are read; asking again for the same block costs nothing. */
   open(block: MessageBlock): void {
@@ -20,7 +20,7 @@ export class BlockText {
     const end = Math.max(start, valueStarts[count - 1] ?? 0, valueEnds[count - 1] ?? 0);
     this.#block = block;
     this.#base = start;
-    this.text = bytes.latin1Slice(start, end);
+    this.text = bytes.toString('latin1', start, end);
     this.#words = new Int32Array(bytes.buffer, 0, bytes.buffer.byteLength >>> 2);
   }
 

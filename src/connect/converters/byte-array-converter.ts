@@ -9,6 +9,7 @@ import { converterType } from './converter-type.ts';
 
 /** org.apache.kafka.connect.converters.ByteArrayConverter: bytes as they are, and nothing else. */
 const byteArrayConverter: Converter & HeaderConverter = {
+  passesMessages: true,
   fromConnectData(_topic, schema, value) {
     return bytesOf(schema, value);
   },

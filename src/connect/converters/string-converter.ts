@@ -16,6 +16,8 @@ import type {
 } from '../api.ts';
 import { converterType } from './converter-type.ts';
 
+const UTF_8 = findCharset('utf-8');
+
 export const stringConverterOptions = declareOptions({
   'converter.type': converterType,
   'converter.encoding': {
@@ -30,10 +32,12 @@ export const stringConverterOptions = declareOptions({
 
 /** org.apache.kafka.connect.storage.StringConverter: the text form of any value; bytes become an optional string. */
 class StringConverter implements Converter, HeaderConverter {
+  readonly passesMessages: boolean;
   readonly #charset: Charset;
 
   constructor(charset: Charset) {
     this.#charset = charset;
+    this.passesMessages = charset === UTF_8;
   }
 
   fromConnectData(_topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {

@@ -1,0 +1,126 @@
+import type { SinkRecordBlock } from '../data/message-block.ts';
+import { topicPartitionKey, type SinkRecord } from '../data/record.ts';
+import type { ConsumedBlock } from '../kafka/api.ts';
+import type { PartitionOffset, SinkTask } from './api.ts';
+import type { Converters, SinkRecordConverter } from './record-converter.ts';
+
+/** Records of one partition in the form in which the task takes them, and the offset behind them. */
+interface Portion {
+  readonly content: SinkRecordBlock | readonly SinkRecord[];
+  readonly count: number;
+  readonly end: PartitionOffset;
+}
+
+/**
+ * What polls gave, on its way into a sink task: as blocks where the task may read messages where they lie, else as records.
+ * Empty -> (take) waiting -> (put) empty; a put that failed leaves what was not put yet.
+ */
+export class PolledRecords {
+  readonly #task: SinkTask;
+  readonly #converter: SinkRecordConverter;
+  readonly #passes: ((block: ConsumedBlock) => boolean) | undefined;
+  #portions: Portion[] = [];
+
+  constructor(task: SinkTask, converter: SinkRecordConverter, converters: Converters, hasTransforms: boolean) {
+    this.#task = task;
+    this.#converter = converter;
+    const passes = task.putBlock !== undefined && !hasTransforms && converters.value.passesMessages === true;
+    this.#passes = passes ? (block) => convertsAside(block, converters) : undefined;
+  }
+
+  get count(): number {
+    return this.#portions.reduce((count, portion) => count + portion.count, 0);
+  }
+
+  /** Rejects when a record cannot be converted and the error policy does not let it go. */
+  async take(blocks: readonly ConsumedBlock[]): Promise<void> {
+    for (const block of blocks) {
+      const { topic, partition, offsets, count } = block;
+      const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
+      const content = this.#passes?.(block) === true ? this.#sinkBlock(block) : await this.#records(block);
+      this.#portions.push({ content, count, end });
+    }
+  }
+
+  /** Hands over what waits; `onPut` is told of each portion that the task has taken. */
+  async put(onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
+    // As in Java: a task may do by the clock what it does in `put`.
+    if (this.#portions.length === 0) await this.#task.put([]);
+    while (this.#portions.length > 0) {
+      const [first] = this.#portions;
+      if (first === undefined) return;
+      if ('bytes' in first.content) {
+        await this.#task.putBlock?.(first.content);
+        this.#portions.shift();
+        onPut(first.end, first.count);
+        continue;
+      }
+      const ready = this.#recordPortions();
+      await this.#task.put(ready.flatMap(({ content }) => ('bytes' in content ? [] : content)));
+      this.#portions.splice(0, ready.length);
+      for (const { end, count } of ready) onPut(end, count);
+    }
+  }
+
+  /** Drops records of partitions that are somebody else's now. */
+  keep(isOwned: (partitionKey: string) => boolean): void {
+    this.#portions = this.#portions.filter(({ end }) => isOwned(topicPartitionKey(end.topic, end.partition)));
+  }
+
+  #recordPortions(): Portion[] {
+    const blockAt = this.#portions.findIndex(({ content }) => 'bytes' in content);
+    return blockAt < 0 ? [...this.#portions] : this.#portions.slice(0, blockAt);
+  }
+
+  async #records(block: ConsumedBlock): Promise<SinkRecord[]> {
+    return this.#converter.convert(Array.from({ length: block.count }, (_, index) => block.record(index)));
+  }
+
+  #sinkBlock(block: ConsumedBlock): SinkRecordBlock {
+    return new SinkBlock(block, this.#converter);
+  }
+}
+
+class SinkBlock implements SinkRecordBlock {
+  readonly topic: string;
+  readonly partition: number;
+  readonly bytes: Buffer;
+  readonly count: number;
+  readonly offsets: readonly number[];
+  readonly timestamps: readonly number[];
+  readonly valueStarts: readonly number[];
+  readonly valueEnds: readonly number[];
+  readonly #block: ConsumedBlock;
+  readonly #converter: SinkRecordConverter;
+
+  constructor(block: ConsumedBlock, converter: SinkRecordConverter) {
+    this.topic = block.topic;
+    this.partition = block.partition;
+    this.bytes = block.bytes;
+    this.count = block.count;
+    this.offsets = block.offsets;
+    this.timestamps = block.timestamps;
+    this.valueStarts = block.valueStarts;
+    this.valueEnds = block.valueEnds;
+    this.#block = block;
+    this.#converter = converter;
+  }
+
+  sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    return this.#converter.convertOne(this.#block.record(index));
+  }
+}
+
+/** Whether keys and headers can be converted: who reads messages alone must not hide that they are bad. */
+function convertsAside(block: ConsumedBlock, { key, header }: Converters): boolean {
+  if (key.passesMessages === true && !block.hasHeaders) return true;
+  try {
+    for (let index = 0; index < block.count; index++) {
+      if (key.passesMessages !== true) key.toConnectData(block.topic, block.key(index));
+      for (const each of block.headers(index)) header.toConnectHeader(block.topic, each.key, each.value);
+    }
+    return true;
+  } catch {
+    return false;
+  }
+}
