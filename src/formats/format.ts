@@ -88,4 +88,6 @@ export interface RowEncoder {
    * hex; further cells are ignored). `null`: the format cannot say anything of this row.
    */
   encode(row: readonly (string | null)[]): string | null;
+  /** One message for several rows, read back as those rows; lines of line formats are separated by newlines. `null` as above. */
+  encodeAll(rows: readonly (readonly (string | null)[])[]): string | null;
 }

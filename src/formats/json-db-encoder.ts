@@ -1,4 +1,5 @@
 import type { EncodedTable, Precision, RowEncoder } from './format.ts';
+import { joined } from './join.ts';
 import { jsonDbType, type JsonDbType } from './json-db-types.ts';
 import { readTimestamp } from './timestamp-read.ts';
 import { unixText } from './unix-time.ts';
@@ -16,7 +17,7 @@ interface EncodedColumn {
 }
 
 /**
- * Writes rows as json_db (spec/stream-connector.md, "Source output record"; reference/original-system.md 20), one row a message,
+ * Writes rows as json_db (spec/stream-connector.md, "Source output record"; reference/original-system.md 20), the message's
  * keys in the order table, columns, data, tags. All but the row is made once per table.
  *
  * NULL is null. Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings. Timestamps are
@@ -43,12 +44,14 @@ export function createJsonDbEncoder(table: EncodedTable, policy: JsonDbEncoderPo
   }));
   const head = `{"table":${JSON.stringify(table.name.name)},"columns":${JSON.stringify(described)},"data":[{`;
   const tail = `}],"tags":${JSON.stringify(describedTags)}}`;
+  const cellsOf = (row: readonly (string | null)[]): string => {
+    let text = '';
+    for (const { index, key, value } of encoded) text += key + jsonText(row[index] ?? null, value, precision);
+    return text;
+  };
   return {
-    encode: (row) => {
-      let text = head;
-      for (const { index, key, value } of encoded) text += key + jsonText(row[index] ?? null, value, precision);
-      return text + tail;
-    },
+    encode: (row) => head + cellsOf(row) + tail,
+    encodeAll: (rows) => (rows.length === 0 ? null : head + joined(rows, cellsOf, '},{') + tail),
   };
 }
 

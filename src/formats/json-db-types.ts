@@ -34,6 +34,12 @@ const BY_LENGTH: ReadonlyMap<string, Omit<JsonDbType, 'length'>> = new Map([
   ['numeric', { name: 'DECIMAL', value: 'number' }],
 ]);
 
+/** Whether the documents have a name for a type; values of others are written as the database prints them. */
+export function isDocumentedType(postgresType: string): boolean {
+  const base = postgresType.replace(/\([^)]*\)/, '');
+  return FIXED.has(base) || BY_LENGTH.has(base);
+}
+
 /** `postgresType` as `format_type` prints it. Types that the documents have no name for go as text in a VARCHAR. */
 export function jsonDbType(postgresType: string): JsonDbType {
   const length = Number(/\((\d+)/.exec(postgresType)?.[1] ?? 0);

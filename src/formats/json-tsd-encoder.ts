@@ -1,9 +1,10 @@
-import type { EncodedTable, RowEncoder } from './format.ts';
+import type { EncodedTable, Precision, RowEncoder } from './format.ts';
+import { joined } from './join.ts';
 import { isDecimal, pointColumns, pointTime, type PointColumn } from './point-columns.ts';
 
 export interface PointEncoderPolicy {
   /** Unit of the times; default `ms`. Finer digits are floored. */
-  readonly precision?: 's' | 'ms' | undefined;
+  readonly precision?: Precision | undefined;
 }
 
 /**
@@ -18,24 +19,27 @@ export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPo
   const { time, data, tags } = pointColumns(table, 'json_tsd');
   const points = data.map((column) => ({ column, head: `{"metric":${JSON.stringify(column.metric)},"timestamp":` }));
   const named = tags.map((column) => ({ column, key: `${JSON.stringify(column.name)}:` }));
+  const pointsOf = (row: readonly (string | null)[]): string => {
+    const at = row[time.index] ?? null;
+    if (at === null) return '';
+    const timestamp = `${pointTime(at, precision, 'json_tsd')},"value":`;
+    let tagText = '';
+    for (const { column, key } of named) {
+      const cell = row[column.index] ?? null;
+      if (cell !== null) tagText += `${tagText === '' ? '' : ','}${key}${tagJson(cell, column)}`;
+    }
+    const tail = `,"tags":{${tagText}}}`;
+    let text = '';
+    for (const { column, head } of points) {
+      const cell = row[column.index] ?? null;
+      if (cell !== null) text += `${text === '' ? '' : ','}${head}${timestamp}${valueJson(cell, column)}${tail}`;
+    }
+    return text;
+  };
+  const array = (text: string) => (text === '' ? null : `[${text}]`);
   return {
-    encode: (row) => {
-      const at = row[time.index] ?? null;
-      if (at === null) return null;
-      const timestamp = `${pointTime(at, precision, 'json_tsd')},"value":`;
-      let tagText = '';
-      for (const { column, key } of named) {
-        const cell = row[column.index] ?? null;
-        if (cell !== null) tagText += `${tagText === '' ? '' : ','}${key}${tagJson(cell, column)}`;
-      }
-      const tail = `,"tags":{${tagText}}}`;
-      let text = '';
-      for (const { column, head } of points) {
-        const cell = row[column.index] ?? null;
-        if (cell !== null) text += `${text === '' ? '[' : ','}${head}${timestamp}${valueJson(cell, column)}${tail}`;
-      }
-      return text === '' ? null : `${text}]`;
-    },
+    encode: (row) => array(pointsOf(row)),
+    encodeAll: (rows) => array(joined(rows, pointsOf, ',')),
   };
 }
 

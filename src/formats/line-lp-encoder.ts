@@ -1,6 +1,7 @@
 import { DataError } from '../errors.ts';
 import { shown } from './excerpt.ts';
 import type { EncodedTable, Precision, RowEncoder } from './format.ts';
+import { joined } from './join.ts';
 import { fieldString, lineKey, lineName } from './line-write.ts';
 import { readTimestamp } from './timestamp-read.ts';
 import { unixText } from './unix-time.ts';
@@ -38,21 +39,24 @@ export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPo
   const time = cells.find(({ role }) => role === 'time');
   const tags = cells.filter(({ role }) => role === 'tag' || role === 'primary-tag');
   const fields = cells.filter((cell) => cell !== time && !tags.includes(cell));
+  const lineOf = (row: readonly (string | null)[]): string => {
+    let written = '';
+    for (const field of fields) {
+      const value = fieldText(row[field.index] ?? null, field, suffixes);
+      if (value !== undefined) written += `${written === '' ? ' ' : ','}${field.key}${value}`;
+    }
+    if (written === '') return '';
+    let series = measurement;
+    for (const tag of tags) {
+      const value = row[tag.index] ?? null;
+      if (value !== null && value !== '') series += `,${tag.key}${lineKey(value)}`;
+    }
+    return series + written + timeText(time === undefined ? null : (row[time.index] ?? null), precision);
+  };
+  const message = (text: string) => (text === '' ? null : text);
   return {
-    encode: (row) => {
-      let written = '';
-      for (const field of fields) {
-        const value = fieldText(row[field.index] ?? null, field, suffixes);
-        if (value !== undefined) written += `${written === '' ? ' ' : ','}${field.key}${value}`;
-      }
-      if (written === '') return null;
-      let series = measurement;
-      for (const tag of tags) {
-        const value = row[tag.index] ?? null;
-        if (value !== null && value !== '') series += `,${tag.key}${lineKey(value)}`;
-      }
-      return series + written + timeText(time === undefined ? null : (row[time.index] ?? null), precision);
-    },
+    encode: (row) => message(lineOf(row)),
+    encodeAll: (rows) => message(joined(rows, lineOf, '\n')),
   };
 }
 

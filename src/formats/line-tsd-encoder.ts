@@ -1,6 +1,7 @@
 import { DataError } from '../errors.ts';
 import { shown } from './excerpt.ts';
 import type { EncodedTable, RowEncoder } from './format.ts';
+import { joined } from './join.ts';
 import type { PointEncoderPolicy } from './json-tsd-encoder.ts';
 import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
 
@@ -19,23 +20,26 @@ export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPo
     .filter(({ value }) => value === 'number')
     .map(({ index, metric }) => ({ index, head: `${spelled(metric)} ` }));
   const named = tags.map(({ index, name }) => ({ index, key: ` ${spelledKey(name)}=` }));
+  const linesOf = (row: readonly (string | null)[]): string => {
+    const at = row[time.index] ?? null;
+    if (at === null) return '';
+    const timestamp = `${pointTime(at, precision, 'line_tsd')} `;
+    let tail = '';
+    for (const { index, key } of named) {
+      const cell = row[index] ?? null;
+      if (cell !== null && cell !== '') tail += key + spelled(cell);
+    }
+    let text = '';
+    for (const { index, head } of lines) {
+      const cell = row[index] ?? null;
+      if (cell !== null && isDecimal(cell)) text += `${text === '' ? '' : '\n'}${head}${timestamp}${cell}${tail}`;
+    }
+    return text;
+  };
+  const message = (text: string) => (text === '' ? null : text);
   return {
-    encode: (row) => {
-      const at = row[time.index] ?? null;
-      if (at === null) return null;
-      const timestamp = `${pointTime(at, precision, 'line_tsd')} `;
-      let tail = '';
-      for (const { index, key } of named) {
-        const cell = row[index] ?? null;
-        if (cell !== null && cell !== '') tail += key + spelled(cell);
-      }
-      let text = '';
-      for (const { index, head } of lines) {
-        const cell = row[index] ?? null;
-        if (cell !== null && isDecimal(cell)) text += `${text === '' ? '' : '\n'}${head}${timestamp}${cell}${tail}`;
-      }
-      return text === '' ? null : text;
-    },
+    encode: (row) => message(linesOf(row)),
+    encodeAll: (rows) => message(joined(rows, linesOf, '\n')),
   };
 }
 

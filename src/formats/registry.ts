@@ -21,6 +21,10 @@ export interface DecodedFormat<Policy> {
 
 /** A format that a source writes, by its name in `out.format`. */
 export interface EncodedFormat<Policy> {
+  /** Units that its times may have; the first is the default. */
+  readonly precisions: readonly Precision[];
+  /** A row may be several lines, each of which is a message. */
+  readonly rowsAreLines: boolean;
   readonly create: (table: EncodedTable, policy?: Policy) => RowEncoder;
 }
 
@@ -39,8 +43,26 @@ export const decodedFormats = {
 } as const;
 
 export const encodedFormats = {
-  json_db: { create: createJsonDbEncoder } satisfies EncodedFormat<JsonDbEncoderPolicy>,
-  line_lp: { create: createLineLpEncoder } satisfies EncodedFormat<LineLpEncoderPolicy>,
+  json_db: {
+    precisions: ['ms', 'us', 'ns'],
+    rowsAreLines: false,
+    create: createJsonDbEncoder,
+  } satisfies EncodedFormat<JsonDbEncoderPolicy>,
+  json_tsd: {
+    precisions: ['ms', 's'],
+    rowsAreLines: false,
+    create: createJsonTsdEncoder,
+  } satisfies EncodedFormat<PointEncoderPolicy>,
+  line_tsd: {
+    precisions: ['ms', 's'],
+    rowsAreLines: true,
+    create: createLineTsdEncoder,
+  } satisfies EncodedFormat<PointEncoderPolicy>,
+  line_lp: {
+    precisions: ['ns', 'us', 'ms'],
+    rowsAreLines: false,
+    create: createLineLpEncoder,
+  } satisfies EncodedFormat<LineLpEncoderPolicy>,
 } as const;
 
 /**
@@ -69,14 +91,7 @@ export const decodedChangeFormats = {
   } satisfies DecodedFormat<CdcDbPolicy>,
 } as const;
 
-/** Formats of points: one message is all values of a row, in line_tsd one line each. */
-export const encodedPointFormats = {
-  json_tsd: { create: createJsonTsdEncoder } satisfies EncodedFormat<PointEncoderPolicy>,
-  line_tsd: { create: createLineTsdEncoder } satisfies EncodedFormat<PointEncoderPolicy>,
-} as const;
-
 export type DecodedFormatName = keyof typeof decodedFormats;
 export type EncodedFormatName = keyof typeof encodedFormats;
 export type DecodedPointFormatName = keyof typeof decodedPointFormats;
 export type DecodedChangeFormatName = keyof typeof decodedChangeFormats;
-export type EncodedPointFormatName = keyof typeof encodedPointFormats;

@@ -4,7 +4,6 @@ import {
   decodedFormats,
   decodedPointFormats,
   encodedFormats,
-  encodedPointFormats,
 } from '../../../src/formats/registry.ts';
 
 describe('the formats of this version', () => {
@@ -41,7 +40,7 @@ describe('the formats of this version', () => {
       ],
     } as const;
     for (const name of ['json_tsd', 'line_tsd'] as const) {
-      const message = encodedPointFormats[name].create(table).encode(['2023-11-14 22:13:20+00', '7']);
+      const message = encodedFormats[name].create(table).encode(['2023-11-14 22:13:20+00', '7']);
       const decoder = decodedPointFormats[name].create({});
       decoder.add(message ?? '', { kind: 'line', line: 1 });
       const [rows] = decoder.take().rows;
