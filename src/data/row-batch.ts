@@ -43,6 +43,25 @@ export interface RowBatch {
   readonly columns: readonly ColumnCells[];
   readonly rowCount: number;
   readonly origins: Origins;
+  /** Columns that identify a row, where the rows themselves say so; absent: the table's own key counts. */
+  readonly key?: readonly string[] | undefined;
+  /** Which rows have which columns, and which are deletions; absent: every row stores all columns. */
+  readonly groups?: RowGroups | undefined;
+}
+
+/** The groups of a batch whose rows are not all alike. */
+export interface RowGroups {
+  readonly list: readonly RowGroup[];
+  /** Index in `list` of the row's group. */
+  of(row: number): number;
+}
+
+/** Rows that are written by the same statement. */
+export interface RowGroup {
+  /** delete: the stored row with this row's key goes; the batch must have a key then. */
+  readonly operation: 'store' | 'delete';
+  /** Names of the columns that its rows have; what their other cells are means nothing. */
+  readonly columns: ReadonlySet<string>;
 }
 
 /** The origin of each row. Implementations share one object per batch, not one per row. */
@@ -52,9 +71,9 @@ export interface Origins {
 
 /** What a write did. `stored + discarded + collapsed + faults.length` is the number of rows handed in. */
 export interface WriteReport {
-  /** Rows that the database now holds. */
+  /** Rows that the database now holds, and deletions that were done (whether or not there was a row). */
   readonly stored: number;
-  /** Rows not stored because one with the same key was (dedup.rule=discard). */
+  /** Rows not stored because one with the same key was (dedup.rule=discard), or because none was (insert.mode=update). */
   readonly discarded: number;
   /** Rows replaced by a later row with the same key in the same batch (last wins). */
   readonly collapsed: number;

@@ -8,6 +8,8 @@ export interface TableShape {
   readonly columns: readonly ColumnShape[];
   /** True when the text itself lists all columns in order, so that an existing table must match names and order. */
   readonly exact: boolean;
+  /** Columns of the primary key of a table without a time column; absent or empty: it gets none. */
+  readonly key?: readonly string[] | undefined;
 }
 
 export interface ColumnShape {
