@@ -1,0 +1,131 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import {
+  ConnectError,
+  parseOptions,
+  Schema,
+  toError,
+  type ConnectorConfig,
+  type SourceCoordinates,
+  type SourceRecord,
+  type SourceTask,
+  type SourceTaskContext,
+} from '../../src/index.ts';
+import { FileInput, StreamInput, type ByteInput } from './byte-input.ts';
+import { LineSplitter, type Line } from './line-splitter.ts';
+import { fileSourceOptions } from './options.ts';
+
+const VALUE_SCHEMA = new Schema('string');
+/** How long a poll waits when there is nothing new (Java's task: 1000). */
+const IDLE_MS = 250;
+/** How often the log says that the file is missing. */
+const MISSING_FILE_MS = 30_000;
+
+/**
+ * Lines of a file, or of standard input, as records (org.apache.kafka.connect.file.FileStreamSourceTask). The position in
+ * an offset is the number of bytes up to the end of the line.
+ *
+ * States: waiting for the file -> reading -> stopped.
+ */
+export class FileSourceTask implements SourceTask {
+  #context: SourceTaskContext | undefined;
+  #file: string | null = null;
+  #topic = '';
+  #batchSize = 1;
+  #partition: SourceCoordinates = {};
+  #input: ByteInput | undefined;
+  readonly #lines = new LineSplitter();
+  /** `null` for standard input, which has no position. */
+  #position: number | null = null;
+  #saidMissingAtMs = 0;
+
+  async start(context: SourceTaskContext): Promise<void> {
+    const options = parseOptions(fileSourceOptions, context.config);
+    this.#context = context;
+    this.#file = fileOf(context.config);
+    this.#topic = options.topic;
+    this.#batchSize = options['batch.size'];
+    this.#partition = { filename: this.#file };
+    if (this.#file === null) this.#input = new StreamInput(process.stdin);
+    await Promise.resolve();
+  }
+
+  async poll(): Promise<readonly SourceRecord[]> {
+    this.#input ??= await this.#open();
+    const records = this.#input === undefined ? [] : await this.#read(this.#input);
+    if (records.length === 0) await this.#idle();
+    return records;
+  }
+
+  async stop(): Promise<void> {
+    await this.#input?.close();
+    this.#input = undefined;
+  }
+
+  async #open(): Promise<ByteInput | undefined> {
+    if (this.#file === null) return undefined;
+    const stored = (await this.#context?.offset(this.#partition))?.['position'] ?? null;
+    if (stored !== null && typeof stored !== 'number') throw new ConnectError('Offset position is the incorrect type');
+    const input = await openFile(this.#file, stored ?? 0);
+    if (input === undefined) this.#sayMissing(this.#file);
+    else this.#position = stored ?? 0;
+    return input;
+  }
+
+  async #read(input: ByteInput): Promise<SourceRecord[]> {
+    const records: SourceRecord[] = [];
+    for (;;) {
+      for (let line = this.#lines.next(); line !== undefined; line = this.#lines.next()) {
+        records.push(this.#record(line));
+        if (records.length >= this.#batchSize) return records;
+      }
+      const piece = await input.read();
+      if (piece.length === 0) return records;
+      this.#lines.push(piece);
+    }
+  }
+
+  #record({ text, bytes }: Line): SourceRecord {
+    if (this.#position !== null) this.#position += bytes;
+    return {
+      sourcePartition: this.#partition,
+      sourceOffset: { position: this.#position },
+      topic: this.#topic,
+      partition: null,
+      keySchema: null,
+      key: null,
+      valueSchema: VALUE_SCHEMA,
+      value: text,
+      timestamp: Date.now(),
+      headers: [],
+    };
+  }
+
+  #sayMissing(file: string): void {
+    const now = Date.now();
+    if (now < this.#saidMissingAtMs + MISSING_FILE_MS) return;
+    this.#saidMissingAtMs = now;
+    this.#context?.logger.warn(`Couldn't find file ${file} for FileStreamSourceTask, waiting for it to be created`);
+  }
+
+  async #idle(): Promise<void> {
+    try {
+      await delay(IDLE_MS, undefined, { signal: this.#context?.signal });
+    } catch {
+      // The task is being stopped.
+    }
+  }
+}
+
+/** The file's name; `null` for standard input. */
+export function fileOf(config: ConnectorConfig): string | null {
+  const file = config['file']?.trim() ?? '';
+  return file === '' ? null : file;
+}
+
+async function openFile(path: string, position: number): Promise<FileInput | undefined> {
+  try {
+    return await FileInput.open(path, position);
+  } catch (error) {
+    throw new ConnectError(`${path} cannot be read: ${toError(error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,57 @@
+const LF = 0x0a;
+const CR = 0x0d;
+const INITIAL_BYTES = 1024;
+
+/** A line without its end, and how many bytes it took with it. */
+export interface Line {
+  readonly text: string;
+  readonly bytes: number;
+}
+
+/**
+ * Cuts bytes into lines at `\n`, `\r\n` or `\r`, whatever pieces they come in. A `\r` at the end of what there is waits
+ * for what follows it. What is left over is kept, and grows with the longest line.
+ */
+export class LineSplitter {
+  #buffer = Buffer.alloc(INITIAL_BYTES);
+  #start = 0;
+  #end = 0;
+  /** Up to here there is no line end. */
+  #scanned = 0;
+
+  push(piece: Uint8Array): void {
+    if (this.#end + piece.length > this.#buffer.length) this.#makeRoom(piece.length);
+    this.#buffer.set(piece, this.#end);
+    this.#end += piece.length;
+  }
+
+  /** `undefined` when no whole line is left. */
+  next(): Line | undefined {
+    const buffer = this.#buffer;
+    for (let at = this.#scanned; at < this.#end; at++) {
+      const byte = buffer[at];
+      if (byte !== LF && byte !== CR) continue;
+      this.#scanned = at;
+      if (byte === CR && at + 1 === this.#end) return undefined;
+      const next = byte === CR && buffer[at + 1] === LF ? at + 2 : at + 1;
+      const line = { text: buffer.toString('utf8', this.#start, at), bytes: next - this.#start };
+      this.#start = next;
+      this.#scanned = next;
+      return line;
+    }
+    this.#scanned = this.#end;
+    return undefined;
+  }
+
+  #makeRoom(bytes: number): void {
+    const kept = this.#end - this.#start;
+    let size = this.#buffer.length;
+    while (size < kept + bytes) size *= 2;
+    const buffer = size === this.#buffer.length ? this.#buffer : Buffer.alloc(size);
+    this.#buffer.copy(buffer, 0, this.#start, this.#end);
+    this.#buffer = buffer;
+    this.#scanned -= this.#start;
+    this.#start = 0;
+    this.#end = kept;
+  }
+}

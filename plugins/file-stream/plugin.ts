@@ -1,0 +1,88 @@
+import {
+  CONNECT_VERSION,
+  ConnectError,
+  parseOptions,
+  type Connector,
+  type ConnectorConfig,
+  type OptionDeclarations,
+  type SinkConnectorPlugin,
+  type SourceConnectorPlugin,
+  type SourceOffset,
+} from '../../src/index.ts';
+import { FileSinkTask } from './file-sink-task.ts';
+import { fileOf, FileSourceTask } from './file-source-task.ts';
+import { fileSinkOptions, fileSourceOptions } from './options.ts';
+
+/** Every task has the connector's own configuration; a source has one task, whatever `tasks.max` says. */
+class FileConnector implements Connector {
+  readonly #options: OptionDeclarations;
+  readonly #limit: number;
+  #config: ConnectorConfig = {};
+
+  constructor(options: OptionDeclarations, limit: number) {
+    this.#options = options;
+    this.#limit = limit;
+  }
+
+  async start(config: ConnectorConfig): Promise<void> {
+    parseOptions(this.#options, config);
+    this.#config = config;
+    await Promise.resolve();
+  }
+
+  async taskConfigs(maxTasks: number): Promise<ConnectorConfig[]> {
+    const count = Math.min(maxTasks, this.#limit);
+    return Promise.resolve(Array.from({ length: count }, () => this.#config));
+  }
+
+  async stop(): Promise<void> {
+    await Promise.resolve();
+  }
+}
+
+/** Anything may be removed, so that what earlier configurations left behind can be cleared away. */
+async function alterSourceOffsets(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean> {
+  if (fileOf(config) === null) {
+    throw new ConnectError(
+      "Offsets cannot be modified if the 'file' configuration is unspecified. This is because stdin is used for input and offsets are not tracked.",
+    );
+  }
+  for (const { partition, offset } of offsets) {
+    const reason = offset === null ? undefined : problemOf(partition, offset);
+    if (reason !== undefined) throw new ConnectError(reason);
+  }
+  return Promise.resolve(true);
+}
+
+function problemOf(partition: SourceOffset['partition'], offset: NonNullable<SourceOffset['offset']>) {
+  if (!('position' in offset)) return "Offset objects should either be null or contain the key 'position'";
+  const position = offset['position'];
+  if (typeof position !== 'bigint' && !Number.isSafeInteger(position)) {
+    return "The value for the 'position' key in the offset is expected to be a Long value";
+  }
+  if (Number(position) < 0) return "The value for the 'position' key in the offset should be a non-negative value";
+  if (partition === null) return 'Partition objects cannot be null';
+  return 'filename' in partition ? undefined : "Partition objects should contain the key 'filename'";
+}
+
+export const fileSource: SourceConnectorPlugin = {
+  type: 'source',
+  className: 'org.apache.kafka.connect.file.FileStreamSourceConnector',
+  taskClassName: 'org.apache.kafka.connect.file.FileStreamSourceTask',
+  version: CONNECT_VERSION,
+  options: fileSourceOptions,
+  createConnector: () => new FileConnector(fileSourceOptions, 1),
+  createTask: () => new FileSourceTask(),
+  alterOffsets: alterSourceOffsets,
+};
+
+export const fileSink: SinkConnectorPlugin = {
+  type: 'sink',
+  className: 'org.apache.kafka.connect.file.FileStreamSinkConnector',
+  taskClassName: 'org.apache.kafka.connect.file.FileStreamSinkTask',
+  version: CONNECT_VERSION,
+  options: fileSinkOptions,
+  createConnector: () => new FileConnector(fileSinkOptions, Number.MAX_SAFE_INTEGER),
+  createTask: () => new FileSinkTask(),
+  alterOffsets: () => Promise.resolve(true),
+};
