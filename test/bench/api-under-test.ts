@@ -1,6 +1,7 @@
 import { freePort } from '../../src/dev/ports.ts';
+import type { BenchContext } from './bench-context.ts';
 import type { BenchServices } from './bench-services.ts';
-import { WorkerUnderTest } from './worker-under-test.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
 
 export interface ApiUnderTest {
   readonly worker: WorkerUnderTest;
@@ -11,12 +12,12 @@ export interface ApiUnderTest {
 
 /** A worker with the database's HTTP API before the bench's database, and a token for it. */
 export async function startApi(
-  services: BenchServices,
+  { services, startWorker }: BenchContext,
   more: Readonly<Record<string, string>> = {},
 ): Promise<ApiUnderTest> {
   const port = await freePort();
   const { host, port: databasePort, database } = services.database;
-  const worker = await WorkerUnderTest.start(services.bootstrapServers, {
+  const worker = await startWorker({
     services: 'database-http',
     'database.http.listeners': `http://127.0.0.1:${String(port)}`,
     'database.http.tls': 'off',

@@ -1,62 +1,59 @@
-import { pipeline } from 'node:stream/promises';
-import { Readable } from 'node:stream';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import pg from 'pg';
-import { from as copyFrom } from 'pg-copy-streams';
 import { LocalKafka } from '../../src/dev/kafka.ts';
+import { kafkaVersion } from '../../src/dev/kafka/jars.ts';
 import { LocalPostgres } from '../../src/dev/postgres.ts';
+import { cpuSecondsWithChildren, parentOf } from './process-usage.ts';
+import type { TableLayout } from './tables.ts';
+
+interface Server {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+}
+
+type Ending = () => Promise<unknown>;
+
+/** As much as 512 MB of buffers holds; checkpoints are the bench's own; `logical` is for the snapshot peer. */
+const SERVER_SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB', wal_level: 'logical' };
 
 /**
- * The broker and the database of a bench run: those named by `BOOTSTRAP_SERVERS` and `PGHOST`, `PGPORT`, `PGUSER`,
- * `PGPASSWORD`, `PGDATABASE` where set, else throw-away ones.
+ * The broker and the database of a bench run: those named by `BOOTSTRAP_SERVERS` and `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`
+ * where set, else throw-away ones. Without `PGDATABASE` the tables are in a database of the run's own.
  */
 export class BenchServices {
   readonly bootstrapServers: string;
-  readonly database: {
-    readonly host: string;
-    readonly port: number;
-    readonly user: string;
-    readonly password: string;
-    readonly database: string;
-  };
+  /** What is known of the broker, for the line on the machine. */
+  readonly broker: string;
+  readonly database: Server & { readonly database: string };
   readonly #client: pg.Client;
-  readonly #endings: readonly (() => Promise<unknown>)[];
+  readonly #endings: readonly Ending[];
+  #serverPid: Promise<number | undefined> | undefined;
 
-  private constructor(
-    bootstrapServers: string,
-    database: BenchServices['database'],
-    client: pg.Client,
-    endings: readonly (() => Promise<unknown>)[],
-  ) {
-    this.bootstrapServers = bootstrapServers;
+  private constructor(broker: BenchBroker, database: BenchServices['database'], client: pg.Client, endings: Ending[]) {
+    this.bootstrapServers = broker.bootstrapServers;
+    this.broker = broker.description;
     this.database = database;
     this.#client = client;
     this.#endings = endings;
   }
 
   static async open(): Promise<BenchServices> {
-    const endings: (() => Promise<unknown>)[] = [];
-    const { env } = process;
-    let bootstrapServers = env['BOOTSTRAP_SERVERS'] ?? '';
-    if (bootstrapServers === '') {
-      const kafka = await LocalKafka.start();
-      endings.push(() => kafka.discard());
-      ({ bootstrapServers } = kafka);
+    const endings: Ending[] = [];
+    try {
+      const broker = await openBroker(endings);
+      const server = await openServer(endings);
+      const database = { ...server, database: process.env['PGDATABASE'] ?? (await createDatabase(server, endings)) };
+      const client = new pg.Client(database);
+      await client.connect();
+      endings.push(() => client.end());
+      return new BenchServices(broker, database, client, endings);
+    } catch (error) {
+      await endAll(endings);
+      throw error;
     }
-    let server = {
-      host: env['PGHOST'] ?? '',
-      port: Number(env['PGPORT'] ?? '5432'),
-      user: env['PGUSER'] ?? 'postgres',
-      password: env['PGPASSWORD'] ?? '',
-    };
-    if (server.host === '') {
-      const postgres = await LocalPostgres.start({ settings: { shared_buffers: '512MB', max_wal_size: '4GB' } });
-      endings.push(() => postgres.discard());
-      server = { host: postgres.host, port: postgres.port, user: postgres.user, password: postgres.password };
-    }
-    const database = { ...server, database: env['PGDATABASE'] ?? 'postgres' };
-    const client = new pg.Client(database);
-    await client.connect();
-    return new BenchServices(bootstrapServers, database, client, endings);
   }
 
   async query(sql: string): Promise<{ rows: unknown[][] }> {
@@ -67,29 +64,88 @@ export class BenchServices {
     return Number((await this.query(sql)).rows[0]?.[0]);
   }
 
-  /** `\copy table from stdin` of this text over one connection; resolves with the seconds it took. */
-  async copy(table: string, text: Iterable<string>): Promise<number> {
-    const began = performance.now();
-    await pipeline(Readable.from(text), this.#client.query(copyFrom(`copy ${table} from stdin`)));
-    return (performance.now() - began) / 1000;
+  /** An empty table, in place of one of that name, after a checkpoint. */
+  async createTable(name: string, { columns, comments }: Pick<TableLayout, 'columns' | 'comments'>): Promise<void> {
+    await this.dropTable(name);
+    await this.query(`create table ${name} (${columns})`);
+    for (const [column, comment] of Object.entries(comments)) {
+      await this.query(`comment on column ${name}.${column} is ${pg.escapeLiteral(comment)}`);
+    }
+    await this.query('checkpoint');
   }
 
-  /** CPU seconds of all processes of a server on this machine since they began; NaN for a server elsewhere. */
+  async dropTable(name: string): Promise<void> {
+    await this.query(`drop table if exists ${name}`);
+  }
+
+  /** What psql prints for a command; rejects with what it complains of. */
+  async psql(command: string): Promise<string> {
+    const { stdout } = await promisify(execFile)('psql', ['-qAtX', '-v', 'ON_ERROR_STOP=1', '-c', command], {
+      maxBuffer: 2 ** 28,
+      env: { ...process.env, ...this.environment() },
+    });
+    return stdout;
+  }
+
+  /** Where the services are, as libpq and the peers' scripts read it. */
+  environment(): Record<string, string> {
+    const { host, port, user, password, database } = this.database;
+    return {
+      BOOTSTRAP: this.bootstrapServers,
+      PGHOST: host,
+      PGPORT: String(port),
+      PGUSER: user,
+      PGPASSWORD: password,
+      PGDATABASE: database,
+    };
+  }
+
+  /** CPU seconds of all processes of the server since it began; NaN for a server elsewhere. */
   async databaseCpuSeconds(): Promise<number> {
-    const { readFile, readdir } = await import('node:fs/promises');
-    let ticks = 0;
-    for (const pid of (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))) {
-      const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
-      if (!stat.includes('(postgres)')) continue;
-      const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-      // utime, stime, and those of children that have ended.
-      ticks += [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at] ?? 0), 0);
-    }
-    return ticks === 0 ? NaN : ticks / 100;
+    this.#serverPid ??= parentOf(await this.number('select pg_backend_pid()'), 'postgres');
+    const pid = await this.#serverPid;
+    return pid === undefined ? NaN : cpuSecondsWithChildren(pid);
   }
 
   async close(): Promise<void> {
-    await this.#client.end();
-    for (const ending of [...this.#endings].reverse()) await ending();
+    await endAll([...this.#endings]);
   }
+}
+
+interface BenchBroker {
+  readonly bootstrapServers: string;
+  readonly description: string;
+}
+
+async function openBroker(endings: Ending[]): Promise<BenchBroker> {
+  const given = process.env['BOOTSTRAP_SERVERS'] ?? '';
+  if (given !== '') return { bootstrapServers: given, description: `Kafka at ${given}` };
+  const kafka = await LocalKafka.start();
+  endings.push(() => kafka.discard());
+  return { bootstrapServers: kafka.bootstrapServers, description: `Kafka ${kafkaVersion}` };
+}
+
+async function openServer(endings: Ending[]): Promise<Server> {
+  const { PGHOST = '', PGPORT = '5432', PGUSER = 'postgres', PGPASSWORD = '' } = process.env;
+  if (PGHOST !== '') return { host: PGHOST, port: Number(PGPORT), user: PGUSER, password: PGPASSWORD };
+  const postgres = await LocalPostgres.start({ settings: SERVER_SETTINGS });
+  endings.push(() => postgres.discard());
+  const { host, port, user, password } = postgres;
+  return { host, port, user, password };
+}
+
+async function createDatabase(server: Server, endings: Ending[]): Promise<string> {
+  const name = `sluice_bench_${String(Date.now())}`;
+  const maintain = async (sql: string): Promise<void> => {
+    const client = new pg.Client({ ...server, database: 'postgres' });
+    await client.connect();
+    await client.query(sql).finally(() => client.end());
+  };
+  await maintain(`create database ${name}`);
+  endings.push(() => maintain(`drop database if exists ${name} with (force)`));
+  return name;
+}
+
+async function endAll(endings: Ending[]): Promise<void> {
+  for (const ending of endings.reverse()) await ending();
 }

@@ -1,36 +1,74 @@
 import { cpus, totalmem } from 'node:os';
 import type { BenchServices } from './bench-services.ts';
-
-export interface BenchContext {
-  readonly services: BenchServices;
-  readonly rows: number;
-  /** Counted runs; the median is quoted. */
-  readonly runs: number;
-}
+import type { Run } from './measured-run.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
 
 /** Figures of one workload: medians of the runs, and what they are to be held against. */
 export interface Figures {
   readonly rows_per_s: number;
-  readonly rows_per_s_range: readonly [number, number];
+  readonly rows_per_s_range: Range;
   /** Of the worker process. */
   readonly cpu_s_per_million: number;
   readonly database_cpu_s_per_million: number;
   readonly peak_rss_mb: number;
+  /** In the first, the middle and the last fifth of the longest run. */
+  readonly rss_mb_start_middle_end: readonly number[];
+}
+
+export type Range = readonly [number, number];
+
+/** What a workload is held against in the same run. */
+export interface Comparison {
   readonly peer: string;
   readonly peer_rows_per_s: number;
+  readonly peer_rows_per_s_range: Range;
   readonly ratio_to_peer: number;
 }
 
-/** Runs one workload; what it gives is printed as it is. */
-export type Workload = (context: BenchContext) => Promise<object>;
+export async function summarise(runs: readonly Run[], worker: WorkerUnderTest): Promise<Figures> {
+  const rates = runs.map(({ rowsPerS }) => rowsPerS);
+  return {
+    rows_per_s: Math.round(median(rates)),
+    rows_per_s_range: rangeOf(rates),
+    cpu_s_per_million: rounded(median(runs.map(({ cpu }) => cpu))),
+    database_cpu_s_per_million: rounded(median(runs.map(({ databaseCpu }) => databaseCpu))),
+    peak_rss_mb: await worker.peakRssMb(),
+    rss_mb_start_middle_end: startMiddleEnd(runs.reduce((a, b) => (b.rssMb.length > a.rssMb.length ? b : a)).rssMb),
+  };
+}
+
+export function compare(runs: readonly Run[], peer: string, peerRates: readonly number[]): Comparison {
+  const rate = median(runs.map(({ rowsPerS }) => rowsPerS));
+  return {
+    peer,
+    peer_rows_per_s: Math.round(median(peerRates)),
+    peer_rows_per_s_range: rangeOf(peerRates),
+    ratio_to_peer: rounded(rate / median(peerRates)),
+  };
+}
 
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.floor((sorted.length - 1) / 2)] ?? 0;
 }
 
+export function rangeOf(values: readonly number[]): Range {
+  return [Math.round(Math.min(...values)), Math.round(Math.max(...values))];
+}
+
+export function rounded(figure: number): number {
+  return Number(figure.toFixed(2));
+}
+
+function startMiddleEnd(samples: readonly number[]): readonly number[] {
+  const fifth = Math.ceil(samples.length / 5);
+  return [0, Math.floor((samples.length - fifth) / 2), samples.length - fifth].map((from) =>
+    median(samples.slice(from, from + fifth)),
+  );
+}
+
 export function formatTable(figures: Readonly<Record<string, unknown>>): string {
-  const lines = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(28)}${text(value)}`);
+  const lines = Object.entries(figures).map(([name, value]) => `  ${name.padEnd(38)}${text(value)}`);
   return `${lines.join('\n')}\n\n`;
 }
 
@@ -41,7 +79,7 @@ function text(value: unknown): string {
 
 /** One line on what the figures were measured on. */
 export async function machine(services: BenchServices): Promise<string> {
-  const { rows } = await services.query('select version()');
+  const version = String((await services.query('show server_version')).rows[0]?.[0]).split(' ')[0] ?? '';
   const gigabytes = Math.round(totalmem() / 2 ** 30);
-  return `${String(cpus().length)} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${String(gigabytes)} GiB, Node ${process.version}, ${String(rows[0]?.[0]).split(' on ')[0] ?? ''}, Kafka at ${services.bootstrapServers}`;
+  return `${String(cpus().length)} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${String(gigabytes)} GiB, Node ${process.version}, PostgreSQL ${version}, ${services.broker}`;
 }

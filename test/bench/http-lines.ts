@@ -1,142 +1,105 @@
-import { createHash } from 'node:crypto';
 import { Agent, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { startApi } from './api-under-test.ts';
-import type { BenchServices } from './bench-services.ts';
-import { median, type BenchContext, type Figures } from './figures.ts';
+import type { BenchContext } from './bench-context.ts';
+import { CopyFiles } from './copy-files.ts';
+import { compare, median, rangeOf, rounded, summarise, type Comparison, type Figures, type Range } from './figures.ts';
+import { measure, type Run } from './measured-run.ts';
+import { lineOf } from './rows.ts';
+import type { Stretch } from './stretch.ts';
+import { derivedSeriesTable } from './tables.ts';
 import type { WorkerUnderTest } from './worker-under-test.ts';
 
-const START_MS = 1_700_000_000_000;
 const LINES_PER_REQUEST = 5_000;
 const IN_FLIGHT = 4;
+const TABLE = 'bench_http';
+const COPY_TABLE = 'bench_http_copy';
 
-const value = (id: number) => ((id * 7919) % 1_000_003) / 100;
-const category = (id: number) => `category-${String(id % 100)}`;
-
-const PRIMARY_TAGS = Array.from({ length: 100 }, (_, id) =>
-  createHash('sha256')
-    .update(`category=${category(id)}`)
-    .digest('hex'),
-);
-
-interface HttpLinesFigures extends Figures {
+interface HttpLinesFigures extends Figures, Comparison {
   /** The same with gzip, which this machine packs beforehand. */
   readonly gzip_rows_per_s: number;
+  readonly gzip_rows_per_s_range: Range;
   readonly gzip_ratio_to_peer: number;
   /** As the service tells them by `Server-Timing`, summed over the requests of a run, per million rows. */
   readonly parse_s_per_million: number;
 }
 
 /**
- * `http-lines`: line protocol by POST to `/restapi/linedb`, 5,000 lines a request, 4 in flight, plain HTTP, gzip off and on, against
- * `\copy` of the same rows (derived primary tag included) into an equal table over one connection, in the same run.
+ * `http-lines`: twice the rows as line protocol by POST to `/restapi/linedb`, 5,000 lines a request, 4 in flight, plain HTTP, gzip
+ * off and on, in turn with psql's `\copy` of the same rows (derived primary tag included) into an equal table over one connection.
  */
-export async function httpLines({ services, rows: half, runs }: BenchContext): Promise<HttpLinesFigures> {
-  const rows = 2 * half;
-  const { worker, port, token } = await startApi(services);
+export async function httpLines(half: BenchContext): Promise<HttpLinesFigures> {
+  const context = { ...half, rows: 2 * half.rows };
+  const { services, rows, stretches } = context;
+  const { worker, port, token } = await startApi(context);
   const client = new LineClient(port, token);
-  const results = { plain: [] as Run[], gzip: [] as Run[], copy: [] as number[] };
+  const copyFiles = await CopyFiles.write(derivedSeriesTable, rows);
+  const results = { plain: [] as Run[], gzip: [] as Run[], copy: [] as number[], parse: [] as number[] };
   try {
     const plain = bodies(rows);
     const packed = plain.map((body) => gzipSync(body, { level: 1 }));
     // The first run warms the process up and does not count.
-    for (let run = -1; run < runs; run++) {
-      await createTable(services, 'bench_http_copy');
-      const copyRate = rows / (await services.copy('bench_http_copy', copyText(rows)));
-      const plainRun = await measure(services, worker, client, plain, rows);
-      const gzipRun = await measure(services, worker, client, packed, rows);
+    for (let run = -1; run < context.runs; run++) {
+      await services.createTable(COPY_TABLE, derivedSeriesTable);
+      const copyRate = await copyFiles.load(services, COPY_TABLE);
+      await services.dropTable(COPY_TABLE);
+      const gzipRun = await sendOnce({ ...context, stretches: [] }, worker, client, packed);
+      if (run === 0) stretches.length = 0;
+      const plainRun = await sendOnce(context, worker, client, plain);
       if (run < 0) continue;
       results.copy.push(copyRate);
-      results.plain.push(plainRun);
-      results.gzip.push(gzipRun);
+      results.plain.push(plainRun.run);
+      results.parse.push((plainRun.parseMs * 1000) / rows);
+      results.gzip.push(gzipRun.run);
     }
-    const rates = results.plain.map(({ rate }) => rate);
-    const copyRate = median(results.copy);
-    const gzipRate = median(results.gzip.map(({ rate }) => rate));
+    const gzipRates = results.gzip.map(({ rowsPerS }) => rowsPerS);
     return {
-      rows_per_s: Math.round(median(rates)),
-      rows_per_s_range: [Math.round(Math.min(...rates)), Math.round(Math.max(...rates))],
-      cpu_s_per_million: rounded(median(results.plain.map(({ cpu }) => cpu))),
-      database_cpu_s_per_million: rounded(median(results.plain.map(({ databaseCpu }) => databaseCpu))),
-      parse_s_per_million: rounded(median(results.plain.map(({ parse }) => parse))),
-      peak_rss_mb: await worker.peakRssMb(),
-      peer: 'copy text, one connection',
-      peer_rows_per_s: Math.round(copyRate),
-      ratio_to_peer: rounded(median(rates) / copyRate),
-      gzip_rows_per_s: Math.round(gzipRate),
-      gzip_ratio_to_peer: rounded(gzipRate / copyRate),
+      ...(await summarise(results.plain, worker)),
+      parse_s_per_million: rounded(median(results.parse)),
+      ...compare(results.plain, 'psql \\copy text, one connection', results.copy),
+      gzip_rows_per_s: Math.round(median(gzipRates)),
+      gzip_rows_per_s_range: rangeOf(gzipRates),
+      gzip_ratio_to_peer: rounded(median(gzipRates) / median(results.copy)),
     };
   } finally {
     client.close();
     await worker.stop();
+    await copyFiles.discard();
+    await services.dropTable(TABLE);
   }
 }
 
-interface Run {
-  readonly rate: number;
-  readonly cpu: number;
-  readonly databaseCpu: number;
-  readonly parse: number;
-}
-
-async function measure(
-  services: BenchServices,
+async function sendOnce(
+  context: BenchContext,
   worker: WorkerUnderTest,
   client: LineClient,
   requests: readonly Buffer[],
-  rows: number,
-): Promise<Run> {
-  await createTable(services, 'bench_http');
-  const [workerBefore, databaseBefore] = [await worker.cpuSeconds(), await services.databaseCpuSeconds()];
-  const began = performance.now();
-  const { told, parseMs } = await client.sendAll(requests);
-  const seconds = (performance.now() - began) / 1000;
-  const cpu = (await worker.cpuSeconds()) - workerBefore;
-  const databaseCpu = (await services.databaseCpuSeconds()) - databaseBefore;
-  const stored = await services.number('select count(*) from bench_http');
-  if (stored !== rows || told !== rows) {
-    throw new Error(`${String(stored)} rows are stored and ${String(told)} were told, not ${String(rows)}`);
-  }
-  const perMillion = 1e6 / rows;
-  return {
-    rate: rows / seconds,
-    cpu: cpu * perMillion,
-    databaseCpu: databaseCpu * perMillion,
-    parse: (parseMs / 1000) * perMillion,
-  };
-}
-
-/** As `/restapi/linedb` creates it. */
-async function createTable(services: BenchServices, name: string): Promise<void> {
-  await services.query(`drop table if exists ${name}`);
-  await services.query(
-    `create table ${name} (k_timestamp timestamptz not null, id int8, value float8, primary_tag varchar(64) not null, category varchar(254), primary key (k_timestamp, primary_tag))`,
-  );
-  await services.query(`comment on column ${name}.primary_tag is 'sluice:primary-tag'`);
-  await services.query(`comment on column ${name}.category is 'sluice:tag'`);
-  await services.query('checkpoint');
+): Promise<{ run: Run; parseMs: number }> {
+  const { services, rows } = context;
+  await services.createTable(TABLE, derivedSeriesTable);
+  let parseMs = 0;
+  const run = await measure(context, worker, async (): Promise<Stretch> => {
+    const fromMs = performance.now();
+    const told = await client.sendAll(requests);
+    const toMs = performance.now();
+    ({ parseMs } = told);
+    const stored = await services.number(`select count(*) from ${TABLE}`);
+    if (stored !== rows || told.rows !== rows) {
+      throw new Error(`${String(stored)} rows are stored and ${String(told.rows)} were told, not ${String(rows)}`);
+    }
+    return { rows, fromMs, toMs };
+  });
+  return { run, parseMs };
 }
 
 function bodies(rows: number): Buffer[] {
+  const textOf = lineOf(TABLE);
   return Array.from({ length: Math.ceil(rows / LINES_PER_REQUEST) }, (_, index) => {
     const from = index * LINES_PER_REQUEST;
     let text = '';
-    for (let id = from; id < Math.min(rows, from + LINES_PER_REQUEST); id++) {
-      text += `bench_http,category=${category(id)} id=${String(id)}i,value=${String(value(id))} ${String(START_MS + id)}\n`;
-    }
+    for (let id = from; id < Math.min(rows, from + LINES_PER_REQUEST); id++) text += `${textOf(id)}\n`;
     return Buffer.from(text);
   });
-}
-
-function* copyText(rows: number): Generator<string> {
-  for (let from = 0; from < rows; from += 1000) {
-    let text = '';
-    for (let id = from; id < Math.min(rows, from + 1000); id++) {
-      const at = new Date(START_MS + id).toISOString();
-      text += `${at}\t${String(id)}\t${String(value(id))}\t${PRIMARY_TAGS[id % 100] ?? ''}\t${category(id)}\n`;
-    }
-    yield text;
-  }
 }
 
 /** Keeps connections open and a number of requests on their way. */
@@ -150,19 +113,19 @@ class LineClient {
     this.#token = token;
   }
 
-  async sendAll(requests: readonly Buffer[]): Promise<{ told: number; parseMs: number }> {
+  async sendAll(requests: readonly Buffer[]): Promise<{ rows: number; parseMs: number }> {
     let next = 0;
-    let told = 0;
+    let rows = 0;
     let parseMs = 0;
     const sender = async (): Promise<void> => {
       for (let body = requests[next++]; body !== undefined; body = requests[next++]) {
         const answer = await this.#send(body);
-        told += answer.rows;
+        rows += answer.rows;
         parseMs += answer.parseMs;
       }
     };
     await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
-    return { told, parseMs };
+    return { rows, parseMs };
   }
 
   close(): void {
@@ -196,7 +159,3 @@ class LineClient {
 }
 
 const PATH = '/restapi/linedb?precision=ms';
-
-function rounded(figure: number): number {
-  return Number(figure.toFixed(2));
-}

@@ -1,9 +1,8 @@
-import { execFile } from 'node:child_process';
 import { Agent, request } from 'node:http';
-import { promisify } from 'node:util';
 import { startApi } from './api-under-test.ts';
+import type { BenchContext } from './bench-context.ts';
 import type { BenchServices } from './bench-services.ts';
-import { median, type BenchContext } from './figures.ts';
+import { median } from './figures.ts';
 
 const ROWS = 100_000;
 const CLIENTS = 16;
@@ -32,8 +31,9 @@ interface Answer {
  * `http-query`: 100,000 rows of 6 columns over `/restapi/query` against psql printing them, in turn; then small selects by a token,
  * 16 clients at a time. The 5 MB rule is lifted, so that all rows are sent.
  */
-export async function httpQuery({ services, runs }: BenchContext): Promise<HttpQueryFigures> {
-  const api = await startApi(services, { 'database.http.query.max.bytes': '100000000' });
+export async function httpQuery(context: BenchContext): Promise<HttpQueryFigures> {
+  const { services, runs } = context;
+  const api = await startApi(context, { 'database.http.query.max.bytes': '100000000' });
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   const ask = (sql: string) => send(agent, api.port, api.token, sql);
   try {
@@ -63,6 +63,7 @@ export async function httpQuery({ services, runs }: BenchContext): Promise<HttpQ
   } finally {
     agent.destroy();
     await api.worker.stop();
+    await services.dropTable('bench_query');
   }
 }
 
@@ -97,19 +98,9 @@ async function createTable(services: BenchServices): Promise<void> {
   await services.query('vacuum analyze bench_query');
 }
 
-async function printWithPsql({ database }: BenchServices): Promise<number> {
+async function printWithPsql(services: BenchServices): Promise<number> {
   const began = performance.now();
-  await promisify(execFile)('psql', ['-qAtX', '-c', 'select * from bench_query'], {
-    maxBuffer: 2 ** 28,
-    env: {
-      ...process.env,
-      PGHOST: database.host,
-      PGPORT: String(database.port),
-      PGUSER: database.user,
-      PGPASSWORD: database.password,
-      PGDATABASE: database.database,
-    },
-  });
+  await services.psql('select * from bench_query');
   return performance.now() - began;
 }
 

@@ -1,44 +1,106 @@
 import { parseArgs } from 'node:util';
+import type { BenchContext, Workload } from './bench-context.ts';
 import { BenchServices } from './bench-services.ts';
+import { warnOfStaleBuild } from './build-age.ts';
+import { formatTable, machine } from './figures.ts';
 import { httpLines } from './http-lines.ts';
 import { httpQuery } from './http-query.ts';
-import { sinkLines } from './sink-lines.ts';
-import { formatTable, machine, type Workload } from './figures.ts';
+import { JavaPeer } from './java-peer.ts';
+import { limit } from './limit.ts';
+import { formatProfile, profileRun } from './profile-run.ts';
+import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
+import { sourceJson } from './source-json.ts';
+import { workerCost } from './worker-cost.ts';
+import { WorkerUnderTest } from './worker-under-test.ts';
 
-/** The workloads of the bench that exist so far, by name. */
 const WORKLOADS: Readonly<Record<string, Workload>> = {
+  'sink-struct-upsert': sinkStructUpsert,
+  'sink-struct-insert': sinkStructInsert,
+  'sink-json': sinkJson,
   'sink-lines': sinkLines,
   'http-lines': httpLines,
   'http-query': httpQuery,
+  'source-json': sourceJson,
+  limit,
+  worker: workerCost,
 };
+
+const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--peers] [--set NAME=VALUE …] [--json]
+npm run bench -- --profile WORKLOAD [--rows N] [--set NAME=VALUE …] [--json]
+Workloads: ${Object.keys(WORKLOADS).join(', ')}
+  --rows     rows of a sink's workload; http-lines and source-json take twice as many (500000)
+  --runs     runs that count, after one that warms up (3)
+  --peers    the Debezium connectors on a Java worker in the same run
+  --set      an option of the connector that is measured
+  --json     one line of JSON for each workload
+  --profile  a CPU profile of the worker, and where a row's time goes
+`;
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: 'boolean', default: false },
+    peers: { type: 'boolean', default: false },
+    profile: { type: 'string' },
     rows: { type: 'string', default: '500000' },
     runs: { type: 'string', default: '3' },
+    set: { type: 'string', multiple: true, default: [] },
+    help: { type: 'boolean', default: false },
   },
 });
 
-const wanted = positionals.length === 0 ? Object.keys(WORKLOADS) : positionals;
+const wanted =
+  values.profile !== undefined ? [values.profile] : positionals.length > 0 ? positionals : Object.keys(WORKLOADS);
 const unknown = wanted.filter((name) => !(name in WORKLOADS));
-if (unknown.length > 0) {
-  process.stderr.write(`Unknown workload ${unknown.join(', ')}; there are ${Object.keys(WORKLOADS).join(', ')}\n`);
-  process.exit(1);
+if (values.help || unknown.length > 0) {
+  process.stderr.write(unknown.length > 0 ? `Unknown workload ${unknown.join(', ')}\n${USAGE}` : USAGE);
+  process.exit(unknown.length > 0 ? 1 : 0);
 }
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+await warnOfStaleBuild();
 const services = await BenchServices.open();
+let peer: Promise<JavaPeer> | undefined;
 try {
-  const context = { services, rows: Number(values.rows), runs: Number(values.runs) };
+  const on = await machine(services);
+  const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
   for (const name of wanted) {
-    const figures = await WORKLOADS[name]?.(context);
-    if (figures === undefined) continue;
-    const line = { workload: name, ...figures };
-    process.stdout.write(values.json ? `${JSON.stringify(line)}\n` : formatTable(line));
+    const workload = WORKLOADS[name];
+    if (workload === undefined) continue;
+    const context = newContext();
+    if (values.profile === undefined) print({ workload: name, ...(await workload(context)) }, '', on, command);
+    else {
+      const profiled = await profileRun(context, name, workload);
+      const { usPerRow, waitingUsPerRow, hottest } = profiled.time;
+      const shown = values.json ? { us_per_row: usPerRow, waiting_us_per_row: waitingUsPerRow, hottest } : {};
+      print({ workload: name, ...profiled.figures, ...shown }, formatProfile(profiled), on, command);
+    }
   }
-  if (!values.json) process.stdout.write(`${await machine(services)}\n`);
+  if (!values.json) process.stdout.write(`${on}\n${command}\n`);
 } finally {
+  await (await peer)?.stop();
   await services.close();
 }
 process.exit();
+
+function newContext(): BenchContext {
+  return {
+    services,
+    rows: Number(values.rows),
+    runs: Number(values.runs),
+    overrides: Object.fromEntries(values.set.map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string])),
+    stretches: [],
+    startWorker: (properties = {}) => WorkerUnderTest.start(services.bootstrapServers, { properties }),
+    peer: async () => {
+      if (values.peers) peer ??= JavaPeer.start(services);
+      return peer;
+    },
+  };
+}
+
+function print(figures: Readonly<Record<string, unknown>>, more: string, on: string, command: string): void {
+  const text = values.json
+    ? `${JSON.stringify({ ...figures, machine: on, command })}\n`
+    : `${formatTable(figures)}${more}`;
+  process.stdout.write(text);
+}

@@ -1,78 +1,121 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../src/dev/ports.ts';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
 import { ConnectRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
+import { cpuSecondsOf, peakRssMbOf, rssMbOf } from './process-usage.ts';
 
-const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+export interface WorkerSettings {
+  /** Added to the worker's properties. */
+  readonly properties?: Readonly<Record<string, string>>;
+  /** Of the node process. */
+  readonly nodeFlags?: readonly string[];
+}
 
 /** The built worker in a process of its own, whose CPU and memory are read from the system. */
 export class WorkerUnderTest {
   readonly rest: ConnectRest;
+  /** From the start of the process to the first 200 of `/health`. */
+  readonly startMs: number;
+  readonly pid: number;
   readonly #child: ChildProcess;
   readonly #folder: string;
+  readonly #bootstrapServers: string;
+  readonly #topics: readonly string[];
 
-  private constructor(rest: ConnectRest, child: ChildProcess, folder: string) {
-    this.rest = rest;
-    this.#child = child;
-    this.#folder = folder;
+  private constructor(started: Started) {
+    this.rest = started.rest;
+    this.startMs = started.startMs;
+    this.pid = started.child.pid ?? 0;
+    this.#child = started.child;
+    this.#folder = started.folder;
+    this.#bootstrapServers = started.bootstrapServers;
+    this.#topics = started.topics;
   }
 
-  /** Needs `npm run build`, which `npm ci` does. */
-  static async start(
-    bootstrapServers: string,
-    further: Readonly<Record<string, string>> = {},
-  ): Promise<WorkerUnderTest> {
+  /** Needs `npm run build`, which `npm ci` does; another build than this checkout's is named by `BENCH_CLI`. */
+  static async start(bootstrapServers: string, settings: WorkerSettings = {}): Promise<WorkerUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     const port = await freePort();
     const group = `bench-${String(port)}-${String(Date.now())}`;
-    const properties = {
-      'bootstrap.servers': bootstrapServers,
-      'group.id': group,
-      'config.storage.topic': `${group}-configs`,
-      'offset.storage.topic': `${group}-offsets`,
-      'status.storage.topic': `${group}-status`,
-      'config.storage.replication.factor': 1,
-      'offset.storage.replication.factor': 1,
-      'status.storage.replication.factor': 1,
-      'offset.storage.partitions': 1,
-      'status.storage.partitions': 1,
-      'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
-      'value.converter': 'org.apache.kafka.connect.converters.ByteArrayConverter',
-      listeners: `http://127.0.0.1:${String(port)}`,
-      'log.level': 'WARN',
-      ...further,
-    };
-    const file = join(folder, 'worker.properties');
-    await writeFile(file, JSON.stringify(properties));
-    const child = spawn(process.execPath, ['dist/src/cli.js', 'start', file], {
-      cwd: projectRoot,
+    const properties = workerProperties(bootstrapServers, group, port);
+    const file = join(folder, 'worker.json');
+    await writeFile(file, JSON.stringify({ ...properties, ...settings.properties }));
+    const cli = process.env['BENCH_CLI'] ?? join(projectRoot, 'dist/src/cli.js');
+    const began = performance.now();
+    const child = spawn(process.execPath, [...(settings.nodeFlags ?? []), cli, 'start', file], {
       stdio: ['ignore', 'inherit', 'inherit'],
     });
+    const end = (): void => void child.kill();
+    process.once('exit', end);
+    child.once('exit', () => process.off('exit', end));
     const rest = new ConnectRest(`http://127.0.0.1:${String(port)}`);
-    await until(async () => (await rest.get('/health')).status === 200, 'the worker is healthy');
-    return new WorkerUnderTest(rest, child, folder);
+    const healthy = async (): Promise<boolean> => {
+      if (child.exitCode !== null) return true;
+      return (await rest.get('/health')).status === 200;
+    };
+    await until(healthy, 'the worker is healthy', { everyMs: 10 });
+    if (child.exitCode !== null) throw new Error('the worker did not start');
+    const topics = ['configs', 'offsets', 'status'].map((kind) => `${group}-${kind}`);
+    return new WorkerUnderTest({ rest, startMs: performance.now() - began, child, folder, bootstrapServers, topics });
   }
 
   async cpuSeconds(): Promise<number> {
-    const stat = await readFile(`/proc/${String(this.#child.pid)}/stat`, 'utf8');
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) / 100;
+    return cpuSecondsOf(this.pid);
+  }
+
+  /** In MiB, now. */
+  async rssMb(): Promise<number> {
+    return rssMbOf(this.pid);
   }
 
   /** The most it ever had, in MiB. */
   async peakRssMb(): Promise<number> {
-    const status = await readFile(`/proc/${String(this.#child.pid)}/status`, 'utf8');
-    return Math.round(Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) / 1024);
+    return peakRssMbOf(this.pid);
   }
 
+  /** Ends it and leaves nothing of it on the broker. */
   async stop(): Promise<void> {
-    this.#child.kill('SIGTERM');
-    await once(this.#child, 'exit');
+    if (this.#child.exitCode === null && this.#child.kill('SIGTERM')) await once(this.#child, 'exit');
     await rm(this.#folder, { recursive: true, force: true });
+    const admin = createKafkaClient({ 'bootstrap.servers': this.#bootstrapServers }, silentLogger).admin();
+    await admin.deleteTopics(this.#topics);
+    await admin.close();
   }
+}
+
+interface Started {
+  readonly rest: ConnectRest;
+  readonly startMs: number;
+  readonly child: ChildProcess;
+  readonly folder: string;
+  readonly bootstrapServers: string;
+  readonly topics: readonly string[];
+}
+
+function workerProperties(bootstrapServers: string, group: string, port: number): Record<string, string> {
+  return {
+    'bootstrap.servers': bootstrapServers,
+    'group.id': group,
+    'config.storage.topic': `${group}-configs`,
+    'offset.storage.topic': `${group}-offsets`,
+    'status.storage.topic': `${group}-status`,
+    'config.storage.replication.factor': '1',
+    'offset.storage.replication.factor': '1',
+    'status.storage.replication.factor': '1',
+    'offset.storage.partitions': '1',
+    'status.storage.partitions': '1',
+    'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
+    'value.converter': 'org.apache.kafka.connect.converters.ByteArrayConverter',
+    listeners: `http://127.0.0.1:${String(port)}`,
+    'log.level': 'WARN',
+  };
 }

@@ -1,0 +1,21 @@
+import type { BenchServices } from './bench-services.ts';
+import type { JavaPeer } from './java-peer.ts';
+import type { Stretch } from './stretch.ts';
+import type { WorkerSettings, WorkerUnderTest } from './worker-under-test.ts';
+
+export interface BenchContext {
+  readonly services: BenchServices;
+  readonly rows: number;
+  /** Counted runs, after one that warms up; the median is quoted. */
+  readonly runs: number;
+  /** Options of the connector that come over the workload's. */
+  readonly overrides: Readonly<Record<string, string>>;
+  /** The counted stretches of the workload's worker, for a profile. */
+  readonly stretches: Stretch[];
+  readonly startWorker: (properties?: WorkerSettings['properties']) => Promise<WorkerUnderTest>;
+  /** The Java worker, started by the first who asks; `undefined` when peers are not wanted. */
+  readonly peer: () => Promise<JavaPeer | undefined>;
+}
+
+/** Runs one workload; what it gives is printed as it is. */
+export type Workload = (context: BenchContext) => Promise<object>;

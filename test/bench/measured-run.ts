@@ -1,0 +1,60 @@
+import type { BenchContext } from './bench-context.ts';
+import { rowsPerSecond, type Stretch } from './stretch.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
+
+const SAMPLE_EVERY_MS = 250;
+
+/** One run of a workload. */
+export interface Run {
+  readonly rowsPerS: number;
+  /** Seconds per million rows, of the worker process. */
+  readonly cpu: number;
+  /** The same of all of the database's processes; NaN for a database elsewhere. */
+  readonly databaseCpu: number;
+  /** The worker's memory in MiB, four times a second. */
+  readonly rssMb: readonly number[];
+}
+
+/** Runs `action`, which tells the stretch that counts, and what it cost; all of its cost, the start of connectors included. */
+export async function measure(
+  { services, rows, stretches }: Pick<BenchContext, 'services' | 'rows' | 'stretches'>,
+  worker: WorkerUnderTest,
+  action: () => Promise<Stretch>,
+): Promise<Run> {
+  const rssMb: number[] = [];
+  const sampling = setInterval(() => {
+    void worker.rssMb().then((mb) => rssMb.push(mb));
+  }, SAMPLE_EVERY_MS);
+  try {
+    const [workerBefore, databaseBefore] = [await worker.cpuSeconds(), await services.databaseCpuSeconds()];
+    const stretch = await action();
+    const [workerAfter, databaseAfter] = [await worker.cpuSeconds(), await services.databaseCpuSeconds()];
+    rssMb.push(await worker.rssMb());
+    stretches.push(stretch);
+    return {
+      rowsPerS: rowsPerSecond(stretch),
+      cpu: ((workerAfter - workerBefore) * 1e6) / rows,
+      databaseCpu: ((databaseAfter - databaseBefore) * 1e6) / rows,
+      rssMb,
+    };
+  } finally {
+    clearInterval(sampling);
+  }
+}
+
+/** Runs it once without counting, then as often as wanted. `before` is not measured. */
+export async function measureRuns(
+  context: BenchContext,
+  worker: WorkerUnderTest,
+  before: () => Promise<void>,
+  action: () => Promise<Stretch>,
+): Promise<readonly Run[]> {
+  const runs: Run[] = [];
+  for (let run = -1; run < context.runs; run++) {
+    await before();
+    const measured = await measure(context, worker, action);
+    if (run >= 0) runs.push(measured);
+    else context.stretches.length = 0;
+  }
+  return runs;
+}

@@ -1,0 +1,181 @@
+import type { Stretch } from './stretch.ts';
+
+/** Where a row's time goes; `other` is what belongs to none. */
+export const GROUPS = ['fetch', 'decode', 'batch', 'encode', 'database', 'gc', 'other'] as const;
+export type Group = (typeof GROUPS)[number];
+
+/** As V8 writes it; times are microseconds of the monotonic clock. */
+export interface CpuProfile {
+  readonly nodes: readonly ProfileNode[];
+  readonly startTime: number;
+  readonly samples: readonly number[];
+  readonly timeDeltas: readonly number[];
+}
+
+export interface ProfileNode {
+  readonly id: number;
+  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number };
+  readonly children?: readonly number[];
+}
+
+export interface HotFunction {
+  /** `name file:line`. */
+  readonly place: string;
+  readonly group: Group;
+  readonly usPerRow: number;
+}
+
+export interface RowTime {
+  /** Microseconds of CPU per row. */
+  readonly usPerRow: Readonly<Record<Group, number>>;
+  /** Microseconds per row in which the process had nothing to do: it waited for the database or the broker. */
+  readonly waitingUsPerRow: number;
+  /** By their own time, without what they call; the dearest first. */
+  readonly hottest: readonly HotFunction[];
+}
+
+/** Rooms of the product, the longest path first where one lies in another. */
+const ROOMS: readonly (readonly [string, Group])[] = [
+  ['src/kafka/', 'fetch'],
+  ['plugins/database-http/', 'fetch'],
+  ['src/connect/converters/', 'decode'],
+  ['src/connect/record-converter', 'decode'],
+  ['src/connect/transformation', 'decode'],
+  ['src/formats/', 'decode'],
+  ['src/connect/', 'batch'],
+  ['src/data/row-batch', 'batch'],
+  ['plugins/', 'batch'],
+  ['src/sql/', 'encode'],
+  ['src/database/encode', 'encode'],
+  ['src/database/batch', 'encode'],
+  ['src/database/growing-writer', 'encode'],
+  ['src/database/row-selection', 'encode'],
+  ['src/database/write-plan', 'encode'],
+  ['src/database/', 'database'],
+];
+
+const PACKAGES: Readonly<Record<string, Group>> = {
+  kafkajs: 'fetch',
+  snappy: 'fetch',
+  '@napi-rs/snappy': 'fetch',
+  'lz4-napi': 'fetch',
+  fzstd: 'fetch',
+  koa: 'fetch',
+  pg: 'database',
+  'pg-protocol': 'database',
+  'pg-copy-streams': 'database',
+  'pg-cursor': 'database',
+  'pg-pool': 'database',
+  'pg-types': 'database',
+  'postgres-bytea': 'database',
+};
+
+const HOTTEST = 15;
+
+/**
+ * Divides the time of a process within some stretches over the rooms its code lies in. What belongs to no room (Node's own
+ * code, `src/data`) counts for the room that called it; the part of Node that calls into rooms, such as a socket's reads, is
+ * divided as the time below it is.
+ */
+export function rowTime(profile: CpuProfile, stretches: readonly Stretch[], clockOffsetMs: number): RowTime {
+  const rows = stretches.reduce((sum, stretch) => sum + stretch.rows, 0);
+  const wallUs = stretches.reduce((sum, { fromMs, toMs }) => sum + (toMs - fromMs) * 1000, 0);
+  const tree = new CallTree(profile, selfTimes(profile, stretches, clockOffsetMs));
+  const totals = tree.divide();
+  const busyUs = GROUPS.reduce((sum, group) => sum + totals[group], 0);
+  return {
+    usPerRow: perRow(totals, rows),
+    waitingUsPerRow: Math.max(0, wallUs - busyUs) / rows,
+    hottest: tree.hottest().map(({ place, group, us }) => ({ place, group, usPerRow: us / rows })),
+  };
+}
+
+function selfTimes(profile: CpuProfile, stretches: readonly Stretch[], clockOffsetMs: number): Map<number, number> {
+  const windows = stretches.map(({ fromMs, toMs }) => [fromMs, toMs].map((ms) => (ms + clockOffsetMs) * 1000));
+  const self = new Map<number, number>();
+  let atUs = profile.startTime;
+  profile.samples.forEach((id, index) => {
+    atUs += profile.timeDeltas[index] ?? 0;
+    if (!windows.some(([from = 0, to = 0]) => atUs >= from && atUs < to)) return;
+    self.set(id, (self.get(id) ?? 0) + Math.max(0, profile.timeDeltas[index + 1] ?? 0));
+  });
+  return self;
+}
+
+type Totals = Record<Group, number>;
+
+class CallTree {
+  readonly #nodes: ReadonlyMap<number, ProfileNode>;
+  readonly #self: ReadonlyMap<number, number>;
+  readonly #root: number;
+  readonly #places = new Map<string, { group: Group; us: number }>();
+
+  constructor({ nodes }: CpuProfile, self: ReadonlyMap<number, number>) {
+    this.#nodes = new Map(nodes.map((node) => [node.id, node]));
+    this.#self = self;
+    this.#root = nodes[0]?.id ?? 0;
+  }
+
+  divide(): Totals {
+    return this.#divide(this.#root, undefined);
+  }
+
+  hottest(): { place: string; group: Group; us: number }[] {
+    const places = [...this.#places].map(([place, { group, us }]) => ({ place, group, us }));
+    return places.sort((a, b) => b.us - a.us).slice(0, HOTTEST);
+  }
+
+  #divide(id: number, caller: Group | undefined): Totals {
+    const node = this.#nodes.get(id);
+    const totals = noTime();
+    if (node === undefined || node.callFrame.functionName === '(idle)') return totals;
+    const group = groupOf(node.callFrame) ?? caller;
+    for (const child of node.children ?? []) add(totals, this.#divide(child, group), 1);
+    const us = this.#self.get(id) ?? 0;
+    if (us === 0) return totals;
+    const below = GROUPS.reduce((sum, each) => sum + totals[each], 0);
+    this.#note(node, group ?? 'other', us);
+    if (group === undefined && below > 0) add(totals, totals, us / below);
+    else totals[group ?? 'other'] += us;
+    return totals;
+  }
+
+  #note({ callFrame: { functionName, url, lineNumber } }: ProfileNode, group: Group, us: number): void {
+    const file = url === '' ? '' : ` ${shortPath(url)}:${String(lineNumber + 1)}`;
+    const place = `${functionName === '' ? '(anonymous)' : functionName}${file}`;
+    const noted = this.#places.get(place) ?? { group, us: 0 };
+    noted.us += us;
+    this.#places.set(place, noted);
+  }
+}
+
+function groupOf({ functionName, url }: ProfileNode['callFrame']): Group | undefined {
+  if (functionName === '(garbage collector)') return 'gc';
+  if (functionName === '(program)') return 'other';
+  const path = shortPath(url);
+  if (path.startsWith('node_modules/')) return PACKAGES[packageOf(path)];
+  return ROOMS.find(([room]) => path.startsWith(room))?.[1];
+}
+
+function shortPath(url: string): string {
+  return /(?:^|\/)((?:node_modules|src|plugins)\/(?!.*\/node_modules\/).*)$/.exec(url)?.[1] ?? url;
+}
+
+function packageOf(path: string): string {
+  const [, first = '', second = ''] = path.split('/');
+  return first.startsWith('@') ? `${first}/${second}` : first;
+}
+
+function perRow(totals: Totals, rows: number): Totals {
+  const each = noTime();
+  for (const group of GROUPS) each[group] = totals[group] / rows;
+  return each;
+}
+
+function noTime(): Totals {
+  return { fetch: 0, decode: 0, batch: 0, encode: 0, database: 0, gc: 0, other: 0 };
+}
+
+function add(totals: Totals, more: Totals, factor: number): void {
+  for (const group of GROUPS) totals[group] += more[group] * factor;
+}

@@ -1,0 +1,47 @@
+/** Milliseconds since the epoch; row `id` has the instant START_MS + id. */
+const START_MS = 1_700_000_000_000;
+
+const ENVELOPE_SCHEMA = JSON.stringify({
+  type: 'struct',
+  fields: [
+    { type: 'int64', optional: false, field: 'id' },
+    { type: 'string', optional: true, field: 'category' },
+    { type: 'double', optional: true, field: 'value' },
+    { type: 'int64', optional: true, name: 'org.apache.kafka.connect.data.Timestamp', version: 1, field: 'ts' },
+  ],
+  optional: false,
+  name: 'bench',
+});
+
+/** The text of row `id` in some format. */
+export type TextOf = (id: number) => string;
+
+/** The row of all workloads: `id` from 0 on, one of 100 categories, a float of two digits, a millisecond each. */
+export const category: TextOf = (id) => `category-${String(id % 100)}`;
+export const value = (id: number): number => ((id * 7919) % 1_000_003) / 100;
+export const timeMs = (id: number): number => START_MS + id;
+export const isoTime: TextOf = (id) => new Date(timeMs(id)).toISOString();
+
+/** Line protocol: tag category, fields id and value, milliseconds. */
+export function lineOf(table: string): TextOf {
+  return (id) => `${table},category=${category(id)} id=${String(id)}i,value=${String(value(id))} ${String(timeMs(id))}`;
+}
+
+/** What JsonConverter writes with `schemas.enable`: the schema with every row, about 412 bytes. */
+export const envelope: TextOf = (id) =>
+  `{"schema":${ENVELOPE_SCHEMA},"payload":{"id":${String(id)},"category":"${category(id)}","value":${String(value(id))},"ts":${String(timeMs(id))}}}`;
+
+/** One row a message, in the columns of `seriesTable`. */
+export function jsonDbOf(table: string): TextOf {
+  const head = JSON.stringify({
+    table,
+    columns: [
+      { name: 'k_timestamp', type: 'TIMESTAMPTZ', length: 64 },
+      { name: 'id', type: 'INT8', length: 64 },
+      { name: 'value', type: 'FLOAT8', length: 64 },
+    ],
+    tags: [{ name: 'category', type: 'VARCHAR', length: 64, primary: true, nullable: false }],
+  }).slice(0, -1);
+  return (id) =>
+    `${head},"data":[{"k_timestamp":${String(timeMs(id))},"id":${String(id)},"value":${String(value(id))},"category":"${category(id)}"}]}`;
+}

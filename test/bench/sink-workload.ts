@@ -1,0 +1,145 @@
+import { sinkConfig } from '../support/connectors.ts';
+import type { BenchContext } from './bench-context.ts';
+import { CopyFiles } from './copy-files.ts';
+import { compare, median, rangeOf, rounded, summarise, type Comparison, type Figures, type Range } from './figures.ts';
+import { measureRuns } from './measured-run.ts';
+import type { JavaPeer, PeerRun } from './java-peer.ts';
+import { RowTopic } from './row-topic.ts';
+import { envelope, type TextOf } from './rows.ts';
+import { untilAll, type Stretch } from './stretch.ts';
+import { keyedTable, type TableLayout } from './tables.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
+
+const COPY_TABLE = 'bench_copy';
+const PEER_TABLE = 'bench_peer';
+
+type PeerMode = 'insert' | 'upsert';
+
+/** A workload that moves a topic's rows into a table. */
+export interface SinkWorkload {
+  readonly table: string;
+  readonly layout: TableLayout;
+  readonly textOf: TextOf;
+  /** Options of the sink, without topic and connection. */
+  readonly options: Readonly<Record<string, string>>;
+  /** The Debezium JDBC sink's insert mode that it is held against. */
+  readonly peerMode: PeerMode | null;
+}
+
+export interface SinkFigures extends Figures, Comparison, Partial<DebeziumFigures> {}
+
+interface DebeziumFigures {
+  readonly debezium_rows_per_s: number;
+  readonly debezium_rows_per_s_range: Range;
+  readonly debezium_cpu_s_per_million: number;
+  readonly debezium_peak_rss_mb: number;
+  readonly ratio_to_debezium: number;
+}
+
+/**
+ * Runs a sink of 2 tasks from 4 partitions, each run with a connector and a table of its own, in turn with psql's `\copy` of the
+ * same rows into an equal table and, where peers are wanted, with the Debezium JDBC sink on the Java worker.
+ */
+export async function runSink(context: BenchContext, workload: SinkWorkload): Promise<SinkFigures> {
+  const { services, rows } = context;
+  const { table, layout } = workload;
+  const debezium = await DebeziumSink.open(context, workload.peerMode);
+  const worker = await context.startWorker();
+  const copyFiles = await CopyFiles.write(layout, rows);
+  const topic = await RowTopic.produce(services, table.replaceAll('_', '-'), rows, workload.textOf);
+  const copyRates: number[] = [];
+  try {
+    const runs = await measureRuns(
+      context,
+      worker,
+      async () => {
+        await services.createTable(COPY_TABLE, layout);
+        copyRates.push(await copyFiles.load(services, COPY_TABLE));
+        await services.dropTable(COPY_TABLE);
+        await debezium?.run();
+        await services.createTable(table, layout);
+      },
+      () => sinkOnce(context, worker, topic.name, workload),
+    );
+    return {
+      ...(await summarise(runs, worker)),
+      ...compare(runs, 'psql \\copy text, one connection', copyRates.slice(1)),
+      ...debezium?.figures(median(runs.map(({ rowsPerS }) => rowsPerS))),
+    };
+  } finally {
+    await worker.stop();
+    await topic.delete();
+    await debezium?.close();
+    await copyFiles.discard();
+    await services.dropTable(table);
+  }
+}
+
+async function sinkOnce(
+  { services, rows, overrides }: BenchContext,
+  { rest }: WorkerUnderTest,
+  topic: string,
+  { table, options }: SinkWorkload,
+): Promise<Stretch> {
+  const name = `${topic}-${String(Date.now())}`;
+  const workload = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
+  await rest.create(name, sinkConfig({ ...services.database, url: '' }, workload));
+  try {
+    return await untilAll(
+      rows,
+      () => services.number(`select count(*) from ${table}`),
+      async () => JSON.stringify(await rest.status(name)),
+    );
+  } finally {
+    await rest.delete(`/connectors/${name}`);
+  }
+}
+
+/** The Debezium JDBC sink of 2 tasks on the same rows as envelopes. */
+class DebeziumSink {
+  readonly #context: BenchContext;
+  readonly #peer: JavaPeer;
+  readonly #mode: PeerMode;
+  readonly #topic: RowTopic;
+  readonly #runs: PeerRun[] = [];
+
+  private constructor(context: BenchContext, peer: JavaPeer, mode: PeerMode, topic: RowTopic) {
+    this.#context = context;
+    this.#peer = peer;
+    this.#mode = mode;
+    this.#topic = topic;
+  }
+
+  /** `undefined` when there is nothing to be held against. */
+  static async open(context: BenchContext, mode: PeerMode | null): Promise<DebeziumSink | undefined> {
+    if (mode === null) return undefined;
+    const peer = await context.peer();
+    if (peer === undefined) return undefined;
+    const topic = await RowTopic.produce(context.services, 'bench-peer', context.rows, envelope);
+    return new DebeziumSink(context, peer, mode, topic);
+  }
+
+  async run(): Promise<void> {
+    const { services, rows } = this.#context;
+    await services.createTable(PEER_TABLE, keyedTable);
+    this.#runs.push(await this.#peer.sink(this.#topic.name, PEER_TABLE, rows, this.#mode));
+    await services.dropTable(PEER_TABLE);
+  }
+
+  /** Without the first run, in which the JVM warms up. */
+  figures(rate: number): DebeziumFigures {
+    const runs = this.#runs.slice(1);
+    const rates = runs.map(({ rows_per_s }) => rows_per_s);
+    return {
+      debezium_rows_per_s: median(rates),
+      debezium_rows_per_s_range: rangeOf(rates),
+      debezium_cpu_s_per_million: median(runs.map(({ cpu_s_per_million }) => cpu_s_per_million)),
+      debezium_peak_rss_mb: Math.max(...runs.map(({ peak_rss_mb }) => peak_rss_mb)),
+      ratio_to_debezium: rounded(rate / median(rates)),
+    };
+  }
+
+  async close(): Promise<void> {
+    await this.#topic.delete();
+  }
+}

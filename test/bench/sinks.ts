@@ -1,0 +1,55 @@
+import type { Workload } from './bench-context.ts';
+import { envelope, jsonDbOf, lineOf } from './rows.ts';
+import { runSink } from './sink-workload.ts';
+import { keyedTable, seriesTable } from './tables.ts';
+
+/** Batches as large as the figures of the peers were taken with. */
+const BATCHES = { 'batch.size': '5000', 'consumer.override.max.poll.records': '5000' };
+
+const BYTES = 'org.apache.kafka.connect.converters.ByteArrayConverter';
+const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
+
+/** `sink-lines`: line protocol into a time-series table. */
+export const sinkLines: Workload = (context) =>
+  runSink(context, {
+    table: 'bench_lines',
+    layout: seriesTable,
+    textOf: lineOf('bench_lines'),
+    options: { ...BATCHES, 'value.converter': BYTES, 'protocol.type': 'line_lp', 'timestamp.precision': 'ms' },
+    peerMode: null,
+  });
+
+/** `sink-json`: one `json_db` row a message into the same time-series table. */
+export const sinkJson: Workload = (context) =>
+  runSink(context, {
+    table: 'bench_json',
+    layout: seriesTable,
+    textOf: jsonDbOf('bench_json'),
+    options: { ...BATCHES, 'value.converter': BYTES, 'protocol.type': 'json_db', 'timestamp.precision': 'ms' },
+    peerMode: 'upsert',
+  });
+
+/** `sink-struct-upsert` and `sink-struct-insert`: JsonConverter's envelope into a table with primary key `id`. */
+export const sinkStructUpsert = sinkStruct('upsert');
+export const sinkStructInsert = sinkStruct('insert');
+
+function sinkStruct(mode: 'insert' | 'upsert'): Workload {
+  const table = `bench_struct_${mode}`;
+  return (context) =>
+    runSink(context, {
+      table,
+      layout: keyedTable,
+      textOf: envelope,
+      options: {
+        ...BATCHES,
+        'value.converter': JSON_CONVERTER,
+        'value.converter.schemas.enable': 'true',
+        'protocol.type': 'struct',
+        'insert.mode': mode,
+        'pk.mode': 'record_value',
+        'pk.fields': 'id',
+        'table.name.format': table,
+      },
+      peerMode: mode,
+    });
+}

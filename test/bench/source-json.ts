@@ -1,0 +1,104 @@
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import type { Admin } from '../../src/kafka/api.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { sourceConfig } from '../support/connectors.ts';
+import type { BenchContext } from './bench-context.ts';
+import { CopyFiles } from './copy-files.ts';
+import { compare, median, summarise, type Comparison, type Figures } from './figures.ts';
+import type { PeerRun } from './java-peer.ts';
+import { measureRuns } from './measured-run.ts';
+import { untilAll, type Stretch } from './stretch.ts';
+import { seriesTable } from './tables.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
+
+const TABLE = 'bench_source';
+
+interface SourceFigures extends Figures, Partial<Comparison> {
+  readonly debezium_cpu_s_per_million?: number;
+  readonly debezium_peak_rss_mb?: number;
+}
+
+/**
+ * `source-json`: a table of twice the rows into a topic of one partition in `json_db`, a row a record, with the connector's own
+ * defaults, against the Debezium PostgreSQL source's snapshot of it (schemas off) where peers are wanted.
+ */
+export async function sourceJson(half: BenchContext): Promise<SourceFigures> {
+  const context = { ...half, rows: 2 * half.rows };
+  const { services, rows } = context;
+  const peer = await context.peer();
+  await refuseStrangers(context);
+  const worker = await context.startWorker();
+  const admin = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger).admin();
+  try {
+    await fillTable(context);
+    const snapshots: PeerRun[] = [];
+    const runs = await measureRuns(
+      context,
+      worker,
+      async () => {
+        if (peer !== undefined) snapshots.push(await peer.snapshot(TABLE, rows));
+      },
+      () => sourceOnce(context, worker, admin),
+    );
+    const figures = await summarise(runs, worker);
+    if (peer === undefined) return figures;
+    // In the first run the JVM warms up.
+    snapshots.shift();
+    return {
+      ...figures,
+      ...compare(
+        runs,
+        'Debezium PostgreSQL snapshot, schemas off',
+        snapshots.map(({ rows_per_s }) => rows_per_s),
+      ),
+      debezium_cpu_s_per_million: median(snapshots.map(({ cpu_s_per_million }) => cpu_s_per_million)),
+      debezium_peak_rss_mb: Math.max(...snapshots.map(({ peak_rss_mb }) => peak_rss_mb)),
+    };
+  } finally {
+    await worker.stop();
+    await admin.close();
+    await services.dropTable(TABLE);
+  }
+}
+
+/** A source reads every table of its database. */
+async function refuseStrangers({ services }: BenchContext): Promise<void> {
+  const { rows } = await services.query(`select tablename from pg_tables where schemaname = 'public'`);
+  const others = rows.map(([name]) => String(name)).filter((name) => name !== TABLE);
+  if (others.length > 0) {
+    throw new Error(`source-json needs a database without other tables; there are ${others.slice(0, 5).join(', ')}`);
+  }
+}
+
+async function fillTable({ services, rows }: BenchContext): Promise<void> {
+  await services.createTable(TABLE, seriesTable);
+  const files = await CopyFiles.write(seriesTable, rows, { format: 'binary' });
+  try {
+    await files.load(services, TABLE);
+  } finally {
+    await files.discard();
+  }
+  await services.query(`vacuum analyze ${TABLE}`);
+}
+
+async function sourceOnce(
+  { services, rows, overrides }: BenchContext,
+  { rest }: WorkerUnderTest,
+  admin: Admin,
+): Promise<Stretch> {
+  const name = `bench-source-${String(Date.now())}`;
+  const topic = [name, services.database.database, TABLE, 'json_db'].join('-');
+  await admin.createTopic({ name: topic, partitions: 1, replicationFactor: 1, settings: {} });
+  const workload = { 'tasks.max': '1', 'topic.prefix': name, 'poll.interval.ms': '5000', ...overrides };
+  await rest.create(name, sourceConfig({ ...services.database, url: '' }, workload));
+  try {
+    return await untilAll(
+      rows,
+      async () => (await admin.endOffsets(topic)).reduce((sum, { offset }) => sum + offset, 0),
+      async () => JSON.stringify(await rest.status(name)),
+    );
+  } finally {
+    await rest.delete(`/connectors/${name}`);
+    await admin.deleteTopics([topic]);
+  }
+}

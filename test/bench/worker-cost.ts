@@ -1,0 +1,174 @@
+import { Agent, request } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { sinkConfig } from '../support/connectors.ts';
+import { ConnectRest } from '../support/rest.ts';
+import { until } from '../support/until.ts';
+import type { BenchContext } from './bench-context.ts';
+import { median, rangeOf, rounded, type Range } from './figures.ts';
+import type { JavaPeer } from './java-peer.ts';
+import { cpuSecondsOf, rssMbOf } from './process-usage.ts';
+
+const CONNECTORS = 50;
+const CLIENTS = 4;
+const IDLE_MS = 10_000;
+const REQUESTS_MS = 5_000;
+const PATH = '/connectors?expand=status&expand=info';
+
+interface WorkerFigures {
+  /** From the start of the process to the first 200 of /health. */
+  readonly start_ms: number;
+  readonly start_ms_range: Range;
+  readonly idle_rss_mb: number;
+  /** Percent of one core. */
+  readonly idle_cpu_percent: number;
+  readonly rss_mb_with_50_connectors: number;
+  readonly cpu_percent_with_50_connectors: number;
+  readonly requests_per_s: number;
+  readonly cpu_ms_per_request: number;
+}
+
+/**
+ * `worker`: what the worker itself takes, alone and with 50 sinks of an empty topic, and how often it tells all of their states.
+ * Where peers are wanted, the same of the Java worker with 50 Debezium JDBC sinks.
+ */
+export async function workerCost(context: BenchContext): Promise<object> {
+  const startMs: number[] = [];
+  for (let run = 1; run < context.runs; run++) {
+    const worker = await context.startWorker();
+    startMs.push(worker.startMs);
+    await worker.stop();
+  }
+  const worker = await context.startWorker();
+  startMs.push(worker.startMs);
+  const topic = await emptyTopic(context);
+  try {
+    const { database } = context.services;
+    const config = sinkConfig(
+      { ...database, url: '' },
+      { topics: topic.name, 'protocol.type': 'line_lp', 'tasks.max': '1' },
+    );
+    const figures: WorkerFigures = {
+      start_ms: Math.round(median(startMs)),
+      start_ms_range: rangeOf(startMs),
+      ...(await costOf(worker.rest, worker.pid, config)),
+    };
+    const peer = await context.peer();
+    return peer === undefined ? figures : { ...figures, ...(await javaCost(context, peer, topic.name)) };
+  } finally {
+    await worker.stop();
+    await topic.delete();
+  }
+}
+
+async function emptyTopic({ services }: BenchContext): Promise<{ name: string; delete(): Promise<void> }> {
+  const admin = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger).admin();
+  const name = `bench-idle-${String(Date.now())}`;
+  await admin.createTopic({ name, partitions: 1, replicationFactor: 1, settings: {} });
+  return {
+    name,
+    delete: async () => {
+      await admin.deleteTopics([name]);
+      await admin.close();
+    },
+  };
+}
+
+async function javaCost({ services }: BenchContext, peer: JavaPeer, topic: string): Promise<Record<string, number>> {
+  const { host, port, user, password, database } = services.database;
+  const figures = await costOf(new ConnectRest(peer.url), peer.pid, {
+    'connector.class': 'io.debezium.connector.jdbc.JdbcSinkConnector',
+    'tasks.max': '1',
+    topics: topic,
+    'connection.url': `jdbc:postgresql://${host}:${String(port)}/${database}`,
+    'connection.username': user,
+    'connection.password': password,
+    // The pool's own default of 5 at once would be 250 connections.
+    'connection.pool.min_size': '1',
+    'connection.pool.max_size': '2',
+  });
+  const all = { start_ms: peer.started.start_ms, ...figures, idle_rss_mb: peer.started.idle_rss_mb };
+  return Object.fromEntries(Object.entries(all).map(([name, figure]) => [`java_${name}`, figure]));
+}
+
+async function costOf(
+  rest: ConnectRest,
+  pid: number,
+  config: Readonly<Record<string, string>>,
+): Promise<Omit<WorkerFigures, 'start_ms' | 'start_ms_range'>> {
+  const idle = await idleCost(pid);
+  const names = Array.from({ length: CONNECTORS }, (_, index) => `bench-idle-${String(Date.now())}-${String(index)}`);
+  for (const name of names) await rest.create(name, config);
+  try {
+    await until(() => allRun(rest, names), `${String(CONNECTORS)} connectors run`, {
+      timeoutMs: 120_000,
+      everyMs: 500,
+    });
+    const loaded = await idleCost(pid);
+    return {
+      idle_rss_mb: idle.rssMb,
+      idle_cpu_percent: idle.cpuPercent,
+      rss_mb_with_50_connectors: loaded.rssMb,
+      cpu_percent_with_50_connectors: loaded.cpuPercent,
+      ...(await requestRate(rest.url, pid)),
+    };
+  } finally {
+    for (const name of names) await rest.delete(`/connectors/${name}`);
+  }
+}
+
+async function idleCost(pid: number): Promise<{ rssMb: number; cpuPercent: number }> {
+  const before = await cpuSecondsOf(pid);
+  await delay(IDLE_MS);
+  const cpuPercent = rounded((((await cpuSecondsOf(pid)) - before) * 100_000) / IDLE_MS);
+  return { rssMb: await rssMbOf(pid), cpuPercent };
+}
+
+interface Expanded {
+  readonly status: { readonly tasks: readonly { readonly state: string }[] };
+}
+
+async function allRun(rest: ConnectRest, names: readonly string[]): Promise<boolean> {
+  const { body } = await rest.get<Record<string, Expanded>>(PATH);
+  return names.every((name) => body[name]?.status.tasks[0]?.state === 'RUNNING');
+}
+
+async function requestRate(url: string, pid: number): Promise<{ requests_per_s: number; cpu_ms_per_request: number }> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
+  const during = async (ms: number): Promise<number> => {
+    let count = 0;
+    const until = performance.now() + ms;
+    const client = async (): Promise<void> => {
+      for (; performance.now() < until; count++) await read(agent, `${url}${PATH}`);
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    return count;
+  };
+  try {
+    await during(REQUESTS_MS / 5);
+    const [before, began] = [await cpuSecondsOf(pid), performance.now()];
+    const count = await during(REQUESTS_MS);
+    const cpuMs = ((await cpuSecondsOf(pid)) - before) * 1000;
+    return {
+      requests_per_s: Math.round((count * 1000) / (performance.now() - began)),
+      cpu_ms_per_request: rounded(cpuMs / count),
+    };
+  } finally {
+    agent.destroy();
+  }
+}
+
+async function read(agent: Agent, url: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const call = request(url, { agent }, (response) => {
+      response.resume();
+      response.on('end', () => {
+        if (response.statusCode === 200) resolve();
+        else reject(new Error(`GET ${PATH}: ${String(response.statusCode)}`));
+      });
+    });
+    call.on('error', reject);
+    call.end();
+  });
+}
