@@ -84,8 +84,18 @@ export interface TableCatalogue {
   ensure(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<Table>;
 }
 
+/** What rows do that say themselves which columns they have (spec of the JDBC sinks, `insert.mode`). */
+export type InsertMode = 'insert' | 'upsert' | 'update';
+
 export interface WritePolicy {
   readonly dedupRule: DedupRule;
+  /**
+   * insert: rows are only added, equal keys are the server's errors (23505). upsert: rows meet stored rows by the batch's key,
+   * and under the rule `override` set the columns that they have, not the whole row. update: stored rows with the batch's key
+   * get the columns that the rows have; rows without a stored one count as discarded. Missing values are NULL in all three,
+   * never a column's default. Absent: rows meet stored rows by the table's key, if they have its columns.
+   */
+  readonly insertMode?: InsertMode | undefined;
   /** What a column does that the table does not have (decisions.md, "NULL and missing"). */
   readonly unknownColumns: 'fault' | 'ignore';
   /** Zone of times that are text without a zone of their own, in PostgreSQL's spelling; default UTC. */

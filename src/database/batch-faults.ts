@@ -5,6 +5,8 @@ import type { Refusal } from '../sql/column-type.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 import type { WritePlan } from './write-plan.ts';
 
+type RowFault = Omit<Fault, 'scope' | 'origin' | 'table'>;
+
 /** The faults of one batch: at most one per row, the first that was found. */
 export class BatchFaults {
   readonly #batch: RowBatch;
@@ -46,17 +48,21 @@ export class BatchFaults {
     });
   }
 
-  /** Values in columns that the table does not have (or computes itself), and columns without which no row is possible. */
-  addMisfits(table: CatalogueTable, plan: WritePlan, unknownColumns: 'fault' | 'ignore'): void {
-    const { required } = plan;
-    if (required !== undefined || plan.columns.length === 0) this.#addToAllRows(required);
+  /**
+   * Values in columns that the table does not have (or computes itself), and columns without which no row is possible, among the
+   * rows that are written by this plan.
+   */
+  addMisfits(table: CatalogueTable, plan: WritePlan, rows: Int32Array, unknownColumns: 'fault' | 'ignore'): void {
+    const { required, keyLacks } = plan;
+    if (keyLacks !== undefined) this.#addToAll(rows, this.#noKeyColumn(keyLacks));
+    if (required !== undefined || plan.columns.length === 0) this.#addToAll(rows, this.#noColumns(required));
     if (unknownColumns === 'ignore') return;
     for (const index of plan.unknown) {
       const column = this.#batch.columns[index];
       if (column === undefined) continue;
       const isComputed = table.columns.some((existing) => existing.name === column.name);
       const reason = isComputed ? `computes column "${column.name}" itself` : `has no column "${column.name}"`;
-      for (let row = 0; row < this.#batch.rowCount; row++) {
+      for (const row of rows) {
         if ((column.cells[row] ?? null) === null) continue;
         this.#add(row, {
           message: `table "${this.#table}" ${reason}`,
@@ -67,23 +73,31 @@ export class BatchFaults {
     }
   }
 
-  #addToAllRows(required: CatalogueColumn | undefined): void {
-    const fault =
-      required === undefined
-        ? { message: `table "${this.#table}" has none of the columns of the rows`, sqlstate: '42703' }
-        : {
-            message: `column "${required.name}" of table "${this.#table}" (${required.type}) needs a value and gets none`,
-            column: required.name,
-            sqlstate: '23502',
-          };
-    for (let row = 0; row < this.#batch.rowCount; row++) this.#add(row, fault);
+  #noColumns(required: CatalogueColumn | undefined): RowFault {
+    if (required === undefined) {
+      return { message: `table "${this.#table}" has none of the columns of the rows`, sqlstate: '42703' };
+    }
+    return {
+      message: `column "${required.name}" of table "${this.#table}" (${required.type}) needs a value and gets none`,
+      column: required.name,
+      sqlstate: '23502',
+    };
+  }
+
+  #noKeyColumn(name: string): RowFault {
+    const message = `table "${this.#table}" has no column "${name}", by which its rows are to be found`;
+    return { message, column: name, sqlstate: '42703' };
+  }
+
+  #addToAll(rows: Int32Array, fault: RowFault): void {
+    for (const row of rows) this.#add(row, fault);
   }
 
   get #table(): string {
     return tableText(this.#batch.table);
   }
 
-  #add(row: number, fault: Omit<Fault, 'scope' | 'origin' | 'table'>): void {
+  #add(row: number, fault: RowFault): void {
     if (this.#byRow.has(row)) return;
     this.#byRow.set(row, { ...fault, scope: 'record', table: this.#table, origin: this.#batch.origins.at(row) });
   }

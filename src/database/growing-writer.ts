@@ -142,10 +142,13 @@ function without(batch: RowBatch, faults: ReadonlyMap<number, Fault>, absent: Re
   const columns = batch.columns
     .map((column) => ({ ...column, cells: kept.map((row) => column.cells[row] ?? null) }))
     .filter(({ name, cells }) => !absent.has(name) || cells.some((cell) => cell !== null));
+  const { table, key, origins, groups } = batch;
   return {
-    table: batch.table,
+    table,
+    key,
     columns,
     rowCount: kept.length,
-    origins: { at: (row) => batch.origins.at(kept[row] ?? -1) },
+    origins: { at: (row) => origins.at(kept[row] ?? -1) },
+    groups: groups && { list: groups.list, of: (row) => groups.of(kept[row] ?? -1) },
   };
 }

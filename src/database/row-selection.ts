@@ -77,7 +77,7 @@ export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): 
  * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly grow
  * within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a text.
  */
-function numberKeys(rows: Int32Array, key: readonly KeyPart[]): { ids: Int32Array; count: number } | undefined {
+export function numberKeys(rows: Int32Array, key: readonly KeyPart[]): { ids: Int32Array; count: number } | undefined {
   if (rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows))) return undefined;
   let ids: Int32Array = new Int32Array(rows.length);
   let count = 1;

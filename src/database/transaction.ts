@@ -10,6 +10,7 @@ import { readEngine } from './engine-mark.ts';
 import { GrowingWriter } from './growing-writer.ts';
 import type { Pool } from './pool.ts';
 import { SchemaGrowth } from './schema-growth.ts';
+import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 import { isRollback } from './sqlstate.ts';
 
@@ -75,15 +76,16 @@ class Transaction implements TableWriter {
 
   constructor(session: Session, connection: StatementRunner, writer: BatchWriter) {
     this.#session = session;
+    const run = (sql: string): Promise<unknown> => session.query(sql);
     const runner: StatementRunner = {
-      run: (statement, options) => savepoint(session, () => connection.run(statement, options)),
+      run: (statement, options) => savepoint(run, () => connection.run(statement, options)),
     };
     const inner: Session = {
       query: (...call) => session.query(...call),
       stream: (...call) => session.stream(...call),
       transaction: (work) => {
         this.hasChangedTables = true;
-        return savepoint(session, work);
+        return savepoint(run, work);
       },
     };
     const source = { session: <T>(work: (session: Session) => Promise<T>) => work(inner) };
@@ -108,21 +110,5 @@ class Transaction implements TableWriter {
     const turn = this.#tail.catch(() => undefined).then(work);
     this.#tail = turn;
     return turn;
-  }
-}
-
-async function savepoint<T>(session: Session, work: () => Promise<T>): Promise<T> {
-  await session.query('SAVEPOINT sluice');
-  try {
-    const result = await work();
-    await session.query('RELEASE SAVEPOINT sluice');
-    return result;
-  } catch (error) {
-    // When even that fails the connection is gone, and the first error is the one to tell.
-    await session
-      .query('ROLLBACK TO SAVEPOINT sluice')
-      .then(() => session.query('RELEASE SAVEPOINT sluice'))
-      .catch(() => undefined);
-    throw error;
   }
 }

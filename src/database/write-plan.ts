@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import type { ColumnCells } from '../data/row-batch.ts';
+import type { ColumnCells, RowBatch, RowGroup } from '../data/row-batch.ts';
 import type { ColumnTarget } from '../sql/column-type.ts';
-import { type Conflict, insertStatement } from '../sql/insert.ts';
-import type { DedupRule } from './api.ts';
+import { type Conflict, deleteStatement, type InsertColumn, insertStatement, updateStatement } from '../sql/insert.ts';
+import type { WritePolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 import { FirstTryHope } from './first-try-hope.ts';
 
@@ -26,6 +26,18 @@ export interface WritePlan {
   readonly unknown: readonly number[];
   /** A column that must have a value and gets none from any row. */
   readonly required: CatalogueColumn | undefined;
+  /** A column of the rows' own key that the table does not have. */
+  readonly keyLacks: string | undefined;
+  /** Rows that the server does not count were left out by it: their key is there already, or (update) is not there. */
+  readonly countsAffected: boolean;
+}
+
+/** What rows are written by one plan, and how. */
+export interface PlanRequest {
+  readonly policy: Pick<WritePolicy, 'dedupRule' | 'insertMode'>;
+  readonly batch: { readonly columns: BatchColumns; readonly key?: RowBatch['key'] };
+  /** `undefined`: all columns are stored. */
+  readonly group: RowGroup | undefined;
 }
 
 export interface PreparedText {
@@ -39,18 +51,26 @@ type BatchColumns = readonly Pick<ColumnCells, 'name' | 'role'>[];
 const MAX_PLANS_PER_TABLE = 100;
 const plansByTable = new WeakMap<CatalogueTable, Map<string, WritePlan>>();
 
-export function planWrite(table: CatalogueTable, batch: BatchColumns, rule: DedupRule): WritePlan {
+export function planWrite(table: CatalogueTable, request: PlanRequest): WritePlan {
   let plans = plansByTable.get(table);
   if (plans === undefined) plansByTable.set(table, (plans = new Map<string, WritePlan>()));
-  let signature: string = rule;
-  for (const column of batch) signature += `\0${column.role}\0${column.name}`;
+  const signature = signatureOf(request);
   let plan = plans.get(signature);
   if (plan === undefined) {
     if (plans.size >= MAX_PLANS_PER_TABLE) plans.clear();
-    plan = makePlan(table, batch, rule);
+    plan = makePlan(table, request);
     plans.set(signature, plan);
   }
   return plan;
+}
+
+function signatureOf({ policy, batch, group }: PlanRequest): string {
+  let signature = `${policy.dedupRule} ${policy.insertMode ?? ''} ${group?.operation ?? ''}`;
+  if (policy.insertMode !== undefined) for (const name of batch.key ?? []) signature += `\0${name}`;
+  for (const { role, name } of batch.columns) {
+    signature += group === undefined || group.columns.has(name) ? `\0${role}\0${name}` : '\0';
+  }
+  return signature;
 }
 
 const hopesByTable = new WeakMap<CatalogueTable, FirstTryHope>();
@@ -61,31 +81,60 @@ function hopeOf(table: CatalogueTable): FirstTryHope {
   return hope;
 }
 
-function makePlan(table: CatalogueTable, batch: BatchColumns, rule: DedupRule): WritePlan {
+function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
+  const { policy, batch, group } = request;
   const columns: PlannedColumn[] = [];
   const unknown: number[] = [];
-  batch.forEach((batchColumn, index) => {
-    const column = columnFor(table, batch, batchColumn);
+  batch.columns.forEach((batchColumn, index) => {
+    if (group?.columns.has(batchColumn.name) === false) return;
+    const column = columnFor(table, batch.columns, batchColumn);
     if (column === undefined || column.generated) unknown.push(index);
-    else columns.push({ index, column, target: targetOf(column, rule) });
+    else columns.push({ index, column, target: targetOf(column, policy) });
   });
   const given = new Set(columns.map(({ column }) => column.name));
-  const hasKey = table.key.length > 0 && table.key.every((name) => given.has(name));
-  const conflict = hasKey ? conflictOf(table, given, rule) : undefined;
-  const statement = (on: Conflict | undefined): PreparedText => {
-    const inserted = columns.map((column) => insertColumn(column, rule));
-    const text = columns.length === 0 ? '' : insertStatement(table.name, inserted, on);
-    // Named by its text: equal statements of any plan share what the server prepared.
-    return { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text };
+  const operation = group?.operation === 'delete' ? 'delete' : (policy.insertMode ?? 'upsert');
+  const wanted = policy.insertMode === undefined ? table.key : (batch.key ?? []);
+  const hasKey = operation !== 'insert' && wanted.length > 0 && wanted.every((name) => given.has(name));
+  const conflict = hasKey && operation === 'upsert' ? conflictOf(table, given, wanted, policy) : undefined;
+  const changesOnly = operation === 'update' || operation === 'delete';
+  const prepared = (on: Conflict | undefined): PreparedText => {
+    const inputs = columns.map((column) => inputColumn(column, policy));
+    return named(columns.length === 0 ? '' : statementText(operation, table, inputs, on, wanted));
   };
   return {
-    statement: statement(conflict),
-    firstTry: conflict === undefined ? undefined : { statement: statement(undefined), hope: hopeOf(table) },
+    statement: prepared(conflict),
+    firstTry: conflict === undefined ? undefined : { statement: prepared(undefined), hope: hopeOf(table) },
     columns,
-    key: hasKey ? table.key.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
+    key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
-    required: table.columns.find((column) => mustBeGiven(column) && !given.has(column.name)),
+    required: changesOnly ? undefined : table.columns.find((column) => mustBeGiven(column) && !given.has(column.name)),
+    keyLacks:
+      policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
+    countsAffected: operation === 'update' || conflict?.rule === 'discard',
   };
+}
+
+function statementText(
+  operation: 'insert' | 'upsert' | 'update' | 'delete',
+  table: CatalogueTable,
+  columns: readonly InsertColumn[],
+  conflict: Conflict | undefined,
+  key: readonly string[],
+): string {
+  switch (operation) {
+    case 'insert':
+    case 'upsert':
+      return insertStatement(table.name, columns, conflict);
+    case 'update':
+      return updateStatement(table.name, columns, key);
+    case 'delete':
+      return deleteStatement(table.name, columns, key);
+  }
+}
+
+/** Named by its text: equal statements of any plan share what the server prepared. */
+function named(text: string): PreparedText {
+  return { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text };
 }
 
 /** By name; the batch's time column also finds the table's time column under another name. */
@@ -100,38 +149,48 @@ function columnFor(
   return time === undefined || batch.some((column) => column.name === time.name) ? undefined : time;
 }
 
-function targetOf(column: CatalogueColumn, rule: DedupRule): ColumnTarget {
+type Rules = PlanRequest['policy'];
+
+function targetOf(column: CatalogueColumn, rules: Rules): ColumnTarget {
   return {
     family: column.family,
     typeOid: column.typeOid,
     precision: column.precision,
     maxLength: column.maxLength,
-    acceptsNull: column.nullable || nullDefault(column, rule) !== undefined,
+    acceptsNull: column.nullable || nullDefault(column, rules) !== undefined,
     binary: !column.isDomain && !column.isArray,
   };
 }
 
 /**
  * Rows of one batch may have different columns: a cell missing in a NOT NULL column with a default gets the default, as
- * it would in a batch of its own. Not for `merge`, where the default would replace what is stored.
+ * it would in a batch of its own. Not for `merge`, where the default would replace what is stored, nor where rows say
+ * themselves which columns they have.
  */
-function nullDefault(column: CatalogueColumn, rule: DedupRule): string | undefined {
-  return column.nullable || rule === 'merge' ? undefined : column.defaultExpression;
+function nullDefault(column: CatalogueColumn, { dedupRule, insertMode }: Rules): string | undefined {
+  const isMissing = !column.nullable && dedupRule !== 'merge' && insertMode === undefined;
+  return isMissing ? column.defaultExpression : undefined;
 }
 
-function insertColumn({ column }: PlannedColumn, rule: DedupRule) {
+function inputColumn({ column }: PlannedColumn, rules: Rules): InsertColumn {
   return {
     name: column.name,
     baseType: column.baseType,
     isArray: column.isArray,
-    nullDefault: nullDefault(column, rule),
+    nullDefault: nullDefault(column, rules),
   };
 }
 
-function conflictOf(table: CatalogueTable, given: ReadonlySet<string>, rule: DedupRule): Conflict {
-  const writable = table.columns.filter((column) => !column.generated && !table.key.includes(column.name));
-  const others = rule === 'merge' ? writable.filter((column) => given.has(column.name)) : writable;
-  return { rule, key: table.key, others: others.map((column) => column.name) };
+function conflictOf(
+  table: CatalogueTable,
+  given: ReadonlySet<string>,
+  key: readonly string[],
+  { dedupRule, insertMode }: Rules,
+): Conflict {
+  const writable = table.columns.filter((column) => !column.generated && !key.includes(column.name));
+  const replacesRow = dedupRule !== 'merge' && insertMode === undefined;
+  const others = replacesRow ? writable : writable.filter((column) => given.has(column.name));
+  return { rule: dedupRule, key, others: others.map((column) => column.name) };
 }
 
 function mustBeGiven(column: CatalogueColumn): boolean {

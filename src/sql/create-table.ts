@@ -10,8 +10,9 @@ import { postgresType } from './type-names.ts';
  * The statements that create a table of this shape, to be run in one transaction.
  *
  * With a column of role `time` it is a time-series table: time first, then data, then tags, whatever their order in the
- * shape; primary key (time, primary tags); tags marked by comments (mark.ts). Otherwise columns stand as given, without
- * a key. `options` is SQL that follows the column list (`WITH (…)`, `TABLESPACE …`), as the user configured it. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
+ * shape; primary key (time, primary tags); tags marked by comments (mark.ts). Otherwise columns stand as given, with the
+ * shape's key if it has one. `options` is SQL that follows the column list (`WITH (…)`, `TABLESPACE …`), as the user
+ * configured it. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
  */
 export function createTableStatements(table: TableName, shape: TableShape, options = ''): string[] {
   refuseRepeatedColumns(table, shape);
@@ -22,6 +23,8 @@ export function createTableStatements(table: TableName, shape: TableShape, optio
     const primaryTags = columns.filter((column) => column.role === 'primary-tag');
     const key = [time, ...primaryTags].map((column) => quoteIdentifier(column.name));
     lines.push(`PRIMARY KEY (${key.join(', ')})`);
+  } else if (shape.key !== undefined && shape.key.length > 0) {
+    lines.push(`PRIMARY KEY (${shape.key.map(quoteIdentifier).join(', ')})`);
   }
   const suffix = options === '' ? '' : ` ${options}`;
   return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})${suffix}`, ...markStatements(table, columns)];

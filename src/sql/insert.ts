@@ -33,18 +33,47 @@ export function insertStatement(
   conflict: Conflict | undefined,
 ): string {
   const names = columns.map((column) => quoteIdentifier(column.name)).join(', ');
-  const arrays = columns.map(
-    (column, index) => `$${String(index + 1)}::${column.isArray ? 'text' : column.baseType}[]`,
-  );
-  const cells = columns.map((column, index) => selected(column, `c${String(index + 1)}`));
-  const aliases = columns.map((_, index) => `c${String(index + 1)}`).join(', ');
+  const cells = columns.map((column, index) => selected(column, index));
   return (
     `INSERT INTO ${quoteTable(table)} AS stored (${names}) SELECT ${cells.join(', ')} ` +
-    `FROM unnest(${arrays.join(', ')}) AS input(${aliases})${conflictClause(conflict)}`
+    `FROM ${inputRows(columns)}${conflictClause(conflict)}`
   );
 }
 
-function selected(column: InsertColumn, alias: string): string {
+/** Sets the other columns of the stored rows with these keys; rows without a stored one do nothing. */
+export function updateStatement(table: TableName, columns: readonly InsertColumn[], key: readonly string[]): string {
+  const others = columns.filter(({ name }) => !key.includes(name));
+  // With nothing but the key there is nothing to set, and SQL wants something.
+  const assigned = (others.length === 0 ? columns : others).map(
+    (column) => `${quoteIdentifier(column.name)} = ${selected(column, columns.indexOf(column))}`,
+  );
+  return `UPDATE ${quoteTable(table)} AS stored SET ${assigned.join(', ')} FROM ${inputRows(columns)} WHERE ${sameKey(columns, key)}`;
+}
+
+/** Removes the stored rows with these keys. */
+export function deleteStatement(table: TableName, columns: readonly InsertColumn[], key: readonly string[]): string {
+  return `DELETE FROM ${quoteTable(table)} AS stored USING ${inputRows(columns)} WHERE ${sameKey(columns, key)}`;
+}
+
+/** One parameter per column, as rows of `c1`, `c2` and so on. */
+function inputRows(columns: readonly InsertColumn[]): string {
+  const arrays = columns.map(
+    (column, index) => `$${String(index + 1)}::${column.isArray ? 'text' : column.baseType}[]`,
+  );
+  const aliases = columns.map((_, index) => `c${String(index + 1)}`).join(', ');
+  return `unnest(${arrays.join(', ')}) AS input(${aliases})`;
+}
+
+function sameKey(columns: readonly InsertColumn[], key: readonly string[]): string {
+  return columns
+    .flatMap((column, index) =>
+      key.includes(column.name) ? [`stored.${quoteIdentifier(column.name)} = ${selected(column, index)}`] : [],
+    )
+    .join(' AND ');
+}
+
+function selected(column: InsertColumn, index: number): string {
+  const alias = `c${String(index + 1)}`;
   const value = column.isArray ? `${alias}::${column.baseType}` : alias;
   return column.nullDefault === undefined ? value : `COALESCE(${value}, ${column.nullDefault})`;
 }

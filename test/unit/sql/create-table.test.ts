@@ -50,6 +50,13 @@ describe('create table', () => {
     ]);
   });
 
+  it('gives a table without a time the key of its shape', () => {
+    const columns = [column('id', 'data', 'INT8', undefined, false), column('n', 'data', 'TEXT')];
+    assert.deepEqual(createTableStatements({ name: 't' }, { exact: false, columns, key: ['id'] }), [
+      'CREATE TABLE "t" ("id" int8 NOT NULL, "n" text, PRIMARY KEY ("id"))',
+    ]);
+  });
+
   it('refuses repeated columns and unknown types with a table error', () => {
     const twice = { exact: true, columns: [column('a', 'data', 'INT8'), column('a', 'data', 'INT4')] };
     assert.throws(() => createTableStatements({ name: 't' }, twice), /column "a" stands twice/);

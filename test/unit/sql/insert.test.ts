@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { insertStatement } from '../../../src/sql/insert.ts';
+import { deleteStatement, insertStatement, updateStatement } from '../../../src/sql/insert.ts';
 
 const table = { schema: 'public', name: 'cpu' };
 
@@ -46,6 +46,32 @@ describe('insert statement', () => {
       insertStatement({ schema: 's', name: 't' }, special, undefined),
       `INSERT INTO "s"."t" AS stored ("tags", "kind") SELECT c1::text[], COALESCE(c2, 'x'::character varying) ` +
         'FROM unnest($1::text[], $2::character varying[]) AS input(c1, c2)',
+    );
+  });
+});
+
+describe('update and delete statements', () => {
+  const input2 = 'unnest($1::timestamp with time zone[], $2::character varying[], $3::integer[]) AS input(c1, c2, c3)';
+
+  it('find stored rows by the key and set the rest', () => {
+    assert.equal(
+      updateStatement(table, columns, ['host', 'ts']),
+      `UPDATE "public"."cpu" AS stored SET "v" = c3 FROM ${input2} WHERE stored."ts" = c1 AND stored."host" = c2`,
+    );
+  });
+
+  it('set the key to itself where there is nothing else', () => {
+    assert.equal(
+      updateStatement(table, columns.slice(1, 2), ['host']),
+      'UPDATE "public"."cpu" AS stored SET "host" = c1 FROM unnest($1::character varying[]) AS input(c1) WHERE stored."host" = c1',
+    );
+  });
+
+  it('remove stored rows by the key', () => {
+    assert.equal(
+      deleteStatement(table, columns.slice(0, 2), ['ts', 'host']),
+      'DELETE FROM "public"."cpu" AS stored USING unnest($1::timestamp with time zone[], $2::character varying[]) AS input(c1, c2) ' +
+        'WHERE stored."ts" = c1 AND stored."host" = c2',
     );
   });
 });
