@@ -4,6 +4,7 @@ import {
   ConfigError,
   openExecutor,
   parseOptions,
+  RetriableError,
   topicPartitionKey,
   type Executor,
   type PartitionOffset,
@@ -13,14 +14,22 @@ import {
   type SinkTaskContext,
   type TopicPartition,
 } from '../../src/index.ts';
-import { createSinkDecoder, mayCreateTables, refusedByEngine } from './decoders.ts';
+import { createSinkDecoder, refusedByEngine, sinkFormat } from './decoders.ts';
 import { sinkOptions } from './options.ts';
-import { MessageDecoder } from './record-decoder.ts';
+import { growthOf } from './table-options.ts';
 import { TableWriter } from './table-writer.ts';
 import { WriteLane } from './write-lane.ts';
 
 /** Two writes at a time keep the database busy while this process decodes (bench/README.md: 1.7 times one). */
 const LANES = 2;
+
+/** How long `put` waits for a batch; then partitions are paused and polling goes on. Far below any max.poll.interval.ms. */
+const MAX_WAIT_IN_PUT_MS = 2_000;
+const PUT_AGAIN_AFTER_MS = 500;
+/** What waits is stored before partitions are given back if that is done in this time; else the next owner reads it again. */
+const REBALANCE_FLUSH_TIMEOUT_MS = 10_000;
+/** Less than task.shutdown.graceful.timeout.ms, whose default is 5 s. */
+const STOP_FLUSH_TIMEOUT_MS = 3_500;
 
 /** `com.db.kafka.connect.sink.DbSinkTask`: messages of its partitions into tables, over lanes that each keep order. */
 export class DbSinkTask implements SinkTask {
@@ -28,11 +37,14 @@ export class DbSinkTask implements SinkTask {
   #lanes: readonly WriteLane[] = [];
   readonly #laneOf = new Map<string, WriteLane>();
   #nextLane = 0;
+  #signal: AbortSignal | undefined;
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
     const executor = openExecutor(connectionSettings(options), { logger: context.logger, poolSize: LANES + 1 });
     this.#executor = executor;
+    this.#signal = context.signal;
+    context.retryAfterMs(PUT_AGAIN_AFTER_MS);
     const attempts = options['connection.attempts'];
     const backoffMs = options['connection.backoff.ms'];
     context.logger.info(
@@ -40,8 +52,9 @@ export class DbSinkTask implements SinkTask {
     );
     await connectWithAttempts(executor, { attempts, backoffMs, signal: context.signal });
     const engine = await executor.engine();
-    const refused = refusedByEngine(options['protocol.type'], engine);
-    if (refused !== undefined) throw new ConfigError(refused);
+    const [refused] = refusedByEngine(options, engine);
+    if (refused !== undefined) throw new ConfigError(`Invalid value for configuration ${refused[0]}: ${refused[1]}`);
+    const database = await databaseName(executor);
     const writer = new TableWriter(
       executor,
       {
@@ -51,9 +64,10 @@ export class DbSinkTask implements SinkTask {
         connectionBackoffMs: backoffMs,
         policy: {
           dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
-          unknownColumns: options['unknown.columns'] as 'fault' | 'ignore',
+          unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
+          growth: growthOf(options, sinkFormat(options['protocol.type']).growth),
         },
-        createTables: mayCreateTables(options['protocol.type']),
+        database,
       },
       context.signal,
       context.logger,
@@ -62,12 +76,17 @@ export class DbSinkTask implements SinkTask {
       { length: LANES },
       () =>
         new WriteLane({
-          decoder: new MessageDecoder((now) =>
-            createSinkDecoder(options, engine, { derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table), now }),
-          ),
-          write: (part) => writer.write(part),
+          decoder: createSinkDecoder(options, {
+            engine,
+            database,
+            derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table),
+          }),
+          write: (part, signal) => writer.write(part, signal),
           refuse: (record, error) => context.errantRecords.report(record, error),
           onFailure: () => {
+            context.requestCommit();
+          },
+          onTablesChanged: () => {
             context.requestCommit();
           },
           batchRows: options['batch.size'],
@@ -85,6 +104,7 @@ export class DbSinkTask implements SinkTask {
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     for (const lane of this.#lanes) lane.check();
+    if (records.length > 0) await this.#waitForRoom(this.#lanes);
     let topic: string | undefined;
     let partition = -1;
     let lane: WriteLane | undefined;
@@ -94,7 +114,7 @@ export class DbSinkTask implements SinkTask {
         ({ topic, partition } = original);
         lane = this.#laneOf.get(topicPartitionKey(topic, partition));
       }
-      if (lane !== undefined && lane.add(record)) await lane.roomForMore();
+      lane?.add(record);
     }
     for (const each of this.#lanes) each.start();
   }
@@ -102,16 +122,26 @@ export class DbSinkTask implements SinkTask {
   async putBlock(block: SinkRecordBlock): Promise<void> {
     const lane = this.#laneOf.get(topicPartitionKey(block.topic, block.partition));
     if (lane === undefined) return;
-    lane.check();
+    await this.#waitForRoom([lane]);
     await lane.addBlock(block);
     lane.start();
   }
 
+  /** A database that is slow, or away, must not keep the consumer from polling: what has no room is asked for again later. */
+  async #waitForRoom(lanes: readonly WriteLane[]): Promise<void> {
+    const rooms = await Promise.all(lanes.map((lane) => lane.hasRoom(MAX_WAIT_IN_PUT_MS)));
+    if (rooms.every((hasRoom) => hasRoom)) return;
+    throw new RetriableError(`The database has not taken a batch for ${String(MAX_WAIT_IN_PUT_MS)} ms`);
+  }
+
   async preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<PartitionOffset[]> {
-    if (flush) await Promise.all(this.#lanes.map((lane) => lane.flush()));
+    if (flush) {
+      const timeoutMs = this.#signal?.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
+      await Promise.all(this.#lanes.map((lane) => lane.flush(timeoutMs)));
+    }
     return [...delivered].map(([key, end]) => {
-      const offset = this.#laneOf.get(key)?.firstUnstored(key);
-      return offset === undefined ? end : { ...end, offset };
+      const offset = this.#laneOf.get(key)?.firstUnstored(key) ?? end.offset;
+      return offset < end.offset ? { ...end, offset } : end;
     });
   }
 
@@ -126,4 +156,9 @@ export class DbSinkTask implements SinkTask {
     await this.#executor?.close();
     this.#executor = undefined;
   }
+}
+
+/** As the server calls it, whatever the URL says. */
+async function databaseName(executor: Executor): Promise<string> {
+  return (await executor.query('SELECT current_database()')).rows[0]?.[0] ?? '';
 }

@@ -1,63 +1,118 @@
 import {
+  decodedChangeFormats,
   decodedFormats,
-  type DecodedFormatName,
-  type Decoder,
+  decodedPointFormats,
   type Engine,
-  type ParsedOptions,
   type Precision,
+  type ValueType,
 } from '../../src/index.ts';
-import type { sinkOptions } from './options.ts';
+import type { SinkOptions } from './options.ts';
+import { MessageDecoder, type RecordDecoder } from './record-decoder.ts';
+import type { SinkFormat, SinkPlace } from './sink-format.ts';
+import { growthOf } from './table-options.ts';
 
-type Options = ParsedOptions<typeof sinkOptions>;
+const TIMESTAMPS_AS = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
 
-/** The format by its name in `protocol.type`; `undefined` for a documented one that this version does not read. */
-function formatOf(name: string) {
-  return name in decodedFormats ? decodedFormats[name as DecodedFormatName] : undefined;
+/**
+ * In a relational database times are text (spec/stream-connector.md, `json_db`) and tables have no tags of their own accord; an
+ * unmarked database takes both kinds of times.
+ */
+const jsonDb: SinkFormat = {
+  precisions: decodedFormats.json_db.precisions,
+  relationalPrecisions: ['ms'],
+  growth: { create: true, evolve: 'none' },
+  createDecoder: (options, precision, { engine }) =>
+    new MessageDecoder(() =>
+      decodedFormats.json_db.create({
+        precision: precision ?? 'ms',
+        timestampsAs: TIMESTAMPS_AS[engine],
+        tagsWhenAbsent: engine === 'relational' ? 'none' : 'table-name',
+        unknownKeys: options['unknown.columns'] as 'fault' | 'ignore',
+      }),
+    ),
+};
+
+/** The time column of tables that lines create; that of a table that exists is found by its role. */
+const LINE_TIME_COLUMN = 'k_timestamp';
+
+const lineLp: SinkFormat = {
+  precisions: decodedFormats.line_lp.precisions,
+  relationalPrecisions: undefined,
+  growth: { create: false, evolve: 'none' },
+  createDecoder: (options, precision, { derivesPrimaryTag }) => {
+    const { create, add, widen } = growthOf(options, lineLp.growth);
+    return new MessageDecoder((now) =>
+      decodedFormats.line_lp.create({
+        precision: precision ?? 'ns',
+        now,
+        derivesPrimaryTag,
+        timeColumn: LINE_TIME_COLUMN,
+        describesTables: create || add || widen,
+      }),
+    );
+  },
+};
+
+function points(name: 'json_tsd' | 'line_tsd'): SinkFormat {
+  return {
+    precisions: decodedPointFormats[name].precisions,
+    relationalPrecisions: undefined,
+    growth: { create: true, evolve: 'widen' },
+    createDecoder: (options, precision) =>
+      new MessageDecoder(() =>
+        decodedPointFormats[name].create({
+          precision: precision as 's' | 'ms' | undefined,
+          valueType: options['value.type'] as ValueType,
+        }),
+      ),
+  };
 }
 
-/** Why a documented format cannot be read; `undefined` when it can. */
-export function unsupportedFormat(format: string): string | undefined {
-  const known = Object.keys(decodedFormats).join(' and ');
-  return formatOf(format) === undefined ? `this version reads ${known} only, not ${format}` : undefined;
+const cdcDb: SinkFormat = {
+  precisions: decodedChangeFormats.cdc_db.precisions,
+  relationalPrecisions: undefined,
+  growth: 'none',
+  createDecoder: (_options, precision, { database }) =>
+    new MessageDecoder(() => decodedChangeFormats.cdc_db.create({ precision: precision ?? 'ms', database })),
+};
+
+const sinkFormats: Readonly<Record<string, SinkFormat>> = {
+  json_db: jsonDb,
+  json_tsd: points('json_tsd'),
+  line_tsd: points('line_tsd'),
+  line_lp: lineLp,
+  cdc_db: cdcDb,
+};
+
+/** The format of `protocol.type`, whose validator lets no other name through. */
+export function sinkFormat(name: string): SinkFormat {
+  const format = sinkFormats[name];
+  if (format === undefined) throw new Error(`no format is named ${name}`);
+  return format;
+}
+
+export function createSinkDecoder(options: SinkOptions, place: SinkPlace): RecordDecoder {
+  const precision = (options['timestamp.precision'] ?? undefined) as Precision | undefined;
+  return sinkFormat(options['protocol.type']).createDecoder(options, precision, place);
 }
 
 /** Why a precision does not go with a format; `undefined` when it does. */
-export function unsupportedPrecision(format: string, precision: string | null): string | undefined {
-  const precisions: readonly string[] | undefined = formatOf(format)?.precisions;
-  if (precision === null || precisions === undefined || precisions.includes(precision)) return undefined;
-  return `${format} takes ${precisions.join(', ')}, not ${precision}`;
+export function unsupportedPrecision(name: string, precision: string | null): string | undefined {
+  const precisions: readonly string[] = sinkFormat(name).precisions;
+  if (precision === null || precisions.includes(precision)) return undefined;
+  return `${name} takes ${precisions.join(', ')}, not ${precision}`;
 }
 
-/** Why a database of this engine does not take a format; `undefined` when it does. */
-export function refusedByEngine(format: string, engine: Engine): string | undefined {
-  if (engine !== 'relational' || format === 'json_db') return undefined;
-  return `${format} needs a time-series database, and this one is marked relational; use json_db`;
-}
-
-/** Whether a missing table can be made from the format's messages. */
-export function mayCreateTables(format: string): boolean {
-  return formatOf(format)?.createsTables ?? false;
-}
-
-/**
- * The decoder of a sink. In a relational database times are text (spec/stream-connector.md, `json_db`) and tables have no
- * tags of their own accord; an unmarked database takes both kinds of times.
- */
-export function createSinkDecoder(
-  options: Options,
-  engine: Engine,
-  line: { readonly derivesPrimaryTag: (table: string) => boolean; readonly now: () => number },
-): Decoder {
+/** What a database of this engine does not take, as pairs of option and reason. */
+export function refusedByEngine(options: SinkOptions, engine: Engine): [string, string][] {
+  if (engine !== 'relational') return [];
   const name = options['protocol.type'];
-  const precision = (options['timestamp.precision'] ?? formatOf(name)?.precisions[0] ?? 'ms') as Precision;
-  if (name === 'line_lp') {
-    return decodedFormats.line_lp.create({ precision, ...line });
+  const precision = options['timestamp.precision'];
+  const precisions: readonly string[] | undefined = sinkFormat(name).relationalPrecisions;
+  if (precisions === undefined) {
+    return [['protocol.type', `${name} needs a time-series database, and this one is marked relational; use json_db`]];
   }
-  const timestampsAs = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
-  return decodedFormats.json_db.create({
-    precision,
-    timestampsAs: timestampsAs[engine],
-    tagsWhenAbsent: engine === 'relational' ? 'none' : 'table-name',
-    unknownKeys: options['unknown.columns'] as 'fault' | 'ignore',
-  });
+  if (precision === null || precisions.length === 0 || precisions.includes(precision)) return [];
+  const allowed = precisions.join(', ');
+  return [['timestamp.precision', `in a relational database ${name} takes ${allowed} only, not ${precision}`]];
 }

@@ -1,4 +1,5 @@
-import { atLeast, connectionOptions, declareOptions, nullOr, oneOf } from '../../src/index.ts';
+import { atLeast, connectionOptions, declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
+import { tableOptions } from './table-options.ts';
 
 const WRITES = 'Writes';
 const FORMAT = 'Format';
@@ -10,7 +11,8 @@ export const sinkOptions = declareOptions({
     type: 'INT',
     default: 3,
     importance: 'MEDIUM',
-    documentation: 'How often a write is tried again, after its first failure, before the task fails.',
+    documentation:
+      'How often a write is tried again, after its first failure, before the task fails. Counted anew for every write.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -47,22 +49,11 @@ export const sinkOptions = declareOptions({
     width: 'SHORT',
     displayName: 'Rule for equal keys',
   },
-  'unknown.columns': {
-    type: 'STRING',
-    default: 'fault',
-    importance: 'LOW',
-    documentation:
-      'What happens to a value whose column the table does not have: `fault` refuses the row, `ignore` leaves the value out.',
-    validator: oneOf('fault', 'ignore'),
-    group: WRITES,
-    width: 'SHORT',
-    displayName: 'Unknown columns',
-  },
+  ...tableOptions,
   'protocol.type': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation:
-      'Format of the messages. This version reads `json_db` and `line_lp`; a relational database takes `json_db` only.',
+    documentation: 'Format of the messages. A relational database takes `json_db` only.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db'),
     group: FORMAT,
     width: 'SHORT',
@@ -73,10 +64,23 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`: ms (default), us, ns; ms only for a relational database. `line_lp`: ms, us, ns (default).',
+      'Unit of the times in messages. `json_db`: ms (default), us, ns; a relational database: ms only. `line_lp`: ms, us, ns (default). `json_tsd`, `line_tsd`: s, ms; without it 10 digits are seconds and 13 milliseconds. `cdc_db`: ms (default), us, ns.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',
     displayName: 'Timestamp precision',
   },
+  'value.type': {
+    type: 'STRING',
+    default: 'VARCHAR',
+    importance: 'LOW',
+    documentation:
+      'Type of the column `value` in tables that `json_tsd` and `line_tsd` create; `auto`: FLOAT8, BOOL or VARCHAR, as the first value is.',
+    validator: oneOf('auto', 'VARCHAR', 'FLOAT8'),
+    group: FORMAT,
+    width: 'SHORT',
+    displayName: 'Type of created value columns',
+  },
 });
+
+export type SinkOptions = ParsedOptions<typeof sinkOptions>;

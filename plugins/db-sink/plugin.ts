@@ -9,8 +9,9 @@ import {
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
-import { refusedByEngine, unsupportedFormat, unsupportedPrecision } from './decoders.ts';
+import { refusedByEngine, sinkFormat, unsupportedPrecision } from './decoders.ts';
 import { sinkOptions } from './options.ts';
+import { tableProblems } from './table-options.ts';
 
 /** Every task gets the same configuration: the consumer group divides the partitions. */
 class DbSinkConnector implements Connector {
@@ -34,20 +35,18 @@ class DbSinkConnector implements Connector {
 async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   const options = parseOptions(sinkOptions, config);
   const format = options['protocol.type'];
-  const problems = [
-    ...named('protocol.type', unsupportedFormat(format)),
-    ...named('timestamp.precision', unsupportedPrecision(format, options['timestamp.precision'])),
-  ];
+  const precision = unsupportedPrecision(format, options['timestamp.precision']);
+  const problems = tableProblems(options, format, sinkFormat(format).growth);
+  if (precision !== undefined) problems.push(['timestamp.precision', precision]);
   const checked = await checkConnection(options, silentLogger, async (executor) =>
-    named('protocol.type', refusedByEngine(format, await executor.engine())),
+    refusedByEngine(options, await executor.engine()).map(problem),
   );
-  return [...problems, ...checked];
+  return [...problems.map(problem), ...checked];
 }
 
-function named(name: string, reason: string | undefined): OptionResult[] {
-  if (reason === undefined) return [];
+function problem([name, reason]: readonly [string, string]): OptionResult {
   const message = `Invalid value for configuration ${name}: ${reason}`;
-  return [{ name, value: null, recommendedValues: [], errors: [message], visible: true }];
+  return { name, value: null, recommendedValues: [], errors: [message], visible: true };
 }
 
 export const dbSink: SinkConnectorPlugin = {

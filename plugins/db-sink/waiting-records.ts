@@ -34,20 +34,41 @@ export class WaitingRecords {
   async find(origin: Origin | undefined): Promise<SinkRecord | undefined> {
     if (origin?.kind !== 'record') return undefined;
     for (const part of this.#parts) {
-      if (!('block' in part)) {
-        const { topic, partition, offset } = part.original;
-        if (offset === origin.offset && partition === origin.partition && topic === origin.topic) return part;
-        continue;
-      }
-      const { block, from, to } = part;
-      if (block.partition !== origin.partition || block.topic !== origin.topic) continue;
-      const index = block.offsets.indexOf(origin.offset, from);
-      if (index >= 0 && index < to) return block.sinkRecord(index);
+      const index = indexIn(part, origin);
+      if (index >= 0) return 'block' in part ? part.block.sinkRecord(index) : part;
     }
     return undefined;
+  }
+
+  holds(origin: Origin | undefined): boolean {
+    return origin?.kind === 'record' && this.#parts.some((part) => indexIn(part, origin) >= 0);
+  }
+
+  /** The records up to that one, which was added by itself, and those behind it. */
+  splitBehind(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
+    const place = origin.kind === 'record' ? this.#parts.findIndex((part) => indexIn(part, origin) >= 0) : -1;
+    const halves = [new WaitingRecords(), new WaitingRecords()] as const;
+    for (const [index, part] of this.#parts.entries()) {
+      const half = halves[index <= place ? 0 : 1];
+      if ('block' in part) half.addBlock(part.block, part.from, part.to);
+      else half.add(part);
+    }
+    return halves;
   }
 
   #note(key: string, offset: number): void {
     if (!this.firstOffsets.has(key)) this.firstOffsets.set(key, offset);
   }
+}
+
+/** Where in the part the record is that the origin names; -1 where it is not. */
+function indexIn(part: SinkRecord | BlockPart, origin: Extract<Origin, { kind: 'record' }>): number {
+  if (!('block' in part)) {
+    const { topic, partition, offset } = part.original;
+    return offset === origin.offset && partition === origin.partition && topic === origin.topic ? 0 : -1;
+  }
+  const { block, from, to } = part;
+  if (block.partition !== origin.partition || block.topic !== origin.topic) return -1;
+  const index = block.offsets.indexOf(origin.offset, from);
+  return index < to ? index : -1;
 }

@@ -1,41 +1,60 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
-  DataError,
-  DatabaseError,
+  ConnectError,
   partsOf,
+  toError,
+  type Decoded,
   type DecodedPart,
+  type DecodedStatement,
   type Fault,
   type SinkRecord,
   type SinkRecordBlock,
 } from '../../src/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
+import { refusals } from './refusals.ts';
 import { WaitingRecords } from './waiting-records.ts';
 
 /** What a lane needs from its task. */
 export interface LaneParts {
   readonly decoder: RecordDecoder;
-  /** Stores rows of one table or runs one statement, retries included; gives what was refused. */
-  readonly write: (part: DecodedPart) => Promise<readonly Fault[]>;
+  /** Stores rows of one table or runs one statement, retries included; gives what was refused. An abort ends it soon. */
+  readonly write: (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
   /** By Connect's error policy; rejects when the task must fail. */
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
   /** Called when a write in the background failed, so that the task gets a turn to say so. */
   readonly onFailure: () => void;
+  /** Called when all up to a change of tables is done, and had better not be done again. */
+  readonly onTablesChanged: () => void;
   readonly batchRows: number;
 }
 
 /** Bounds what is kept of records that hold no rows (comments, faults). */
 const MAX_WAITING_RECORDS = 20_000;
+/** A write that goes on for this long after it was given up is not to be waited for. */
+const DROP_TIMEOUT_MS = 15_000;
+
+/** A full batch that waits behind the one that is being written. */
+interface SealedBatch {
+  readonly records: WaitingRecords;
+  readonly decoded: Decoded;
+}
 
 /**
  * Writes the records of some partitions, in order: while one batch is with the database the next one is decoded, and what
  * has come until then goes out together. Lanes work side by side, so that the database and this process need not take
- * turns; a partition always stays on its lane.
+ * turns; a partition always stays on its lane. Nothing that is added is refused: callers ask for room first, so that no more
+ * than what one poll gave waits behind a batch on its way.
  *
  * States: idle -> writing -> idle; failed after an error, for good: the task ends with it.
  */
 export class WriteLane {
   readonly #parts: LaneParts;
   #waiting = new WaitingRecords();
+  #sealed: SealedBatch[] = [];
   #inFlight = new WaitingRecords();
+  #given = new AbortController();
+  /** To be called when a batch has ended, and then to be forgotten. */
+  #listeners: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
 
@@ -43,15 +62,15 @@ export class WriteLane {
     this.#parts = parts;
   }
 
-  /** Decodes a record; `true` when a full batch waits, then `roomForMore` must be awaited before the next. */
-  add(record: SinkRecord): boolean {
+  /** Decodes a record. */
+  add(record: SinkRecord): void {
     const { topic, partition, offset } = record.original;
     this.#waiting.add(record);
     this.#parts.decoder.add(record, { kind: 'record', topic, partition, offset });
-    return this.#isFull();
+    this.#sealWhenFull();
   }
 
-  /** Decodes a block, where it lies as far as possible, and waits for room in between. */
+  /** Decodes a block, where it lies as far as possible. */
   async addBlock(block: SinkRecordBlock): Promise<void> {
     const { decoder, batchRows } = this.#parts;
     for (let index = 0; index < block.count;) {
@@ -65,38 +84,39 @@ export class WriteLane {
         if (record !== undefined) this.add(record);
         index++;
       }
-      if (this.#isFull()) await this.roomForMore();
+      this.#sealWhenFull();
     }
   }
 
-  /** Waits until the batch before is stored, then sends out what waits. Rejects with a failure of the batch before. */
-  async roomForMore(): Promise<void> {
-    while (this.#writing !== undefined) await this.#writing;
-    this.check();
-    this.start();
+  /** Waits while a full batch waits; false when one still does after that time. Rejects with a failure of the batch before. */
+  async hasRoom(timeoutMs: number): Promise<boolean> {
+    await this.#until(() => this.#sealed.length === 0, timeoutMs);
+    return this.#sealed.length === 0;
   }
 
   /** Sends out what waits, unless a write is on its way: then it follows that one. */
   start(): void {
-    if (this.#writing !== undefined || this.#waiting.count === 0) return;
+    if (this.#writing !== undefined || !this.#hasWork()) return;
     this.#writing = this.#drain().finally(() => {
       this.#writing = undefined;
+      this.#notify();
     });
   }
 
-  /** Resolves when nothing waits and nothing is on its way. */
-  async flush(): Promise<void> {
-    this.check();
-    while (this.#waiting.count > 0 || this.#writing !== undefined) {
-      this.start();
-      await this.#writing;
-      this.check();
-    }
+  /** Resolves when nothing waits and nothing is on its way, or after that time. */
+  async flush(timeoutMs: number): Promise<void> {
+    this.start();
+    await this.#until(() => !this.#hasWork() && this.#writing === undefined, timeoutMs);
   }
 
   /** The first offset of the partition that is not stored; `undefined` when all that was added is. */
   firstUnstored(key: string): number | undefined {
-    return this.#inFlight.firstOffsets.get(key) ?? this.#waiting.firstOffsets.get(key);
+    const all = [this.#inFlight, ...this.#sealed.map(({ records }) => records), this.#waiting];
+    for (const { firstOffsets } of all) {
+      const offset = firstOffsets.get(key);
+      if (offset !== undefined) return offset;
+    }
+    return undefined;
   }
 
   /** Throws what went wrong in the background, if anything did. */
@@ -104,77 +124,96 @@ export class WriteLane {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Waits for the write on its way and forgets what waits: the partitions are gone. */
+  /** Ends the write on its way and forgets what waits: the partitions are gone. */
   async drop(): Promise<void> {
     this.#waiting = new WaitingRecords();
+    this.#sealed = [];
     this.#parts.decoder.take();
-    await this.#writing;
+    if (this.#writing === undefined) return;
+    this.#given.abort();
+    const ended = await Promise.race([this.#writing.then(() => true), delay(DROP_TIMEOUT_MS, false, { ref: false })]);
+    this.#given = new AbortController();
+    this.#inFlight = new WaitingRecords();
+    if (!ended) this.#failure = new ConnectError('The database neither did nor refused a write that was given up');
   }
 
   /** Never rejects: the failure is kept for the next call. */
   async #drain(): Promise<void> {
+    const { signal } = this.#given;
     try {
-      while (this.#waiting.count > 0 && this.#failure === undefined) await this.#writeWaiting();
+      while (this.#hasWork() && this.#failure === undefined && !signal.aborted) {
+        const batch = this.#sealed.shift() ?? this.#seal();
+        this.#inFlight = batch.records;
+        await this.#write(batch.decoded, signal);
+        this.#inFlight = new WaitingRecords();
+        this.#notify();
+      }
     } catch (error) {
-      this.#failure = error instanceof Error ? error : new Error(String(error));
+      // Nobody waits for a write that was given up.
+      if (signal.aborted) return;
+      this.#failure = toError(error);
       this.#parts.onFailure();
     }
   }
 
-  async #writeWaiting(): Promise<void> {
+  async #write(decoded: Decoded, signal: AbortSignal): Promise<void> {
+    let refused: readonly Fault[] = decoded.faults;
+    for (const part of partsOf(decoded)) {
+      const faults = await this.#parts.write(part, signal);
+      if (faults.length > 0) refused = [...refused, ...faults];
+      if (part.kind === 'statement' && changesTables(part.statement)) {
+        const [done, rest] = this.#inFlight.splitBehind(part.statement.origin);
+        await this.#refuse(
+          done,
+          refused.filter(({ origin }) => done.holds(origin)),
+        );
+        refused = refused.filter(({ origin }) => !done.holds(origin));
+        this.#inFlight = rest;
+        this.#parts.onTablesChanged();
+      }
+    }
+    await this.#refuse(this.#inFlight, refused);
+  }
+
+  async #refuse(records: WaitingRecords, faults: readonly Fault[]): Promise<void> {
+    for (const [record, error] of await refusals(records, faults)) await this.#parts.refuse(record, error);
+  }
+
+  #sealWhenFull(): void {
+    const isFull = this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waiting.count >= MAX_WAITING_RECORDS;
+    if (!isFull) return;
+    this.#sealed.push(this.#seal());
+    this.start();
+  }
+
+  #seal(): SealedBatch {
     const records = this.#waiting;
-    const decoded = this.#parts.decoder.take();
-    this.#inFlight = records;
     this.#waiting = new WaitingRecords();
-    const refused = [...decoded.faults];
-    for (const part of partsOf(decoded)) refused.push(...(await this.#parts.write(part)));
-    for (const [record, error] of await refusals(records, refused)) await this.#parts.refuse(record, error);
-    this.#inFlight = new WaitingRecords();
+    return { records, decoded: this.#parts.decoder.take() };
   }
 
-  #isFull(): boolean {
-    return this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waiting.count >= MAX_WAITING_RECORDS;
+  #hasWork(): boolean {
+    return this.#sealed.length > 0 || this.#waiting.count > 0;
+  }
+
+  #notify(): void {
+    for (const listener of this.#listeners.splice(0)) listener();
+  }
+
+  /** Waits until `holds`, which only the end of a batch changes, or for that time. */
+  async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
+    this.check();
+    const timeout = new AbortController();
+    const over = delay(timeoutMs, undefined, { signal: timeout.signal, ref: false }).catch(() => undefined);
+    const deadline = performance.now() + timeoutMs;
+    while (!holds() && performance.now() < deadline) {
+      await Promise.race([new Promise<void>((resolve) => this.#listeners.push(resolve)), over]);
+      this.check();
+    }
+    timeout.abort();
   }
 }
 
-/** One error per record, whatever the number of its rows that were refused, in record order. */
-async function refusals(records: WaitingRecords, faults: readonly Fault[]): Promise<[SinkRecord, Error][]> {
-  const byOrigin = new Map<string, Fault[]>();
-  for (const fault of faults) {
-    const key = JSON.stringify(fault.origin);
-    const known = byOrigin.get(key);
-    if (known === undefined) byOrigin.set(key, [fault]);
-    else known.push(fault);
-  }
-  const refused: [SinkRecord, Error][] = [];
-  for (const own of byOrigin.values()) {
-    const record = await records.find(own[0]?.origin);
-    if (record === undefined) throw new DataError(`A fault has no record: ${own.map(describeFault).join('; ')}`);
-    refused.push([record, refusal(own)]);
-  }
-  return refused.sort(([a], [b]) => byPlace(a.original, b.original));
-}
-
-function byPlace(a: SinkRecord['original'], b: SinkRecord['original']): number {
-  if (a.topic !== b.topic) return a.topic < b.topic ? -1 : 1;
-  return a.partition - b.partition || a.offset - b.offset;
-}
-
-const MAX_FAULTS_NAMED = 3;
-
-function refusal(faults: readonly Fault[]): Error {
-  const named = faults.slice(0, MAX_FAULTS_NAMED).map(describeFault).join('; ');
-  const more = faults.length > MAX_FAULTS_NAMED ? ` (and ${String(faults.length - MAX_FAULTS_NAMED)} more)` : '';
-  const first = faults[0];
-  const cause = first?.cause;
-  if (first?.sqlstate === undefined) return new DataError(named + more, { cause });
-  return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, column: first.column, cause });
-}
-
-/** The fault without its origin: whoever reports the record adds its coordinates. */
-function describeFault({ table, column, message }: Fault): string {
-  const place = [table === undefined ? '' : `table ${table}`, column === undefined ? '' : `column ${column}`]
-    .filter((part) => part !== '' && !message.includes(part))
-    .join(', ');
-  return place === '' ? message : `${place}: ${message}`;
+function changesTables({ kind }: DecodedStatement): boolean {
+  return kind === 'create' || kind === 'alter' || kind === 'drop';
 }

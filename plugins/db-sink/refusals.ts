@@ -1,0 +1,48 @@
+import { DataError, DatabaseError, type Fault, type SinkRecord } from '../../src/index.ts';
+import type { WaitingRecords } from './waiting-records.ts';
+
+/** One error per record, whatever the number of its rows that were refused, in record order. */
+export async function refusals(records: WaitingRecords, faults: readonly Fault[]): Promise<[SinkRecord, Error][]> {
+  const byOrigin = new Map<string, Fault[]>();
+  for (const fault of faults) {
+    const key = JSON.stringify(fault.origin);
+    const known = byOrigin.get(key);
+    if (known === undefined) byOrigin.set(key, [fault]);
+    else known.push(fault);
+  }
+  const refused: [SinkRecord, Error][] = [];
+  for (const own of byOrigin.values()) {
+    const record = await records.find(own[0]?.origin);
+    if (record === undefined) throw new DataError(`A fault has no record: ${own.map(describeFault).join('; ')}`);
+    refused.push([record, refusal(own)]);
+  }
+  return refused.sort(([a], [b]) => byPlace(a.original, b.original));
+}
+
+function byPlace(a: SinkRecord['original'], b: SinkRecord['original']): number {
+  if (a.topic !== b.topic) return a.topic < b.topic ? -1 : 1;
+  return a.partition - b.partition || a.offset - b.offset;
+}
+
+const MAX_FAULTS_NAMED = 3;
+
+function refusal(faults: readonly Fault[]): Error {
+  const named = faults.slice(0, MAX_FAULTS_NAMED).map(describeFault).join('; ');
+  const more = faults.length > MAX_FAULTS_NAMED ? ` (and ${String(faults.length - MAX_FAULTS_NAMED)} more)` : '';
+  const first = faults[0];
+  const cause = first?.cause;
+  if (first?.sqlstate === undefined) return new DataError(named + more, { cause });
+  return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, column: first.column, cause });
+}
+
+/** The fault without its origin: whoever reports the record adds its coordinates. */
+function describeFault({ table, column, message }: Fault): string {
+  const names = [
+    ['table', table],
+    ['column', column],
+  ] as const;
+  const place = names.flatMap(([what, name]) =>
+    name === undefined || message.includes(name) ? [] : [`${what} ${name}`],
+  );
+  return place.length === 0 ? message : `${place.join(', ')}: ${message}`;
+}

@@ -1,0 +1,24 @@
+import type { Engine, Precision } from '../../src/index.ts';
+import type { SinkOptions } from './options.ts';
+import type { RecordDecoder } from './record-decoder.ts';
+import type { FormatGrowth } from './table-options.ts';
+
+/** Where a sink writes, as far as its decoder must know. */
+export interface SinkPlace {
+  readonly engine: Engine;
+  /** Name of the database. */
+  readonly database: string;
+  /** Whether rows of this line-protocol table get a primary tag derived from their tags. */
+  readonly derivesPrimaryTag: (table: string) => boolean;
+}
+
+/** A value of `protocol.type`. */
+export interface SinkFormat {
+  /** Units that times may have; the first one is the default. Empty: `timestamp.precision` says nothing of it. */
+  readonly precisions: readonly Precision[];
+  /** The same in a database marked relational; `undefined` when it refuses the format. */
+  readonly relationalPrecisions: readonly Precision[] | undefined;
+  readonly growth: FormatGrowth;
+  /** `precision` is what the user set. */
+  readonly createDecoder: (options: SinkOptions, precision: Precision | undefined, place: SinkPlace) => RecordDecoder;
+}

@@ -1,0 +1,97 @@
+import {
+  declareOptions,
+  nullOr,
+  oneOf,
+  splitStatements,
+  type GrowthPolicy,
+  type ParsedOptions,
+} from '../../src/index.ts';
+
+const GROUP = 'Tables';
+
+/** What the sink may do to tables (decisions.md, "NULL and missing"; spec/stream-connector.md, "Sink formats supported"). */
+export const tableOptions = declareOptions({
+  'auto.create': {
+    type: 'BOOLEAN',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'Whether a missing table is created. Default: as the format has it, `true` for `json_db`, `json_tsd` and `line_tsd`, else `false`.',
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Create missing tables',
+  },
+  'auto.evolve': {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'How a table follows its messages: `none` not at all (a `json_db` message must then list exactly its columns, in order), `add` gets the columns it lacks, `widen` also makes `VARCHAR(n)` longer. Types never change. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are made from values alone, else `none`. `true` and `false` mean `add` and `none`.',
+    validator: nullOr(oneOf('none', 'add', 'widen', 'true', 'false')),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Change tables',
+  },
+  'table.options': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation:
+      'SQL that is added to CREATE TABLE behind its columns: `WITH (fillfactor=70)`, `TABLESPACE fast`, `PARTITION BY …`.',
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Options of created tables',
+  },
+  'unknown.columns': {
+    type: 'STRING',
+    default: 'fault',
+    importance: 'LOW',
+    documentation:
+      'What happens to a value whose column the table does not have (`json_db`: that the message does not list): `fault` refuses the row, `ignore` leaves the value out, `add` adds the column (`json_db`: FLOAT8, BOOL, VARCHAR or JSONB, as the value is).',
+    validator: oneOf('fault', 'ignore', 'add'),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Unknown columns',
+  },
+});
+
+export type TableOptions = ParsedOptions<typeof tableOptions>;
+
+export type Evolution = 'none' | 'add' | 'widen';
+
+/** What of its tables a format can describe, and what is done to them unless the options say otherwise. */
+export type FormatGrowth = 'none' | { readonly create: boolean; readonly evolve: Evolution };
+
+/** What the options allow, on the ground of the format's defaults. */
+export function growthOf(options: TableOptions, format: FormatGrowth): GrowthPolicy {
+  if (format === 'none') return { create: false, add: false, widen: false };
+  const evolve = evolutionOf(options['auto.evolve']) ?? format.evolve;
+  return {
+    create: options['auto.create'] ?? format.create,
+    add: evolve !== 'none' || options['unknown.columns'] === 'add',
+    widen: evolve === 'widen',
+    tableOptions: options['table.options'] ?? undefined,
+  };
+}
+
+function evolutionOf(value: string | null): Evolution | undefined {
+  if (value === 'true') return 'add';
+  return value === 'false' ? 'none' : ((value ?? undefined) as Evolution | undefined);
+}
+
+/** What is wrong with the options for a format, as pairs of option and reason. */
+export function tableProblems(options: TableOptions, name: string, format: FormatGrowth): [string, string][] {
+  const problems: [string, string][] = [];
+  const evolution = evolutionOf(options['auto.evolve']) ?? 'none';
+  if (format === 'none') {
+    const reason = `${name} messages bring the statements that create and change tables; nothing else does`;
+    if (options['auto.create'] === true) problems.push(['auto.create', reason]);
+    if (evolution !== 'none') problems.push(['auto.evolve', reason]);
+    if (options['unknown.columns'] === 'add') problems.push(['unknown.columns', reason]);
+  }
+  const sql = options['table.options'];
+  if (sql !== null && [...splitStatements(`CREATE TABLE t () ${sql}`)].length > 1) {
+    problems.push(['table.options', 'it must not hold a further statement']);
+  }
+  return problems;
+}
