@@ -63,6 +63,7 @@ export class Connection {
 
   /** Runs one statement by the extended protocol. Rejects with a DatabaseError; a cancelled one with 57014. */
   async run(statement: Statement, options: StatementOptions = {}): Promise<QueryResult> {
+    refuseNul(statement.text);
     if (statement.name !== undefined) this.#names.add(statement.name);
     const config = {
       text: statement.text,
@@ -150,6 +151,15 @@ export class Connection {
   cut(): void {
     this.client.connection.stream.destroy();
   }
+}
+
+/**
+ * A NUL ends the text on the wire, and the server calls what follows a broken protocol (08P01), which looks as if waiting
+ * could mend it. SQL that came as data (cdc_db, HTTP) may hold one.
+ */
+export function refuseNul(sql: string): void {
+  if (!sql.includes('\0')) return;
+  throw new DatabaseError('a statement must not hold a NUL character', { scope: 'record', sqlstate: '22021' });
 }
 
 /** The driver's result in our words; `rows` may be one chunk of it. */

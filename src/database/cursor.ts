@@ -1,7 +1,7 @@
 import Cursor from 'pg-cursor';
 import type pg from 'pg';
 import type { QueryResult, StatementOptions } from './api.ts';
-import { type Connection, type Statement, TEXT_VALUES, toQueryResult } from './connection.ts';
+import { type Connection, refuseNul, type Statement, TEXT_VALUES, toQueryResult } from './connection.ts';
 
 type Row = (string | null)[];
 
@@ -14,6 +14,7 @@ export async function* readCursor(
   statement: Statement,
   options: StatementOptions & { readonly chunkRows: number },
 ): AsyncGenerator<QueryResult> {
+  refuseNul(statement.text);
   const cursor = new Cursor<Row>(statement.text, [...(statement.values ?? [])], {
     rowMode: 'array',
     types: TEXT_VALUES,

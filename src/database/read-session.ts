@@ -1,7 +1,7 @@
 import type pg from 'pg';
 import { DatabaseError } from '../errors.ts';
 import type { QueryResult, Session, SessionOptions, StatementOptions } from './api.ts';
-import type { Connection } from './connection.ts';
+import { type Connection, refuseNul } from './connection.ts';
 
 type Row = readonly (string | null)[];
 type Parameters = readonly (string | null)[];
@@ -70,6 +70,7 @@ export class ReadSession implements Session {
   }
 
   #batch(sql: string, parameters: Parameters, rows: number): Batch {
+    refuseNul(sql);
     const preamble = this.#preamble();
     return new Batch((connection) => {
       for (const [text, values] of preamble) {

@@ -48,6 +48,16 @@ describe('a database session', () => {
     await assert.rejects(db.executor.query('SELECT 1; DROP TABLE numbers'), hasState('42601', 'caller'));
   });
 
+  it('refuses a statement with a NUL, which the server would take for a broken protocol, and goes on', async () => {
+    for (const sql of ["SELECT 'a\0b'", 'SELECT 1 AS "\0"']) {
+      await assert.rejects(db.executor.query(sql), hasState('22021', 'record'));
+      await db.executor.session(async (session) => {
+        await assert.rejects(session.query(sql), hasState('22021', 'record'));
+        assert.deepEqual((await session.query('SELECT 1')).rows, [['1']]);
+      });
+    }
+  });
+
   it('starts with the settings asked for, on one connection', async () => {
     await db.executor.session(
       async (session) => {
