@@ -231,6 +231,27 @@ describe('the original’s SQL on PostgreSQL', () => {
     assert.deepEqual(await client.run('SELECT count(*) FROM readings'), [['2']]);
   });
 
+  it('compares times with integers in queries within queries', async () => {
+    await client.run(
+      `CREATE TABLE deep (ts TIMESTAMP, v INT) TAGS (host VARCHAR NOT NULL) PRIMARY TAGS (host);
+      INSERT INTO deep VALUES (1000, 1, 'a'), (2000, 2, 'a'), (3000, 3, 'b')`,
+    );
+    for (const [sql, expected] of [
+      ['SELECT v FROM (SELECT * FROM deep WHERE ts > 1000) d WHERE d.ts < 3000', '2'],
+      ['WITH late AS (SELECT ts AS t, v FROM deep) SELECT v FROM late WHERE t >= 3000', '3'],
+      ['SELECT v FROM deep WHERE ts < 2000 UNION SELECT v FROM deep WHERE ts < 1500', '1'],
+      ['SELECT a.v FROM deep a JOIN deep b ON a.host = b.host AND b.ts = 3000 WHERE a.ts > 2000', '3'],
+      ['SELECT v FROM deep d WHERE EXISTS (SELECT 1 FROM deep WHERE ts = 1000 AND host = d.host) AND ts > 1000', '2'],
+      ['SELECT v FROM deep WHERE v IN (SELECT v FROM deep WHERE ts = 3000 AND host = "b")', '3'],
+      ['SELECT count(*) FROM deep GROUP BY host HAVING max(ts) > 2000', '1'],
+    ] as const) {
+      assert.deepEqual(await client.run(sql), [[expected]], sql);
+    }
+    await client.run('UPDATE deep SET v = 9 WHERE ts = (SELECT max(ts) FROM deep WHERE ts < 3000)');
+    await client.run('DELETE FROM deep WHERE host IN (SELECT host FROM deep WHERE ts = 3000)');
+    assert.deepEqual(await client.run('SELECT v FROM deep ORDER BY ts'), [['1'], ['9']]);
+  });
+
   it('replaces rows with UPSERT', async () => {
     await client.run(
       `CREATE TABLE accounts (id INT8 PRIMARY KEY, balance DECIMAL, note STRING);

@@ -1,7 +1,10 @@
+import type { TableName } from '../../data/row-batch.ts';
 import { quoteLiteral } from '../quote.ts';
 import type { TokenReader } from '../token-reader.ts';
 import { integerText, nameOf } from '../token-text.ts';
-import { namePartsEndingAt, readFlatStatement, Scope } from './relations.ts';
+import { candidateTables, resolveTable } from './insert-head.ts';
+import { walkQueries } from './queries.ts';
+import type { Scope } from './scope.ts';
 import { timestampLiteral, timestampPrecision } from './timestamps.ts';
 import type { KnownColumn, TranslationContext } from './translation.ts';
 
@@ -24,26 +27,39 @@ interface Operand {
 const COMPARISONS: ReadonlySet<string> = new Set(['=', '<>', '!=', '<', '>', '<=', '>=']);
 
 /**
- * Conditions and assignments of a SELECT, UPDATE or DELETE that PostgreSQL has refused, with
+ * Conditions and assignments of a SELECT, INSERT, UPDATE or DELETE that PostgreSQL has refused, with
  * - integers compared with or assigned to timestamp columns as the times they mean;
- * - quoted names that no table of the statement has, compared with or assigned to a column, as text constants.
- * Both only beside a known column, as `column op constant`, `constant op column`, BETWEEN, IN and LIKE, in statements of
- * one level. `undefined` when nothing is to be changed. Throws Refused for times that are none.
+ * - quoted names that no table there has, compared with or assigned to a column, as text constants.
+ * Both only beside a known column, as `column op constant`, `constant op column`, BETWEEN, IN and LIKE, on every level:
+ * in queries in FROM and in expressions, common tables and the arms of UNION. A column of a query is known where it is one of
+ * a table, or its min or max. `undefined` when nothing is to be changed. Throws Refused for times that are none.
  */
 export function translateConditions(reader: TokenReader, context: TranslationContext): string | undefined {
-  const statement = readFlatStatement(reader);
-  const scope = statement === undefined ? undefined : Scope.of(statement, context);
-  if (statement === undefined || scope === undefined) return undefined;
   const edits: Edit[] = [];
-  for (let index = statement.bodyStart; index < reader.tokens.length; index++) {
-    const found = operandsAt(reader, scope, index);
-    if (found === undefined) continue;
-    for (const operand of found.operands) {
-      const edit = editOf(reader, scope, found.column, operand);
-      if (edit !== undefined) edits.push(edit);
-    }
-  }
+  walkQueries(reader, {
+    table: (parts) => resolveTable(parts, context).table,
+    token: (scope, index) => {
+      const found = operandsAt(reader, scope, index);
+      for (const operand of found?.operands ?? []) {
+        const edit = found === undefined ? undefined : editOf(reader, scope, found.column, operand);
+        if (edit !== undefined) edits.push(edit);
+      }
+    },
+  });
   return edits.length === 0 ? undefined : applyEdits(reader.text, edits);
+}
+
+/** The tables that `translateConditions` must know about. */
+export function tablesOfConditions(reader: TokenReader, database: string): readonly TableName[] {
+  const names = new Map<string, TableName>();
+  walkQueries(reader, {
+    table: (parts) => {
+      for (const name of candidateTables(parts, database)) names.set(JSON.stringify([name.schema, name.name]), name);
+      return undefined;
+    },
+    token: () => undefined,
+  });
+  return [...names.values()];
 }
 
 /** What stands beside a column at an operator, BETWEEN, IN or LIKE. */
@@ -127,18 +143,51 @@ function operandBefore(reader: TokenReader, index: number): Operand | undefined 
 function beginsOperand(reader: TokenReader, index: number): boolean {
   const token = reader.tokens[index];
   if (token?.kind === 'punctuation') return /^[(,]$/.test(reader.source(token));
-  return token?.kind === 'word' && /^(?:WHERE|AND|OR|NOT|ON|SET|WHEN|HAVING)$/i.test(reader.source(token));
+  return (
+    token?.kind === 'word' && /^(?:SELECT|WHERE|AND|OR|NOT|ON|SET|WHEN|THEN|ELSE|HAVING)$/i.test(reader.source(token))
+  );
 }
 
 function columnBefore(reader: TokenReader, scope: Scope, index: number): KnownColumn | undefined {
-  const name = namePartsEndingAt(reader, index);
-  return name !== undefined && beginsOperand(reader, name.start - 1) ? scope.column(name.parts) : undefined;
+  const isCall = isSignAt(reader, index, ')');
+  const name = namePartsEndingAt(reader, isCall ? index - 1 : index);
+  if (name === undefined) return undefined;
+  const start = isCall ? name.start - 2 : name.start;
+  if (isCall && !(isSignAt(reader, name.start - 1, '(') && isExtreme(reader, start))) return undefined;
+  return beginsOperand(reader, start - 1) ? scope.column(name.parts) : undefined;
 }
 
 function columnBehind(reader: TokenReader, scope: Scope, index: number): KnownColumn | undefined {
   reader.position = index;
+  const isCall = isExtreme(reader, index) && isSignAt(reader, index + 1, '(');
+  if (isCall) reader.position = index + 2;
   const parts = reader.takeNameParts();
-  return parts !== undefined && endsOperand(reader) ? scope.column(parts) : undefined;
+  const isWhole = parts !== undefined && (!isCall || reader.takeSign(')'));
+  return isWhole && endsOperand(reader) ? scope.column(parts) : undefined;
+}
+
+/** min and max of times are times. */
+function isExtreme(reader: TokenReader, index: number): boolean {
+  const token = reader.tokens[index];
+  return token?.kind === 'word' && /^(?:min|max)$/i.test(reader.source(token));
+}
+
+function isSignAt(reader: TokenReader, index: number, sign: string): boolean {
+  const token = reader.tokens[index];
+  return token?.kind === 'punctuation' && reader.source(token) === sign;
+}
+
+/** The name parts that end at token `index`, and where they begin. */
+function namePartsEndingAt(reader: TokenReader, index: number): { parts: string[]; start: number } | undefined {
+  const parts: string[] = [];
+  let position = index;
+  for (;;) {
+    const part = nameOf(reader.text, reader.tokens[position]);
+    if (part === undefined) return undefined;
+    parts.push(part);
+    if (reader.source(reader.tokens[position - 1]) !== '.') return { parts: parts.reverse(), start: position };
+    position -= 2;
+  }
 }
 
 function editOf(reader: TokenReader, scope: Scope, column: KnownColumn, operand: Operand): Edit | undefined {

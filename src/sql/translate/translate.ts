@@ -5,11 +5,11 @@ import { TokenReader } from '../token-reader.ts';
 import { stringValue } from '../token-text.ts';
 import { translateAlterTable } from './alter-table.ts';
 import { replaceTypeNames } from './column-types.ts';
-import { namesInDatabase, translateConditions, withoutDatabase } from './conditions.ts';
+import { namesInDatabase, tablesOfConditions, translateConditions, withoutDatabase } from './conditions.ts';
 import { translateDatabase, translateDropDatabase, translateRole, translateSeriesDatabase } from './databases.ts';
 import { candidateTables, readInsertHead } from './insert-head.ts';
 import { translateDuplicate, translateInsert } from './insert-statement.ts';
-import { readFlatStatement, relationNames } from './relations.ts';
+import { refuseLongNames } from './long-names.ts';
 import { isSeriesTable, translateSeriesTable } from './series-table.ts';
 import { translateShow } from './show.ts';
 import { Refused, run } from './translation.ts';
@@ -72,8 +72,7 @@ export function tablesNeeded(sql: string, database: string, sqlstate?: string): 
   if (sqlstate === undefined) return candidateTables(readTarget(reader) ?? [], database);
   if (UNDEFINED_TABLE.has(sqlstate))
     return namesInDatabase(reader, database).map((name) => ({ schema: database, name }));
-  const statement = UNFIT_OPERAND.has(sqlstate) ? readFlatStatement(reader) : undefined;
-  return statement === undefined ? [] : relationNames(statement, database);
+  return UNFIT_OPERAND.has(sqlstate) ? tablesOfConditions(reader, database) : [];
 }
 
 /** The table of `ALTER TABLE t …`, `SHOW COLUMNS | TAGS | … FROM t` and `SHOW CREATE t`. */
@@ -97,7 +96,9 @@ function readTarget(reader: TokenReader): readonly string[] | undefined {
 /** `undefined` where nothing is to be translated. */
 function translated(sql: string, context: TranslationContext): Translation | undefined {
   const word = firstWord(sql);
-  if (word === 'INSERT' || word === 'UPSERT') {
+  const isInsert = word === 'INSERT' || word === 'UPSERT';
+  refuseLongNames(sql, word);
+  if (isInsert) {
     const instead =
       word === 'INSERT' && /^\s*insert\s+without\b/i.test(sql) ? unavailable(new TokenReader(sql)) : undefined;
     return instead === undefined ? translateInsert(sql, context) : refuse(instead);
