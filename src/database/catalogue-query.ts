@@ -24,13 +24,18 @@ export interface CatalogueTable extends Table {
   readonly columns: readonly CatalogueColumn[];
 }
 
-/** The first schema of the search path that has the table; pg_catalog, which is searched implicitly, is left out. */
+/**
+ * The first schema of the search path that has the table; pg_catalog, which is searched implicitly, is left out. A cast to
+ * `name` cuts at 63 bytes: a longer name must not find the table that has its beginning for a name.
+ */
 const NAMED_TABLE = `
   SELECT c.oid, n.nspname, c.relname
-  FROM unnest(CASE WHEN $2::text IS NULL THEN current_schemas(false) ELSE ARRAY[$2::name] END)
+  FROM unnest(CASE WHEN $2::text IS NULL THEN current_schemas(false) ELSE ARRAY[$2::text::name] END)
     WITH ORDINALITY AS place(schema, position)
   JOIN pg_catalog.pg_namespace n ON n.nspname = place.schema
-  JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid AND c.relname = $1::name AND c.relkind IN ('r', 'p', 'f', 'v')
+  JOIN pg_catalog.pg_class c
+    ON c.relnamespace = n.oid AND c.relname = $1::text::name AND c.relkind IN ('r', 'p', 'f', 'v')
+  WHERE octet_length($1::text) <= 63 AND octet_length(COALESCE($2::text, '')) <= 63
   ORDER BY place.position LIMIT 1`;
 
 const USER_TABLES = `

@@ -2,6 +2,7 @@ import type { ConnectionOptions } from 'node:tls';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
 import { DatabaseError, toError } from '../errors.ts';
+import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import type { Executor } from './api.ts';
 import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
 import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
@@ -28,6 +29,8 @@ const NEXT_SERVER_CODES: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02
  * `infrastructure` when none could be reached, `caller` when one refused user, password, database or TLS.
  */
 export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
+  refuseLongName(`role "${settings.user}" does not exist`, settings.user, '28000');
+  refuseLongName(`database "${settings.database}" does not exist`, settings.database, '42622');
   const tls = await tlsOptions(settings.tls);
   const failures: { server: ServerAddress; error: DatabaseError }[] = [];
   for (const server of settings.servers) {
@@ -41,6 +44,17 @@ export async function connect(settings: ConnectionSettings, signal?: AbortSignal
     }
   }
   throw connectFailure(settings, failures);
+}
+
+/** The server cuts both names at the start of a session, and would let the role in whose name is the beginning. */
+function refuseLongName(consequence: string, name: string, sqlstate: string): void {
+  const bytes = Buffer.byteLength(name);
+  if (bytes <= MAX_IDENTIFIER_BYTES) return;
+  const limit = String(MAX_IDENTIFIER_BYTES);
+  throw new DatabaseError(`${consequence}: its name has ${String(bytes)} bytes; PostgreSQL takes at most ${limit}`, {
+    scope: 'caller',
+    sqlstate,
+  });
 }
 
 async function connectTo(

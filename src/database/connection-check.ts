@@ -32,7 +32,7 @@ export async function checkConnection(
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     if (error.scope !== 'caller') return [];
-    const option = error.sqlstate === '3D000' ? 'connection.database' : 'connection.user';
+    const option = error.sqlstate === '3D000' || error.sqlstate === '42622' ? 'connection.database' : 'connection.user';
     return [problem(option, `Invalid value for configuration ${option}: ${error.message}`)];
   } finally {
     await executor.close();
