@@ -36,9 +36,16 @@ export function* splitStatements(text: string): Generator<Statement, void, undef
 }
 
 function statement(text: string, start: number, end: number, unterminated: boolean): Statement {
-  const piece = text.slice(start, end);
-  const trimmed = piece.trimStart();
-  return { text: trimmed.trimEnd(), offset: start + piece.length - trimmed.length, unterminated };
+  let from = start;
+  while (isBlank(text.charCodeAt(from))) from += 1;
+  let to = end;
+  while (to > from && isBlank(text.charCodeAt(to - 1))) to -= 1;
+  return { text: text.slice(from, to), offset: from, unterminated };
+}
+
+/** What SQL takes for a blank. `trim` takes more, such as U+00A0, which PostgreSQL reads as a letter of a name. */
+function isBlank(code: number): boolean {
+  return code === 0x20 || (code >= 0x09 && code <= 0x0d);
 }
 
 /** The words that may stand before FUNCTION, PROCEDURE or RULE at a statement's start. */

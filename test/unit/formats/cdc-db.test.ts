@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { Origin } from '../../../src/data/fault.ts';
 import { CdcDbDecoder, type CdcDbPolicy } from '../../../src/formats/cdc-db.ts';
 import { partsOf } from '../../../src/formats/decoded-parts.ts';
@@ -202,48 +201,3 @@ describe('a cdc_db message that cannot be read', () => {
     }
   });
 });
-
-describe('cdc_db messages of known tables', () => {
-  it('are read as each of them is read alone, whatever is in them', () => {
-    const value = fc.constantFrom('1', '-7', '"x"', 'null', '1.5', '[1]', '{}', '', '"', '01');
-    const odd = fc.array(value, { maxLength: 5 }).map((cells) => `[${cells.join(', ')}]`);
-    const usual = fc.nat({ max: 99 }).map((n) => `[${String(n)},${String(n)},"a"]`);
-    const rows = fc.array(fc.oneof(usual, usual, odd, fc.constantFrom('5', '', '[')), { maxLength: 4 });
-    const message = fc.oneof(
-      { weight: 5, arbitrary: rows.map((all) => insert(all.join(','))) },
-      { weight: 2, arbitrary: rows.map((all) => insert(all.join(' , '), { table: 'other', schema: null })) },
-      { weight: 1, arbitrary: fc.constantFrom(statement('drop', 'X'), statement('drop', ''), '{}', '') },
-      { weight: 1, arbitrary: rows.map((all) => insert(all.join(',')).slice(0, -1)) },
-      { weight: 1, arbitrary: fc.json() },
-    );
-    const warm = new CdcDbDecoder();
-    fc.assert(
-      fc.property(fc.array(message, { minLength: 1, maxLength: 6 }), (messages) => {
-        for (const text of [...messages, ...messages]) {
-          warm.add(Buffer.from(text), RECORD);
-          assert.deepEqual(contents(warm.take()), contents(decode([text])), text);
-        }
-        const all = decode(messages);
-        const each = messages.map((text) => decode([text]));
-        assert.deepEqual(
-          all.faults,
-          each.flatMap(({ faults }) => faults),
-        );
-        assert.equal(
-          countOf(all),
-          each.reduce((sum, decoded) => sum + countOf(decoded), 0),
-        );
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-});
-
-function contents(decoded: Decoded): unknown {
-  const parts = partsOf(decoded).map((part) => (part.kind === 'rows' ? rowsOf(part.rows.batch) : part.statement));
-  return [parts, decoded.faults];
-}
-
-function countOf(decoded: Decoded): number {
-  return partsOf(decoded).reduce((sum, part) => sum + (part.kind === 'rows' ? part.rows.batch.rowCount : 1), 0);
-}

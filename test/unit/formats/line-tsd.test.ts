@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import type { Origin } from '../../../src/data/fault.ts';
 import { LineTsdDecoder } from '../../../src/formats/line-tsd.ts';
 import type { PointPolicy } from '../../../src/formats/point-tables.ts';
@@ -181,57 +180,4 @@ describe('line_tsd messages', () => {
     assert.equal(faults.length, 10_001);
     assert.match(faults.at(-1)?.message ?? '', /line 10002 of the message\): gave up after 10000 bad lines/);
   });
-
-  it('give a row or a fault for every line, the same whatever was read before', () => {
-    const part = fc.constantFrom('put', 'm', 'sys.cpu', '1700000000', '1', '-2.5', 'a=b', 'c=d', 'a=', '', '=', 'ø=æ');
-    const blank = fc.constantFrom(' ', ' ', '  ', '\t', '\r');
-    const usual = fc.constantFrom('m 1700000000 1 a=b', 'sys.cpu 1700000001 2.5 a=b c=d', 'put m 1700000000 3');
-    const odd = fc.array(fc.tuple(part, blank), { maxLength: 7 }).map((parts) => parts.flat().join(''));
-    const end = fc.constantFrom('\n', '\n', '\r\n', '\n\n');
-    const text = fc
-      .array(fc.tuple(fc.oneof(usual, odd, fc.string({ unit: 'binary' })), end), { maxLength: 8 })
-      .map((lines) => lines.flat().join(''));
-    const warm = new LineTsdDecoder();
-    fc.assert(
-      fc.property(text, (message) => {
-        const { rows, faults } = decode(message, {}, LINE);
-        const stored = rows.flatMap(({ batch }) =>
-          Array.from({ length: batch.rowCount }, (_, row) => batch.origins.at(row)),
-        );
-        const numbers = [...stored, ...faults.map(({ origin }) => origin)].map((origin) =>
-          origin?.kind === 'line' ? origin.line : 0,
-        );
-        const lines = message.split('\n').flatMap((line, index) => (/[^ \t\v\f\r]/.test(line) ? [index + 1] : []));
-        assert.deepEqual(
-          numbers.toSorted((a, b) => a - b),
-          lines,
-        );
-        warm.add(message, LINE);
-        const again = warm.take();
-        assert.deepEqual(again.faults, faults);
-        assert.deepEqual(
-          again.rows.map(({ batch, metric }) => [metric, rowsOf(batch)]),
-          rows.map(({ batch, metric }) => [metric, rowsOf(batch)]),
-        );
-        for (const { origin } of faults)
-          assert.ok(!isGood(message.split('\n')[(origin?.kind === 'line' ? origin.line : 0) - 1]));
-        assert.equal(stored.length, message.split('\n').filter(isGood).length);
-      }),
-      { numRuns: 3_000 },
-    );
-  });
 });
-
-/** The rule, told another way. */
-function isGood(line = ''): boolean {
-  const parts = line.split(/[ \t\v\f\r]+/).filter((part) => part !== '');
-  if (parts[0] === 'put' && parts.length > 1) parts.shift();
-  const [, time = '', number = '', ...tags] = parts;
-  const names = tags.map((tag) => tag.split('=')[0]);
-  return (
-    /^-?(\d{10}|\d{13}|\d{16}|\d{19})$/.test(time) &&
-    /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/.test(number) &&
-    tags.every((tag) => /^[^=]+=./s.test(tag)) &&
-    new Set(names).size === names.length
-  );
-}

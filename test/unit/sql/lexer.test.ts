@@ -1,7 +1,5 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
 import { type Token, tokenize } from '../../../src/sql/lexer.ts';
-import { quoteIdentifier, quoteLiteral } from '../../../src/sql/quote.ts';
 import { foldName, integerText, nameOf, stringValue } from '../../../src/sql/token-text.ts';
 
 /** `kind:source`, with `!` behind what the text cut off. */
@@ -16,36 +14,6 @@ function only(text: string): Token {
   assert.ok(token !== undefined && more.length === 0, `not one token: ${text}`);
   return token;
 }
-
-/** SQL with the places where lexers go wrong. */
-const PIECES = [
-  ...["'", "''", '"', '""', 'E', "E'", "e'\\", '\\', 'U&', "B'", "X'", "n'", '$', '$$', '$a$', '$1', '--', '/*', '*/'],
-  ...[
-    '\n',
-    '\r\n',
-    ' ',
-    '\t',
-    '\f',
-    ';',
-    ',',
-    '(',
-    ')',
-    '.',
-    '..',
-    '::',
-    ':=',
-    ':',
-    '+',
-    '-',
-    '=-',
-    '<@',
-    '@-',
-    '/',
-    '*',
-  ],
-  ...['1', '10d', '1.', '.5', '1e', '1e-3', '0x1F', '1_0', 'a', 'select', 'a$b$', 'é', '😀', '\0', '\u00a0', '{', '~'],
-];
-const sqlSoup = fc.array(fc.constantFrom(...PIECES), { maxLength: 60 }).map((pieces) => pieces.join(''));
 
 describe('the SQL lexer', () => {
   it('keeps quotes of every kind whole', () => {
@@ -117,40 +85,6 @@ describe('the SQL lexer', () => {
         text,
       );
     }
-  });
-
-  it('never throws, and its tokens cover everything but blanks and comments', () => {
-    fc.assert(
-      fc.property(fc.oneof(sqlSoup, fc.string({ unit: 'binary', maxLength: 80 })), (text) => {
-        let position = 0;
-        for (const { start, end, unterminated } of tokenize(text)) {
-          assert.ok(start >= position && end > start && end <= text.length);
-          assert.match(text.slice(position, start), /^(?:[ \t\n\r\f\v]|--[^\n\r]*|\/\*[^]*\*\/)*$/);
-          assert.ok(!unterminated || end === text.length);
-          position = end;
-        }
-        assert.match(text.slice(position), /^(?:[ \t\n\r\f\v]|--[^\n\r]*|\/\*[^]*\*\/)*$/);
-      }),
-      { numRuns: 3_000 },
-    );
-  });
-
-  it('reads a quoted text or name as one token that stands for it', () => {
-    fc.assert(
-      fc.property(
-        fc.string({ unit: 'binary', maxLength: 40 }),
-        fc.constantFrom('', ' ', "'", '--', ';'),
-        (text, after) => {
-          if (text.includes('\0')) return;
-          const literal = quoteLiteral(text);
-          const [first] = tokenize(literal + after);
-          if (after !== "'") assert.equal(stringValue(literal + after, first), text);
-          if (text === '' || Buffer.byteLength(text) > 63) return;
-          assert.equal(nameOf(quoteIdentifier(text), only(quoteIdentifier(text))), text);
-        },
-      ),
-      { numRuns: 2_000 },
-    );
   });
 
   it('takes time in proportion to the text, whatever it holds', () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Decoded } from '../../../src/formats/format.ts';
-import { JsonTsdDecoder } from '../../../src/formats/json-tsd.ts';
-import { rowsOf } from './rows-of.ts';
+import type { Decoded } from '../../src/formats/format.ts';
+import { JsonTsdDecoder } from '../../src/formats/json-tsd.ts';
+import { rowsOf } from '../unit/formats/rows-of.ts';
+import { countsOf } from './decoded.ts';
+import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 
 const RECORD = { kind: 'record', topic: 'points', partition: 0, offset: 0 } as const;
 
@@ -36,66 +38,18 @@ const message = fc
     fc.constantFrom(']', ']', ']\n', '', ',]'),
   )
   .map(([head, points, tail]) => head + points.join(',') + tail);
+const anyText = withLongOnes(
+  fc.oneof(
+    nearly(message, ['', '"', '{', '}', ']', ',', '\\', '\0', 'e', '-']),
+    fc.json(),
+    fc.string({ unit: 'binary' }),
+  ),
+  fc.constantFrom('[', '{"metric":', '{"tags":{', '"', '\\', ' ', '1', '{},', '0.', ','),
+);
 
 function contents({ rows, faults }: Decoded): unknown {
   return { rows: rows.map(({ batch, metric }) => [metric, rowsOf(batch)]), faults };
 }
-
-function countOf({ rows, faults }: Decoded): [number, number] {
-  return [rows.reduce((sum, { batch }) => sum + batch.rowCount, 0), faults.length];
-}
-
-describe('json_tsd messages of any kind', () => {
-  it('are read as each of them is read alone, in one go or in parts', () => {
-    const warm = new JsonTsdDecoder();
-    fc.assert(
-      fc.property(fc.array(message, { minLength: 1, maxLength: 4 }), (messages) => {
-        for (const text of [...messages, ...messages]) {
-          warm.add(Buffer.from(text), RECORD);
-          const fresh = new JsonTsdDecoder();
-          fresh.add(text, RECORD);
-          const alone = fresh.take();
-          assert.deepEqual(contents(warm.take()), contents(alone), text);
-          const parts = [...fresh.addInParts(text, RECORD, 2)].map(countOf);
-          const total = parts.reduce(([rows, faults], part) => [rows + part[0], faults + part[1]], [0, 0]);
-          assert.deepEqual(total, countOf(alone), text);
-        }
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-
-  it('give a row or a fault for every point, exactly where JSON.parse reads them', () => {
-    fc.assert(
-      fc.property(message, (text) => {
-        const decoder = new JsonTsdDecoder();
-        decoder.add(text, RECORD);
-        const [rows, faults] = countOf(decoder.take());
-        const points = parsed(text);
-        if (points === undefined) assert.deepEqual([rows, faults], [0, 1], text);
-        else assert.equal(rows + faults, points.length, text);
-        const good = (points ?? []).filter(isPoint).length;
-        // Keys that occur twice are a fault here and the last one for JSON.parse. No string of these messages has a colon.
-        const isUnique = keyCount(points) === text.split(':').length - 1;
-        assert.ok(isUnique && points !== undefined ? rows === good : rows <= good, text);
-      }),
-      { numRuns: 3_000 },
-    );
-  });
-
-  it('of any characters do not break the decoder', () => {
-    const decoder = new JsonTsdDecoder();
-    fc.assert(
-      fc.property(fc.oneof(fc.json(), fc.string({ unit: 'binary' }), fc.uint8Array()), (text) => {
-        decoder.add(text, RECORD);
-        decoder.take();
-        decoder.add('{"metric":"m","timestamp":1700000000,"value":1}', RECORD);
-        assert.deepEqual(countOf(decoder.take()), [1, 0]);
-      }),
-      { numRuns: 1_000 },
-    );
-  });
-});
 
 /** The points of a message that is one; `undefined` for any other. */
 function parsed(text: string): unknown[] | undefined {
@@ -121,8 +75,56 @@ function isPoint(candidate: unknown): boolean {
   return typeof metric === 'string' && metric !== '' && time && /string|number|boolean/.test(typeof cell) && isTags;
 }
 
-function keyCount(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  const inside = Object.values(value).reduce((sum: number, member) => sum + keyCount(member), 0);
-  return Array.isArray(value) ? inside : inside + Object.keys(value).length;
+function keyCount(candidate: unknown): number {
+  if (typeof candidate !== 'object' || candidate === null) return 0;
+  const inside = Object.values(candidate).reduce((sum: number, inner) => sum + keyCount(inner), 0);
+  return Array.isArray(candidate) ? inside : inside + Object.keys(candidate).length;
 }
+
+export const JSON_TSD: readonly ParserProperty[] = [
+  parserProperty(
+    'json_tsd reads messages as it reads each of them alone, in one go or in parts',
+    fc.array(message, { minLength: 1, maxLength: 4 }),
+    () => {
+      const warm = new JsonTsdDecoder();
+      return (messages) => {
+        for (const text of [...messages, ...messages]) {
+          warm.add(Buffer.from(text), RECORD);
+          const fresh = new JsonTsdDecoder();
+          fresh.add(text, RECORD);
+          const alone = fresh.take();
+          assert.deepEqual(contents(warm.take()), contents(alone), text);
+          const parts = [...fresh.addInParts(text, RECORD, 2)].map(countsOf);
+          const total = parts.reduce(([rows, faults], part) => [rows + part[0], faults + part[1]], [0, 0]);
+          assert.deepEqual(total, countsOf(alone), text);
+        }
+      };
+    },
+  ),
+  parserProperty(
+    'json_tsd gives a row or a fault for every point, exactly where JSON.parse reads them',
+    message,
+    () => (text) => {
+      const decoder = new JsonTsdDecoder();
+      decoder.add(text, RECORD);
+      const [rows, faults] = countsOf(decoder.take());
+      const points = parsed(text);
+      if (points === undefined) assert.deepEqual([rows, faults], [0, 1], text);
+      else assert.equal(rows + faults, points.length, text);
+      const good = (points ?? []).filter(isPoint).length;
+      // Keys that occur twice are a fault here and the last one for JSON.parse. No string of these messages has a colon.
+      const isUnique = keyCount(points) === text.split(':').length - 1;
+      assert.ok(isUnique && points !== undefined ? rows === good : rows <= good, text);
+    },
+  ),
+  parserProperty('json_tsd is whole again after any text', fc.oneof(anyText, fc.uint8Array({ maxLength: 60 })), () => {
+    const warm = new JsonTsdDecoder();
+    return (text) => {
+      warm.add(text, RECORD);
+      const counts = countsOf(warm.take());
+      if (typeof text === 'string' && parsed(text) === undefined) assert.deepEqual(counts, [0, 1], text);
+      warm.add('{"metric":"m","timestamp":1700000000,"value":1}', RECORD);
+      assert.deepEqual(countsOf(warm.take()), [1, 0]);
+    };
+  }),
+];

@@ -1,0 +1,41 @@
+import { parseArgs } from 'node:util';
+import { parsers } from './parsers.ts';
+import type { Repeat } from './repeat.ts';
+
+/** Long repeats of what the tests do briefly, by name; one file each. */
+const REPEATS: Readonly<Record<string, Repeat>> = { parsers };
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { count: { type: 'string' }, seed: { type: 'string' } },
+});
+
+const wanted = positionals.length === 0 ? Object.keys(REPEATS) : positionals;
+const unknown = wanted.filter((name) => !(name in REPEATS));
+if (unknown.length > 0) {
+  const known = Object.entries(REPEATS).map(
+    ([name, repeat]) => `${name} (${String(repeat.defaultCount)} ${repeat.unit})`,
+  );
+  process.stderr.write(`Unknown repeat ${unknown.join(', ')}; there are ${known.join(', ')}\n`);
+  process.exit(1);
+}
+
+let failed = 0;
+for (const name of wanted) {
+  const print = (line: string): void => void process.stdout.write(`${name}: ${line}\n`);
+  try {
+    const isKept = await REPEATS[name]?.run({ count: numberOf(values.count), seed: numberOf(values.seed), print });
+    if (isKept !== true) failed += 1;
+  } catch (error) {
+    failed += 1;
+    print(error instanceof Error ? (error.stack ?? error.message) : String(error));
+  }
+}
+process.stdout.write(`${String(wanted.length - failed)} passed, ${String(failed)} failed\n`);
+process.exit(failed === 0 ? 0 : 1);
+
+function numberOf(text: string | undefined): number | undefined {
+  const number = text === undefined ? undefined : Number(text);
+  if (number !== undefined && !Number.isSafeInteger(number)) throw new Error(`${String(text)} is no whole number`);
+  return number;
+}

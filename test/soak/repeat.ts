@@ -1,0 +1,15 @@
+/** What the command line says to a repeat. */
+export interface RepeatOptions {
+  /** How much of it, in the repeat's own unit; absent: its default. */
+  readonly count: number | undefined;
+  readonly seed: number | undefined;
+  readonly print: (line: string) => void;
+}
+
+/** Something that the tests do briefly and this does for long. Rejects, or gives false, when a promise was broken. */
+export interface Repeat {
+  /** What the count counts, and its default. */
+  readonly unit: string;
+  readonly defaultCount: number;
+  readonly run: (options: RepeatOptions) => Promise<boolean>;
+}
