@@ -1,5 +1,6 @@
 import type { Fault, Origin } from '../data/fault.ts';
 import { RowBatchBuilder, type OpenColumn } from '../data/row-batch-builder.ts';
+import { standsAt } from '../data/text-at.ts';
 import { readCdcMessage, type CdcRows, type CdcTable } from './cdc-db-envelope.ts';
 import { shown } from './excerpt.ts';
 import type { Decoded, DecodedPart, DecodedStatement, Decoder, Precision } from './format.ts';
@@ -62,7 +63,7 @@ export class CdcDbDecoder implements Decoder {
 
   add(message: string | Uint8Array, origin: Origin): void {
     const { text, valid } = messageText(message);
-    const known = valid ? this.#envelopes.find(({ prefix }) => text.startsWith(prefix)) : undefined;
+    const known = valid ? this.#envelopes.find(({ prefix }) => standsAt(text, prefix, 0)) : undefined;
     if (known !== undefined && this.#readRows(known, text, origin) === undefined) return;
     const problem = valid ? this.#readUnknown(text, origin) : 'the message is not UTF-8';
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: `cdc_db: ${problem}`, origin });
@@ -116,7 +117,7 @@ export class CdcDbDecoder implements Decoder {
     scanner.open(text, prefix.length);
     scanner.skipSpace();
     const read = this.#rows(open, origin);
-    if (read === true && text.length - scanner.position === suffix.length && text.endsWith(suffix)) {
+    if (read === true && text.length - scanner.position === suffix.length && standsAt(text, suffix, scanner.position)) {
       this.#rowCount += open.rows.rowCount - rowsBefore;
       return undefined;
     }

@@ -1,5 +1,8 @@
 import type { Fault, Origin } from '../data/fault.ts';
+import type { MessageBlock } from '../data/message-block.ts';
 import { RowBatchBuilder, type OpenColumn } from '../data/row-batch-builder.ts';
+import { standsAt } from '../data/text-at.ts';
+import { BlockText } from './block-text.ts';
 import { shown } from './excerpt.ts';
 import type { Decoded, Decoder, DecodedRows, Precision } from './format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
@@ -63,6 +66,7 @@ export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore';
   readonly #tagsWhenAbsent: 'table-name' | 'none';
   readonly #scanner = new JsonScanner();
+  readonly #blockText = new BlockText();
   readonly #cells: JsonCellReader;
   readonly #envelopes: KnownEnvelope[] = [];
   readonly #tables = new Map<string, JsonDbTable>();
@@ -72,6 +76,7 @@ export class JsonDbDecoder implements Decoder {
   #rowCount = 0;
   /** Of what the last message had too much. */
   #excess = '';
+  #messageLength = 0;
 
   constructor(policy: JsonDbPolicy = {}) {
     this.#unknownKeys = policy.unknownKeys ?? 'fault';
@@ -85,11 +90,53 @@ export class JsonDbDecoder implements Decoder {
 
   add(message: string | Uint8Array, origin: Origin): void {
     const { text, valid } = messageText(message);
-    const known = valid ? this.#envelopes.find((envelope) => text.startsWith(envelope.prefix)) : undefined;
+    const known = valid ? this.#envelopes.find(({ prefix }) => standsAt(text, prefix, 0)) : undefined;
     if (known !== undefined && this.#readRows(known, text, origin) === undefined) return;
     const problem = valid ? this.#readUnknown(text, origin) : 'the message is not UTF-8';
     if (problem === undefined) return;
     this.#faults.push({ scope: 'record', message: `json_db: ${problem}`, origin });
+  }
+
+  /** Messages whose description was seen lately, and all of whose rows are good. */
+  addBlock(block: MessageBlock, from: number, to: number): number {
+    const blockText = this.#blockText;
+    blockText.open(block);
+    const { text } = blockText;
+    let index = from;
+    for (; index < to; index++) {
+      const start = blockText.start(index);
+      const end = blockText.end(index);
+      if (end <= start || !blockText.isAscii(index)) break;
+      const known = this.#envelopes.find(({ prefix }) => standsAt(text, prefix, start));
+      if (known === undefined || !this.#readRowsOf(block, index, known, start, end)) break;
+    }
+    return index;
+  }
+
+  /** False, with nothing added, when the message has to be read by itself. */
+  #readRowsOf(block: MessageBlock, index: number, envelope: KnownEnvelope, start: number, end: number): boolean {
+    const open = this.#openRows(envelope);
+    const rowsBefore = open.rows.rowCount;
+    const faultsBefore = this.#faults.length;
+    const scanner = this.#scanner;
+    this.#excess = '';
+    this.#messageLength = end - start;
+    scanner.open(this.#blockText.text, start + envelope.prefix.length);
+    scanner.skipSpace();
+    const read = this.#rows(envelope, open, { block, index });
+    const { suffix } = envelope;
+    if (
+      read &&
+      this.#faults.length === faultsBefore &&
+      scanner.position + suffix.length === end &&
+      standsAt(scanner.text, suffix, scanner.position)
+    ) {
+      this.#rowCount += open.rows.rowCount - rowsBefore;
+      return true;
+    }
+    open.rows.truncate(rowsBefore);
+    this.#faults.length = faultsBefore;
+    return false;
   }
 
   take(): Decoded {
@@ -98,6 +145,7 @@ export class JsonDbDecoder implements Decoder {
       .map(({ rows: batch, table }) => ({ batch: batch.build(), shape: table.shape }));
     const faults = this.#faults;
     for (const envelope of this.#envelopes) envelope.open = undefined;
+    this.#blockText.close();
     this.#openByTable.clear();
     this.#batches = [];
     this.#faults = [];
@@ -137,6 +185,7 @@ export class JsonDbDecoder implements Decoder {
     const rowsBefore = open.rows.rowCount;
     const faultsBefore = this.#faults.length;
     this.#excess = '';
+    this.#messageLength = text.length;
     this.#scanner.open(text, envelope.prefix.length);
     this.#scanner.skipSpace();
     if (this.#rows(envelope, open, origin) && this.#endsWith(envelope.suffix)) {
@@ -150,7 +199,7 @@ export class JsonDbDecoder implements Decoder {
 
   #endsWith(suffix: string): boolean {
     const { text, position } = this.#scanner;
-    return position + suffix.length === text.length && text.endsWith(suffix);
+    return position + suffix.length === text.length && standsAt(text, suffix, position);
   }
 
   #openRows(envelope: KnownEnvelope): OpenRows {
@@ -168,7 +217,7 @@ export class JsonDbDecoder implements Decoder {
   }
 
   /** All rows up to the closing bracket; false where the text is not JSON, or there is too much of something. */
-  #rows(envelope: KnownEnvelope, open: OpenRows, origin: Origin): boolean {
+  #rows(envelope: KnownEnvelope, open: OpenRows, place: Origin | BlockPlace): boolean {
     const scanner = this.#scanner;
     if (scanner.atArrayEnd()) return true;
     const faultsBefore = this.#faults.length;
@@ -179,7 +228,8 @@ export class JsonDbDecoder implements Decoder {
       const problem = scanner.peek() === 'object' ? this.#row(envelope, open) : this.#notRow();
       if (problem === undefined) return false;
       if (problem === FITS) {
-        open.rows.endRow(origin, 0);
+        if ('block' in place) open.rows.endRowOf(place.block, place.index);
+        else open.rows.endRow(place, 0);
         continue;
       }
       open.rows.abandonRow();
@@ -188,7 +238,7 @@ export class JsonDbDecoder implements Decoder {
       this.#faults.push({
         scope: 'record',
         message: `json_db: ${where}${problem.text}`,
-        origin,
+        origin: 'block' in place ? undefined : place,
         table: open.table.name,
         column: problem.column,
       });
@@ -199,7 +249,7 @@ export class JsonDbDecoder implements Decoder {
   #exceeds(cells: number, faults: number): boolean {
     if (faults > MAX_FAULTS_PER_MESSAGE) {
       this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
-    } else if (cells > Math.max(MAX_CELLS_PER_MESSAGE, this.#scanner.text.length * MAX_CELLS_PER_CHARACTER)) {
+    } else if (cells > Math.max(MAX_CELLS_PER_MESSAGE, this.#messageLength * MAX_CELLS_PER_CHARACTER)) {
       this.#excess = 'the rows of the message leave out nearly all of its columns; describe fewer of them';
     }
     return this.#excess !== '';
@@ -273,6 +323,12 @@ export class JsonDbDecoder implements Decoder {
     filled.cells.push(cell);
     return FITS;
   }
+}
+
+/** A record of a block, whose rows are given up altogether when one is bad. */
+interface BlockPlace {
+  readonly block: MessageBlock;
+  readonly index: number;
 }
 
 interface RowProblem {

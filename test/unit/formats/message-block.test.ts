@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { MessageBlock } from '../../../src/data/message-block.ts';
 import type { Decoder } from '../../../src/formats/format.ts';
+import { JsonDbDecoder } from '../../../src/formats/json-db.ts';
 import { LineLpDecoder } from '../../../src/formats/line-lp.ts';
 import { blockOf } from './block-of.ts';
 import { rowsOf } from './rows-of.ts';
@@ -71,6 +72,33 @@ const message: fc.Arbitrary<Message> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(null) },
 );
 
+const json = (): Decoder => new JsonDbDecoder();
+
+function jsonText(table: string, rows: string): string {
+  return `{"table":"${table}","columns":[{"name":"t","type":"TIMESTAMPTZ"},{"name":"v","type":"VARCHAR"}],"tags":[{"name":"g","type":"VARCHAR","primary":true}],"data":[${rows}]}`;
+}
+
+const row = fc.constantFrom(
+  '{"t":1,"v":"a","g":"x"}',
+  '{"t":2,"v":null,"g":"a longer text than that"}',
+  '{"v":"b","t":3}',
+  '{"t":"x","v":"a"}',
+  '{"t":4,"v":"é"}',
+  '{"t":5,"w":1}',
+  '{"t":6,"v":"un',
+  '[]',
+);
+const jsonMessage: fc.Arbitrary<Message> = fc.oneof(
+  {
+    weight: 8,
+    arbitrary: fc
+      .tuple(fc.constantFrom('a', 'b', 'ü'), fc.array(row, { maxLength: 3 }), fc.constantFrom('', '', '', ' ', '}'))
+      .map(([table, rows, end]) => jsonText(table, rows.join(',')) + end),
+  },
+  { weight: 1, arbitrary: fc.string({ unit: 'binary' }) },
+  { weight: 1, arbitrary: fc.constant(null) },
+);
+
 describe('messages of a block', () => {
   it('of line protocol are read like messages one by one, whatever stands between them', () => {
     fc.assert(
@@ -84,6 +112,25 @@ describe('messages of a block', () => {
       ),
       { numRuns: 1000 },
     );
+  });
+
+  it('of json_db are read like messages one by one, whatever stands between them', () => {
+    fc.assert(
+      fc.property(
+        fc.array(jsonMessage, { maxLength: 20 }),
+        fc.uint8Array({ minLength: 1, maxLength: 6 }),
+        (messages, between) => {
+          const block = blockOf(messages, Buffer.from(between));
+          assert.deepEqual(asBlock(json(), messages, block).seen, oneByOne(json(), messages, block));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it('of json_db are all read where they lie but for the first of their table', () => {
+    const messages = Array.from({ length: 50 }, (_, index) => jsonText('a', `{"t":${String(index)},"v":"x","g":"y"}`));
+    assert.equal(asBlock(json(), messages, blockOf(messages)).fast, 49);
   });
 
   it('of line protocol are all read where they lie but for the first of their shape', () => {
