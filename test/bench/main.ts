@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { toError } from '../../src/errors.ts';
 import type { BenchContext, Workload } from './bench-context.ts';
 import { BenchServices } from './bench-services.ts';
 import { warnOfStaleBuild } from './build-age.ts';
@@ -65,15 +66,11 @@ try {
   const on = await machine(services);
   const command = ['npm run bench --', ...process.argv.slice(2)].join(' ');
   for (const name of wanted) {
-    const workload = WORKLOADS[name];
-    if (workload === undefined) continue;
-    const context = newContext();
-    if (values.profile === undefined) print({ workload: name, ...(await workload(context)) }, '', on, command);
-    else {
-      const profiled = await profileRun(context, name, workload);
-      const { usPerRow, waitingUsPerRow, hottest } = profiled.time;
-      const shown = values.json ? { us_per_row: usPerRow, waiting_us_per_row: waitingUsPerRow, hottest } : {};
-      print({ workload: name, ...profiled.figures, ...shown }, formatProfile(profiled), on, command);
+    try {
+      await runWorkload(name, on, command);
+    } catch (error) {
+      process.exitCode = 1;
+      process.stderr.write(`${name} failed: ${toError(error).stack ?? ''}\n\n`);
     }
   }
   if (!values.json) process.stdout.write(`${on}\n${command}\n`);
@@ -82,6 +79,20 @@ try {
   await services.close();
 }
 process.exit();
+
+async function runWorkload(name: string, on: string, command: string): Promise<void> {
+  const workload = WORKLOADS[name];
+  if (workload === undefined) return;
+  const context = newContext();
+  if (values.profile === undefined) {
+    print({ workload: name, ...(await workload(context)) }, '', on, command);
+    return;
+  }
+  const profiled = await profileRun(context, name, workload);
+  const { usPerRow, waitingUsPerRow, hottest } = profiled.time;
+  const shown = values.json ? { us_per_row: usPerRow, waiting_us_per_row: waitingUsPerRow, hottest } : {};
+  print({ workload: name, ...profiled.figures, ...shown }, formatProfile(profiled), on, command);
+}
 
 function newContext(): BenchContext {
   return {

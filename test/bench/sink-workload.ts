@@ -88,7 +88,7 @@ async function sinkOnce(
     return await untilAll(
       rows,
       () => services.number(`select count(*) from ${table}`),
-      async () => JSON.stringify(await rest.status(name)),
+      () => rest.status(name),
     );
   } finally {
     await rest.delete(`/connectors/${name}`);

@@ -95,7 +95,7 @@ async function sourceOnce(
     return await untilAll(
       rows,
       async () => (await admin.endOffsets(topic)).reduce((sum, { offset }) => sum + offset, 0),
-      async () => JSON.stringify(await rest.status(name)),
+      () => rest.status(name),
     );
   } finally {
     await rest.delete(`/connectors/${name}`);
