@@ -34,6 +34,9 @@ export {
   type DecodedFormatName,
   type EncodedFormatName,
 } from './formats/registry.ts';
+export { StructDecoder, type StructPolicy } from './formats/struct.ts';
+export type { KeyMode } from './formats/struct-layout.ts';
+export { tableFormatProblem } from './formats/struct-table-names.ts';
 export * from './errors.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';

@@ -66,6 +66,7 @@ export class DbSinkTask implements SinkTask {
           dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
           unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
           growth: growthOf(options, sinkFormat(options['protocol.type']).growth),
+          insertMode: sinkFormat(options['protocol.type']).insertMode?.(options),
         },
         database,
       },

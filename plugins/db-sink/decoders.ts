@@ -2,6 +2,7 @@ import {
   decodedChangeFormats,
   decodedFormats,
   decodedPointFormats,
+  StructDecoder,
   type Engine,
   type Precision,
   type ValueType,
@@ -9,6 +10,7 @@ import {
 import type { SinkOptions } from './options.ts';
 import { MessageDecoder, type RecordDecoder } from './record-decoder.ts';
 import type { SinkFormat, SinkPlace } from './sink-format.ts';
+import { insertModeOf, structPolicyOf, structProblems } from './struct-options.ts';
 import { growthOf } from './table-options.ts';
 
 const TIMESTAMPS_AS = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
@@ -76,12 +78,22 @@ const cdcDb: SinkFormat = {
     new MessageDecoder(() => decodedChangeFormats.cdc_db.create({ precision: precision ?? 'ms', database })),
 };
 
+const struct: SinkFormat = {
+  precisions: [],
+  relationalPrecisions: [],
+  growth: { create: false, evolve: 'none' },
+  insertMode: insertModeOf,
+  problems: structProblems,
+  createDecoder: (options) => new StructDecoder(structPolicyOf(options)),
+};
+
 const sinkFormats: Readonly<Record<string, SinkFormat>> = {
   json_db: jsonDb,
   json_tsd: points('json_tsd'),
   line_tsd: points('line_tsd'),
   line_lp: lineLp,
   cdc_db: cdcDb,
+  struct,
 };
 
 /** The format of `protocol.type`, whose validator lets no other name through. */
@@ -99,7 +111,7 @@ export function createSinkDecoder(options: SinkOptions, place: SinkPlace): Recor
 /** Why a precision does not go with a format; `undefined` when it does. */
 export function unsupportedPrecision(name: string, precision: string | null): string | undefined {
   const precisions: readonly string[] = sinkFormat(name).precisions;
-  if (precision === null || precisions.includes(precision)) return undefined;
+  if (precision === null || precisions.length === 0 || precisions.includes(precision)) return undefined;
   return `${name} takes ${precisions.join(', ')}, not ${precision}`;
 }
 
@@ -110,7 +122,12 @@ export function refusedByEngine(options: SinkOptions, engine: Engine): [string, 
   const precision = options['timestamp.precision'];
   const precisions: readonly string[] | undefined = sinkFormat(name).relationalPrecisions;
   if (precisions === undefined) {
-    return [['protocol.type', `${name} needs a time-series database, and this one is marked relational; use json_db`]];
+    return [
+      [
+        'protocol.type',
+        `${name} needs a time-series database, and this one is marked relational; use json_db or struct`,
+      ],
+    ];
   }
   if (precision === null || precisions.length === 0 || precisions.includes(precision)) return [];
   const allowed = precisions.join(', ');

@@ -1,4 +1,5 @@
 import { atLeast, connectionOptions, declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
+import { structOptions } from './struct-options.ts';
 import { tableOptions } from './table-options.ts';
 
 const WRITES = 'Writes';
@@ -53,8 +54,9 @@ export const sinkOptions = declareOptions({
   'protocol.type': {
     type: 'STRING',
     importance: 'HIGH',
-    documentation: 'Format of the messages. A relational database takes `json_db` only.',
-    validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db'),
+    documentation:
+      'Format of the messages; `struct`: no format, but the data of records as converters read it. A relational database takes `json_db` and `struct` only.',
+    validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: FORMAT,
     width: 'SHORT',
     displayName: 'Message format',
@@ -81,6 +83,7 @@ export const sinkOptions = declareOptions({
     width: 'SHORT',
     displayName: 'Type of created value columns',
   },
+  ...structOptions,
 });
 
 export type SinkOptions = ParsedOptions<typeof sinkOptions>;

@@ -37,6 +37,7 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   const format = options['protocol.type'];
   const precision = unsupportedPrecision(format, options['timestamp.precision']);
   const problems = tableProblems(options, format, sinkFormat(format).growth);
+  problems.push(...(sinkFormat(format).problems?.(options) ?? []));
   if (precision !== undefined) problems.push(['timestamp.precision', precision]);
   const checked = await checkConnection(options, silentLogger, async (executor) =>
     refusedByEngine(options, await executor.engine()).map(problem),

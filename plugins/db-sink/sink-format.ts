@@ -1,4 +1,4 @@
-import type { Engine, Precision } from '../../src/index.ts';
+import type { Engine, InsertMode, Precision } from '../../src/index.ts';
 import type { SinkOptions } from './options.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import type { FormatGrowth } from './table-options.ts';
@@ -19,6 +19,10 @@ export interface SinkFormat {
   /** The same in a database marked relational; `undefined` when it refuses the format. */
   readonly relationalPrecisions: readonly Precision[] | undefined;
   readonly growth: FormatGrowth;
+  /** What its rows do where they say themselves which columns they have. */
+  readonly insertMode?: (options: SinkOptions) => InsertMode;
+  /** What is wrong with its own options, as pairs of option and reason. */
+  readonly problems?: (options: SinkOptions) => [string, string][];
   /** `precision` is what the user set. */
   readonly createDecoder: (options: SinkOptions, precision: Precision | undefined, place: SinkPlace) => RecordDecoder;
 }

@@ -25,7 +25,7 @@ export interface TableWriterOptions {
   readonly retryBackoffMs: number;
   readonly connectionAttempts: number;
   readonly connectionBackoffMs: number;
-  readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns'> & { readonly growth: GrowthPolicy };
+  readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns' | 'insertMode'> & { readonly growth: GrowthPolicy };
   /** Name of the database. */
   readonly database: string;
 }

@@ -1,0 +1,142 @@
+import {
+  declareOptions,
+  oneOfIgnoringCase,
+  tableFormatProblem,
+  type InsertMode,
+  type KeyMode,
+  type ParsedOptions,
+  type StructPolicy,
+} from '../../src/index.ts';
+
+const GROUP = 'Records with schemas';
+const KAFKA_FIELDS = 3;
+
+/** Options of `protocol.type=struct`, in the names and meanings of Confluent's JDBC sink. */
+export const structOptions = declareOptions({
+  'table.name.format': {
+    type: 'STRING',
+    default: '${topic}',
+    importance: 'MEDIUM',
+    documentation:
+      '`struct`: name of the table, or schema and table parted by a dot. `${topic}` is the topic, `${source.FIELD}` a field of the block `source` of a Debezium event.',
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Table name format',
+  },
+  'insert.mode': {
+    type: 'STRING',
+    default: 'insert',
+    importance: 'HIGH',
+    documentation:
+      '`struct`: `insert` adds rows, and refuses those whose key is stored; `upsert` adds them or sets the columns that the record has; `update` sets them where the key is stored and does nothing else.',
+    validator: oneOfIgnoringCase('insert', 'upsert', 'update'),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Insert mode',
+  },
+  'pk.mode': {
+    type: 'STRING',
+    default: 'none',
+    importance: 'HIGH',
+    documentation:
+      "`struct`: what identifies a row: `none`, fields of the record's key (`record_key`), fields of its value (`record_value`), or its topic, partition and offset (`kafka`).",
+    validator: oneOfIgnoringCase('none', 'record_key', 'record_value', 'kafka'),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Primary key mode',
+  },
+  'pk.fields': {
+    type: 'LIST',
+    default: [],
+    importance: 'MEDIUM',
+    documentation:
+      '`struct`: the fields of the key, all of them by default. A record key that is one value needs one name here; `kafka` takes three names or none, then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Primary key fields',
+  },
+  'delete.enabled': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation:
+      '`struct`: a record with a key and without a value (and the deletion event of Debezium) deletes the row; else such records are skipped. Needs `pk.mode=record_key`.',
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Enable deletions',
+  },
+  'fields.include': {
+    type: 'LIST',
+    default: [],
+    importance: 'MEDIUM',
+    documentation: '`struct`: the fields of the value that become columns; empty for all. Those of the key always do.',
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Included fields',
+  },
+  'fields.exclude': {
+    type: 'LIST',
+    default: [],
+    importance: 'MEDIUM',
+    documentation: '`struct`: fields of the value that do not become columns.',
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Excluded fields',
+  },
+  'fields.whitelist': {
+    type: 'LIST',
+    default: [],
+    importance: 'LOW',
+    documentation: "`struct`: the same as `fields.include`, in the name of Confluent's sink.",
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Included fields (Confluent)',
+  },
+});
+
+export type StructOptions = ParsedOptions<typeof structOptions>;
+
+export function insertModeOf(options: StructOptions): InsertMode {
+  return options['insert.mode'].toLowerCase() as InsertMode;
+}
+
+export function structPolicyOf(options: StructOptions): StructPolicy {
+  return {
+    tableNameFormat: options['table.name.format'],
+    keyMode: keyModeOf(options),
+    keyFields: options['pk.fields'],
+    include: [...options['fields.include'], ...options['fields.whitelist']],
+    exclude: options['fields.exclude'],
+    deletes: options['delete.enabled'],
+  };
+}
+
+function keyModeOf(options: StructOptions): KeyMode {
+  return options['pk.mode'].toLowerCase() as KeyMode;
+}
+
+/** What does not go together, as pairs of option and reason. */
+export function structProblems(options: StructOptions): [string, string][] {
+  const problems: [string, string][] = [];
+  const keyMode = keyModeOf(options);
+  const insertMode = insertModeOf(options);
+  const format = tableFormatProblem(options['table.name.format']);
+  if (format !== undefined) problems.push(['table.name.format', format]);
+  if (insertMode !== 'insert' && keyMode === 'none') {
+    const reason = `insert.mode=${insertMode} finds rows by their key: set it to record_key, record_value or kafka`;
+    problems.push(['pk.mode', reason]);
+  }
+  if (options['delete.enabled'] && keyMode !== 'record_key') {
+    problems.push(['delete.enabled', `deletions need pk.mode=record_key, not ${keyMode}`]);
+  }
+  const names = options['pk.fields'];
+  if (keyMode === 'kafka' && names.length !== 0 && names.length !== KAFKA_FIELDS) {
+    const reason = `pk.mode=kafka takes three names, for topic, partition and offset, or none, not ${String(names.length)}`;
+    problems.push(['pk.fields', reason]);
+  }
+  if (new Set(names).size !== names.length) problems.push(['pk.fields', 'a field stands there twice']);
+  if (options['fields.include'].length > 0 && options['fields.whitelist'].length > 0) {
+    problems.push(['fields.whitelist', 'it is another name of fields.include: set one of them']);
+  }
+  return problems;
+}

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic, type TestMessage } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
+const STRUCTS = {
+  'protocol.type': 'struct',
+  'key.converter': JSON_CONVERTER,
+  'value.converter': JSON_CONVERTER,
+};
+
+type FieldJson = readonly [name: string, type: string, more?: object];
+
+function envelope(fields: readonly FieldJson[], payload: object): string {
+  const list = fields.map(([field, type, more]) => ({ field, type, optional: false, ...more }));
+  return JSON.stringify({ schema: { type: 'struct', fields: list, optional: false }, payload });
+}
+
+const ID: FieldJson = ['id', 'int64'];
+const key = (id: number): string => envelope([ID], { id });
+const order = (id: number, name: string | null): string =>
+  envelope([ID, ['name', 'string', { optional: true }]], { id, name });
+
+describe('struct records in a sink', function () {
+  this.timeout(60_000);
+  let sluice: WorkerProcess;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  let kafka: KafkaTraffic;
+
+  before(async () => {
+    [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('struct'), KafkaTraffic.shared()]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await sluice.discard();
+    await sql.close();
+  });
+
+  /** Starts a sink of a new topic with these messages; the topic's name is also that of the table, unless `more` says otherwise. */
+  async function sink(
+    messages: readonly TestMessage[],
+    more: Record<string, string>,
+  ): Promise<[topic: string, name: string]> {
+    const topic = uniqueName('struct').replaceAll('-', '_');
+    const name = uniqueName('struct-sink');
+    await kafka.createTopic(topic);
+    await kafka.produce(topic, messages);
+    await sluice.rest.create(name, sinkConfig(db, { ...STRUCTS, topics: topic, ...more }));
+    return [topic, name];
+  }
+
+  const untilRows = (query: string, rows: unknown): Promise<unknown> =>
+    until(
+      async () => JSON.stringify(await sql.rows(query)) === JSON.stringify(rows),
+      `${query} gives ${JSON.stringify(rows)}`,
+    );
+
+  it('make their table with its key, upsert and delete in it, and a new field becomes a column', async () => {
+    const withNote = envelope([ID, ['note', 'string', { optional: true }]], { id: 3, note: 'n' });
+    const messages: TestMessage[] = [
+      { key: key(1), value: order(1, 'a') },
+      { key: key(2), value: order(2, 'b') },
+      { key: key(1), value: order(1, 'c') },
+      { key: key(2), value: null },
+      { key: key(3), value: withNote },
+    ];
+    const [topic, name] = await sink(messages, {
+      'insert.mode': 'upsert',
+      'pk.mode': 'record_key',
+      'delete.enabled': 'true',
+      'auto.create': 'true',
+      'auto.evolve': 'add',
+    });
+    await untilRows(`select id, name, note from ${topic} order by id`, [
+      ['1', 'c', null],
+      ['3', null, 'n'],
+    ]);
+    await kafka.produce(topic, [{ key: key(3), value: null }]);
+    await untilRows(`select id from ${topic}`, [['1']]);
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('without schemas are maps with a column for each key, into a table named by a format', async () => {
+    await sql.run('create table copy_of_maps (id int8 primary key, v float8, tags jsonb, seen text)');
+    const messages = [{ value: '{"id":9007199254740993,"v":1.5,"tags":["a",{"b":1}]}' }, { value: '{"id":2,"v":3}' }];
+    const [, name] = await sink(messages, {
+      'value.converter.schemas.enable': 'false',
+      'table.name.format': 'public.copy_of_maps',
+      'pk.mode': 'record_value',
+      'pk.fields': 'id',
+      'insert.mode': 'upsert',
+    });
+    await untilRows('select * from copy_of_maps order by id', [
+      ['2', '3', null, null],
+      ['9007199254740993', '1.5', '["a", {"b": 1}]', null],
+    ]);
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('that are none, or whose key is stored, go to the dead-letter topic with their reason, and no others', async () => {
+    await sql.run('create table strict (id int8 primary key, name text not null)');
+    const dlq = uniqueName('dlq');
+    const text = JSON.stringify({ schema: { type: 'string', optional: false }, payload: 'no struct' });
+    const messages = [order(1, 'a'), text, order(1, 'again'), order(2, null), order(3, 'c')].map((value) => ({
+      value,
+    }));
+    const [, name] = await sink(messages, {
+      'table.name.format': 'strict',
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': dlq,
+      'errors.deadletterqueue.topic.replication.factor': '1',
+      'errors.deadletterqueue.context.headers.enable': 'true',
+    });
+    const dead = await kafka.read(dlq, ({ length }) => length >= 3);
+    const reasons = dead.map(({ headers }) =>
+      String(headers.find(({ key: header }) => header === '__connect.errors.exception.message')?.value),
+    );
+    assert.deepEqual(
+      dead.map(({ value }) => value?.toString()),
+      [messages[1], messages[2], messages[3]].map((m) => m?.value),
+    );
+    assert.match(reasons[0] ?? '', /single value of type string: protocol\.type=struct takes structs/);
+    assert.match(reasons[1] ?? '', /duplicate key/);
+    assert.match(reasons[2] ?? '', /name.*does not accept NULL/);
+    await untilRows('select id, name from strict order by id', [
+      ['1', 'a'],
+      ['3', 'c'],
+    ]);
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('are refused at validation where options do not go together', async () => {
+    const errors = async (more: Record<string, string>): Promise<string[]> => {
+      const config = sinkConfig(db, { ...STRUCTS, name: 'x', topics: 't', ...more });
+      const answer = await sluice.rest.put<{ configs: { value: { name: string; errors: string[] } }[] }>(
+        '/connector-plugins/DbSinkConnector/config/validate',
+        config,
+      );
+      return answer.body.configs.flatMap(({ value }) => value.errors);
+    };
+    const prefix = (name: string): string => `Invalid value for configuration ${name}: `;
+    assert.deepEqual(await errors({ 'insert.mode': 'upsert' }), [
+      `${prefix('pk.mode')}insert.mode=upsert finds rows by their key: set it to record_key, record_value or kafka`,
+    ]);
+    assert.deepEqual(await errors({ 'delete.enabled': 'true', 'pk.mode': 'record_value' }), [
+      `${prefix('delete.enabled')}deletions need pk.mode=record_key, not record_value`,
+    ]);
+    assert.deepEqual(await errors({ 'pk.mode': 'kafka', 'pk.fields': 'a,b' }), [
+      `${prefix('pk.fields')}pk.mode=kafka takes three names, for topic, partition and offset, or none, not 2`,
+    ]);
+    assert.deepEqual(await errors({ 'table.name.format': 'x_${table}' }), [
+      `${prefix('table.name.format')}it has no placeholder \${table}; there are \${topic} and \${source.FIELD}`,
+    ]);
+    assert.deepEqual(await errors({ 'insert.mode': 'UPSERT', 'pk.mode': 'kafka' }), []);
+  });
+});
