@@ -1,10 +1,11 @@
+import type { TopicPartition } from '../data/record.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Admin, NewTopic, PartitionPosition } from './api.ts';
 import { Cluster } from './cluster.ts';
 import type { ConnectionConfig } from './connection-config.ts';
 import { ErrorCode, describeErrorCode } from './error-codes.ts';
 import { KafkaError } from './errors.ts';
-import { OffsetTime, fetchCommitted, listOffsets } from './offsets.ts';
+import { OffsetTime, commitOffsets, deleteCommitted, fetchCommitted, listOffsets } from './offsets.ts';
 import { Apis, libraryCall, type MetadataAnswer } from './protocol.ts';
 import { Backoff, retry, sleep } from './retry.ts';
 
@@ -105,6 +106,21 @@ export class KafkaAdmin implements Admin {
   groupOffsets(groupId: string): Promise<readonly PartitionPosition[]> {
     return this.#retry(`Reading the offsets of group ${groupId}`, () =>
       fetchCommitted(this.#cluster, groupId, undefined),
+    );
+  }
+
+  /** A group with members refuses it (UNKNOWN_MEMBER_ID, as CommitRefusedError); one that does not exist comes to be. */
+  async alterGroupOffsets(groupId: string, positions: readonly PartitionPosition[]): Promise<void> {
+    if (positions.length === 0) return;
+    await this.#retry(`Altering the offsets of group ${groupId}`, () =>
+      commitOffsets(this.#cluster, { groupId, memberId: '', generationId: -1 }, positions),
+    );
+  }
+
+  async deleteGroupOffsets(groupId: string, partitions: readonly TopicPartition[]): Promise<void> {
+    if (partitions.length === 0) return;
+    await this.#retry(`Deleting offsets of group ${groupId}`, () =>
+      deleteCommitted(this.#cluster, groupId, partitions),
     );
   }
 

@@ -117,6 +117,11 @@ export interface Admin {
   createTopic(topic: NewTopic): Promise<boolean>;
   deleteTopics(names: readonly string[]): Promise<void>;
   groupOffsets(groupId: string): Promise<readonly PartitionPosition[]>;
+  /** Sets committed offsets; refused while the group has members (CommitRefusedError). */
+  alterGroupOffsets(groupId: string, positions: readonly PartitionPosition[]): Promise<void>;
+  /** Takes committed offsets away; refused for topics that a member is subscribed to. */
+  deleteGroupOffsets(groupId: string, partitions: readonly TopicPartition[]): Promise<void>;
+  /** A group that does not exist is passed over; one with members is refused. */
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
   close(): Promise<void>;

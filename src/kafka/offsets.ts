@@ -3,6 +3,7 @@ import type { PartitionPosition } from './api.ts';
 import type { Cluster } from './cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
 import { BrokerUnreachableError, CommitRefusedError, KafkaError } from './errors.ts';
+import { offsetDeleteCall } from './offset-delete-protocol.ts';
 import { Apis, libraryCall } from './protocol.ts';
 
 /** Who commits: a member in its generation, or a plain client (`memberId` empty, `generationId` -1). */
@@ -42,6 +43,30 @@ export async function commitOffsets(
       if (errorCode === ErrorCode.unknownTopicOrPartition) throw error.asFinal();
       throw error;
     }
+  }
+}
+
+/**
+ * One attempt at taking committed offsets away (OffsetDelete, Kafka 2.4). Partitions without one are passed over, as is a
+ * group that does not exist; topics that a member is subscribed to are refused (GROUP_SUBSCRIBED_TO_TOPIC).
+ */
+export async function deleteCommitted(
+  cluster: Cluster,
+  groupId: string,
+  partitions: readonly TopicPartition[],
+): Promise<void> {
+  const answer = await cluster.callCoordinator(
+    groupId,
+    offsetDeleteCall(
+      groupId,
+      byTopic(partitions, ({ partition }) => partition),
+    ),
+  );
+  if (answer.errorCode === ErrorCode.groupIdNotFound) return;
+  checkGroupCode(cluster, groupId, answer.errorCode);
+  for (const { topic, partition, errorCode } of answer.partitions) {
+    if (errorCode === ErrorCode.none || errorCode === ErrorCode.unknownTopicOrPartition) continue;
+    throw KafkaError.ofCode(errorCode, `Offset of group ${groupId} for ${topic}-${String(partition)}`);
   }
 }
 

@@ -185,6 +185,9 @@ export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutM
   };
 }
 
+/** Requests that came after the library's last release. */
+const OWN_KEYS: Readonly<Record<string, number>> = { OffsetDelete: 47 };
+
 /** A request that this room encodes (and usually decodes) itself. */
 export function ownCall<A>(
   name: string,
@@ -196,7 +199,7 @@ export function ownCall<A>(
   const expectResponse = options.expectResponse ?? true;
   return {
     request: {
-      apiKey: apiKeys[name] ?? -1,
+      apiKey: apiKeys[name] ?? OWN_KEYS[name] ?? -1,
       apiName: name,
       apiVersion: version,
       encode: () => Promise.resolve(body),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Admin, KafkaClient } from '../../src/kafka/api.ts';
 import { ErrorCode } from '../../src/kafka/error-codes.ts';
-import { KafkaError } from '../../src/kafka/errors.ts';
+import { CommitRefusedError, KafkaError } from '../../src/kafka/errors.ts';
 import { uniqueName } from '../support/services.ts';
 import { newTopic, partitionsOf, pollUntil, produceNumbers, rebalanceLog, sharedClient } from './kafka-fixture.ts';
 
@@ -79,6 +79,31 @@ describe('an admin client', () => {
     assert.deepEqual(await admin.groupOffsets(topic), []);
     await admin.deleteGroup(topic);
     assert.deepEqual(partitionsOf(topic, 2).length, 2);
+  });
+
+  it('sets and deletes committed offsets of a group without members, and of no other', async () => {
+    const topic = await newTopic(client, 2);
+    await produceNumbers(client, topic, { count: 4, partitions: 2 });
+    const both = [
+      { topic, partition: 0, offset: 1 },
+      { topic, partition: 1, offset: 99 },
+    ];
+    await admin.alterGroupOffsets(topic, both);
+    const sorted = async () => [...(await admin.groupOffsets(topic))].sort((a, b) => a.partition - b.partition);
+    assert.deepEqual(await sorted(), both);
+    await admin.deleteGroupOffsets(topic, [{ topic, partition: 0 }]);
+    assert.deepEqual(await sorted(), both.slice(1));
+    await admin.deleteGroupOffsets(uniqueName('no-such-group'), [{ topic, partition: 0 }]);
+    await assert.rejects(
+      admin.alterGroupOffsets(topic, [{ topic: uniqueName('no-such-topic'), partition: 0, offset: 0 }]),
+      /UNKNOWN_TOPIC_OR_PARTITION/,
+    );
+    const consumer = client.consumer({ 'group.id': topic, 'auto.offset.reset': 'earliest' });
+    consumer.subscribe([topic], rebalanceLog());
+    await pollUntil(consumer, ({ length }) => length > 0);
+    await assert.rejects(admin.alterGroupOffsets(topic, both), CommitRefusedError);
+    await assert.rejects(admin.deleteGroupOffsets(topic, both), /GROUP_SUBSCRIBED_TO_TOPIC/);
+    await consumer.close(5000);
   });
 
   it('knows the cluster’s id', async () => {
