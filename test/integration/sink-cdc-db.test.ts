@@ -1,0 +1,263 @@
+import assert from 'node:assert/strict';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const AT_MS = 1_700_000_000_000;
+
+describe('cdc_db messages in a sink', function () {
+  this.timeout(60_000);
+  let sluice: WorkerProcess;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  let kafka: KafkaTraffic;
+  let topic = '';
+  let sent = 0;
+
+  before(async () => {
+    [sluice, db, kafka] = await Promise.all([
+      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100' } }),
+      database('changes'),
+      KafkaTraffic.shared(),
+    ]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await sluice.discard();
+    await sql.close();
+  });
+
+  beforeEach(async () => {
+    topic = uniqueName('cdc');
+    sent = 0;
+    await kafka.createTopic(topic);
+  });
+
+  const rows = (table: string, values: readonly unknown[][], more: object = {}) =>
+    JSON.stringify({
+      kind: 'insert',
+      database: db.database,
+      schema: 'public',
+      table,
+      columnnames: ['ts', 'id', 'v'],
+      columntypes: ['timestamptz', 'int8', 'varchar'],
+      columnvalues: values,
+      ...more,
+    });
+  const change = (kind: string, statement: string, more: object = {}) =>
+    JSON.stringify({ kind, database: db.database, schema: 'public', statement, ...more });
+
+  async function send(...messages: string[]): Promise<void> {
+    sent += messages.length;
+    await kafka.produce(
+      topic,
+      messages.map((value) => ({ value })),
+    );
+  }
+
+  async function start(more: Record<string, string> = {}): Promise<string> {
+    const name = uniqueName('cdc-sink');
+    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'cdc_db', ...more }));
+    return name;
+  }
+
+  /** Waits until all that was sent is done; fails with the task's trace. */
+  async function done(name: string): Promise<void> {
+    const trace = await until(
+      async () => {
+        const failed = (await sluice.rest.status(name)).tasks[0]?.trace;
+        return failed ?? ((await kafka.committed(`connect-${name}`)) >= sent ? '' : undefined);
+      },
+      `${name} has done ${String(sent)} records`,
+    );
+    assert.equal(trace, '');
+  }
+
+  const traceOf = (name: string) =>
+    until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, `${name} has failed`);
+
+  it('are rows and statements, done in their order', async () => {
+    await send(
+      change('create', 'CREATE TABLE orders (ts timestamptz, id int8 PRIMARY KEY, v varchar(64))'),
+      rows('orders', [
+        [AT_MS, 1, 'a'],
+        [AT_MS, 9_007_199_254_740_993, 'b'],
+      ]).replace('9007199254740992', '9007199254740993'),
+      rows('orders', [[AT_MS + 1, 3, null]], { kind: 'snapshot' }),
+      change('update', `UPDATE orders SET v = v || ';' WHERE id = 1;`),
+      change('delete', 'DELETE FROM orders WHERE id = 3'),
+      rows('orders', [[AT_MS, 3, 'again']]),
+      change('alter', 'ALTER TABLE orders ADD COLUMN note text'),
+      rows('orders', [[AT_MS, 4, 'd', 'new column']], {
+        columnnames: ['ts', 'id', 'v', 'note'],
+        columntypes: ['timestamptz', 'int8', 'varchar', 'text'],
+      }),
+      change('update', `UPDATE orders SET note = 'late' WHERE note IS NULL AND id < 4`),
+      rows('orders', [[AT_MS, 5, 'e']]),
+    );
+    await done(await start());
+    assert.deepEqual(
+      await sql.rows('select id, v, note, extract(epoch from ts)::int8 * 1000 from orders order by id'),
+      [
+        ['1', 'a;', 'late', String(AT_MS)],
+        ['3', 'again', 'late', String(AT_MS)],
+        ['4', 'd', 'new column', String(AT_MS)],
+        ['5', 'e', null, String(AT_MS)],
+        ['9007199254740993', 'b', null, String(AT_MS)],
+      ],
+    );
+  });
+
+  it('make and change tables in the SQL of the database that they come from', async () => {
+    await send(
+      change(
+        'create',
+        'CREATE TABLE series (ts timestamp not null, id int8, v varchar) TAGS (site varchar(16) not null) PRIMARY TAGS (site)',
+      ),
+      rows('series', [[AT_MS, 1, 'x', 'oslo']], {
+        columnnames: ['ts', 'id', 'v', 'site'],
+        columntypes: ['TIMESTAMPTZ', 'INT8', 'VARCHAR', 'VARCHAR'],
+      }),
+      change('alter', 'ALTER TABLE series ADD TAG zone varchar(8)'),
+      change('drop', 'DROP TABLE IF EXISTS never_there'),
+    );
+    await done(await start());
+    assert.deepEqual(await sql.rows('select id, v, site, zone from series'), [['1', 'x', 'oslo', null]]);
+    const tags = await sql.rows(`select string_agg(attname, ',' order by attnum) from pg_attribute
+      where attrelid = 'series'::regclass and col_description(attrelid, attnum) like 'sluice:%tag'`);
+    assert.deepEqual(tags, [['site,zone']]);
+  });
+
+  it('delivered again do no harm', async () => {
+    await send(
+      change('create', 'CREATE TABLE again (ts timestamptz, id int8 PRIMARY KEY, v varchar(64))', { table: 'again' }),
+      rows('again', [[AT_MS, 1, 'a']]),
+      change('alter', 'ALTER TABLE again ADD COLUMN w int4'),
+      change('alter', 'ALTER TABLE again RENAME COLUMN w TO x'),
+      change('alter', 'ALTER TABLE again DROP COLUMN x'),
+      change('create', 'CREATE INDEX again_v ON again (v)'),
+      change('create', 'CREATE TABLE gone (ts timestamptz, id int8)'),
+      change('drop', 'DROP TABLE gone'),
+      change('drop', 'DROP INDEX again_v'),
+      rows('again', [[AT_MS, 2, 'b']]),
+    );
+    await done(await start());
+    // A group of its own reads all of them from the beginning.
+    await done(await start());
+    assert.deepEqual(await sql.rows('select * from again order by id'), [
+      ['2023-11-14 22:13:20+00', '1', 'a'],
+      ['2023-11-14 22:13:20+00', '2', 'b'],
+    ]);
+    assert.match(sluice.log, /A create statement of again is done already: relation \\"again\\" already exists/);
+  });
+
+  it('after a change of tables are not delivered again: what was done is committed at once', async () => {
+    const name = await start({ 'consumer.override.max.poll.records': '10' });
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await sql.run('create table blocked (ts timestamptz, id int8, v varchar)');
+    const blocker = new SqlClient(db);
+    try {
+      await blocker.run('begin', 'lock table blocked');
+      await send(
+        change('create', 'CREATE TABLE soon (ts timestamptz, id int8, v varchar)'),
+        rows('soon', [[AT_MS, 1, 'a']]),
+        change('drop', 'DROP TABLE soon'),
+        rows('blocked', [[AT_MS, 1, 'a']]),
+      );
+      // The batch as a whole is not done before the lock is gone.
+      await until(async () => (await kafka.committed(`connect-${name}`)) === 3, 'the first three are committed');
+      await blocker.run('rollback');
+    } finally {
+      await blocker.close();
+    }
+    await done(name);
+  });
+
+  it('with names that need a schema find them in the one of the message', async () => {
+    await sql.run('create schema plant', 'create table plant.pumps (ts timestamptz, id int8, v varchar)');
+    await send(
+      rows('pumps', [[AT_MS, 1, 'a']], { schema: 'plant' }),
+      change('update', `UPDATE pumps SET v = 'b'`, { schema: 'plant' }),
+    );
+    await done(await start());
+    assert.deepEqual(await sql.rows('select id, v from plant.pumps'), [['1', 'b']]);
+    assert.equal((await sql.rows('show search_path'))[0]?.[0], '"$user", public');
+  });
+
+  it('of another database are refused, and the message names both', async () => {
+    await send(rows('orders', [], { database: 'elsewhere' }));
+    const trace = await traceOf(await start());
+    assert.match(trace, new RegExp(`the message is of database "elsewhere" and this is "${db.database}"`));
+    assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 0`));
+  });
+
+  it('that are not what they say, or fail, cost themselves alone', async () => {
+    const deadLetters = uniqueName('cdc-dead');
+    await sql.run('create table safe (ts timestamptz, id int8 primary key, v varchar(3))');
+    await send(
+      rows('safe', [[AT_MS, 1, 'a']]),
+      change('drop', 'DELETE FROM safe'),
+      change('update', `UPDATE safe SET v = 'x'; DROP TABLE safe`),
+      change('update', 'UPDATE safe SET nonsense'),
+      change('alter', 'ALTER TABLE never_made ADD COLUMN a int'),
+      change('update', `UPDATE safe SET v = 'too long'`),
+      rows('never_made', [[AT_MS, 1, 'a']]),
+      '{"kind":"merge","database":"x"}',
+      rows('safe', [[AT_MS, 2, 'b']]),
+    );
+    const name = await start({
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': deadLetters,
+      'errors.deadletterqueue.topic.replication.factor': '1',
+      'errors.deadletterqueue.context.headers.enable': 'true',
+    });
+    await done(name);
+    assert.deepEqual(await sql.rows('select id, v from safe order by id'), [
+      ['1', 'a'],
+      ['2', 'b'],
+    ]);
+    const dead = await kafka.read(deadLetters, ({ length }) => length === 7);
+    const reasons = dead.map(({ headers }) =>
+      headers.find(({ key }) => key === '__connect.errors.exception.message')?.value?.toString(),
+    );
+    const expected = [
+      /kind drop and carries a statement that begins with delete/,
+      /several statements/,
+      /syntax error/,
+      /relation "never_made" does not exist/,
+      /value too long for type character varying\(3\)/,
+      /table "public.never_made" does not exist/,
+      /"kind" must be one of/,
+    ];
+    for (const reason of expected) {
+      assert.equal(
+        reasons.filter((each) => reason.test(each ?? '')).length,
+        1,
+        `${String(reason)} in ${String(reasons)}`,
+      );
+    }
+    await sluice.rest.untilState(name, 'RUNNING', 1);
+  });
+
+  it('cannot be combined with options that create or change tables', async () => {
+    const answer = await sluice.rest.post<{ message: string }>('/connectors', {
+      name: uniqueName('cdc'),
+      config: sinkConfig(db, {
+        topics: topic,
+        'protocol.type': 'cdc_db',
+        'timestamp.precision': 's',
+        'auto.create': 'true',
+        'auto.evolve': 'add',
+        'unknown.columns': 'add',
+      }),
+    });
+    assert.equal(answer.status, 400);
+    for (const option of ['timestamp.precision', 'auto.create', 'auto.evolve', 'unknown.columns']) {
+      assert.match(answer.body.message, new RegExp(`Invalid value for configuration ${option}: `));
+    }
+  });
+});
