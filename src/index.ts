@@ -11,6 +11,7 @@ export * from './data/record.ts';
 export * from './data/row-batch.ts';
 export * from './data/table-shape.ts';
 export { javaText } from './data/java-text.ts';
+export { javaRegexMatcher } from './data/java-regex.ts';
 export { LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';
 export type * from './database/api.ts';
@@ -23,6 +24,7 @@ export {
   type ConnectionSettings,
 } from './database/open-executor.ts';
 export type * from './formats/format.ts';
+export { isDocumentedType } from './formats/json-db-types.ts';
 export { partsOf } from './formats/decoded-parts.ts';
 export type { ValueType } from './formats/metric-shape.ts';
 export { MetricTargets } from './formats/metric-targets.ts';
@@ -37,6 +39,7 @@ export {
 export { StructDecoder, type StructPolicy } from './formats/struct.ts';
 export type { KeyMode } from './formats/struct-layout.ts';
 export { tableFormatProblem } from './formats/struct-table-names.ts';
+export { readTimestamp } from './formats/timestamp-read.ts';
 export * from './errors.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { quoteIdentifier, quoteLiteral, quoteTable } from './sql/quote.ts';

@@ -1,242 +1,277 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  connectionSettings,
   connectWithAttempts,
   ConnectError,
   DatabaseError,
-  encodedFormats,
   openExecutor,
-  parseOptions,
   RetriableError,
-  Schema,
   toError,
-  type EncodedFormatName,
-  type EncodedTable,
   type Executor,
-  type RowEncoder,
-  type SourceCoordinates,
   type SourceRecord,
   type SourceTask,
   type SourceTaskContext,
-  type Table,
+  type TaskPart,
 } from '../../src/index.ts';
-import { parseInitialTime } from './initial-time.ts';
-import { sourceOptions } from './options.ts';
-import { keyColumnsOf, EARLIEST_MICROS, timeColumnOf, type TablePosition } from './table-query.ts';
-import { fromOffset, TableReader, toOffset } from './table-reader.ts';
-import { tableLabel } from './tables.ts';
+import type { Feed } from './feed.ts';
+import { TableChangedError, type Page } from './feed-reader.ts';
+import { FeedSet } from './feed-set.ts';
+import { feedsWithRows } from './idle-check.ts';
+import { PageQueue } from './page-queue.ts';
+import { RowNotices } from './row-notices.ts';
+import { sourceSettings, type SourceSettings } from './source-settings.ts';
+import { TableReader } from './table-reader.ts';
+import { TableWatch, type Look } from './table-watch.ts';
 
-const STRING = new Schema('string');
+/** Cursors that may stay open while other tables have their turn. */
+const MAX_HELD = 4;
+/** Beside the held ones: three pages being read, and a look at the tables. */
+const CONNECTIONS = 8;
+/** A waiting poll returns this often, so that the worker can pause the task. */
+const MAX_WAIT_MS = 1_000;
 
-/** A table of this task, and when it is looked at next. */
-interface Feed {
-  readonly label: string;
-  readonly partition: SourceCoordinates;
-  readonly topic: string;
-  reader: TableReader;
-  encoder: RowEncoder;
-  dueAtMs: number;
+interface Parts {
+  readonly context: SourceTaskContext;
+  readonly settings: SourceSettings;
+  readonly executor: Executor;
+  readonly watch: TableWatch;
+  readonly feeds: FeedSet;
+  readonly queue: PageQueue<Feed>;
+  readonly notices: RowNotices | undefined;
 }
 
-/** `com.db.kafka.connect.source.DbSourceTask`: new rows of its tables, table by table in turn, as records. */
+/**
+ * `com.db.kafka.connect.source.DbSourceTask`: new rows of its tables as records, table by table in turn.
+ *
+ * Every poll.interval.ms it looks at the database once: have tables changed, and which of those that were read up to now have
+ * new rows. Tables with rows are read page by page, in turn, until now is reached.
+ */
 export class DbSourceTask implements SourceTask {
-  #context: SourceTaskContext | undefined;
-  #executor: Executor | undefined;
-  /** `undefined` until the tables were found for the first time. */
-  #feeds: Feed[] | undefined;
-  #initial: TablePosition = { kind: 'from', micros: EARLIEST_MICROS };
-  #options: ReturnType<typeof readOptions> | undefined;
-  #lookAgainAtMs = 0;
-  #complained = new Set<string>();
+  #started: Parts | undefined;
+  #look: Look | undefined;
+  #lookAgainAt = 0;
 
   async start(context: SourceTaskContext): Promise<void> {
-    this.#context = context;
-    const options = readOptions(context);
-    this.#options = options;
-    if (options.initialText !== null) {
-      const micros = parseInitialTime(options.initialText, Date.now());
-      this.#initial = { kind: 'from', micros: String(micros) };
-      context.logger.info(`timestamp.initial is read as ${new Date(micros / 1000).toISOString()}`);
+    const settings = sourceSettings(context.config);
+    const topics = new Map(Object.entries(JSON.parse(context.config['tables'] ?? '{}') as Record<string, string>));
+    const { initialMicros } = settings;
+    if (initialMicros !== undefined) {
+      context.logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
     }
-    this.#executor = openExecutor(connectionSettings(options.parsed), { logger: context.logger, poolSize: 2 });
+    const executor = openExecutor(settings.connection, { logger: context.logger, poolSize: CONNECTIONS });
+    const watch = new TableWatch(executor);
+    const feeds = new FeedSet({ context, settings, executor, watch, topics });
+    const queue = new PageQueue<Feed>({
+      read: (feed) => this.#read(feed),
+      mayRead: ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
+    });
+    const notices = settings.notify ? new RowNotices(executor, context.logger, (oid) => this.#notice(oid)) : undefined;
+    this.#started = { context, settings, executor, watch, feeds, queue, notices };
     await this.#connect();
-    await this.#refreshTables();
+    this.#look = await watch.look(context.signal);
+    await feeds.refresh(this.#look);
+    await notices?.listen();
   }
 
   async poll(): Promise<readonly SourceRecord[]> {
-    const { signal } = this.#of(this.#context);
-    if (Date.now() >= this.#lookAgainAtMs) await this.#refreshTables();
-    const feed = this.#nextFeed();
-    const dueAtMs = Math.min(feed?.dueAtMs ?? Infinity, this.#lookAgainAtMs);
-    const waitMs = dueAtMs - Date.now();
-    if (waitMs > 0) {
-      await delay(waitMs, undefined, { signal });
-      return [];
+    const { queue, settings } = this.#parts;
+    if (Date.now() >= this.#lookAgainAt) await this.#lookAround();
+    queue.pump();
+    if (queue.peek() === undefined) {
+      await this.#wait();
+      if (queue.peek() === undefined) return [];
     }
-    return feed === undefined ? [] : this.#read(feed);
+    const records: SourceRecord[] = [];
+    let rows = 0;
+    for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
+      if (next.page === undefined && records.length > 0) break;
+      rows += next.page?.rows.length ?? 0;
+      if (rows > settings.fetchMaxRows && records.length > 0) break;
+      queue.take();
+      if (next.page === undefined) {
+        await this.#afterFailure(next.feed, next.error);
+        break;
+      }
+      this.#collect(records, next.feed, next.page);
+    }
+    return records;
   }
 
   async stop(): Promise<void> {
-    await this.#executor?.close();
-    this.#executor = undefined;
+    const parts = this.#started;
+    this.#started = undefined;
+    if (parts === undefined) return;
+    await parts.queue.drained();
+    for (const { reader } of parts.feeds.all.values()) reader.release();
+    await parts.notices?.close();
+    await parts.executor.close();
   }
 
-  /** The feed that has been due longest; the turn it is given puts it behind the others. */
-  #nextFeed(): Feed | undefined {
-    return (this.#feeds ?? []).reduce<Feed | undefined>(
-      (first, feed) => (first === undefined || feed.dueAtMs < first.dueAtMs ? feed : first),
-      undefined,
-    );
+  /** How each table is doing. */
+  parts(): readonly TaskPart[] {
+    const feeds = this.#started?.feeds;
+    const broken = [...(feeds?.broken ?? [])].map(([name, error]): TaskPart => {
+      return { name, state: 'FAILED', error, counts: {} };
+    });
+    return [...(feeds?.all.values() ?? []), ...broken];
   }
 
-  async #read(feed: Feed): Promise<readonly SourceRecord[]> {
-    const { parsed } = this.#of(this.#options);
-    const limit = parsed['fetch.max.rows'];
+  async #wait(): Promise<void> {
+    const { queue, context } = this.#parts;
+    const waitMs = Math.min(MAX_WAIT_MS, this.#lookAgainAt - Date.now());
+    if (waitMs <= 0) return;
+    const wake = () => {
+      queue.wake();
+    };
+    context.signal.addEventListener('abort', wake, { once: true });
     try {
-      const { rows, positions } = await feed.reader.read(limit, this.#of(this.#context).signal);
-      feed.dueAtMs = rows.length === 0 ? Date.now() + parsed['poll.interval.ms'] : Date.now();
-      this.#complained.delete(feed.label);
-      return rows.flatMap((row, index) => {
-        const value = feed.encoder.encode(row);
-        return value === null ? [] : [this.#record(feed, value, positions[index])];
-      });
+      if (!context.signal.aborted) await queue.arrival(waitMs);
+    } finally {
+      context.signal.removeEventListener('abort', wake);
+    }
+    context.signal.throwIfAborted();
+  }
+
+  async #read(feed: Feed): Promise<Page> {
+    const { settings, context } = this.#parts;
+    const look = this.#look;
+    if (look === undefined) throw new Error('the database was not looked at yet');
+    const mayHold = () => this.#held() <= MAX_HELD;
+    return feed.reader.read({ maxRows: settings.fetchMaxRows, signal: context.signal, look, mayHold });
+  }
+
+  #held(): number {
+    let held = 0;
+    for (const { reader } of this.#parts.feeds.all.values()) if (reader.isHolding) held++;
+    return held;
+  }
+
+  #collect(records: SourceRecord[], feed: Feed, page: Page): void {
+    const { logger } = this.#parts.context;
+    if (feed.recover()) logger.info(`Table ${feed.name} can be read again`);
+    const made = feed.writer.records(page);
+    feed.counts.rows += page.rows.length;
+    feed.counts.records += made.length;
+    if (page.lateRows > 0) this.#tellOfLateRows(feed, page);
+    if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#lookAgainAt = 0;
+    if (records.length === 0 && made.length < 10_000) records.push(...made);
+    else for (const record of made) records.push(record);
+  }
+
+  #tellOfLateRows(feed: Feed, { lateRows }: Page): void {
+    const { context, settings } = this.#parts;
+    const isFirst = feed.counts.lateRows === 0;
+    feed.counts.lateRows += lateRows;
+    const message = `${String(lateRows)} rows of table ${feed.name} were committed behind rows already read, or changed since; they are ${settings.emitsLateRows ? 'sent now' : 'not sent (late.rows=count)'}`;
+    if (isFirst) context.logger.warn(message);
+    else context.logger.debug(message);
+  }
+
+  /** Once per poll.interval.ms. */
+  async #lookAround(): Promise<void> {
+    const { context, settings, watch, feeds, queue, notices } = this.#parts;
+    this.#lookAgainAt = Date.now() + settings.pollIntervalMs;
+    try {
+      const look = await watch.look(context.signal);
+      this.#look = look;
+      if (look.changed) {
+        for (const feed of await feeds.refresh(look)) {
+          queue.remove(feed);
+          feed.reader.release();
+        }
+      }
+      await notices?.install([...feeds.all.values()].map(({ table }) => table));
+      await this.#findWork(look);
     } catch (error) {
-      await this.#afterFailure(feed, error);
-      return [];
+      watch.distrust();
+      if (context.signal.aborted || !isAway(error)) throw error;
+      await this.#reconnect(error);
     }
   }
 
-  #record(feed: Feed, value: string, position: TablePosition | undefined): SourceRecord {
-    return {
-      topic: feed.topic,
-      partition: null,
-      keySchema: null,
-      key: null,
-      valueSchema: STRING,
-      value,
-      timestamp: null,
-      headers: [],
-      sourcePartition: feed.partition,
-      sourceOffset: toOffset(position ?? feed.reader.position),
-    };
+  async #findWork(look: Look): Promise<void> {
+    const { feeds, queue, executor, context } = this.#parts;
+    const toCheck: { feed: Feed; condition: string }[] = [];
+    for (const feed of feeds.all.values()) {
+      if (!queue.isResting(feed)) continue;
+      const step = feed.reader.nextStep(look);
+      if (step.kind === 'read' || feed.state === 'FAILED') queue.add(feed);
+      else if (step.kind === 'check') toCheck.push({ feed, condition: step.condition });
+    }
+    for (const feed of await feedsWithRows(executor, toCheck, context.signal)) queue.add(feed);
   }
 
-  /** Waits for a database that is away; a table that is the trouble is left alone until its next turn. */
+  /** The database tells of new rows in a table. */
+  #notice(oid: string): void {
+    const parts = this.#started;
+    if (parts === undefined) return;
+    for (const feed of parts.feeds.all.values()) {
+      if (feed.table.oid === oid && feed.state === 'RUNNING') parts.queue.add(feed);
+    }
+    parts.queue.pump();
+  }
+
+  /** Waits for a database that is away; a table that is the trouble is told of, and left alone until the next look. */
   async #afterFailure(feed: Feed, thrown: unknown): Promise<void> {
-    const { logger, signal } = this.#of(this.#context);
-    if (signal.aborted) throw toError(thrown);
-    if (!(thrown instanceof DatabaseError)) throw thrown;
-    if (thrown.scope === 'infrastructure') {
-      logger.warn(`Table ${feed.label} could not be read, connecting again: ${thrown.message}`);
-      await this.#connect();
+    const { context, watch } = this.#parts;
+    context.signal.throwIfAborted();
+    if (thrown instanceof TableChangedError || isShapeError(thrown)) {
+      watch.distrust();
+      this.#lookAgainAt = 0;
+      if (feed.stumble() <= 2) return;
+    } else if (isAway(thrown)) {
+      await this.#reconnect(thrown);
       return;
     }
-    feed.dueAtMs = Date.now() + this.#of(this.#options).parsed['poll.interval.ms'];
-    this.#lookAgainAtMs = 0;
-    if (this.#complained.has(feed.label)) return;
-    this.#complained.add(feed.label);
-    logger.error(
+    if (!(thrown instanceof DatabaseError) && !(thrown instanceof TableChangedError)) throw thrown;
+    this.#lookAgainAt = Math.max(this.#lookAgainAt, Date.now() + 100);
+    const { message } = toError(thrown);
+    if (!feed.fail(message)) return;
+    context.logger.error(
       { err: thrown },
-      `Table ${feed.label} cannot be read and is tried again each poll.interval.ms: ${thrown.message}`,
+      `Table ${feed.name} cannot be read and is tried again each poll.interval.ms: ${message}`,
     );
+  }
+
+  async #reconnect(cause: unknown): Promise<void> {
+    const { context, feeds } = this.#parts;
+    context.logger.warn(`The source database went away, connecting again: ${toError(cause).message}`);
+    for (const { reader } of feeds.all.values()) reader.release();
+    this.#lookAgainAt = 0;
+    await this.#connect();
   }
 
   async #connect(): Promise<void> {
-    const { parsed } = this.#of(this.#options);
+    const { executor, settings, context } = this.#parts;
     try {
-      await connectWithAttempts(this.#of(this.#executor), {
-        attempts: parsed['connection.attempts'],
-        backoffMs: parsed['connection.backoff.ms'],
-        signal: this.#of(this.#context).signal,
+      await connectWithAttempts(executor, {
+        attempts: settings.attempts,
+        backoffMs: settings.backoffMs,
+        signal: context.signal,
       });
     } catch (error) {
       const message = `The source database cannot be reached: ${toError(error).message}`;
       // A database that was there once comes back: the worker polls again. One that never was is a mistake to be seen.
-      const isAway = this.#feeds !== undefined && error instanceof DatabaseError && error.scope === 'infrastructure';
-      throw isAway ? new RetriableError(message, { cause: error }) : new ConnectError(message, { cause: error });
+      if (this.#look === undefined || !isAway(error)) throw new ConnectError(message, { cause: error });
+      await delay(settings.backoffMs, undefined, { signal: context.signal });
+      throw new RetriableError(message, { cause: error });
     }
   }
 
-  /** Takes up what the database says of the task's tables now; one query for all of them. */
-  async #refreshTables(): Promise<void> {
-    const { parsed, topics } = this.#of(this.#options);
-    this.#lookAgainAtMs = Date.now() + parsed['poll.interval.ms'];
-    let tables: readonly Table[];
-    try {
-      tables = await this.#of(this.#executor).catalogue.list();
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure') throw error;
-      await this.#connect();
-      return;
+  get #parts(): Parts {
+    if (this.#started === undefined) {
+      throw new ConnectError('The task was used before it was started, or after it was stopped');
     }
-    const feeds: Feed[] = [];
-    for (const table of tables) {
-      const label = tableLabel(table);
-      const topic = topics.get(label);
-      if (topic === undefined) continue;
-      const feed = await this.#feedOf(table, label, topic);
-      if (feed !== undefined) feeds.push(feed);
-    }
-    this.#feeds = feeds;
-  }
-
-  async #feedOf(table: Table, label: string, topic: string): Promise<Feed | undefined> {
-    const known = this.#feeds?.find((feed) => feed.label === label);
-    if (known !== undefined && sameShape(known.reader.table, table)) return known;
-    const { parsed } = this.#of(this.#options);
-    const partition = { table: label };
-    const position = known?.reader.position ?? (await this.#storedPosition(table, partition));
-    const reader = TableReader.create(this.#of(this.#executor), table, parsed['query.interval.ms'], position);
-    if (reader === undefined) return undefined;
-    return {
-      label,
-      partition,
-      topic,
-      reader,
-      encoder: encodedFormats[parsed['out.format'] as EncodedFormatName].create(encodedTable(table)),
-      dueAtMs: known?.dueAtMs ?? 0,
-    };
-  }
-
-  async #storedPosition(table: Table, partition: SourceCoordinates): Promise<TablePosition> {
-    const offset = await this.#of(this.#context).offset(partition);
-    if (offset === null) return this.#initial;
-    const time = timeColumnOf(table);
-    const keyWidth = time === undefined ? undefined : keyColumnsOf(table, time)?.length;
-    try {
-      return fromOffset(offset, keyWidth);
-    } catch (error) {
-      throw new ConnectError(`Table ${tableLabel(table)}: ${toError(error).message}`, { cause: error });
-    }
-  }
-
-  #of<T>(part: T | undefined): T {
-    if (part === undefined) throw new ConnectError('The task was used before it was started, or after it was stopped');
-    return part;
+    return this.#started;
   }
 }
 
-/** What an encoder is told of a table: it is named in records as it is in topics. */
-function encodedTable(table: Table): EncodedTable {
-  return { name: { name: tableLabel(table) }, columns: table.columns };
+/** No statement can be answered now, whatever it asks; other infrastructure failures (a timeout, a lock) are one table's. */
+function isAway(error: unknown): boolean {
+  if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure') return false;
+  return error.sqlstate === undefined || /^(?:08|57P|53300|25P0[34]|26)/.test(error.sqlstate);
 }
 
-function readOptions(context: SourceTaskContext) {
-  const parsed = parseOptions(sourceOptions, context.config);
-  const topics = new Map(Object.entries(JSON.parse(context.config['tables'] ?? '{}') as Record<string, string>));
-  return { parsed, topics, initialText: parsed['timestamp.initial'] };
-}
-
-function sameShape(a: Table, b: Table): boolean {
-  return (
-    a === b ||
-    (a.key.join('\0') === b.key.join('\0') &&
-      a.columns.length === b.columns.length &&
-      a.columns.every(
-        (column, i) =>
-          column.name === b.columns[i]?.name &&
-          column.type === b.columns[i]?.type &&
-          column.role === b.columns[i]?.role,
-      ))
-  );
+/** The table, a column or a type is not what it was. */
+function isShapeError(error: unknown): boolean {
+  return error instanceof DatabaseError && /^(?:42P01|42703|42704|42883|42804|3F000|0A000)$/.test(error.sqlstate ?? '');
 }

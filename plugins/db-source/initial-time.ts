@@ -1,37 +1,57 @@
 import { ConfigError } from '../../src/index.ts';
 
-const SHAPE = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?\s*(Z|UTC|[+-]\d{2}(?::?\d{2})?)?$/i;
+const SHAPE = /^(\d{4})-(\d{2})-(\d{2})[ T](\d{2}):(\d{2}):(\d{2})(?:\.(\d{1,6}))?\s*(\S+)?$/;
+const OFFSET = /^([+-])(\d{2}):?(\d{2})?$/;
 
 /**
- * `timestamp.initial` as microseconds since the epoch: `yyyy-MM-dd HH:mm:ss`, UTC unless a zone offset follows. A ConfigError
- * says what is wrong; one that lies in the future is refused.
+ * `timestamp.initial` as microseconds since the epoch: `yyyy-MM-dd HH:mm:ss`, UTC unless a zone follows, as an offset or by its
+ * name. A ConfigError says what is wrong; one that lies in the future is refused.
  */
 export function parseInitialTime(text: string, nowMs: number): number {
   const match = SHAPE.exec(text.trim());
   if (match === null) {
-    throw new ConfigError(
-      `Invalid value ${text} for configuration timestamp.initial: it must be yyyy-MM-dd HH:mm:ss, in UTC or followed by an offset such as +02:00`,
-    );
+    throw invalid(text, 'it must be yyyy-MM-dd HH:mm:ss, in UTC or followed by a zone such as +02:00 or Europe/Oslo');
   }
   const [, year, month, day, hour, minute, second, fraction = '', zone] = match;
-  const ms = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
-  const date = new Date(ms);
+  const localMs = Date.UTC(Number(year), Number(month) - 1, Number(day), Number(hour), Number(minute), Number(second));
+  const date = new Date(localMs);
   const isReal = date.getUTCMonth() === Number(month) - 1 && date.getUTCDate() === Number(day) && Number(hour) < 24;
-  if (!isReal || Number(minute) > 59 || Number(second) > 59) {
-    throw new ConfigError(`Invalid value ${text} for configuration timestamp.initial: there is no such time`);
-  }
-  const micros = (ms - offsetMs(zone)) * 1000 + Number(fraction.padEnd(6, '0'));
+  if (!isReal || Number(minute) > 59 || Number(second) > 59) throw invalid(text, 'there is no such time');
+  const offset = zone === undefined ? 0 : offsetMs(zone, localMs);
+  if (offset === undefined) throw invalid(text, `there is no time zone ${String(zone)}`);
+  const micros = (localMs - offset) * 1000 + Number(fraction.padEnd(6, '0'));
   if (micros > nowMs * 1000) {
-    throw new ConfigError(
-      `Invalid value ${text} for configuration timestamp.initial: timestamp initial value must be before now; it is read as ${new Date(micros / 1000).toISOString()}`,
+    throw invalid(
+      text,
+      `timestamp initial value must be before now; it is read as ${new Date(micros / 1000).toISOString()}`,
     );
   }
   return micros;
 }
 
-function offsetMs(zone: string | undefined): number {
-  const match = /^([+-])(\d{2}):?(\d{2})?$/.exec(zone ?? '');
-  if (match === null) return 0;
+function invalid(text: string, reason: string): ConfigError {
+  return new ConfigError(`Invalid value ${text} for configuration timestamp.initial: ${reason}`);
+}
+
+/** How far a zone is ahead of UTC at a local time; `undefined` for what is no zone. */
+function offsetMs(zone: string, localMs: number): number | undefined {
+  if (/^(?:z|utc)$/i.test(zone)) return 0;
+  const match = OFFSET.exec(zone);
+  if (match === null) return namedOffsetMs(zone, localMs);
   const minutes = Number(match[2]) * 60 + Number(match[3] ?? '0');
   return (match[1] === '-' ? -minutes : minutes) * 60_000;
+}
+
+/** In the hour that a zone has twice the earlier one counts, and one that it leaves out is read as the hour after. */
+function namedOffsetMs(zone: string, localMs: number): number | undefined {
+  try {
+    const format = new Intl.DateTimeFormat('en-US', { timeZone: zone, timeZoneName: 'longOffset', year: 'numeric' });
+    const at = (ms: number): number => {
+      const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
+      return offsetMs(name.replace(/^GMT/, '') || 'Z', ms) ?? 0;
+    };
+    return at(localMs - at(localMs - 86_400_000));
+  } catch {
+    return undefined;
+  }
 }

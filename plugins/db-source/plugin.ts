@@ -1,37 +1,22 @@
 import {
   checkConnection,
-  encodedFormats,
   parseOptions,
   silentLogger,
   SLUICE_VERSION,
-  toError,
   type ConnectorConfig,
   type OptionResult,
   type SourceConnectorPlugin,
 } from '../../src/index.ts';
 import { DbSourceConnector } from './db-source-connector.ts';
 import { DbSourceTask } from './db-source-task.ts';
-import { parseInitialTime } from './initial-time.ts';
 import { sourceOptions } from './options.ts';
+import { settingProblems } from './source-settings.ts';
 
 async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
-  const options = parseOptions(sourceOptions, config);
-  const problems: OptionResult[] = [];
-  const add = (name: string, message: string) =>
-    problems.push({ name, value: null, recommendedValues: [], errors: [message], visible: true });
-  if (!(options['out.format'] in encodedFormats)) {
-    const known = Object.keys(encodedFormats).join(' and ');
-    add(
-      'out.format',
-      `Invalid value ${options['out.format']} for configuration out.format: this version writes ${known} only`,
-    );
-  }
-  try {
-    if (options['timestamp.initial'] !== null) parseInitialTime(options['timestamp.initial'], Date.now());
-  } catch (error) {
-    add('timestamp.initial', toError(error).message);
-  }
-  return [...problems, ...(await checkConnection(options, silentLogger))];
+  const problems = settingProblems(config).map(({ option, message }): OptionResult => {
+    return { name: option, value: null, recommendedValues: [], errors: [message], visible: true };
+  });
+  return [...problems, ...(await checkConnection(parseOptions(sourceOptions, config), silentLogger))];
 }
 
 export const dbSource: SourceConnectorPlugin = {

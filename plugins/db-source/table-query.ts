@@ -1,101 +1,168 @@
-import { quoteIdentifier, quoteTable, type Table, type TableColumn } from '../../src/index.ts';
+import { quoteIdentifier, quoteLiteral } from '../../src/index.ts';
+import type { TablePosition } from './position.ts';
+import type { TableOrder } from './table-order.ts';
+import type { SourceTable } from './tables.ts';
 
-/** Where reading of a table has come to. */
-export type TablePosition =
-  /** Nothing read yet: rows from this time on. Times are microseconds since the epoch in the server's own digits. */
-  | { readonly kind: 'from'; readonly micros: string }
-  /** With a unique key: the time and key of the last row, as the server's text. */
-  | { readonly kind: 'after'; readonly micros: string; readonly key: readonly string[] }
-  /** Without one: how many rows of exactly this time were read. */
-  | { readonly kind: 'counted'; readonly micros: string; readonly rowsAtTime: number };
+const MICROS_PER_DAY = 86_400_000_000n;
+/** Transaction ids in rows have 32 bits and wrap around; those below 3 are not transactions. */
+const XID_MODULUS = 4_294_967_296n;
 
-/** The time before which PostgreSQL has none. */
-export const EARLIEST_MICROS = '-210866803200000000';
-
-/** The column that rows are ordered by: the table's time column, else its first timestamp column. */
-export function timeColumnOf(table: Table): TableColumn | undefined {
-  return (
-    table.columns.find(({ role }) => role === 'time') ?? table.columns.find(({ type }) => type.startsWith('timestamp'))
-  );
-}
-
-/** The unique key without the time; `undefined` when nothing makes rows of one time different. */
-export function keyColumnsOf(table: Table, time: TableColumn): TableColumn[] | undefined {
-  if (table.key.length === 0) return undefined;
-  return table.key
-    .filter((name) => name !== time.name)
-    .flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
-}
-
-export interface Statement {
-  readonly sql: string;
-  readonly parameters: readonly string[];
+/** What a query of new rows reaches to. */
+export interface Reach {
+  /** Length of time from the next existing row on; `undefined`: up to now. */
+  readonly windowMs: number | undefined;
+  /** Rows from this time on are read with the version they have (`versionAt`); `undefined`: none are. */
+  readonly versionsFrom: bigint | undefined;
+  /** Only rows of transactions below this one. */
+  readonly writtenBelow: bigint | undefined;
 }
 
 /**
- * The next rows of a table in order of time, ties in order of the unique key: a row comparison with the last row read, so that
- * a tie is neither cut nor repeated. A query covers `intervalMs` from the next existing row on (0: up to now), which jumps
- * empty stretches. Without a unique key ties are ordered by all columns, and those read already are counted off.
+ * The statements by which a table is read in order, ties in order of the unique key: a row comparison with the last row read, so
+ * that a tie is neither cut nor repeated. Without a unique key ties are ordered by all columns, and those read already are
+ * counted off. Values are literals: each statement is planned for what it asks.
  *
- * The result has the table's columns, then the time in microseconds, then the key without the time.
+ * Results have the table's columns, then one more: transaction, table and place of the row (its version), or NULL.
  */
 export class TableQuery {
+  readonly #order: TableOrder;
   readonly #source: string;
-  readonly #time: string;
+  readonly #holdBackMs: number;
+  readonly #by: string;
   readonly #withoutZone: boolean;
-  readonly #keyColumns: readonly TableColumn[] | undefined;
-  readonly #select: string;
-  readonly #order: string;
-  readonly #interval: string | undefined;
+  readonly #tellsWriter: boolean;
+  readonly #ordering: string;
 
-  constructor(table: Table, time: TableColumn, intervalMs: number) {
+  constructor(table: SourceTable, order: TableOrder, holdBackMs: number) {
+    this.#order = order;
+    this.#source = table.source;
+    this.#holdBackMs = table.tellsWriter ? 0 : holdBackMs;
+    this.#tellsWriter = table.tellsWriter;
+    this.#by = `t.${quoteIdentifier(order.column.name)}`;
+    this.#withoutZone = order.column.type.endsWith('without time zone');
     const columns = table.columns.map(({ name }) => `t.${quoteIdentifier(name)}`);
-    this.#source = `${quoteTable(table.name)} t`;
-    this.#time = `t.${quoteIdentifier(time.name)}`;
-    this.#withoutZone = time.type.endsWith('without time zone');
-    this.#keyColumns = keyColumnsOf(table, time);
-    const key = (this.#keyColumns ?? []).map(({ name }) => `t.${quoteIdentifier(name)}`);
-    const micros = `(extract(epoch from ${this.#time}) * 1000000)::int8`;
-    this.#select = [...columns, micros, ...key].join(', ');
-    const ties = this.#keyColumns === undefined ? columns.map((column) => `${column}::text collate "C"`) : key;
-    this.#order = [this.#time, ...ties].join(', ');
-    this.#interval = intervalMs === 0 ? undefined : `interval '${String(intervalMs)} milliseconds'`;
+    const ties =
+      order.key === undefined
+        ? columns.map((column) => `${column}::text COLLATE "C"`)
+        : order.key.map(({ name }) => `t.${quoteIdentifier(name)}`);
+    this.#ordering = [this.#by, ...ties].join(', ');
   }
 
-  next(position: TablePosition, limit: number): Statement {
-    const parameters = [position.micros, String(limit)];
-    const start = this.#instant('$1');
-    let after = `${this.#time} >= ${start}`;
-    let firstNew = after;
-    let offset = '';
-    if (position.kind === 'after') {
-      const key = this.#keyColumns ?? [];
-      const values = key.map(({ type }, index) => `$${String(index + 3)}::text::${type}`);
-      const columns = key.map(({ name }) => `t.${quoteIdentifier(name)}`);
-      after = `(${[this.#time, ...columns].join(', ')}) > (${[start, ...values].join(', ')})`;
-      firstNew = after;
-      parameters.push(...position.key);
-    } else if (position.kind === 'counted') {
-      // Ties of the last time may still come; the window begins at the next time there is.
-      firstNew = `${this.#time} > ${start}`;
-      offset = ' offset $3::int8';
-      parameters.push(String(position.rowsAtTime));
-    }
-    const real = `${this.#time} > '-infinity'`;
-    const sql = `select ${this.#select} from ${this.#source} where ${after} and ${real} and ${this.#time} <= ${this.#end(firstNew, start)} order by ${this.#order} limit $2::int8${offset}`;
-    return { sql, parameters };
+  /** New rows after a position. */
+  rows(position: TablePosition, reach: Reach): string {
+    const versions = reach.versionsFrom;
+    const version =
+      versions === undefined || !this.#tellsWriter
+        ? 'NULL'
+        : `CASE WHEN ${this.#by} > ${this.#value(versions)} THEN ${VERSION} END`;
+    const offset = position.kind === 'counted' && position.rowsAt > 0 ? ` OFFSET ${String(position.rowsAt)}` : '';
+    const conditions = [...this.#newConditions(position, reach), ...this.#windowEnd(position, reach)];
+    return `SELECT t.*, ${version} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}${offset}`;
   }
 
-  #end(firstNew: string, start: string): string {
-    const now = this.#withoutZone ? "(now() at time zone 'UTC')" : 'now()';
-    if (this.#interval === undefined) return now;
-    const first = `(select min(${this.#time}) from ${this.#source} where ${firstNew} and ${this.#time} > '-infinity')`;
-    return `least(${now}, coalesce(${first}, ${start}) + ${this.#interval})`;
+  /** A condition: there are new rows after a position. */
+  isThereMore(position: TablePosition, reach: Reach): string {
+    const conditions = [...this.#newConditions(position, reach), ...this.#nowEnd()];
+    if (position.kind !== 'counted' || position.rowsAt === 0) return this.#exists(conditions);
+    const tie = `${this.#by} = ${this.#value(position.at)}`;
+    const ties = `(SELECT count(*) FROM ${this.#source} WHERE ${tie}) > ${String(position.rowsAt)}`;
+    return `(${ties} OR ${this.#exists([`${this.#by} > ${this.#value(position.at)}`, ...this.#nowEnd()])})`;
   }
 
-  /** An instant from microseconds since the epoch, without going through a double. */
-  #instant(parameter: string): string {
-    const instant = `(timestamptz 'epoch' + (${parameter}::int8 / 1000000) * interval '1 second' + (${parameter}::int8 % 1000000) * interval '1 microsecond')`;
-    return this.#withoutZone ? `(${instant} at time zone 'UTC')` : instant;
+  /** Rows from `from` up to a position that transactions from `transaction` on have written. */
+  late(position: TablePosition, from: bigint, transaction: bigint): string {
+    if (position.at === undefined) throw new Error('nothing can be late before anything was read');
+    const conditions = [
+      `${this.#by} > ${this.#value(from)}`,
+      this.#upTo(position, position.at),
+      writtenFrom(transaction),
+    ];
+    return `SELECT t.*, ${VERSION} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
   }
+
+  #exists(conditions: readonly string[]): string {
+    return `EXISTS (SELECT FROM ${this.#source}${where(conditions)})`;
+  }
+
+  #newConditions(position: TablePosition, { writtenBelow }: Reach): string[] {
+    const conditions = [this.#after(position)];
+    if (this.#order.kind === 'time') conditions.push(`${this.#by} > '-infinity'`);
+    if (writtenBelow !== undefined) conditions.push(`NOT ${writtenFrom(writtenBelow)}`);
+    return conditions;
+  }
+
+  #after(position: TablePosition): string {
+    if (position.at === undefined) return `${this.#by} IS NOT NULL`;
+    const value = this.#value(position.at);
+    return position.kind === 'after'
+      ? `${this.#beside()} > ${this.#besideValues(position)}`
+      : `${this.#by} >= ${value}`;
+  }
+
+  #upTo(position: TablePosition, at: bigint): string {
+    return position.kind === 'after'
+      ? `${this.#beside()} <= ${this.#besideValues(position)}`
+      : `${this.#by} <= ${this.#value(at)}`;
+  }
+
+  #beside(): string {
+    return `(${[this.#by, ...(this.#order.key ?? []).map(({ name }) => `t.${quoteIdentifier(name)}`)].join(', ')})`;
+  }
+
+  #besideValues(position: TablePosition & { kind: 'after' }): string {
+    const types = (this.#order.key ?? []).map(({ type }) => type);
+    const values = position.key.map((text, index) => `${quoteLiteral(text)}::text::${types[index] ?? 'text'}`);
+    return `(${[this.#value(position.at), ...values].join(', ')})`;
+  }
+
+  /** Now is a bound of the index here, and only a filter in the window's other bound. */
+  #nowEnd(): string[] {
+    if (this.#order.kind !== 'time') return [];
+    const now = this.#withoutZone ? "(now() AT TIME ZONE 'UTC')" : 'now()';
+    const back = this.#holdBackMs === 0 ? '' : ` - ${milliseconds(this.#holdBackMs)}`;
+    return [`${this.#by} <= ${now}${back}`];
+  }
+
+  /** The window begins with the next row there is, which one look into the index tells: empty stretches are jumped. */
+  #windowEnd(position: TablePosition, reach: Reach): string[] {
+    if (this.#order.kind !== 'time' || reach.windowMs === undefined) return this.#nowEnd();
+    const isTied = position.kind === 'counted';
+    const after = isTied ? `${this.#by} > ${this.#value(position.at)}` : this.#after(position);
+    const first = `(SELECT min(${this.#by}) FROM ${this.#source}${where([after, `${this.#by} > '-infinity'`])})`;
+    const end = `${first} + ${milliseconds(reach.windowMs)}`;
+    // Ties of the last time may have come where no later row is.
+    const bound = isTied ? `coalesce(${end}, ${this.#value(position.at)})` : end;
+    return [...this.#nowEnd(), `${this.#by} <= ${bound}`];
+  }
+
+  #value(at: bigint): string {
+    if (this.#order.kind === 'number') return `${String(at)}::${this.#order.column.type}`;
+    // Days and microseconds of a day are exact where an interval is multiplied, which goes through a double.
+    const micros = ((at % MICROS_PER_DAY) + MICROS_PER_DAY) % MICROS_PER_DAY;
+    const days = (at - micros) / MICROS_PER_DAY;
+    const type = this.#withoutZone ? 'timestamp' : 'timestamptz';
+    return `(${type} 'epoch' + ${String(days)} * interval '1 day' + ${String(micros)} * interval '1 microsecond')`;
+  }
+}
+
+const VERSION = "t.xmin::text || ' ' || t.tableoid::text || t.ctid::text";
+
+/** The row was written by this transaction or a later one. */
+function writtenFrom(transaction: bigint): string {
+  const low = String(transaction % XID_MODULUS);
+  return `(t.xmin::text::int8 > 2 AND ((t.xmin::text::int8 - ${low} + 4294967296) & 4294967295) < 2147483648)`;
+}
+
+/** The same of a version as results have it. */
+export function isWrittenFrom(version: string, transaction: bigint): boolean {
+  const xid = Number.parseInt(version, 10);
+  return xid > 2 && ((xid - Number(transaction % XID_MODULUS)) | 0) >= 0;
+}
+
+function milliseconds(count: number): string {
+  return `interval '${String(count)} milliseconds'`;
+}
+
+function where(conditions: readonly string[]): string {
+  return ` WHERE ${conditions.join(' AND ')}`;
 }

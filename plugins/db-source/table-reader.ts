@@ -1,99 +1,301 @@
-import type { Executor, QueryResult, SourceCoordinates, Table } from '../../src/index.ts';
-import { keyColumnsOf, TableQuery, timeColumnOf, type TablePosition } from './table-query.ts';
+import { readTimestamp, type Executor, type QueryResult } from '../../src/index.ts';
+import { checkColumns, type FeedReader, type NextStep, type Page, type ReadRequest, type Row } from './feed-reader.ts';
+import { HeldRead } from './held-read.ts';
+import { LateRows } from './late-rows.ts';
+import { toOffset, type StoredPosition, type TablePosition } from './position.ts';
+import type { TableOrder } from './table-order.ts';
+import { TableQuery, type Reach } from './table-query.ts';
+import type { SourceTable } from './tables.ts';
+import type { Look } from './table-watch.ts';
 
-/** Rows of one query, with the position after each. */
-export interface ReadRows {
-  readonly rows: readonly (readonly (string | null)[])[];
-  readonly positions: readonly TablePosition[];
+/** A query that took less than this may cover twice the time; one that took ten times as long half of it. */
+const QUICK_QUERY_MS = 500;
+/** Windows do not grow beyond some 30,000 years. */
+const MAX_WINDOW_MS = 1e15;
+
+export interface TableReaderOptions {
+  /** 0: up to now in one query. */
+  readonly queryIntervalMs: number;
+  readonly lookBackMs: number;
+  readonly holdBackMs: number;
+  readonly emitsLateRows: boolean;
 }
 
-/** Reads one table forward from a position; knows nothing of records and topics. */
-export class TableReader {
-  readonly table: Table;
+/** One query under way. */
+interface Run {
+  readonly held: HeldRead;
+  readonly startedAt: number;
+  readonly nowMicros: bigint;
+  firstAt: bigint | undefined;
+}
+
+/** The recent past is being looked through for what was committed before `look` was taken. */
+interface LookBack {
+  readonly look: Look;
+  held: HeldRead | undefined;
+}
+
+/**
+ * Reads one table in order from a position.
+ *
+ * settled -> looking back (once per look at the database, where rows of the recent past were read) -> reading a window ->
+ * the next window … -> settled, when now is reached.
+ */
+export class TableReader implements FeedReader {
+  readonly table: SourceTable;
+  readonly order: TableOrder;
   readonly #executor: Executor;
+  readonly #options: TableReaderOptions;
   readonly #query: TableQuery;
-  readonly #keyed: boolean;
+  readonly #orderIndex: number;
+  readonly #keyIndexes: readonly number[];
+  readonly #released = new ReleasedTransactions();
   #position: TablePosition;
+  #late: LateRows | undefined;
+  #windowMs: number | undefined;
+  #run: Run | undefined;
+  #lookBack: LookBack | undefined;
+  #settledLook: Look | undefined;
+  #wasRefusedCursor = false;
 
-  /** `undefined` when the table has no column to order by. */
-  static create(
+  constructor(
     executor: Executor,
-    table: Table,
-    intervalMs: number,
-    position: TablePosition,
-  ): TableReader | undefined {
-    const time = timeColumnOf(table);
-    if (time === undefined) return undefined;
-    const keyed = keyColumnsOf(table, time) !== undefined;
-    return new TableReader(executor, table, new TableQuery(table, time, intervalMs), keyed, position);
-  }
-
-  private constructor(executor: Executor, table: Table, query: TableQuery, keyed: boolean, position: TablePosition) {
+    table: SourceTable,
+    order: TableOrder,
+    stored: StoredPosition,
+    options: TableReaderOptions,
+    look: Look,
+    late?: LateRows,
+  ) {
     this.#executor = executor;
     this.table = table;
-    this.#query = query;
-    this.#keyed = keyed;
-    this.#position = suited(position, keyed);
+    this.order = order;
+    this.#options = options;
+    this.#query = new TableQuery(table, order, options.holdBackMs);
+    this.#orderIndex = table.columns.indexOf(order.column);
+    this.#keyIndexes = (order.key ?? []).map((column) => table.columns.indexOf(column));
+    this.#position = suited(stored.position, order);
+    this.#windowMs =
+      options.queryIntervalMs === 0 || !order.isIndexed || order.kind !== 'time' ? undefined : options.queryIntervalMs;
+    const { transactions } = look;
+    if (table.tellsWriter && transactions !== undefined && options.lookBackMs > 0 && order.kind === 'time') {
+      const { oldest, next } = transactions;
+      this.#late = late ?? new LateRows(options.lookBackMs, look.nowMicros, oldest, next, stored);
+    }
   }
 
-  get position(): TablePosition {
-    return this.#position;
+  get stored(): StoredPosition {
+    return { position: this.#position, transaction: this.#late?.transaction, oid: this.table.oid };
   }
 
-  /** The next rows, at most `limit`; none: nothing new up to now. */
-  async read(limit: number, signal: AbortSignal): Promise<ReadRows> {
-    const { sql, parameters } = this.#query.next(this.#position, limit);
-    const { rows } = await this.#executor.query(sql, parameters, { signal });
-    const positions = this.#positionsOf(rows);
-    this.#position = positions.at(-1) ?? this.#position;
-    return { rows, positions };
+  /** What was sent of the recent past, for a reader that goes on from here. */
+  get lateRows(): LateRows | undefined {
+    return this.#late;
   }
 
-  #positionsOf(rows: QueryResult['rows']): TablePosition[] {
-    const timeAt = this.table.columns.length;
-    let { micros: timeBefore } = this.#position;
-    let rowsAtTime = this.#position.kind === 'counted' ? this.#position.rowsAtTime : 0;
-    return rows.map((row): TablePosition => {
-      const micros = row[timeAt] ?? '';
-      if (this.#keyed) return { kind: 'after', micros, key: row.slice(timeAt + 1).map((value) => value ?? '') };
-      rowsAtTime = micros === timeBefore ? rowsAtTime + 1 : 1;
-      timeBefore = micros;
-      return { kind: 'counted', micros, rowsAtTime };
-    });
+  get isHolding(): boolean {
+    return this.#run?.held.isClosed === false || this.#lookBack?.held?.isClosed === false;
+  }
+
+  /** Without an index each new query sorts the whole table again. */
+  get needsCursor(): boolean {
+    return this.#wasRefusedCursor;
+  }
+
+  /** More was sent lately than should be remembered: a look back makes room. */
+  get isCrowded(): boolean {
+    return this.#late?.isCrowded === true;
+  }
+
+  release(): void {
+    this.#run?.held.close();
+    this.#run = undefined;
+    this.#lookBack?.held?.close();
+    this.#lookBack = undefined;
+  }
+
+  nextStep(look: Look): NextStep {
+    if (this.#isLive()) return { kind: 'read' };
+    this.#settle(look);
+    return { kind: 'check', condition: this.#query.isThereMore(this.#position, this.#reach(look)) };
+  }
+
+  async read(request: ReadRequest): Promise<Page> {
+    this.#forgetClosed();
+    if (this.#lookBack === undefined && this.#run === undefined && this.#settledLook !== request.look) {
+      if (this.#isLive()) this.#lookBack = { look: request.look, held: undefined };
+      else this.#settle(request.look);
+    }
+    return this.#lookBack === undefined ? this.#readOn(request) : this.#readLate(request, this.#lookBack);
+  }
+
+  /** Cursors that were left alone for too long are gone; what they had read is not read again. */
+  #forgetClosed(): void {
+    if (this.#run?.held.isClosed === true) this.#run = undefined;
+    if (this.#lookBack?.held?.isClosed === true) this.#lookBack.held = undefined;
+  }
+
+  /** Rows of the recent past were read, so that others may still be committed among them. */
+  #isLive(): boolean {
+    return this.#late !== undefined && this.#position.at !== undefined && this.#position.at > this.#late.from;
+  }
+
+  #settle(look: Look): void {
+    this.#settledLook = look;
+    this.#late?.settle(look);
+  }
+
+  async #readLate(request: ReadRequest, lookBack: LookBack): Promise<Page> {
+    const late = this.#late;
+    if (late === undefined) throw new Error('there is nothing to look back at');
+    const before = this.stored;
+    try {
+      const sql = this.#query.late(this.#position, late.from, late.transaction);
+      lookBack.held ??= await HeldRead.open(this.#executor, sql, request.maxRows, request.signal);
+      const piece = await lookBack.held.read();
+      const all = this.#checked(piece);
+      const versionAt = this.table.columns.length;
+      const found = all.filter((row) => !late.wasSent(row[versionAt] ?? ''));
+      for (const row of found) late.sent(row[versionAt] ?? null);
+      if (lookBack.held.isClosed) {
+        this.#lookBack = undefined;
+        this.#settle(lookBack.look);
+      }
+      const rows = this.#options.emitsLateRows ? found : [];
+      return { ...this.#page(rows, before), lateRows: found.length, isLast: false };
+    } catch (error) {
+      this.#lookBack = undefined;
+      throw error;
+    }
+  }
+
+  async #readOn(request: ReadRequest): Promise<Page> {
+    const before = this.stored;
+    try {
+      const run = (this.#run ??= await this.#open(request));
+      const piece = await run.held.read();
+      const all = this.#checked(piece);
+      run.firstAt ??= all[0] === undefined ? undefined : this.#at(all[0]);
+      if (!run.held.isClosed && !request.mayHold()) {
+        run.held.close();
+        this.#wasRefusedCursor = !this.order.isIndexed;
+      }
+      const isFull = all.length === request.maxRows;
+      if (run.held.isClosed) this.#run = undefined;
+      const rows = this.#unsent(all);
+      this.#advance(all);
+      const isLast = !isFull && this.#reachedNow(run);
+      if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
+      return { ...this.#page(rows, before), lateRows: 0, isLast };
+    } catch (error) {
+      const startedAt = this.#run?.startedAt;
+      this.#run = undefined;
+      if (startedAt !== undefined) this.#adaptWindow(performance.now() - startedAt);
+      throw error;
+    }
+  }
+
+  async #open({ maxRows, signal, look }: ReadRequest): Promise<Run> {
+    const sql = this.#query.rows(this.#position, this.#reach(look));
+    const startedAt = performance.now();
+    const held = await HeldRead.open(this.#executor, sql, maxRows, signal);
+    return { held, startedAt, nowMicros: look.nowMicros, firstAt: undefined };
+  }
+
+  #reach(look: Look): Reach {
+    return {
+      windowMs: this.#windowMs,
+      versionsFrom: this.#late?.from,
+      writtenBelow:
+        this.order.kind === 'number' && this.table.tellsWriter && this.#options.lookBackMs > 0
+          ? this.#released.below(look, this.#options.lookBackMs)
+          : undefined,
+    };
+  }
+
+  /** Among ties without a key a row may be met again when another one came in between. */
+  #unsent(rows: readonly Row[]): readonly Row[] {
+    const late = this.#late;
+    if (late === undefined) return rows;
+    const versionAt = this.table.columns.length;
+    // Times grow within a page: where the last row has no version none has.
+    if ((rows.at(-1)?.[versionAt] ?? null) === null) return rows;
+    const unsent = this.order.key === undefined ? rows.filter((row) => !late.wasSent(row[versionAt] ?? '')) : rows;
+    for (const row of unsent) late.sent(row[versionAt] ?? null);
+    return unsent;
+  }
+
+  #advance(rows: readonly Row[]): void {
+    const last = rows.at(-1);
+    if (last === undefined) return;
+    const at = this.#at(last);
+    if (this.order.key !== undefined) {
+      this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => last[index] ?? '') };
+      return;
+    }
+    const text = last[this.#orderIndex];
+    let rowsAt = 1;
+    while (rowsAt < rows.length && rows[rows.length - 1 - rowsAt]?.[this.#orderIndex] === text) rowsAt++;
+    const before = this.#position;
+    if (rowsAt === rows.length && before.kind === 'counted' && before.at === at) rowsAt += before.rowsAt;
+    this.#position = { kind: 'counted', at, rowsAt };
+  }
+
+  #at(row: Row): bigint {
+    const text = row[this.#orderIndex] ?? '';
+    if (this.order.kind === 'number') return BigInt(text);
+    const micros = readTimestamp(text);
+    if (typeof micros === 'number' || typeof micros === 'bigint') return BigInt(micros);
+    throw new Error(`the database gave ${text} for a time`);
+  }
+
+  /** Whether the query that ended went up to now, by the clock of the server. */
+  #reachedNow({ firstAt, nowMicros }: Run): boolean {
+    if (this.#windowMs === undefined || firstAt === undefined) return true;
+    return firstAt + BigInt(this.#windowMs) * 1000n >= nowMicros;
+  }
+
+  #adaptWindow(tookMs: number): void {
+    if (this.#windowMs === undefined) return;
+    if (tookMs < QUICK_QUERY_MS) this.#windowMs = Math.min(this.#windowMs * 2, MAX_WINDOW_MS);
+    else if (tookMs > QUICK_QUERY_MS * 10) {
+      this.#windowMs = Math.max(Math.floor(this.#windowMs / 2), this.#options.queryIntervalMs);
+    }
+  }
+
+  /** The rows, when they have the columns that the table is known with. */
+  #checked(piece: QueryResult | undefined): readonly Row[] {
+    if (piece === undefined) return [];
+    checkColumns(this.table, piece.fields, 1);
+    return piece.rows;
+  }
+
+  #page(rows: readonly Row[], before: StoredPosition): Pick<Page, 'rows' | 'offsetBefore' | 'offsetAfter'> {
+    const { kind } = this.order;
+    return { rows, offsetBefore: toOffset(before, kind), offsetAfter: toOffset(this.stored, kind) };
   }
 }
 
 /** A position of the other kind (the table's key came or went) starts again at its time: rows of that time come twice. */
-function suited(position: TablePosition, keyed: boolean): TablePosition {
-  const fits = position.kind === 'from' || (position.kind === 'after') === keyed;
-  return fits ? position : { kind: 'from', micros: position.micros };
+function suited(position: TablePosition, { key }: TableOrder): TablePosition {
+  if (position.kind === 'from') return position;
+  const fits = position.kind === 'after' ? position.key.length === key?.length : key === undefined;
+  return fits ? position : { kind: 'from', at: position.at };
 }
 
-/** Offsets as they are stored: `{"timestamp_us":…,"key":"[…]"}` or `{"timestamp_us":…,"rows":n}`. */
-export function toOffset(position: TablePosition): SourceCoordinates {
-  const time = { timestamp_us: BigInt(position.micros) };
-  if (position.kind === 'after') return { ...time, key: JSON.stringify(position.key) };
-  return position.kind === 'counted' ? { ...time, rows: position.rowsAtTime } : time;
-}
+/**
+ * Which transactions rows are taken of where order must not be broken: those before the oldest that still runs, and at the latest
+ * after the delay all that had begun.
+ */
+class ReleasedTransactions {
+  #seen: { readonly at: bigint; readonly next: bigint }[] = [];
+  #released = 0n;
 
-/** Throws on an offset of another shape, with what it should look like. */
-export function fromOffset(offset: SourceCoordinates, keyWidth: number | undefined): TablePosition {
-  const { timestamp_us: time, key, rows } = offset;
-  if (typeof time !== 'number' && typeof time !== 'bigint') {
-    throw new Error(
-      `the stored offset ${JSON.stringify(offset, bigintText)} is not of the form {"timestamp_us":…,"key":"[…]"}`,
-    );
+  below({ nowMicros, transactions }: Look, delayMs: number): bigint | undefined {
+    if (transactions === undefined) return undefined;
+    if (this.#seen.at(-1)?.at !== nowMicros) this.#seen.push({ at: nowMicros, next: transactions.next });
+    const due = nowMicros - BigInt(delayMs) * 1000n;
+    while (this.#seen[0] !== undefined && this.#seen[0].at <= due) this.#released = this.#seen.shift()?.next ?? 0n;
+    return this.#released > transactions.oldest ? this.#released : transactions.oldest;
   }
-  const micros = time.toString();
-  if (typeof key === 'string') {
-    const values = JSON.parse(key) as unknown;
-    if (Array.isArray(values) && values.length === keyWidth) return { kind: 'after', micros, key: values.map(String) };
-  } else if (rows !== undefined) {
-    return { kind: 'counted', micros, rowsAtTime: Number(rows) };
-  }
-  return { kind: 'from', micros };
-}
-
-function bigintText(_key: string, value: unknown): unknown {
-  return typeof value === 'bigint' ? value.toString() : value;
 }

@@ -147,6 +147,17 @@ export interface SourceTaskContext {
   offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
 }
 
+/** One part of what a task does, such as a table: how it is doing, for status pages and metrics. */
+export interface TaskPart {
+  readonly name: string;
+  /** FAILED: it is tried again; the task itself goes on with its other parts. */
+  readonly state: 'RUNNING' | 'FAILED';
+  /** Why it failed last, while it is FAILED. */
+  readonly error: string | undefined;
+  /** Totals since the task started, by name in camel case (`rows`, `lateRows`). */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
 /** A source task. Calls never overlap, except `commitRecord`, which comes with the producer's acknowledgements. */
 export interface SourceTask {
   start(context: SourceTaskContext): Promise<void>;
@@ -159,6 +170,8 @@ export interface SourceTask {
   commit?(): Promise<void>;
   /** The broker has this record (or a transform dropped it). */
   commitRecord?(record: SourceRecord): void;
+  /** At any time after the start, also while another call runs; costs little. */
+  parts?(): readonly TaskPart[];
   stop(): Promise<void>;
 }
 

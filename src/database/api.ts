@@ -123,6 +123,11 @@ export interface CreationPolicy {
 
 /** What writes rows into tables: an executor, or one transaction of it. */
 export interface TableWriter {
+  /**
+   * Hears what is notified on a channel (NOTIFY). `onLost` is called once when the connection ends; what was notified
+   * from then on is lost. Keeps one connection of the pool until it is closed.
+   */
+  listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
   readonly catalogue: TableCatalogue;
   engine(): Promise<Engine>;
   /**
@@ -141,6 +146,12 @@ export interface TableWriter {
    * database's error when the table cannot be created.
    */
   writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport>;
+}
+
+/** Notifications of one channel, on a connection of their own. */
+export interface Listener {
+  /** Gives the connection back; no notice comes after it. */
+  close(): void;
 }
 
 /**

@@ -4,6 +4,7 @@ import { DatabaseError } from '../errors.ts';
 import type {
   Engine,
   Executor,
+  Listener,
   QueryResult,
   Session,
   SessionOptions,
@@ -16,6 +17,7 @@ import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue, CatalogueSource } from './catalogue.ts';
 import type { Connection } from './connection.ts';
 import type { Condition, Pool } from './pool.ts';
+import { listen } from './listener.ts';
 import { ReadSession } from './read-session.ts';
 import { readEngine } from './engine-mark.ts';
 import { GrowingWriter } from './growing-writer.ts';
@@ -104,6 +106,10 @@ export class PooledExecutor implements Executor {
     options: StatementOptions = {},
   ): Promise<QueryResult> {
     return this.#open().pinned((session) => session.query(sql, parameters, options), {}, 'used', options.signal);
+  }
+
+  async listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener> {
+    return listen(this.#open().pool, channel, onNotice, onLost);
   }
 
   async engine(): Promise<Engine> {

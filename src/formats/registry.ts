@@ -22,7 +22,7 @@ export interface DecodedFormat<Policy> {
 /** A format that a source writes, by its name in `out.format`. */
 export interface EncodedFormat<Policy> {
   /** Units that its times may have; the first is the default. */
-  readonly precisions: readonly Precision[];
+  readonly precisions: readonly [Precision, ...Precision[]];
   /** A row may be several lines, each of which is a message. */
   readonly rowsAreLines: boolean;
   readonly create: (table: EncodedTable, policy?: Policy) => RowEncoder;

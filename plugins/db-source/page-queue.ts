@@ -1,0 +1,117 @@
+import type { Page } from './feed-reader.ts';
+
+/** What came of reading one page. */
+export type Outcome<F> =
+  | { readonly feed: F; readonly page: Page; readonly error?: undefined }
+  | { readonly feed: F; readonly page?: undefined; readonly error: unknown };
+
+/** Pages that are being read or wait to be taken, together: what bounds memory. */
+const MAX_PAGES = 3;
+
+export interface PageQueueParts<F> {
+  readonly read: (feed: F) => Promise<Page>;
+  /** Whether this one may be read now. */
+  readonly mayRead: (feed: F) => boolean;
+}
+
+/**
+ * Lets feeds be read in turn, a page each, a few at the same time, ahead of who takes the pages. A feed's pages are taken in the
+ * order in which they were read.
+ *
+ * A feed is resting -> (`add`) waiting -> being read -> waiting again while it has more, else resting.
+ */
+export class PageQueue<F> {
+  readonly #parts: PageQueueParts<F>;
+  readonly #waiting = new Set<F>();
+  readonly #reading = new Set<F>();
+  /** Being read, and to be read again whatever comes. */
+  readonly #again = new Set<F>();
+  #outcomes: Outcome<F>[] = [];
+  #wake: (() => void) | undefined;
+
+  constructor(parts: PageQueueParts<F>) {
+    this.#parts = parts;
+  }
+
+  /** Whether something will come, or is there. */
+  get isActive(): boolean {
+    return this.#reading.size > 0 || this.#outcomes.length > 0;
+  }
+
+  /** Whether nothing of the feed is under way. */
+  isResting(feed: F): boolean {
+    return !this.#waiting.has(feed) && !this.#reading.has(feed) && !this.#outcomes.some((each) => each.feed === feed);
+  }
+
+  add(feed: F): void {
+    if (this.#reading.has(feed)) this.#again.add(feed);
+    else this.#waiting.add(feed);
+  }
+
+  remove(feed: F): void {
+    this.#waiting.delete(feed);
+    this.#again.delete(feed);
+  }
+
+  peek(): Outcome<F> | undefined {
+    return this.#outcomes[0];
+  }
+
+  take(): Outcome<F> | undefined {
+    const outcome = this.#outcomes.shift();
+    this.pump();
+    return outcome;
+  }
+
+  /** Starts as many reads as there is room for. */
+  pump(): void {
+    for (const feed of this.#waiting) {
+      if (this.#reading.size + this.#outcomes.length >= MAX_PAGES) return;
+      if (this.#reading.has(feed) || !this.#parts.mayRead(feed)) continue;
+      this.#waiting.delete(feed);
+      this.#reading.add(feed);
+      void this.#read(feed);
+    }
+  }
+
+  /** Resolves with the next outcome, with `wake`, or after `timeoutMs`. */
+  async arrival(timeoutMs: number): Promise<void> {
+    if (this.#outcomes.length > 0) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, timeoutMs);
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+    this.#wake = undefined;
+  }
+
+  wake(): void {
+    this.#wake?.();
+  }
+
+  /** Resolves when nothing is being read any more. */
+  async drained(): Promise<void> {
+    this.#waiting.clear();
+    while (this.#reading.size > 0) {
+      this.#outcomes = [];
+      await this.arrival(1000);
+    }
+  }
+
+  async #read(feed: F): Promise<void> {
+    try {
+      const page = await this.#parts.read(feed);
+      this.#reading.delete(feed);
+      this.#outcomes.push({ feed, page });
+      if (this.#again.delete(feed) || !page.isLast) this.#waiting.add(feed);
+    } catch (error) {
+      this.#reading.delete(feed);
+      this.#again.delete(feed);
+      this.#outcomes.push({ feed, error });
+    }
+    this.pump();
+    this.#wake?.();
+  }
+}

@@ -1,0 +1,145 @@
+import {
+  ConfigError,
+  connectionSettings,
+  encodedFormats,
+  javaRegexMatcher,
+  parseOptions,
+  toError,
+  type ConnectionSettings,
+  type ConnectorConfig,
+  type EncodedFormatName,
+  type Precision,
+} from '../../src/index.ts';
+import { parseInitialTime } from './initial-time.ts';
+import { sourceOptions } from './options.ts';
+import type { TopicNaming } from './topic-names.ts';
+
+/** How far back is looked where nothing is set: longer than most writing transactions take. */
+const DEFAULT_DELAY_MS = 10_000;
+
+/** What a source is told, checked and in our own types. Times are microseconds since the epoch. */
+export interface SourceSettings {
+  readonly connection: ConnectionSettings;
+  readonly attempts: number;
+  readonly backoffMs: number;
+  readonly naming: TopicNaming;
+  readonly format: EncodedFormatName;
+  readonly precision: Precision;
+  readonly rowsPerRecord: number;
+  readonly keyColumns: readonly string[];
+  readonly isIncluded: (label: string) => boolean;
+  readonly query: { readonly sql: string; readonly name: string } | undefined;
+  readonly mode: 'timestamp' | 'incrementing' | 'bulk';
+  readonly timeColumn: string | undefined;
+  readonly incrementingColumn: string | undefined;
+  readonly initialMicros: bigint | undefined;
+  /** For tables whose rows tell by which transaction they were written. */
+  readonly lookBackMs: number;
+  /** For what does not tell: rows are read when they are this old. */
+  readonly holdBackMs: number;
+  readonly emitsLateRows: boolean;
+  readonly pollIntervalMs: number;
+  readonly fetchMaxRows: number;
+  /** 0: queries reach up to now. */
+  readonly queryIntervalMs: number;
+  readonly notify: boolean;
+}
+
+/** One thing that is wrong with a configuration. */
+export interface SettingProblem {
+  readonly option: string;
+  readonly message: string;
+}
+
+/** The settings of a configuration; a ConfigError has the first problem. */
+export function sourceSettings(config: ConnectorConfig): SourceSettings {
+  const options = parseOptions(sourceOptions, config);
+  const [problem] = settingProblems(config);
+  if (problem !== undefined) throw new ConfigError(problem.message);
+  const connection = connectionSettings(options);
+  const format = options['out.format'] as EncodedFormatName;
+  const delayMs = options['timestamp.delay.ms'];
+  const { initial } = initialTime(options['timestamp.initial']);
+  const include = options['table.include'].map(javaRegexMatcher);
+  const exclude = options['table.exclude'].map(javaRegexMatcher);
+  const [anyOf, noneOf] = [include, exclude].map((matchers) => (label: string) => matchers.some((is) => is(label)));
+  return {
+    connection,
+    attempts: options['connection.attempts'],
+    backoffMs: options['connection.backoff.ms'],
+    naming: {
+      prefix: options['topic.prefix'],
+      delimiter: options['topic.delimiter'],
+      perTable: options['topic.per.stable'],
+      ignoreDatabase: options['topic.ignore.db'],
+      database: connection.database,
+      format,
+    },
+    format,
+    precision: (options['timestamp.precision'] as Precision | null) ?? encodedFormats[format].precisions[0],
+    rowsPerRecord: options['out.format.rows.per.record'],
+    keyColumns: options['key.columns'],
+    isIncluded: (label) => (include.length === 0 || anyOf?.(label) === true) && noneOf?.(label) === false,
+    query: options.query === null ? undefined : { sql: options.query, name: options['query.name'] },
+    mode: options.mode as SourceSettings['mode'],
+    timeColumn: options['timestamp.column.name'] ?? undefined,
+    incrementingColumn: options['incrementing.column.name'] ?? undefined,
+    initialMicros: initial,
+    lookBackMs: Number(delayMs ?? DEFAULT_DELAY_MS),
+    holdBackMs: Number(delayMs ?? 0),
+    emitsLateRows: options['late.rows'] === 'emit',
+    pollIntervalMs: options['poll.interval.ms'],
+    fetchMaxRows: options['fetch.max.rows'],
+    queryIntervalMs: options['query.interval.ms'],
+    notify: options.notify,
+  };
+}
+
+/** What single options cannot tell: combinations, expressions, times. Takes a configuration whose options are fine one by one. */
+export function settingProblems(config: ConnectorConfig): SettingProblem[] {
+  const options = parseOptions(sourceOptions, config);
+  const problems: SettingProblem[] = [];
+  const add = (option: string, value: unknown, reason: string) =>
+    problems.push({ option, message: `Invalid value ${String(value)} for configuration ${option}: ${reason}` });
+  const format = options['out.format'] as EncodedFormatName;
+  const precision = options['timestamp.precision'];
+  const precisions: readonly string[] = encodedFormats[format].precisions;
+  if (precision !== null && !precisions.includes(precision)) {
+    add('timestamp.precision', precision, `${format} has times in ${precisions.join(', ')}`);
+  }
+  for (const option of ['table.include', 'table.exclude'] as const) {
+    for (const pattern of options[option]) {
+      const reason = regexProblem(pattern);
+      if (reason !== undefined) add(option, pattern, reason);
+    }
+  }
+  const { query, mode } = options;
+  if (query !== null && /;\s*$/.test(query)) add('query', query, 'it must not end in a semicolon');
+  if (query !== null && options['table.include'].length > 0) {
+    add('table.include', options['table.include'].join(','), 'with a query no tables are read');
+  }
+  if (query !== null && mode === 'incrementing' && options['incrementing.column.name'] === null) {
+    add('incrementing.column.name', null, 'a query has no key that could tell the column');
+  }
+  const { message } = initialTime(options['timestamp.initial']);
+  if (message !== undefined) problems.push({ option: 'timestamp.initial', message });
+  return problems;
+}
+
+function initialTime(text: string | null): { initial?: bigint; message?: string } {
+  if (text === null) return {};
+  try {
+    return { initial: BigInt(parseInitialTime(text, Date.now())) };
+  } catch (error) {
+    return { message: toError(error).message };
+  }
+}
+
+function regexProblem(pattern: string): string | undefined {
+  try {
+    javaRegexMatcher(pattern);
+    return undefined;
+  } catch (error) {
+    return `it is no regular expression: ${toError(error).message}`;
+  }
+}

@@ -1,0 +1,51 @@
+import type { TableColumn } from '../../src/index.ts';
+import type { OrderKind } from './position.ts';
+import type { SourceSettings } from './source-settings.ts';
+import type { SourceTable } from './tables.ts';
+
+/** In what order the rows of a table are read. */
+export interface TableOrder {
+  readonly kind: OrderKind;
+  readonly column: TableColumn;
+  /** What makes rows of one value different; `undefined` where nothing does. */
+  readonly key: readonly TableColumn[] | undefined;
+  /** Without an index each query goes through the whole table. */
+  readonly isIndexed: boolean;
+}
+
+/** The order of a table in this mode (`bulk` has none); a text says why there is none. */
+export function tableOrder(table: SourceTable, settings: SourceSettings): TableOrder | string {
+  const column = settings.mode === 'incrementing' ? growingColumn(table, settings) : timeColumn(table, settings);
+  if (typeof column === 'string') return column;
+  return {
+    kind: settings.mode === 'incrementing' ? 'number' : 'time',
+    column,
+    key: keyBeside(table, column),
+    isIndexed: table.indexedColumns.includes(column.name),
+  };
+}
+
+function timeColumn(table: SourceTable, { timeColumn: wanted }: SourceSettings): TableColumn | string {
+  const isTime = ({ type }: TableColumn) => type.startsWith('timestamp');
+  if (wanted !== undefined) {
+    const column = table.columns.find(({ name }) => name === wanted);
+    return column !== undefined && isTime(column) ? column : `it has no timestamp column ${wanted}`;
+  }
+  const column = table.columns.find(({ role }) => role === 'time') ?? table.columns.find(isTime);
+  return column ?? 'it has no timestamp column to read it by';
+}
+
+function growingColumn(table: SourceTable, { incrementingColumn: wanted }: SourceSettings): TableColumn | string {
+  const isNumber = ({ type }: TableColumn) => /^(smallint|integer|bigint|numeric\(\d+(,0)?\))$/.test(type);
+  const name = wanted ?? (table.key.length === 1 ? table.key[0] : undefined);
+  const column = table.columns.find((each) => each.name === name);
+  if (column !== undefined && isNumber(column)) return column;
+  return wanted === undefined ? 'its key is not one integer column' : `it has no integer column ${wanted}`;
+}
+
+function keyBeside(table: SourceTable, order: TableColumn): TableColumn[] | undefined {
+  if (table.key.length === 0) return undefined;
+  return table.key
+    .filter((name) => name !== order.name)
+    .flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
+}
