@@ -18,6 +18,7 @@ class OriginalsClient {
   readonly #executor: Executor;
   readonly #database: string;
   readonly notices: string[] = [];
+  dedupRule: TranslationContext['dedupRule'];
 
   constructor(executor: Executor, database: string) {
     this.#executor = executor;
@@ -56,7 +57,12 @@ class OriginalsClient {
       const table = await this.#executor.catalogue.refresh(name);
       if (table !== undefined) known.set(JSON.stringify([name.schema, name.name]), table);
     }
-    return { database: this.#database, table: ({ schema, name }) => known.get(JSON.stringify([schema, name])) };
+    const { dedupRule } = this;
+    return {
+      database: this.#database,
+      dedupRule,
+      table: ({ schema, name }) => known.get(JSON.stringify([schema, name])),
+    };
   }
 }
 
@@ -109,6 +115,28 @@ describe('the original’s SQL on PostgreSQL', () => {
       'insert into meters values (1700000000000, 1, "here"), (1700000000000, 2, "here"), (1700000000001, 3, "here")';
     await client.run(`${insert};${insert}; insert into meters (ts, location) values (1700000000001, 'here')`);
     assert.deepEqual(await client.run(`SELECT power FROM meters WHERE location = 'here' ORDER BY ts`), [['2'], [null]]);
+  });
+
+  it('stores the last of several rows with one key, however the key is written', async () => {
+    await client.run(
+      'CREATE TABLE spelled (ts TIMESTAMP, v INT, note VARCHAR(3)) TAGS (t VARCHAR NOT NULL) PRIMARY TAGS (t)',
+    );
+    const insert = `INSERT INTO spelled VALUES (1000, 1, "a", "x"), ("1970-01-01 00:00:01Z", 2, NULL, 'x'),
+      ('1970-01-01 01:00:01.0004+01', 3, 'c', lower('X')), (2000, 4, 'd', 'x')`;
+    const rows = [
+      ['3', 'c', '1'],
+      ['4', 'd', '2'],
+    ];
+    const stored = 'SELECT v, note, extract(epoch FROM ts)::int FROM spelled ORDER BY ts';
+    await client.run(insert);
+    assert.deepEqual(await client.run(stored), rows);
+    await client.run(insert);
+    assert.deepEqual(await client.run(stored), rows);
+    await assert.rejects(client.run(insert.replace("'c'", "'long'")), sqlstate('22001'));
+    client.dedupRule = 'merge';
+    await client.run(insert.replace("3, 'c'", 'NULL, NULL'));
+    assert.deepEqual(await client.run(stored), [['2', 'a', '1'], rows[1]]);
+    client.dedupRule = undefined;
   });
 
   it('shows a table as a statement that makes the same table', async () => {

@@ -38,10 +38,14 @@ export function translateDuplicate(text: string, context: TranslationContext): R
   if (table === undefined || !isTimeSeries(table) || table.key.length === 0) return undefined;
   const body = readBody(scanner, head, table, true);
   if (body === undefined || body.hasConflictClause) return undefined;
-  const rule = context.dedupRule ?? 'override';
+  return run([statementOf(text, head, target, body, seriesConflictClause(head, table, context))]);
+}
+
+/** What becomes of a stored row of a time-series table with the key of a row that is inserted. */
+export function seriesConflictClause(head: InsertHead, table: KnownTable, context: TranslationContext): string {
   const others = table.columns.filter((column) => column.generated !== true && !table.key.includes(column.name));
   const stored = head.alias ?? head.parts.at(-1) ?? '';
-  return run([statementOf(text, head, target, body, conflictClause(rule, table.key, others, stored))]);
+  return conflictClause(context.dedupRule ?? 'override', table.key, others, stored);
 }
 
 interface Body {

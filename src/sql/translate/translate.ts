@@ -10,6 +10,7 @@ import { translateDatabase, translateDropDatabase, translateRole, translateSerie
 import { candidateTables, readInsertHead } from './insert-head.ts';
 import { translateDuplicate, translateInsert } from './insert-statement.ts';
 import { refuseLongNames } from './long-names.ts';
+import { translateRepeatedKeys } from './repeated-keys.ts';
 import { isSeriesTable, translateSeriesTable } from './series-table.ts';
 import { translateShow } from './show.ts';
 import { Refused, run } from './translation.ts';
@@ -33,12 +34,14 @@ const UNDEFINED_TABLE: ReadonlySet<string> = new Set(['42P01', '3F000']);
 const UNDEFINED_TYPE = '42704';
 const UNFIT_OPERAND: ReadonlySet<string> = new Set(['42703', '42883', '42804']);
 const UNIQUE_VIOLATION = '23505';
+const REPEATED_KEY = '21000';
 
 /**
  * What to run instead of a statement that the database has just refused with this SQLSTATE, `undefined` to leave it at
  * that. It may be refused again with another SQLSTATE; each call changes something, so that three rounds are enough.
  *
  * 23505 INSERT into a time-series table: a row with the same key is replaced (or as `dedupRule` says);
+ * 21000 the same, where two of its rows have one key although they are written differently;
  * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments;
  * 42704 type names; 42P01, 3F000 the current database's name before a table's.
  */
@@ -49,6 +52,7 @@ export function translateRefused(
 ): Exclude<Translation, { kind: 'use' | 'set-cluster-setting' | 'show-cluster-setting' }> | undefined {
   return refusing(() => {
     if (sqlstate === UNIQUE_VIOLATION) return translateDuplicate(sql, context);
+    if (sqlstate === REPEATED_KEY) return translateRepeatedKeys(sql, context);
     const reader = readerOf(sql);
     if (reader === undefined) return undefined;
     if (UNFIT_OPERAND.has(sqlstate)) return runOrNothing(translateConditions(reader, context));
@@ -63,7 +67,8 @@ export function translateRefused(
  */
 export function tablesNeeded(sql: string, database: string, sqlstate?: string): readonly TableName[] {
   const word = firstWord(sql);
-  if ((word === 'INSERT' || word === 'UPSERT') && (sqlstate === undefined || sqlstate === UNIQUE_VIOLATION)) {
+  const isOfKeys = sqlstate === UNIQUE_VIOLATION || sqlstate === REPEATED_KEY;
+  if ((word === 'INSERT' || word === 'UPSERT') && (sqlstate === undefined || isOfKeys)) {
     const head = readInsertHead(new Scanner(sql));
     return head === undefined ? [] : candidateTables(head.parts, database);
   }

@@ -219,6 +219,24 @@ describe('an INSERT that met a stored key', () => {
     );
   });
 
+  it('has the database find the rows with one key where they are written differently, and takes the last', () => {
+    const sql = `INSERT INTO meters (location, ts, power) VALUES ('a', 5, 1), ('a', '1970-01-01 00:00:00.0051Z', lower('2')::int)`;
+    const once = afterRefusal(sql, '23505') ?? '';
+    assert.equal(
+      afterRefusal(once, '21000'),
+      `INSERT INTO meters (location, ts, power) SELECT c1, c2, c3 FROM (SELECT DISTINCT ON (c2, c1) * FROM (VALUES ` +
+        `(('a')::text, ('1970-01-01 00:00:00.005000+00')::timestamp(3) with time zone, (1)::integer, 1), ` +
+        `(('a')::text, ('1970-01-01 00:00:00.0051Z')::timestamp(3) with time zone, (lower('2')::int)::integer, 2)) ` +
+        `AS input(c1, c2, c3, n) ORDER BY c2, c1, n DESC) AS last ON CONFLICT ("ts", "location") ${set}`,
+    );
+    assert.equal(afterRefusal(sql, '21000'), undefined);
+    assert.equal(afterRefusal(once.replace("'a'", 'DEFAULT'), '21000'), undefined);
+    assert.equal(
+      afterRefusal('INSERT INTO log (id) VALUES (1), (1) ON CONFLICT (id) DO UPDATE SET id = 1', '21000'),
+      undefined,
+    );
+  });
+
   it('stays refused for other tables, with a conflict clause of its own, and the second time', () => {
     assert.equal(afterRefusal('INSERT INTO log (id) VALUES (1)', '23505'), undefined);
     assert.equal(

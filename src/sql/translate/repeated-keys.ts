@@ -1,0 +1,77 @@
+import { Scanner } from '../lexer.ts';
+import { readInsertHead, resolveTable } from './insert-head.ts';
+import { seriesConflictClause } from './insert-statement.ts';
+import { insertRows } from './insert-rows.ts';
+import { isTimeSeries, type KnownColumn, run, type RunTranslation, type TranslationContext } from './translation.ts';
+
+/**
+ * The INSERT of `translateDuplicate` that was refused because two of its rows have one key (21000), although they are
+ * written differently: times as a number and as text, or that the column rounds to one. The database finds the equal ones
+ * once the cells have the columns' types: the last row wins, with `merge` the last cell that is not null. `undefined` for
+ * all other statements, and where a cell is DEFAULT.
+ */
+export function translateRepeatedKeys(text: string, context: TranslationContext): RunTranslation | undefined {
+  const scanner = new Scanner(text);
+  const head = readInsertHead(scanner);
+  if (head?.verb !== 'INSERT' || head.source !== 'VALUES' || head.columns === undefined) return undefined;
+  const { table } = resolveTable(head.parts, context);
+  if (table === undefined || !isTimeSeries(table)) return undefined;
+  const columns = head.columns.map((name) => table.columns.find((column) => column.name === name));
+  const key = table.key.map((name) => columns.findIndex((column) => column?.name === name));
+  const known = columns.filter((column) => column !== undefined);
+  if (known.length < columns.length || key.length === 0 || key.includes(-1)) return undefined;
+  const rows = typedRows(scanner, known);
+  const tail = text.slice(scanner.start);
+  if (rows === undefined || !tail.startsWith(seriesConflictClause(head, table, context).trim())) return undefined;
+  const cells = known.map((_, index) => `c${String(index + 1)}`);
+  const keyCells = key.map((index) => cells[index] ?? '').join(', ');
+  const input = `(VALUES ${rows}) AS input(${cells.join(', ')}, n)`;
+  const chosen =
+    context.dedupRule === 'merge'
+      ? `${cells.map((cell, index) => merged(cell, key.includes(index))).join(', ')} FROM ${input} GROUP BY ${keyCells}`
+      : `${cells.join(', ')} FROM (SELECT DISTINCT ON (${keyCells}) * FROM ${input} ORDER BY ${keyCells}, n DESC) AS last`;
+  return run([`${text.slice(0, head.sourceStart)}SELECT ${chosen} ${tail}`]);
+}
+
+function merged(cell: string, isKey: boolean): string {
+  return isKey ? cell : `(array_agg(${cell} ORDER BY n DESC) FILTER (WHERE ${cell} IS NOT NULL))[1]`;
+}
+
+/** The rows with their cells cast to their columns' types and their number behind; the scanner stands behind them. */
+function typedRows(scanner: Scanner, columns: readonly KnownColumn[]): string | undefined {
+  const casts = columns.map(castOf);
+  const rows: string[] = [];
+  const reading = insertRows(scanner, { columns: [] });
+  for (;;) {
+    const step = reading.next();
+    if (step.done === true) return step.value ? rows.join(', ') : undefined;
+    const cells = cellsOf(step.value.text);
+    if (cells.length !== columns.length || cells.some((cell) => /^default$/i.test(cell))) return undefined;
+    rows.push(
+      `(${cells.map((cell, index) => `(${cell})${casts[index] ?? ''}`).join(', ')}, ${String(rows.length + 1)})`,
+    );
+  }
+}
+
+/** What makes keys comparable. Texts are not cut to their length: the column refuses those that are too long. */
+function castOf({ type }: KnownColumn): string {
+  if (type.startsWith('bit')) return '';
+  return `::${type.startsWith('character') ? 'text' : type}`;
+}
+
+/** The cells of `(…, …)`. */
+function cellsOf(row: string): string[] {
+  const cells: string[] = [];
+  const scanner = new Scanner(row);
+  let depth = 0;
+  let start = 1;
+  while (scanner.next()) {
+    const sign = scanner.kind === 'punctuation' ? row.charAt(scanner.start) : '';
+    if (sign === '(' || sign === '[') depth += 1;
+    else if (sign === ')' || sign === ']') depth -= 1;
+    if (depth > 1 || (depth === 1 && sign !== ',') || (depth === 0 && sign !== ')')) continue;
+    cells.push(row.slice(start, scanner.start).trim());
+    start = scanner.end;
+  }
+  return cells;
+}
