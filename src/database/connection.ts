@@ -3,6 +3,7 @@ import type pg from 'pg';
 import { DatabaseError } from '../errors.ts';
 import type { QueryResult, StatementOptions } from './api.ts';
 import { requestCancel } from './cancel.ts';
+import { copyIn } from './copy-in.ts';
 import { isRollback, toDatabaseError } from './sqlstate.ts';
 
 /** How long a cancelled statement may go on before its connection is cut. */
@@ -21,7 +22,7 @@ export interface Statement {
 }
 
 /** What runs statements: a connection, or one with savepoints around each. */
-export type StatementRunner = Pick<Connection, 'run'>;
+export type StatementRunner = Pick<Connection, 'run' | 'copyIn'>;
 
 /** Every value stays the server's text: int8, numeric and timestamps lose nothing on the way. */
 export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value };
@@ -76,6 +77,11 @@ export class Connection {
     };
     const result = await this.interruptible(options, () => this.client.query<(string | null)[]>(config));
     return toQueryResult(result, result.rows);
+  }
+
+  /** Runs a `COPY … FROM STDIN`; `messages`: CopyData and CopyDone as they go over the wire. */
+  async copyIn(text: string, messages: Buffer, options: StatementOptions = {}): Promise<void> {
+    await this.interruptible(options, () => copyIn(this.client, text, messages));
   }
 
   /** Runs a text of several statements of our own by the simple protocol. */

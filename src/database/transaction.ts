@@ -79,6 +79,7 @@ class Transaction implements TableWriter {
     const run = (sql: string): Promise<unknown> => session.query(sql);
     const runner: StatementRunner = {
       run: (statement, options) => savepoint(run, () => connection.run(statement, options)),
+      copyIn: (...call) => savepoint(run, () => connection.copyIn(...call)),
     };
     const inner: Session = {
       query: (...call) => session.query(...call),

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ColumnCells, RowBatch, RowGroup } from '../data/row-batch.ts';
 import type { ColumnTarget } from '../sql/column-type.ts';
+import { copyScript } from '../sql/copy-binary.ts';
 import { type Conflict, deleteStatement, type InsertColumn, insertStatement, updateStatement } from '../sql/insert.ts';
 import type { WritePolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
@@ -17,6 +18,8 @@ export interface PlannedColumn {
 /** How batches with these columns are written to this table; kept per table and set of columns. */
 export interface WritePlan {
   readonly statement: PreparedText;
+  /** `COPY`, the fastest way to store rows for as long as none of their keys is met; absent where stored rows change. */
+  readonly copy: CopyPlan | undefined;
   /** The same without regard to stored rows, for as long as there are none with the same keys; absent without a key. */
   readonly firstTry: { readonly statement: PreparedText; readonly hope: FirstTryHope } | undefined;
   readonly columns: readonly PlannedColumn[];
@@ -38,6 +41,13 @@ export interface PlanRequest {
   readonly batch: { readonly columns: BatchColumns; readonly key?: RowBatch['key'] };
   /** `undefined`: all columns are stored. */
   readonly group: RowGroup | undefined;
+}
+
+export interface CopyPlan {
+  readonly text: string;
+  readonly hope: FirstTryHope;
+  /** Set when the server refused to copy into this table at all (a view, row-level security). */
+  refused: boolean;
 }
 
 export interface PreparedText {
@@ -101,9 +111,20 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     const inputs = columns.map((column) => inputColumn(column, policy));
     return named(columns.length === 0 ? '' : statementText(operation, table, inputs, on, wanted));
   };
+  const hope = hopeOf(table);
   return {
     statement: prepared(conflict),
-    firstTry: conflict === undefined ? undefined : { statement: prepared(undefined), hope: hopeOf(table) },
+    copy: changesOnly
+      ? undefined
+      : {
+          text: copyScript(
+            table.name,
+            columns.map(({ column }) => column),
+          ),
+          hope,
+          refused: false,
+        },
+    firstTry: conflict === undefined ? undefined : { statement: prepared(undefined), hope },
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,

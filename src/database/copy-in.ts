@@ -1,0 +1,61 @@
+import type pg from 'pg';
+
+/** What of the driver's connection a query of one's own may use. */
+interface WireConnection {
+  query(text: string): void;
+  readonly stream: { write(bytes: Buffer): boolean };
+}
+
+/**
+ * Sends statements of which the last is a COPY, and its data at once: while the server takes them in nothing here has to be woken. After an error the
+ * server passes over data that is still coming (PostgreSQL's documentation, "Message Flow", COPY operations).
+ *
+ * The driver calls these methods by their names (`pg.Submittable` and pg/lib/client.js).
+ */
+class CopyIn {
+  readonly #text: string;
+  readonly #messages: Buffer;
+  readonly #settle: (error: Error | undefined) => void;
+
+  constructor(text: string, messages: Buffer, settle: (error: Error | undefined) => void) {
+    this.#text = text;
+    this.#messages = messages;
+    this.#settle = settle;
+  }
+
+  submit(connection: unknown): void {
+    const wire = connection as WireConnection;
+    wire.query(this.#text);
+    wire.stream.write(this.#messages);
+  }
+
+  handleError(error: Error): void {
+    this.#settle(error);
+  }
+
+  handleReadyForQuery(): void {
+    this.#settle(undefined);
+  }
+
+  /** The data is on its way already. */
+  readonly handleCopyInResponse = nothing;
+  readonly handleRowDescription = nothing;
+  readonly handleDataRow = nothing;
+  readonly handleCommandComplete = nothing;
+}
+
+function nothing(): void {
+  return;
+}
+
+/** Resolves when the rows are stored; rejects with the driver's error. */
+export function copyIn(client: pg.Client, text: string, messages: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    client.query(
+      new CopyIn(text, messages, (error) => {
+        if (error === undefined) resolve();
+        else reject(error);
+      }),
+    );
+  });
+}
