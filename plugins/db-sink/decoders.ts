@@ -29,7 +29,7 @@ const jsonDb: SinkFormat = {
         precision: precision ?? 'ms',
         timestampsAs: TIMESTAMPS_AS[engine],
         tagsWhenAbsent: engine === 'relational' ? 'none' : 'table-name',
-        unknownKeys: options['unknown.columns'] as 'fault' | 'ignore',
+        unknownKeys: options['unknown.columns'] as 'fault' | 'ignore' | 'add',
       }),
     ),
 };

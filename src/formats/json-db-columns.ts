@@ -4,7 +4,7 @@ import { shown } from './excerpt.ts';
 import { KIND_OF_FAMILY, valueFamily, type ValueFamily } from './type-families.ts';
 
 /** PostgreSQL's limit. */
-const MAX_COLUMNS = 1_600;
+export const MAX_COLUMNS = 1_600;
 
 /** A column of a json_db message: its shape, and how its values are read. */
 export interface JsonDbColumn extends ColumnShape {
@@ -61,6 +61,21 @@ export function describeTable(
   }));
   const shape = { exact: true, columns: shapes };
   return { name, columns: described, indexes, shape, signature: JSON.stringify(shapes) };
+}
+
+const TYPE_OF_VALUE: Readonly<Record<string, string>> = {
+  number: 'FLOAT8',
+  string: 'VARCHAR',
+  true: 'BOOL',
+  false: 'BOOL',
+  object: 'JSONB',
+  array: 'JSONB',
+};
+
+/** A column for a value that the message does not describe; `undefined` for null, which says nothing of its type. */
+export function columnOfValue(name: string, value: string | undefined): JsonDbColumn | undefined {
+  const type = TYPE_OF_VALUE[value ?? ''];
+  return type === undefined ? undefined : column({ name, type }, 'data', true);
 }
 
 function dataColumn(text: ColumnText, index: number): JsonDbColumn {

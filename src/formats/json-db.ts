@@ -1,12 +1,13 @@
 import type { Fault, Origin } from '../data/fault.ts';
 import type { MessageBlock } from '../data/message-block.ts';
 import { RowBatchBuilder, type OpenColumn } from '../data/row-batch-builder.ts';
+import type { TableShape } from '../data/table-shape.ts';
 import { standsAt } from '../data/text-at.ts';
 import { BlockText } from './block-text.ts';
 import { shown } from './excerpt.ts';
 import type { Decoded, Decoder, DecodedRows, Precision } from './format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
-import type { JsonDbColumn, JsonDbTable } from './json-db-columns.ts';
+import { columnOfValue, MAX_COLUMNS, type JsonDbColumn, type JsonDbTable } from './json-db-columns.ts';
 import { notJson, readEnvelope, type JsonDbEnvelope } from './json-db-envelope.ts';
 import { JsonScanner } from './json-scan.ts';
 import { messageText, ownText } from './message-text.ts';
@@ -17,8 +18,8 @@ export interface JsonDbPolicy {
   readonly precision?: Precision | undefined;
   /** Default `either`. Time-series databases document integers, relational ones strings. */
   readonly timestampsAs?: TimestampsAs | undefined;
-  /** What a key of a row does that is neither column nor tag; default `fault`. */
-  readonly unknownKeys?: 'fault' | 'ignore' | undefined;
+  /** What a key of a row does that is neither column nor tag; `add`: it is a column, of the type of its first value. Default `fault`. */
+  readonly unknownKeys?: 'fault' | 'ignore' | 'add' | undefined;
   /** Whether a table without tags gets its own name as primary tag; default `table-name`. */
   readonly tagsWhenAbsent?: 'table-name' | 'none' | undefined;
 }
@@ -47,10 +48,17 @@ interface KnownEnvelope extends JsonDbEnvelope {
   open: OpenRows | undefined;
 }
 
+interface BatchColumn {
+  readonly described: JsonDbColumn;
+  readonly filled: OpenColumn;
+}
+
 interface OpenRows {
   readonly table: JsonDbTable;
   readonly rows: RowBatchBuilder;
-  readonly columns: readonly { readonly described: JsonDbColumn; readonly filled: OpenColumn }[];
+  readonly columns: readonly BatchColumn[];
+  /** Columns that the message does not describe. */
+  readonly added: Map<string, BatchColumn>;
   readonly nameTag: OpenColumn | undefined;
   /** False when rows of another shape of the same table came since. */
   current: boolean;
@@ -63,7 +71,7 @@ interface OpenRows {
  * does not fit is a fault of its own. Rows of one table whose description changes go to a new batch, in order.
  */
 export class JsonDbDecoder implements Decoder {
-  readonly #unknownKeys: 'fault' | 'ignore';
+  readonly #unknownKeys: 'fault' | 'ignore' | 'add';
   readonly #tagsWhenAbsent: 'table-name' | 'none';
   readonly #scanner = new JsonScanner();
   readonly #blockText = new BlockText();
@@ -142,7 +150,7 @@ export class JsonDbDecoder implements Decoder {
   take(): Decoded {
     const rows: DecodedRows[] = this.#batches
       .filter((batch) => batch.rows.rowCount > 0)
-      .map(({ rows: batch, table }) => ({ batch: batch.build(), shape: table.shape }));
+      .map((batch) => ({ shape: shapeOf(batch), batch: batch.rows.build() }));
     const faults = this.#faults;
     for (const envelope of this.#envelopes) envelope.open = undefined;
     this.#blockText.close();
@@ -307,10 +315,11 @@ export class JsonDbDecoder implements Decoder {
   /** Reads a value into its column; `undefined` where the text is not JSON. */
   #cell(open: OpenRows, key: RowKey): RowProblem | undefined {
     const scanner = this.#scanner;
-    const column = open.columns[key.column];
+    const column = open.columns[key.column] ?? this.#addedColumn(open, key);
     if (column === undefined) {
+      const isNull = scanner.peek() === 'null';
       if (!scanner.value()) return undefined;
-      if (this.#unknownKeys === 'ignore') return FITS;
+      if (this.#unknownKeys === 'ignore' || (this.#unknownKeys === 'add' && isNull)) return FITS;
       return { text: `the key ${shown(key.name)} is neither a column nor a tag`, column: key.name };
     }
     const { described, filled } = column;
@@ -323,6 +332,26 @@ export class JsonDbDecoder implements Decoder {
     filled.cells.push(cell);
     return FITS;
   }
+
+  /** The column of a key that the message does not describe, made for its first value. */
+  #addedColumn(open: OpenRows, { name }: RowKey): BatchColumn | undefined {
+    if (this.#unknownKeys !== 'add') return undefined;
+    const known = open.added.get(name);
+    if (known !== undefined || open.rows.columns.length >= MAX_COLUMNS) return known;
+    const described = columnOfValue(name, this.#scanner.peek());
+    if (described === undefined) return undefined;
+    const column = { described, filled: open.rows.addColumn(name, described.role, described.kind) };
+    open.added.set(name, column);
+    return column;
+  }
+}
+
+/** With the added columns that rows have values in. */
+function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
+  const filled = [...added.values()].filter(({ filled: { cells } }) => cells.some((cell) => cell !== null));
+  return filled.length === 0
+    ? shape
+    : { ...shape, columns: [...shape.columns, ...filled.map(({ described }) => described)] };
 }
 
 /** A record of a block, whose rows are given up altogether when one is bad. */
@@ -345,7 +374,7 @@ function openRows(table: JsonDbTable): OpenRows {
     filled: rows.addColumn(described.name, described.role, described.kind),
   }));
   const nameTag = columns.find(({ described }) => described.isNameTag)?.filled;
-  return { table, rows, columns, nameTag, current: true };
+  return { table, rows, columns, added: new Map(), nameTag, current: true };
 }
 
 /** The tag that stands for the table's name is not null where a row does not give it. */

@@ -280,6 +280,40 @@ describe('a bad json_db row', () => {
     assert.deepEqual(rows[0]?.batch.columns[0]?.cells, [6_000]);
   });
 
+  it('is a row with columns for its unknown keys where those are added', () => {
+    const { rows, faults } = decode(
+      [
+        message('{"ts":1,"site":"a"},{"ts":2,"site":"a","f":1,"s":"x","none":null}'),
+        message('{"ts":3,"site":"b","b":true,"j":{"k":[1]},"f":2.5}'),
+        message('{"ts":4,"site":"b","f":"text"},{"ts":5,"site":"b","f":3,"f":4},{"ts":6,"site":"b","n":6}'),
+        message('{"ts":7,"site":"b","lost":1'),
+      ],
+      { unknownKeys: 'add' },
+    );
+    assert.equal(rows.length, 1);
+    assert.deepEqual(columnsOf(rows[0]?.batch).slice(5), [
+      'f float data',
+      's text data',
+      'b bool data',
+      'j json data',
+      'lost float data',
+    ]);
+    assert.deepEqual(
+      rowsOf(rows[0]?.batch).map(({ ts, f, s, b, j }) => [ts, f, s, b, j]),
+      [
+        [1000, null, null, null, null],
+        [2000, 1, 'x', null, null],
+        [3000, 2.5, null, true, '{"k":[1]}'],
+        [6000, null, null, null, null],
+      ],
+    );
+    const added = rows[0]?.shape?.columns
+      .slice(5)
+      .map(({ name, type, nullable }) => `${name} ${type} ${String(nullable)}`);
+    assert.deepEqual(added, ['f FLOAT8 true', 's VARCHAR true', 'b BOOL true', 'j JSONB true']);
+    assert.equal(faults.length, 3);
+  });
+
   it('is a row without the unknown key where those are ignored', () => {
     const { rows, faults } = decode([message('{"oops":[1,"x"],"ts":1,"site":"a"}'), message('{"other":null,"ts":2}')], {
       unknownKeys: 'ignore',
