@@ -4,10 +4,14 @@ import { DatabaseError } from '../errors.ts';
 interface TypeRule {
   readonly postgres: string;
   readonly length: 'none' | 'characters' | 'precision' | 'bits';
+  /** Without a number. */
+  readonly defaultLength?: number;
 }
 
 const plain = (postgres: string): TypeRule => ({ postgres, length: 'none' });
 const characters = (postgres: string): TypeRule => ({ postgres, length: 'characters' });
+/** The original gives such a value back as it was written; PostgreSQL's char(n) would fill it up with blanks. */
+const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultLength: 1 };
 
 /**
  * Names as the documents, the original's SQL and PostgreSQL write them. INT and INTEGER are 8 bytes wide, as in the
@@ -39,10 +43,10 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
   ['NUMERIC', { postgres: 'numeric', length: 'precision' }],
   ['BOOL', plain('bool')],
   ['BOOLEAN', plain('bool')],
-  ['CHAR', characters('char')],
-  ['CHARACTER', characters('char')],
+  ['CHAR', UNPADDED],
+  ['CHARACTER', UNPADDED],
+  ['NCHAR', UNPADDED],
   ['BPCHAR', characters('char')],
-  ['NCHAR', characters('char')],
   ['VARCHAR', characters('varchar')],
   ['CHARACTER VARYING', characters('varchar')],
   ['NVARCHAR', characters('varchar')],
@@ -91,7 +95,7 @@ function modifier(rule: TypeRule, length: number | undefined, first: string | un
     case 'none':
       return '';
     case 'characters': {
-      const count = length ?? (first === undefined ? undefined : Number(first));
+      const count = length ?? (first === undefined ? rule.defaultLength : Number(first));
       return count === undefined || count < 1 || count > MAX_CHARACTERS ? '' : `(${String(count)})`;
     }
     case 'bits':

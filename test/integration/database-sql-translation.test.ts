@@ -139,6 +139,17 @@ describe('the original’s SQL on PostgreSQL', () => {
     client.dedupRule = undefined;
   });
 
+  it('gives texts of every type back as they were written, without blanks behind them', async () => {
+    await client.run(
+      `CREATE TABLE texts (ts TIMESTAMP, a CHAR(5), b NCHAR(5), c NVARCHAR(5), d CHAR) TAGS (t NCHAR(9) NOT NULL) PRIMARY TAGS (t);
+      INSERT INTO texts VALUES (1000, 'ab', 'é ', 'x', 'y', 'tag')`,
+    );
+    assert.deepEqual(await client.run('SELECT a, b, c, d, t FROM texts WHERE t = "tag"'), [
+      ['ab', 'é ', 'x', 'y', 'tag'],
+    ]);
+    await assert.rejects(client.run("INSERT INTO texts (ts, a, t) VALUES (2, 'longer', 't')"), sqlstate('22001'));
+  });
+
   it('shows a table as a statement that makes the same table', async () => {
     await client.run(
       `CREATE TABLE "Device info" (k_timestamp TIMESTAMPTZ(6) NOT NULL COMMENT 'when', "Temp ""x" FLOAT DEFAULT 1.5 NOT NULL,
@@ -161,7 +172,7 @@ describe('the original’s SQL on PostgreSQL', () => {
 ) TAGS (
     plant INT2 NOT NULL COMMENT 'plant code',
     "Workshop" VARCHAR(128) NOT NULL,
-    kind CHAR(7) NULL COMMENT E'a\\\\b' ) PRIMARY TAGS(plant, "Workshop") COMMENT = 'all devices'`,
+    kind VARCHAR(7) NULL COMMENT E'a\\\\b' ) PRIMARY TAGS(plant, "Workshop") COMMENT = 'all devices'`,
       ],
     ]);
     await client.run(`DROP TABLE "Device info"; ${shown[0]?.[1] ?? ''}`);

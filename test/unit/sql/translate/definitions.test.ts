@@ -44,7 +44,7 @@ describe('CREATE TABLE … TAGS', () => {
     const written = [...create.matchAll(/"c\d+" ([^"]+), /g)].map((match) => match[1]);
     assert.deepEqual(written, [
       ...['timestamp(6)', 'timestamptz(3)', 'timestamptz(3)', 'int4', 'int4', 'int8', 'int8', 'int2'],
-      ...['float8', 'float4', 'float8', 'float8', 'bool', 'char(4)', 'char(5)', 'varchar(6)', 'varchar(7)'],
+      ...['float8', 'float4', 'float8', 'float8', 'bool', 'varchar(4)', 'varchar(5)', 'varchar(6)', 'varchar(7)'],
       ...['varchar(8)', 'bytea', 'bytea', 'text', 'numeric(10,2)', 'int4[]'],
     ]);
   });
