@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { until } from '../support/until.ts';
+import { SourceFixture, type RunningSource } from './source-fixture.ts';
+
+interface Message {
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly tags: readonly { readonly name: string }[];
+  readonly data: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** The last record: its columns, its tags and its row. */
+function last(source: RunningSource): { columns: string[]; tags: string[]; row: unknown } {
+  const { columns, tags, data } = JSON.parse(source.texts().at(-1) ?? '') as Message;
+  return {
+    columns: columns.map(({ name, type }) => `${name} ${type}`),
+    tags: tags.map(({ name }) => name),
+    row: data[0],
+  };
+}
+
+describe('a source whose table changes while it runs', function () {
+  let fixture: SourceFixture;
+
+  before(async () => {
+    fixture = await SourceFixture.create();
+  });
+  afterEach(() => fixture.stopAll());
+  after(() => fixture.close());
+
+  it('has the new shape in the first record after the change, whatever the change is', async () => {
+    await fixture.sql.run(
+      'create table shape (ts timestamptz, site varchar(10), n int4, primary key (ts, site))',
+      `comment on column shape.site is 'sluice:primary-tag'`,
+      `insert into shape values ('2026-01-01 00:00:00Z', 'oslo', 1)`,
+    );
+    // No look at the tables comes in between: the shape of the rows themselves tells.
+    const source = await fixture.start('shape', { 'poll.interval.ms': '400', 'timestamp.delay.ms': '0' });
+    await source.untilRows(1);
+    const ts = (day: number) => Date.UTC(2026, 0, day);
+    const steps: [string[], ReturnType<typeof last>][] = [
+      [
+        ['alter table shape add added text', `insert into shape values ('2026-01-02', 'oslo', 2, 'new')`],
+        {
+          columns: ['ts TIMESTAMPTZ', 'n INT4', 'added TEXT'],
+          tags: ['site'],
+          row: { ts: ts(2), n: 2, added: 'new', site: 'oslo' },
+        },
+      ],
+      [
+        [
+          'alter table shape add rack varchar(5)',
+          `comment on column shape.rack is 'sluice:tag'`,
+          `insert into shape values ('2026-01-03', 'oslo', 3, null, 'r1')`,
+        ],
+        {
+          columns: ['ts TIMESTAMPTZ', 'n INT4', 'added TEXT'],
+          tags: ['site', 'rack'],
+          row: { ts: ts(3), n: 3, added: null, site: 'oslo', rack: 'r1' },
+        },
+      ],
+      [
+        [
+          'alter table shape alter n type text using n || $$!$$',
+          `insert into shape values ('2026-01-04', 'oslo', 'four')`,
+        ],
+        {
+          columns: ['ts TIMESTAMPTZ', 'n TEXT', 'added TEXT'],
+          tags: ['site', 'rack'],
+          row: { ts: ts(4), n: 'four', added: null, site: 'oslo', rack: null },
+        },
+      ],
+      [
+        [
+          'alter table shape drop added, drop rack',
+          'alter table shape rename n to m',
+          `insert into shape values ('2026-01-05', 'oslo', '5')`,
+        ],
+        { columns: ['ts TIMESTAMPTZ', 'm TEXT'], tags: ['site'], row: { ts: ts(5), m: '5', site: 'oslo' } },
+      ],
+      [
+        ['alter table shape drop constraint shape_pkey', `insert into shape values ('2026-01-06', 'oslo', '6')`],
+        { columns: ['ts TIMESTAMPTZ', 'm TEXT'], tags: ['site'], row: { ts: ts(6), m: '6', site: 'oslo' } },
+      ],
+    ];
+    for (const [index, [statements, expected]] of steps.entries()) {
+      await fixture.sql.run(...statements);
+      await until(
+        () =>
+          source
+            .texts()
+            .at(-1)
+            ?.includes(`"ts":${String(ts(index + 2))}`),
+        'the row is there',
+      );
+      assert.deepEqual(last(source), expected);
+    }
+    assert.equal(source.failure, undefined);
+    assert.deepEqual(
+      [...new Set(source.rows().map((row) => row['ts']))],
+      steps.map((_, index) => ts(index + 1)).concat(ts(6)),
+    );
+  });
+
+  it('asks for another deal when tables come, go and are renamed', async () => {
+    await fixture.sql.run(
+      'create table staying (ts timestamptz primary key)',
+      'create table going (ts timestamptz primary key)',
+    );
+    const source = await fixture.start('staying|going|coming|went');
+    for (const change of [
+      'create table coming (ts timestamptz primary key)',
+      'alter table going rename to went',
+      'drop table coming',
+    ]) {
+      const before = source.reconfigurations;
+      await fixture.sql.run(change);
+      await until(() => source.reconfigurations > before, `another deal after ${change}`);
+    }
+    assert.equal(source.failure, undefined);
+  });
+
+  it('reads a table that was dropped and created anew from its beginning, also when it was not running then', async () => {
+    const create = (type: string) => `create table again (ts timestamptz primary key, n ${type})`;
+    await fixture.sql.run(create('int8'), `insert into again values ('2026-03-01', 1)`);
+    const source = await fixture.start('again');
+    await source.untilRows(1);
+    await fixture.sql.run('drop table again');
+    await fixture.sql.run(create('text'), `insert into again values ('2025-01-01', 'older')`);
+    await source.untilRows(2);
+    await source.stop();
+    await fixture.sql.run('drop table again', create('bool'), `insert into again values ('2024-01-01', true)`);
+    const later = await fixture.start('again', {}, { offsets: source.offsets });
+    await later.untilRows(1);
+    assert.deepEqual(
+      [...source.rows(), ...later.rows()].map(({ n }) => n),
+      [1, 'older', true],
+    );
+  });
+
+  it('writes types that it does not know as text, and warns of each column once', async () => {
+    await fixture.sql.run(
+      `create type mood as enum ('good', 'bad')`,
+      'create domain percent as int4 check (value between 0 and 100)',
+      'create table odd (ts timestamptz primary key, m mood, p percent, a int4[], net inet, r int4range)',
+      `insert into odd values ('2026-01-01', 'good', 7, '{1,2}', '10.0.0.1', '[1,3)')`,
+    );
+    const source = await fixture.start('odd');
+    const [row] = await source.untilRows(1);
+    await fixture.sql.run('alter table odd add more int4', `insert into odd values ('2026-01-02', 'bad')`);
+    await source.untilRows(2);
+    assert.deepEqual(row, { ts: Date.UTC(2026, 0, 1), m: 'good', p: '7', a: '{1,2}', net: '10.0.0.1', r: '[1,3)' });
+    const warnings = source.log.filter((line) => line.includes('which formats do not know'));
+    assert.deepEqual(
+      warnings.map((line) => /Column (\w+) of table odd has the type (\S+),/.exec(line)?.slice(1, 3).join(' ')),
+      ['m mood', 'p percent', 'a integer[]', 'net inet', 'r int4range'],
+    );
+  });
+});
