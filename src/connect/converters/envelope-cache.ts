@@ -1,11 +1,11 @@
 import type { Schema } from '../../data/schema.ts';
-import type { FlatStructReader } from './json-payload.ts';
+import type { StructReader } from './json-payload.ts';
 
 /** The beginning of messages up to their payload, `{"schema":…,"payload":`, and what it says. */
 export interface EnvelopeStart {
   readonly bytes: Buffer;
   readonly schema: Schema | null;
-  readonly payload: FlatStructReader | undefined;
+  readonly payload: StructReader | undefined;
 }
 
 /** Topics with more schemas than this at a time are read at the general reader's speed. */

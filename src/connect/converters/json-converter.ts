@@ -16,7 +16,7 @@ import { CONNECT_VERSION } from '../../version.ts';
 import { converterType } from './converter-type.ts';
 import { RecentEnvelopes, type EnvelopeStart } from './envelope-cache.ts';
 import { asBuffer, decodeJsonBytes } from './json-bytes.ts';
-import { FlatStructReader } from './json-payload.ts';
+import { StructReader } from './json-payload.ts';
 import { readValue, type ReadSettings } from './json-reader.ts';
 import { schemaFromJson, schemaToJson } from './json-schema.ts';
 import { JsonMissing, JsonNumber, JsonScanner, JsonTextError, type JsonTree } from './json-text.ts';
@@ -91,7 +91,7 @@ export class JsonConverter implements Converter, HeaderConverter {
   readonly #write: WriteSettings;
   /** `schema.content`. */
   readonly #fixedSchema: Schema | null;
-  readonly #fixedPayload: FlatStructReader | undefined;
+  readonly #fixedPayload: StructReader | undefined;
   readonly #schemas: LruCache<Schema | null>;
   readonly #envelopes = new RecentEnvelopes();
   readonly #schemaTexts = new WeakMap<Schema, string>();
@@ -178,7 +178,7 @@ export class JsonConverter implements Converter, HeaderConverter {
   }
 
   /** The payload by the quick reader, which must be followed by `rest` and nothing else. */
-  #readQuickly(message: Buffer, from: number, reader: FlatStructReader, rest: string): ConnectValue | undefined {
+  #readQuickly(message: Buffer, from: number, reader: StructReader, rest: string): ConnectValue | undefined {
     const text = message.toString('utf8', from);
     const value = reader.read(text, 0);
     return value !== undefined && text.length === reader.end + rest.length && text.endsWith(rest) ? value : undefined;
@@ -208,8 +208,8 @@ export class JsonConverter implements Converter, HeaderConverter {
     return this.#schemas.get(key, () => schemaFromJson(json, this.#read));
   }
 
-  #payloadReader(schema: Schema): FlatStructReader | undefined {
-    return FlatStructReader.of(schema, this.#read.replaceNullWithDefault);
+  #payloadReader(schema: Schema): StructReader | undefined {
+    return StructReader.of(schema, this.#read);
   }
 
   #parse<N>(

@@ -21,6 +21,8 @@ const rowSchema = Schema.struct([
   { name: 'value', schema: new Schema('float64', { defaultValue: 1.5 }) },
   { name: 'ok', schema: new Schema('boolean') },
   { name: 'at', schema: new Schema('int64', { name: 'org.apache.kafka.connect.data.Timestamp', version: 1 }) },
+  { name: 'list', schema: Schema.array(new Schema('string', { optional: true })) },
+  { name: 'raw', schema: new Schema('bytes', { optional: true }) },
 ]);
 
 const rows = fc
@@ -31,6 +33,8 @@ const rows = fc
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.boolean(),
     fc.date({ noInvalidDate: true }),
+    fc.array(fc.option(fc.string({ unit: 'grapheme' }))),
+    fc.option(fc.uint8Array().map((bytes) => Buffer.from(bytes))),
   )
   .map((values) => new Struct(rowSchema, values as ConnectValue[]));
 
@@ -56,11 +60,31 @@ describe('JsonConverter', () => {
     );
   });
 
+  it('reads decimals of known messages to the last bit', () => {
+    const reader = converter();
+    const schema = '{"type":"struct","fields":[{"field":"v","type":"double","optional":false}],"optional":false}';
+    const read = (text: string): unknown => {
+      const { value } = reader.toConnectData('t', Buffer.from(`{"schema":${schema},"payload":{"v":${text}}}`));
+      return value instanceof Struct ? value.values[0] : undefined;
+    };
+    read('1');
+    const decimals = fc.tuple(fc.boolean(), fc.bigInt({ min: 0n, max: 10n ** 17n }), fc.integer({ min: 0, max: 17 }));
+    fc.assert(
+      fc.property(decimals, ([negative, digits, scale]) => {
+        const padded = String(digits).padStart(scale + 1, '0');
+        const point = padded.length - scale;
+        const text = `${negative ? '-' : ''}${padded.slice(0, point)}${scale > 0 ? `.${padded.slice(point)}` : ''}`;
+        assert.equal(read(text), Number(text) + 0, text);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
   it('reads a damaged message of a known schema as it would one of a new schema', () => {
     const known = converter();
     known.toConnectData(
       't',
-      converter().fromConnectData('t', rowSchema, new Struct(rowSchema, [1n, 1, 'x', 1, true, new Date(0)])),
+      converter().fromConnectData('t', rowSchema, new Struct(rowSchema, [1n, 1, 'x', 1, true, new Date(0), [], null])),
     );
     const outcome = (reader: Converter, bytes: Uint8Array) => {
       try {
