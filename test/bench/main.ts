@@ -14,7 +14,9 @@ import { sourceJson } from './source-json.ts';
 import { workerCost } from './worker-cost.ts';
 import { WorkerUnderTest } from './worker-under-test.ts';
 
+/** The worker comes first: a Java worker that has moved rows is larger than a new one. */
 const WORKLOADS: Readonly<Record<string, Workload>> = {
+  worker: workerCost,
   'sink-struct-upsert': sinkStructUpsert,
   'sink-struct-insert': sinkStructInsert,
   'sink-json': sinkJson,
@@ -23,7 +25,6 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'http-query': httpQuery,
   'source-json': sourceJson,
   limit,
-  worker: workerCost,
 };
 
 const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--peers] [--set NAME=VALUE …] [--json]

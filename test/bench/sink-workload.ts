@@ -1,5 +1,6 @@
 import { sinkConfig } from '../support/connectors.ts';
 import type { BenchContext } from './bench-context.ts';
+import type { BenchServices } from './bench-services.ts';
 import { CopyFiles } from './copy-files.ts';
 import { compare, median, rangeOf, rounded, summarise, type Comparison, type Figures, type Range } from './figures.ts';
 import { measureRuns } from './measured-run.ts';
@@ -55,12 +56,12 @@ export async function runSink(context: BenchContext, workload: SinkWorkload): Pr
       async () => {
         await services.createTable(COPY_TABLE, layout);
         copyRates.push(await copyFiles.load(services, COPY_TABLE));
-        await services.dropTable(COPY_TABLE);
         await debezium?.run();
         await services.createTable(table, layout);
       },
       () => sinkOnce(context, worker, topic.name, workload),
     );
+    await sameRows(services, table);
     return {
       ...(await summarise(runs, worker)),
       ...compare(runs, 'psql \\copy text, one connection', copyRates.slice(1)),
@@ -71,8 +72,15 @@ export async function runSink(context: BenchContext, workload: SinkWorkload): Pr
     await topic.delete();
     await debezium?.close();
     await copyFiles.discard();
-    await services.dropTable(table);
+    for (const name of [table, COPY_TABLE]) await services.dropTable(name);
   }
+}
+
+/** Rows that are not what `\copy` stored would make the figures worth nothing. */
+async function sameRows(services: BenchServices, table: string): Promise<void> {
+  const sumOf = async (name: string): Promise<unknown> =>
+    (await services.query(`select sum(hashtextextended(t::text, 0)) from ${name} t`)).rows[0]?.[0];
+  if ((await sumOf(table)) !== (await sumOf(COPY_TABLE))) throw new Error(`${table} holds other rows than it should`);
 }
 
 async function sinkOnce(
