@@ -123,11 +123,6 @@ export interface CreationPolicy {
 
 /** What writes rows into tables: an executor, or one transaction of it. */
 export interface TableWriter {
-  /**
-   * Hears what is notified on a channel (NOTIFY). `onLost` is called once when the connection ends; what was notified
-   * from then on is lost. Keeps one connection of the pool until it is closed.
-   */
-  listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
   readonly catalogue: TableCatalogue;
   engine(): Promise<Engine>;
   /**
@@ -159,6 +154,11 @@ export interface Listener {
  * executors of the same three within the process.
  */
 export interface Executor extends TableWriter {
+  /**
+   * Hears what is notified on a channel (NOTIFY). `onLost` is called once when the connection ends; what was notified
+   * from then on is lost. Keeps one connection of the pool until it is closed.
+   */
+  listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
   /** Pins one connection for `work`; it is given back clean, or dropped when it cannot be cleaned. */
   session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
   /** One statement on any connection. */

@@ -52,15 +52,16 @@ export class RunningSource {
   texts(table?: string): string[] {
     return this.records
       .filter(({ sourcePartition }) => table === undefined || Object.values(sourcePartition).includes(table))
-      .map(({ value }) => String(value));
+      .map(textOf);
   }
 
   /** The rows of json_db records. */
   rows(table?: string): JsonRow[] {
     while (this.#parsed.length < this.records.length) {
-      const { value, sourcePartition } = this.records[this.#parsed.length] ?? {};
-      const { data } = JSON.parse(String(value)) as { data: JsonRow[] };
-      this.#parsed.push({ tables: Object.values(sourcePartition ?? {}), data });
+      const record = this.records[this.#parsed.length];
+      if (record === undefined) break;
+      const { data } = JSON.parse(textOf(record)) as { data: JsonRow[] };
+      this.#parsed.push({ tables: Object.values(record.sourcePartition), data });
     }
     return this.#parsed.flatMap(({ tables, data }) => (table === undefined || tables.includes(table) ? data : []));
   }
@@ -154,6 +155,11 @@ export class RunningSource {
     };
     return logger as unknown as Logger;
   }
+}
+
+function textOf({ value }: SourceRecord): string {
+  if (typeof value !== 'string') throw new Error('the source writes text');
+  return value;
 }
 
 /** A database of its own for one test file, with what runs on it. */
