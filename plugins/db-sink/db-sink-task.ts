@@ -27,7 +27,7 @@ const LANES = 2;
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
 /** What waits is stored before partitions are given back if that is done in this time; else the next owner reads it again. */
-const REBALANCE_FLUSH_TIMEOUT_MS = 10_000;
+const REBALANCE_FLUSH_TIMEOUT_MS = 5_000;
 /** Less than task.shutdown.graceful.timeout.ms, whose default is 5 s. */
 const STOP_FLUSH_TIMEOUT_MS = 3_500;
 
@@ -38,6 +38,7 @@ export class DbSinkTask implements SinkTask {
   readonly #laneOf = new Map<string, WriteLane>();
   #nextLane = 0;
   #signal: AbortSignal | undefined;
+  #writer: TableWriter | undefined;
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
@@ -73,6 +74,7 @@ export class DbSinkTask implements SinkTask {
       context.signal,
       context.logger,
     );
+    this.#writer = writer;
     this.#lanes = Array.from(
       { length: LANES },
       () =>
@@ -137,13 +139,17 @@ export class DbSinkTask implements SinkTask {
 
   async preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<PartitionOffset[]> {
     if (flush) {
-      const timeoutMs = this.#signal?.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
-      await Promise.all(this.#lanes.map((lane) => lane.flush(timeoutMs)));
+      await Promise.all(this.#lanes.map((lane) => lane.flush(this.#flushTimeoutMs())));
     }
     return [...delivered].map(([key, end]) => {
       const offset = this.#laneOf.get(key)?.firstUnstored(key) ?? end.offset;
       return offset < end.offset ? { ...end, offset } : end;
     });
+  }
+
+  #flushTimeoutMs(): number {
+    if (this.#writer?.isAway === true) return 0;
+    return this.#signal?.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
   /** Groups give partitions back all at once, so nothing that waits is still ours. */

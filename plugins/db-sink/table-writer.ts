@@ -45,6 +45,7 @@ export class TableWriter {
   /** Shapes that the database is known to have; decoders give the same object again for the same text. */
   readonly #ensured = new WeakSet<TableShape>();
   readonly #withoutPrimaryTag = new Set<string>();
+  #isAway = false;
 
   /** `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. */
   constructor(executor: Executor, options: TableWriterOptions, signal: AbortSignal, logger: Logger) {
@@ -63,8 +64,9 @@ export class TableWriter {
   async write(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
     for (let retry = 0; ; retry++) {
       try {
-        if (part.kind === 'statement') return await this.#changes.run(part.statement, signal);
-        return (await this.#targets.write(part.rows, (rows) => this.#store(rows, signal))).faults;
+        const faults = await this.#writeOnce(part, signal);
+        this.#isAway = false;
+        return faults;
       } catch (error) {
         if (!(error instanceof DatabaseError)) throw error;
         const concernsRows = error.scope === 'table' || error.scope === 'record';
@@ -75,9 +77,19 @@ export class TableWriter {
     }
   }
 
+  /** Whether the last that is known of the database is that it could not be written. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
   /** Whether rows of this line-protocol table get a primary tag derived from their tags; so until the table says no. */
   derivesPrimaryTag(table: string): boolean {
     return !this.#withoutPrimaryTag.has(table);
+  }
+
+  async #writeOnce(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
+    if (part.kind === 'statement') return this.#changes.run(part.statement, signal);
+    return (await this.#targets.write(part.rows, (rows) => this.#store(rows, signal))).faults;
   }
 
   async #store(rows: DecodedRows, signal: AbortSignal): Promise<WriteReport> {
@@ -121,6 +133,7 @@ export class TableWriter {
   async #wait(error: DatabaseError, retry: number, part: DecodedPart, given: AbortSignal): Promise<void> {
     const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
     const { what, origin } = described(part);
+    this.#isAway = true;
     if (retry >= maxRetries || this.#signal.aborted) {
       throw withMessage(
         error,

@@ -9,7 +9,7 @@ import { inTransaction } from './savepoint.ts';
 import { applySessionOptions } from './session.ts';
 import { WriteAttempt, type WriterOptions } from './write-attempt.ts';
 
-/** A table read this short a time ago need not be read again before rows are refused because of it. */
+/** A table read this short a time ago need not be read again before columns are left out that it does not have. */
 const FRESH_MS = 1_000;
 
 /** Where a writer gets its connections: the pool, or one connection within a transaction. */
@@ -60,7 +60,8 @@ export class BatchWriter {
     if (table === undefined) return this.#freshAttempt(batch, policy);
     const attempt = new WriteAttempt(batch, table, policy, this.#options);
     const isFresh = this.#catalogue.remembered(batch.table, FRESH_MS) !== undefined;
-    return attempt.isDoubtful && !isFresh ? this.#freshAttempt(batch, policy) : attempt;
+    const isCertain = !attempt.hasFaults && (isFresh || !attempt.leavesOut);
+    return isCertain ? attempt : this.#freshAttempt(batch, policy);
   }
 
   async #freshAttempt(batch: RowBatch, policy: WritePolicy): Promise<WriteAttempt | undefined> {

@@ -82,9 +82,14 @@ export class WriteAttempt {
     return new WriteAttempt(this.#batch, this.#table, this.#policy, { ...this.#options, isInTransaction: true });
   }
 
-  /** Rows were refused, or columns left out, because of what the table looks like. */
-  get isDoubtful(): boolean {
-    return this.#faults.count > 0 || this.#plans.some(({ unknown }) => unknown.length > 0);
+  /** Rows were refused because of what the table looks like. */
+  get hasFaults(): boolean {
+    return this.#faults.count > 0;
+  }
+
+  /** Columns were left out because of what the table looks like. */
+  get leavesOut(): boolean {
+    return this.#plans.some(({ unknown }) => unknown.length > 0);
   }
 
   /** No row is left to be sent. */
