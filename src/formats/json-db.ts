@@ -108,14 +108,17 @@ export class JsonDbDecoder implements Decoder {
   /** Messages whose description was seen lately, and all of whose rows are good. */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
-    blockText.open(block);
-    const { text } = blockText;
+    let known: KnownEnvelope | undefined;
     let index = from;
     for (; index < to; index++) {
+      blockText.open(block, index);
       const start = blockText.start(index);
       const end = blockText.end(index);
       if (end <= start || !blockText.isAscii(index)) break;
-      const known = this.#envelopes.find(({ prefix }) => standsAt(text, prefix, start));
+      const { text } = blockText;
+      if (known === undefined || !standsAt(text, known.prefix, start)) {
+        known = this.#envelopes.find(({ prefix }) => standsAt(text, prefix, start));
+      }
       if (known === undefined || !this.#readRowsOf(block, index, known, start, end)) break;
     }
     return index;

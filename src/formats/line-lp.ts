@@ -90,10 +90,10 @@ export class LineLpDecoder implements Decoder {
    */
   addBlock(block: MessageBlock, from: number, to: number): number {
     const blockText = this.#blockText;
-    blockText.open(block);
-    if (this.#scanner.text !== blockText.text) this.#scanner.open(blockText.text, true);
     let index = from;
     for (; index < to; index++) {
+      blockText.open(block, index);
+      if (this.#scanner.text !== blockText.text) this.#scanner.open(blockText.text, true);
       const end = blockText.end(index);
       this.#scanner.position = blockText.start(index);
       if (end <= this.#scanner.position || !blockText.isAscii(index)) break;
