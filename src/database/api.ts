@@ -1,5 +1,6 @@
 import type { ColumnRole, RowBatch, TableName, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
+import type { Dialect } from '../sql/dialects/dialect.ts';
 
 /** Which kind of database the mark says this is (decisions.md, "Engine"); an unmarked one takes every format. */
 export type Engine = 'time-series' | 'relational' | 'unmarked';
@@ -75,6 +76,8 @@ export interface TableCatalogue {
   refresh(table: TableName): Promise<Table | undefined>;
   /** Drops all that is remembered: a statement from outside may have changed any table. */
   forget(): void;
+  /** What this database can do, asked for at most once a minute. */
+  dialect(): Promise<Dialect>;
   /** All user tables, by one query. */
   list(): Promise<readonly Table[]>;
   /**

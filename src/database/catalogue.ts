@@ -2,6 +2,7 @@ import { type TableName, tableText } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
 import { tableOrder } from '../sql/create-table.ts';
+import { DIALECT_QUERY, type Dialect, dialectOf } from '../sql/dialects/dialect.ts';
 import type { CreationPolicy, Session, TableCatalogue } from './api.ts';
 import { ALL_TABLES_QUERY, type CatalogueTable, readTables, tableQuery } from './catalogue-query.ts';
 import { createTable } from './table-creation.ts';
@@ -25,6 +26,7 @@ export class Catalogue implements TableCatalogue {
   /** Single flight: everyone who asks for a table while it is being read or created gets the same answer. */
   readonly #reading = new Map<string, Promise<CatalogueTable | undefined>>();
   readonly #creating = new Map<string, Promise<CatalogueTable>>();
+  #dialect: { readonly dialect: Promise<Dialect>; readonly askedAt: number } | undefined;
 
   constructor(source: CatalogueSource) {
     this.#source = source;
@@ -55,6 +57,20 @@ export class Catalogue implements TableCatalogue {
 
   forget(): void {
     this.#tables.clear();
+    this.#dialect = undefined;
+  }
+
+  /** Asked for once a minute at most: extensions come and go while connections stay. */
+  async dialect(): Promise<Dialect> {
+    const known = this.#dialect;
+    if (known !== undefined && performance.now() - known.askedAt <= MAX_AGE_MS) return known.dialect;
+    const dialect = this.#source.session(readDialect);
+    const asked = { dialect, askedAt: performance.now() };
+    this.#dialect = asked;
+    dialect.catch(() => {
+      if (this.#dialect === asked) this.#dialect = undefined;
+    });
+    return dialect;
   }
 
   async list(): Promise<readonly CatalogueTable[]> {
@@ -78,8 +94,9 @@ export class Catalogue implements TableCatalogue {
   async #create(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<CatalogueTable> {
     if (!policy.create) throw missing(table, ' and may not be created');
     return singleFlight(this.#creating, keyOf(table), async () => {
+      const dialect = await this.dialect();
       try {
-        await this.#source.session((session) => createIfMissing(session, table, shape, policy));
+        await this.#source.session((session) => createIfMissing(session, table, shape, policy, dialect));
       } catch (error) {
         if (!(error instanceof DatabaseError) || !EXISTS_NOW_CODES.has(error.sqlstate ?? '')) throw error;
       }
@@ -107,11 +124,12 @@ async function createIfMissing(
   table: TableName,
   shape: TableShape,
   policy: CreationPolicy,
+  dialect: Dialect,
 ): Promise<void> {
   await session.transaction(async () => {
     await lockTable(session, table);
     if ((await readTable(session, table)) !== undefined) return;
-    await createTable(session, table, shape, policy);
+    await createTable(session, table, shape, policy, dialect);
   });
 }
 
@@ -123,6 +141,11 @@ export async function lockTable(session: Session, table: TableName): Promise<voi
 export async function readTable(session: Session, table: TableName): Promise<CatalogueTable | undefined> {
   const { text, values } = tableQuery(table);
   return readTables(await session.query(text, values))[0];
+}
+
+async function readDialect(session: Session): Promise<Dialect> {
+  const [version, timescaleSchema] = (await session.query(DIALECT_QUERY)).rows[0] ?? [];
+  return dialectOf(version ?? '', timescaleSchema ?? null);
 }
 
 /** What keeps an exact shape from fitting the table, in one clause; `undefined` when it fits or need not. */

@@ -2,6 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type RowBatch, type TableName, tableText } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
+import type { Dialect } from '../sql/dialects/dialect.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { postgresType } from '../sql/type-names.ts';
 import type { GrowthPolicy, Session } from './api.ts';
@@ -95,7 +96,8 @@ export class SchemaGrowth {
   async #change(table: TableName, requests: readonly GrowthRequest[]): Promise<CatalogueTable> {
     for (let attempt = 0; ; attempt++) {
       try {
-        const grown = await this.#source.session((session) => change(session, table, requests));
+        const dialect = await this.#catalogue.dialect();
+        const grown = await this.#source.session((session) => change(session, table, requests, dialect));
         this.#catalogue.remember(table, grown);
         return grown;
       } catch (error) {
@@ -110,7 +112,12 @@ function mayBeRepeated(error: DatabaseError): boolean {
   return isRollback(error) || EXISTS_NOW_CODES.has(error.sqlstate ?? '');
 }
 
-async function change(session: Session, table: TableName, requests: readonly GrowthRequest[]): Promise<CatalogueTable> {
+async function change(
+  session: Session,
+  table: TableName,
+  requests: readonly GrowthRequest[],
+  dialect: Dialect,
+): Promise<CatalogueTable> {
   return session.transaction(async () => {
     await session.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
     await lockTable(session, table);
@@ -119,7 +126,7 @@ async function change(session: Session, table: TableName, requests: readonly Gro
       const creator = requests.find(({ growth }) => growth.create);
       if (creator === undefined) throw missing(table, ' and may not be created');
       const creatable = { ...creator.shape, columns: creator.shape.columns.filter(isPossible) };
-      await createTable(session, table, creatable, creator.growth);
+      await createTable(session, table, creatable, creator.growth, dialect);
       found = await readTable(session, table);
     }
     if (found === undefined) throw missing(table, ' although it was just created: check the search path');

@@ -200,24 +200,4 @@ describe('tables grow for the rows that are written', () => {
     assert.equal(tooLong.faults[0]?.sqlstate, '22001');
     assert.equal((await limited(long(), { widen: true })).stored, 2);
   });
-
-  it('a time-series table becomes a hypertable where TimescaleDB is there', async () => {
-    await fixture.run(
-      'CREATE TABLE hypertables (relation regclass, time_column name)',
-      `CREATE FUNCTION create_hypertable(relation regclass, time_column name, if_not_exists boolean) RETURNS int
-       LANGUAGE sql AS 'INSERT INTO hypertables VALUES (relation, time_column) RETURNING 1'`,
-    );
-    await write(rows('ordinary', 1, { 'v:int': [1] }));
-    // The mark that the extension leaves, since it cannot be had everywhere.
-    const mark = `INSERT INTO pg_extension (oid, extname, extowner, extnamespace, extrelocatable, extversion)
-      SELECT 4000000000, 'timescaledb', oid, 'public'::regnamespace, false, '2' FROM pg_roles WHERE rolname = current_user`;
-    await fixture.executor.session(async (session) => {
-      await session.query('SET allow_system_table_mods = on');
-      await session.query(mark);
-    });
-    await write(rows('hyper "table"', 1, { 'v:int': [1] }));
-    assert.deepEqual(await fixture.rows('SELECT relation, time_column FROM hypertables'), [
-      ['"hyper ""table"""', 'k_timestamp'],
-    ]);
-  });
 });

@@ -9,8 +9,8 @@ export interface Dialect {
   readonly advisoryLocks: boolean;
   /** `DISCARD TEMP`, `DISCARD SEQUENCES`, `UNLISTEN`: a session's leavings can be removed without dropping it. */
   readonly discard: boolean;
-  /** A new time-series table becomes a hypertable. */
-  readonly hypertables: boolean;
+  /** A new time-series table becomes a hypertable, by a function in this schema. */
+  readonly hypertables: { readonly schema: string } | undefined;
 }
 
 const POSTGRESQL: Dialect = {
@@ -19,11 +19,8 @@ const POSTGRESQL: Dialect = {
   onConflict: true,
   advisoryLocks: true,
   discard: true,
-  hypertables: false,
+  hypertables: undefined,
 };
-
-/** PostgreSQL with an extension: only the storage of time-series tables differs. */
-const TIMESCALEDB: Dialect = { ...POSTGRESQL, name: 'timescaledb', hypertables: true };
 
 /** Advisory locks are accepted and do nothing there, and DISCARD knows only ALL (CockroachDB documentation). */
 const COCKROACHDB: Dialect = { ...POSTGRESQL, name: 'cockroachdb', advisoryLocks: false, discard: false };
@@ -36,9 +33,14 @@ const ORIGINAL: Dialect = {
   onConflict: false,
 };
 
-/** `version` is `SELECT version()`; `extensions` the names in pg_extension. */
-export function dialectOf(version: string, extensions: readonly string[]): Dialect {
+/** One row: the version text, and the schema of TimescaleDB where the current database has it. */
+export const DIALECT_QUERY = `SELECT version(), (SELECT n.nspname FROM pg_catalog.pg_extension e
+  JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb')`;
+
+/** The dialect by the answer to DIALECT_QUERY. With TimescaleDB only the storage of time-series tables differs. */
+export function dialectOf(version: string, timescaleSchema: string | null): Dialect {
   if (/CockroachDB/i.test(version)) return COCKROACHDB;
-  if (/^PostgreSQL/i.test(version)) return extensions.includes('timescaledb') ? TIMESCALEDB : POSTGRESQL;
-  return ORIGINAL;
+  if (!/^PostgreSQL/i.test(version)) return ORIGINAL;
+  if (timescaleSchema === null) return POSTGRESQL;
+  return { ...POSTGRESQL, name: 'timescaledb', hypertables: { schema: timescaleSchema } };
 }

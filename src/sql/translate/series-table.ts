@@ -1,6 +1,7 @@
 import type { ColumnRole, TableName } from '../../data/row-batch.ts';
 import type { ColumnShape } from '../../data/table-shape.ts';
 import { createTableStatements } from '../create-table.ts';
+import { hypertableStatements } from '../hypertable.ts';
 import { columnMark } from '../mark.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from '../quote.ts';
 import { nameOf } from '../token-text.ts';
@@ -49,6 +50,7 @@ export function translateSeriesTable(reader: TokenReader, context: TranslationCo
   const statements = [
     ...createTableStatements(table, { columns: shapes, exact: true }),
     ...[...columns, ...tags].flatMap((definition) => defaultStatement(table, definition)),
+    ...hypertableStatements(table, columns[0]?.name, { hypertables: context.hypertables }),
     ...shapes.flatMap((shape, index) => commentStatement(table, shape, [...columns, ...tags][index]?.comment)),
   ];
   if (comment !== undefined) statements.push(`COMMENT ON TABLE ${quoteTable(table)} IS ${quoteLiteral(comment)}`);

@@ -1,4 +1,5 @@
 import type { TableName } from '../../data/row-batch.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import { tablesNeeded, translate, translateRefused } from './translate.ts';
 import type { KnownTable, Translation } from './translation.ts';
 
@@ -6,6 +7,8 @@ import type { KnownTable, Translation } from './translation.ts';
 export interface TableLookup {
   find(table: TableName): Promise<KnownTable | undefined>;
   refresh(table: TableName): Promise<KnownTable | undefined>;
+  /** What the database can do; absent: as PostgreSQL. */
+  dialect?(): Promise<Pick<Dialect, 'hypertables'>>;
 }
 
 /**
@@ -18,7 +21,12 @@ export async function translateWith(tables: TableLookup, database: string, sql: 
   const translation = translate(sql, { database, table });
   const isAsWritten =
     translation.kind === 'run' && translation.statements.length === 1 && translation.statements[0] === sql;
-  if (names.length === 0 || isAsWritten) return translation;
+  if (isAsWritten) return translation;
+  if (translation.kind === 'run' && translation.statements[0]?.startsWith('CREATE TABLE ') === true) {
+    const hypertables = (await tables.dialect?.())?.hypertables;
+    return hypertables === undefined ? translation : translate(sql, { database, table, hypertables });
+  }
+  if (names.length === 0) return translation;
   return translate(sql, { database, table: await lookUp(names, (name) => tables.refresh(name)) });
 }
 

@@ -1,4 +1,5 @@
 import type { ColumnRole, TableName } from '../../data/row-batch.ts';
+import type { Dialect } from '../dialects/dialect.ts';
 import type { ConflictRule } from '../insert.ts';
 
 /** What becomes of a statement that may be the original's SQL (reference/original-system.md, section 14). */
@@ -34,6 +35,8 @@ export interface TranslationContext {
   readonly database: string;
   /** What is known of a table named by `tablesNeeded`; `undefined` when it does not exist. */
   readonly table: (name: TableName) => KnownTable | undefined;
+  /** What new time-series tables become where the dialect has something for them. */
+  readonly hypertables?: Dialect['hypertables'];
   /** What a row does to a stored row with the same key; `override` when absent. */
   readonly dedupRule?: ConflictRule | undefined;
 }
