@@ -7,7 +7,7 @@ import type { Condition } from './pool.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { inTransaction } from './savepoint.ts';
 import { applySessionOptions } from './session.ts';
-import { WriteAttempt, type WriterOptions } from './write-attempt.ts';
+import { type EncodingOptions, WriteAttempt } from './write-attempt.ts';
 
 /** A table read this short a time ago need not be read again before columns are left out that it does not have. */
 const FRESH_MS = 1_000;
@@ -19,6 +19,11 @@ export interface ConnectionSource {
     condition: Condition,
     signal: AbortSignal | undefined,
   ): Promise<T>;
+}
+
+interface WriterOptions extends EncodingOptions {
+  /** The connection is in a transaction: what was rolled back for others' sake must be done again as a whole, by its owner. */
+  readonly isInTransaction?: boolean;
 }
 
 /** Writes row batches: plan, encode, send, and find the rows that the data makes impossible. */
@@ -80,7 +85,7 @@ export class BatchWriter {
       async (connection) => {
         await applySessionOptions(connection, { timeZone });
         return attempt.isOneChange || this.#options.isInTransaction === true
-          ? attempt.run(connection)
+          ? attempt.run(connection, this.#options.isInTransaction === true)
           : runAtOnce(attempt, connection);
       },
       timeZone === undefined ? 'clean' : 'used',
@@ -91,9 +96,9 @@ export class BatchWriter {
 
 /** All statements or none: between a deletion and the row that follows it nobody sees the row missing. */
 async function runAtOnce(first: WriteAttempt, connection: StatementRunner): Promise<WriteReport> {
-  let attempt = first;
+  let attempt: WriteAttempt | undefined;
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
-    attempt = attempt.inTransaction();
-    return inTransaction(connection, (runner) => attempt.run(runner));
+    const current = (attempt = attempt?.again() ?? first);
+    return inTransaction(connection, (runner) => current.run(runner, true));
   });
 }

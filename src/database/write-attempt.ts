@@ -41,10 +41,8 @@ const EQUAL_KEYS: Readonly<Record<WritePolicy['dedupRule'], EqualKeys>> = {
   discard: 'first',
 };
 
-export interface WriterOptions {
+export interface EncodingOptions {
   readonly namedStatements: boolean;
-  /** The connection is in a transaction: what was rolled back for others' sake must be done again as a whole, by its owner. */
-  readonly isInTransaction?: boolean;
 }
 
 /** One batch against one state of its table. */
@@ -60,9 +58,10 @@ export class WriteAttempt {
   #rounds: readonly Round[] | undefined;
   #stored = 0;
   #discarded = 0;
-  readonly #options: WriterOptions;
+  #rollbackRetries = 0;
+  readonly #options: EncodingOptions;
 
-  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, options: WriterOptions) {
+  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, options: EncodingOptions) {
     this.#batch = batch;
     this.#table = table;
     this.#policy = policy;
@@ -77,9 +76,9 @@ export class WriteAttempt {
     if (this.#copy === undefined) this.#rounds = this.#encode();
   }
 
-  /** The same anew, its statements to be run within a transaction. */
-  inTransaction(): WriteAttempt {
-    return new WriteAttempt(this.#batch, this.#table, this.#policy, { ...this.#options, isInTransaction: true });
+  /** The same anew, as if nothing had been sent. */
+  again(): WriteAttempt {
+    return new WriteAttempt(this.#batch, this.#table, this.#policy, this.#options);
   }
 
   /** Rows were refused because of what the table looks like. */
@@ -110,7 +109,9 @@ export class WriteAttempt {
     );
   }
 
-  async run(connection: StatementRunner): Promise<WriteReport> {
+  /** `isInTransaction`: a failure of class 40 rejects, because the whole transaction must be done again. */
+  async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
+    this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;
     const copied = this.#copy !== undefined && (await this.#sendCopy(connection, this.#copy));
     if (copied) return this.report();
     const mayTry = this.#copy === undefined || this.#planOf(0).copy?.refused === true;
@@ -306,7 +307,7 @@ export class WriteAttempt {
   }
 
   #retryRolledBack<T>(work: () => Promise<T>): Promise<T> {
-    return retryRolledBack(this.#options.isInTransaction === true ? 0 : ROLLBACK_RETRIES, work);
+    return retryRolledBack(this.#rollbackRetries, work);
   }
 }
 

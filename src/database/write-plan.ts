@@ -112,19 +112,13 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     return named(columns.length === 0 ? '' : statementText(operation, table, inputs, on, wanted));
   };
   const hope = hopeOf(table);
+  // Only where the server is known to refuse equal keys may rows be tried without regard to them.
+  const mayTry = !changesOnly && (conflict === undefined || isKeyOf(table, wanted));
+  const inserted = columns.map(({ column }) => column);
   return {
     statement: prepared(conflict),
-    copy: changesOnly
-      ? undefined
-      : {
-          text: copyScript(
-            table.name,
-            columns.map(({ column }) => column),
-          ),
-          hope,
-          refused: false,
-        },
-    firstTry: conflict === undefined ? undefined : { statement: prepared(undefined), hope },
+    copy: mayTry ? { text: copyScript(table.name, inserted), hope, refused: false } : undefined,
+    firstTry: mayTry && conflict !== undefined ? { statement: prepared(undefined), hope } : undefined,
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
@@ -133,6 +127,10 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),
     countsAffected: operation === 'update' || conflict?.rule === 'discard',
   };
+}
+
+function isKeyOf({ key }: CatalogueTable, names: readonly string[]): boolean {
+  return key.length === names.length && names.every((name) => key.includes(name));
 }
 
 function statementText(

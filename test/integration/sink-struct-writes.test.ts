@@ -172,8 +172,14 @@ describe('rows of struct records in the database', function () {
     await db.run('create unique index on t (a)');
     await write([{ value: struct(AB, 9n, 'x', 5) }], 'upsert', { keyMode: 'record_value', keyFields: ['a'] });
     assert.deepEqual(await table(), [['9', 'x', '5']]);
-    const none = write([{ value: struct(AB, 1n, 'x', 5) }], 'upsert', { keyMode: 'record_value', keyFields: ['b'] });
-    await assert.rejects(none, /no unique or exclusion constraint matching/);
+  });
+
+  it('by a key over which there is no unique index are not stored, nor doubled', async () => {
+    await fill();
+    const many = Array.from({ length: 100 }, (_, id) => ({ value: struct(AB, BigInt(id), 'x', id) }));
+    const written = write(many, 'upsert', { keyMode: 'record_value', keyFields: ['b'] });
+    await assert.rejects(written, /no unique or exclusion constraint matching/);
+    assert.deepEqual(await table(), []);
   });
 
   it('with a null where the column takes none are faults, even where the column has a default', async () => {
