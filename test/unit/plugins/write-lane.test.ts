@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { MessageDecoder } from '../../../plugins/db-sink/record-decoder.ts';
+import { WriteLane, type LaneParts } from '../../../plugins/db-sink/write-lane.ts';
+import { topicPartitionKey, type SinkRecord } from '../../../src/data/record.ts';
+import type { DecodedPart } from '../../../src/formats/format.ts';
+import { CdcDbDecoder } from '../../../src/formats/cdc-db.ts';
+import { until } from '../../support/until.ts';
+
+function record(offset: number, value: string): SinkRecord {
+  const place = { topic: 't', partition: 0, offset };
+  const nothing = { keySchema: null, key: null, valueSchema: null, headers: [], timestamp: null } as const;
+  return { ...place, ...nothing, value, timestampType: 'NoTimestampType', original: place };
+}
+
+const row = (offset: number) =>
+  record(
+    offset,
+    JSON.stringify({
+      kind: 'insert',
+      database: 'd',
+      table: 'x',
+      columnnames: ['n'],
+      columntypes: ['int8'],
+      columnvalues: [[offset]],
+    }),
+  );
+const statement = (offset: number, kind: string) =>
+  record(offset, JSON.stringify({ kind, database: 'd', statement: `${kind} …` }));
+
+/** A lane whose writes end when they are told to. */
+class Lane {
+  readonly written: string[] = [];
+  readonly refused: [number, string][] = [];
+  tablesChanged = 0;
+  failed = 0;
+  readonly lane: WriteLane;
+  #release: (() => void)[] = [];
+  #held: string | undefined;
+
+  constructor(parts: Partial<LaneParts> = {}) {
+    this.lane = new WriteLane({
+      decoder: new MessageDecoder(() => new CdcDbDecoder()),
+      write: (part, signal) => this.#write(part, signal),
+      refuse: (refused, error) => {
+        this.refused.push([refused.offset, error.message]);
+        return Promise.resolve();
+      },
+      onFailure: () => this.failed++,
+      onTablesChanged: () => this.tablesChanged++,
+      batchRows: 2,
+      ...parts,
+    });
+  }
+
+  /** From now on writes of this, by the text that `written` has for it, do not end. */
+  hold(what: string): void {
+    this.#held = what;
+  }
+
+  /** Lets the write on its way, and all behind it, come to their end. */
+  release(): void {
+    this.#held = undefined;
+    for (const resolve of this.#release.splice(0)) resolve();
+  }
+
+  async #write(part: DecodedPart, signal: AbortSignal): Promise<[]> {
+    const what = part.kind === 'rows' ? `${String(part.rows.batch.rowCount)} rows` : part.statement.kind;
+    this.written.push(what);
+    if (this.#held === what) {
+      await new Promise<void>((resolve, reject) => {
+        this.#release.push(resolve);
+        signal.addEventListener('abort', () => {
+          reject(new Error('given up'));
+        });
+      });
+    }
+    return [];
+  }
+}
+
+const KEY = topicPartitionKey('t', 0);
+
+describe('a lane of a sink', () => {
+  it('has no room while a full batch waits behind the one on its way, and writes in order', async () => {
+    const held = new Lane();
+    held.hold('2 rows');
+    for (const offset of [0, 1, 2]) held.lane.add(row(offset));
+    assert.ok(await held.lane.hasRoom(0), 'the first batch is on its way, the third row waits');
+    for (const offset of [3, 4]) held.lane.add(row(offset));
+    assert.ok(!(await held.lane.hasRoom(5)));
+    assert.equal(held.lane.firstUnstored(KEY), 0);
+    held.release();
+    assert.ok(await held.lane.hasRoom(5000));
+    await held.lane.flush(5000);
+    assert.deepEqual(held.written, ['2 rows', '2 rows', '1 rows']);
+    assert.equal(held.lane.firstUnstored(KEY), undefined);
+  });
+
+  it('is through with what comes before a change of tables as soon as that is done', async () => {
+    const held = new Lane({ batchRows: 100 });
+    held.lane.add(record(0, 'garbage'));
+    held.lane.add(row(1));
+    held.lane.add(statement(2, 'alter'));
+    held.lane.add(statement(3, 'update'));
+    held.lane.add(row(4));
+    held.lane.add(record(5, 'more garbage'));
+    held.hold('update');
+    held.lane.start();
+    await until(() => held.written.includes('update'), 'the second statement is on its way');
+    assert.equal(held.tablesChanged, 1);
+    assert.deepEqual(
+      held.refused.map(([offset]) => offset),
+      [0],
+    );
+    assert.equal(held.lane.firstUnstored(KEY), 3);
+    held.release();
+    await held.lane.flush(5000);
+    assert.deepEqual(held.written, ['1 rows', 'alter', 'update', '1 rows']);
+    assert.deepEqual(
+      held.refused.map(([offset]) => offset),
+      [0, 5],
+    );
+  });
+
+  it('gives up the write on its way, and forgets what waits, when its partitions are gone', async () => {
+    const held = new Lane();
+    held.hold('2 rows');
+    for (const offset of [0, 1, 2, 3, 4]) held.lane.add(row(offset));
+    await held.lane.drop();
+    assert.deepEqual([held.written, held.failed, held.lane.firstUnstored(KEY)], [['2 rows'], 0, undefined]);
+    held.release();
+    held.lane.add(row(9));
+    await held.lane.flush(5000);
+    assert.deepEqual(held.written, ['2 rows', '1 rows']);
+  });
+
+  it('tells a failure at every call from then on', async () => {
+    const lane = new Lane({ write: () => Promise.reject(new Error('no more')) });
+    lane.lane.add(row(0));
+    lane.lane.start();
+    await until(() => lane.failed === 1, 'the failure is told');
+    assert.throws(() => {
+      lane.lane.check();
+    }, /no more/);
+    await assert.rejects(lane.lane.hasRoom(5000), /no more/);
+    await assert.rejects(lane.lane.flush(5000), /no more/);
+    assert.equal(lane.lane.firstUnstored(KEY), 0);
+  });
+});
