@@ -1,4 +1,4 @@
-import { javaRegex } from '../data/java-regex.ts';
+import { JavaPattern } from '../data/java-regex.ts';
 import { toError } from '../errors.ts';
 import type { Validator } from './option.ts';
 
@@ -8,7 +8,7 @@ export const validRegex: Validator = {
   check(_name, value) {
     if (typeof value !== 'string') return 'Invalid regex: there is none';
     try {
-      javaRegex(value);
+      JavaPattern.compile(value);
       return undefined;
     } catch (error) {
       return `Invalid regex: ${toError(error).message}`;
