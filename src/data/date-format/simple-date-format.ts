@@ -1,0 +1,135 @@
+import { dayOfWeek, fieldsOf, type DayFields } from './calendar-days.ts';
+import { MS_PER_DAY } from './calendar-fields.ts';
+import { DAYS, ERAS, HALVES, MONTHS } from './date-names.ts';
+import { DateTextParser } from './date-text-parser.ts';
+import { datePattern, type PatternLetter, type PatternPart } from './date-pattern.ts';
+import { ZONE_NAMES } from './zone-names.ts';
+import { offsetAt, type ZoneOffset } from './zone-offsets.ts';
+
+/** A moment as the letters of a pattern need it. */
+interface Moment {
+  readonly day: DayFields;
+  readonly weekday: number;
+  readonly msOfDay: number;
+  readonly offset: ZoneOffset;
+}
+
+/**
+ * java.text.SimpleDateFormat for English, starting in UTC. As there, a zone that was read from a text (`z`) stays: later
+ * moments are written, and times without a zone read, in that zone. Patterns are refused with a DatePatternError.
+ */
+export class SimpleDateFormat {
+  readonly pattern: string;
+  readonly #parts: readonly PatternPart[];
+  readonly #parser: DateTextParser;
+
+  constructor(pattern: string) {
+    this.pattern = pattern;
+    this.#parts = datePattern(pattern);
+    this.#parser = new DateTextParser(this.#parts);
+  }
+
+  /** `ms`: milliseconds since 1970. */
+  format(ms: number | bigint): string {
+    const moment = momentOf(ms, this.#parser.zone);
+    let text = '';
+    for (const part of this.#parts) {
+      text += 'text' in part ? part.text : fieldText(part.letter, part.count, moment, this.#parser.zone);
+    }
+    return text;
+  }
+
+  /** Milliseconds since 1970, a signed 64-bit number; `undefined` when the text does not fit. What follows is passed over. */
+  parse(text: string): bigint | undefined {
+    return this.#parser.parse(text);
+  }
+}
+
+function momentOf(ms: number | bigint, zone: string): Moment {
+  const offset = offsetAt(zone, Number(ms));
+  const [day, msOfDay] = split(typeof ms === 'bigint' ? ms + BigInt(offset.total) : ms + offset.total);
+  return { day: fieldsOf(day), weekday: dayOfWeek(day), msOfDay, offset };
+}
+
+/** Days and milliseconds in the day. */
+function split(ms: number | bigint): [number, number] {
+  if (typeof ms === 'bigint' && !Number.isSafeInteger(Number(ms))) {
+    const inDay = ((ms % 86_400_000n) + 86_400_000n) % 86_400_000n;
+    return [Number((ms - inDay) / 86_400_000n), Number(inDay)];
+  }
+  const day = Math.floor(Number(ms) / MS_PER_DAY);
+  return [day, Number(ms) - day * MS_PER_DAY];
+}
+
+function fieldText(letter: PatternLetter, count: number, moment: Moment, zone: string): string {
+  const { day, weekday, msOfDay } = moment;
+  const hour = Math.floor(msOfDay / 3_600_000);
+  switch (letter) {
+    case 'G':
+      return ERAS[day.year > 0 ? 1 : 0];
+    case 'y':
+      return yearText(day.year > 0 ? day.year : 1 - day.year, count);
+    case 'Y':
+      return yearText(day.weekYear, count);
+    case 'M':
+    case 'L':
+      if (count < 3) return padded(day.month + 1, count);
+      return MONTHS[count > 3 ? 'long' : 'short'][day.month] ?? '';
+    case 'd':
+      return padded(day.dayOfMonth, count);
+    case 'D':
+      return padded(day.dayOfYear, count);
+    case 'F':
+      return padded(day.dayOfWeekInMonth, count);
+    case 'w':
+      return padded(day.weekOfYear, count);
+    case 'W':
+      return padded(day.weekOfMonth, count);
+    case 'E':
+      return DAYS[count > 3 ? 'long' : 'short'][weekday - 1] ?? '';
+    case 'u':
+      return padded(weekday === 1 ? 7 : weekday - 1, count);
+    case 'a':
+      return HALVES[hour < 12 ? 0 : 1];
+    case 'H':
+      return padded(hour, count);
+    case 'k':
+      return padded(hour === 0 ? 24 : hour, count);
+    case 'K':
+      return padded(hour % 12, count);
+    case 'h':
+      return padded(hour % 12 === 0 ? 12 : hour % 12, count);
+    case 'm':
+      return padded(Math.floor(msOfDay / 60_000) % 60, count);
+    case 's':
+      return padded(Math.floor(msOfDay / 1000) % 60, count);
+    case 'S':
+      return padded(msOfDay % 1000, count);
+    default:
+      return zoneText(letter, count, moment.offset, zone);
+  }
+}
+
+function padded(value: number, digits: number): string {
+  return value < 0 ? `-${padded(-value, digits)}` : String(value).padStart(digits, '0');
+}
+
+/** Two letters stand for the last two digits. */
+function yearText(year: number, count: number): string {
+  if (count !== 2) return padded(year, count);
+  return `${year < 0 ? '-' : ''}${padded(Math.abs(year) % 100, 2)}`;
+}
+
+function zoneText(letter: 'z' | 'Z' | 'X', count: number, { total, summer }: ZoneOffset, zone: string): string {
+  if (letter === 'z') {
+    const names = ZONE_NAMES.find((each) => each.zone === zone)?.names;
+    return names?.[(summer === 0 ? 0 : 2) + (count < 4 ? 1 : 0)] ?? zone;
+  }
+  if (letter === 'X' && total === 0) return 'Z';
+  const minutes = Math.trunc(Math.abs(total) / 60_000);
+  const sign = total < 0 && minutes > 0 ? '-' : '+';
+  const hh = padded(Math.floor(minutes / 60), 2);
+  const mm = padded(minutes % 60, 2);
+  if (letter === 'X' && count === 1) return sign + hh;
+  return `${sign}${hh}${letter === 'X' && count === 3 ? ':' : ''}${mm}`;
+}
