@@ -11,10 +11,14 @@ const LOAD_FACTOR = 0.75;
 /**
  * The order in which a java.util.HashMap with these keys, put in this order, iterates over them. Connect's offset keys
  * are JSON written in that order, and their bytes are their identity (reference/kafka-connect.md 5.2). `copy`: made by
- * `new HashMap<>(otherMap)`, whose table is sized for the content from the start.
+ * `new HashMap<>(otherMap)`, whose table is sized for the content from the start; `capacity`: by `new HashMap<>(capacity)`.
  */
-export function javaHashMapOrder(keys: readonly string[], made: 'default' | 'copy' = 'default'): string[] {
-  let capacity = made === 'copy' ? 1 : DEFAULT_CAPACITY;
+export function javaHashMapOrder(
+  keys: readonly string[],
+  made: 'default' | 'copy' | { readonly capacity: number } = 'default',
+): string[] {
+  let capacity = made === 'default' ? DEFAULT_CAPACITY : 1;
+  if (typeof made === 'object') while (capacity < made.capacity) capacity *= 2;
   const needed = made === 'copy' ? Math.floor(keys.length / LOAD_FACTOR + 1) : keys.length / LOAD_FACTOR;
   while (capacity < needed) capacity *= 2;
   const buckets = new Map<number, string[]>();

@@ -11,6 +11,14 @@ export function javaTrim(text: string): string {
   return start === 0 && end === text.length ? text : text.slice(start, end);
 }
 
+/** `String.split` by one character: empty parts at the end are dropped, but for a text without any separator. */
+export function javaSplit(text: string, separator: string): string[] {
+  const parts = text.split(separator);
+  if (parts.length === 1) return parts;
+  while (parts.at(-1) === '') parts.pop();
+  return parts;
+}
+
 /** `BigDecimal.toString`: plain digits, or one digit before the point and an exponent (`1E+3`, `0E-8`). */
 export function decimalText(decimal: Decimal): string {
   const { unscaled, scale } = decimal;
