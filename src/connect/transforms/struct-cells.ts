@@ -1,0 +1,20 @@
+import type { Field } from '../../data/schema.ts';
+import { valueMismatch } from '../../data/validate-value.ts';
+import type { ConnectValue, Struct } from '../../data/value.ts';
+import { DataError } from '../../errors.ts';
+
+/** A struct's cell; `withDefault`: the field's default where nothing is stored (Struct.get, Struct.getWithoutDefault). */
+export function cellOf(struct: Struct, field: Field, withDefault: boolean): ConnectValue {
+  const value = struct.values[field.index] ?? null;
+  if (value !== null || !withDefault) return value;
+  return (field.schema.defaultValue as ConnectValue | undefined) ?? null;
+}
+
+/**
+ * The value, or a DataError when it is null and the field must have one (Struct.put). Types are not looked at: they are
+ * right by the way the new schema was made.
+ */
+export function checkedCell(value: ConnectValue, { name, schema }: Field): ConnectValue {
+  if (value === null && !schema.optional) throw new DataError(valueMismatch(schema, value, `field: "${name}"`) ?? '');
+  return value;
+}
