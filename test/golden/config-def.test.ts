@@ -5,6 +5,8 @@ import {
   sourceConnectorOptions,
 } from '../../src/config/connector-options.ts';
 import { converterPlugins } from '../../src/connect/converters/registry.ts';
+import { predicatePlugins } from '../../src/connect/predicates/registry.ts';
+import { transformationPlugins } from '../../src/connect/transforms/registry.ts';
 import type { OptionDeclaration, OptionDeclarations, OptionType, Validator } from '../../src/config/option.ts';
 import { orderInGroup } from '../../src/config/option-order.ts';
 import { checkDeclarations, defaultValue, parseOptions, validateOptions } from '../../src/config/parse.ts';
@@ -168,7 +170,12 @@ const OURS: Readonly<Record<string, OptionDeclarations>> = {
   ConnectorConfig: commonConnectorOptions,
   SinkConnectorConfig: sinkConnectorOptions,
   SourceConnectorConfig: sourceConnectorOptions,
-  ...Object.fromEntries(converterPlugins().map(({ className, options }) => [className, options])),
+  ...Object.fromEntries(
+    [...converterPlugins(), ...transformationPlugins, ...predicatePlugins].map(({ className, options }) => [
+      className.replace(/\$(Key|Value)$/, ''),
+      options,
+    ]),
+  ),
 };
 
 /** What a definition says of a key, but for the documentation and what only installed plugins can add. */
