@@ -66,7 +66,7 @@ describe('tables grow for the rows that are written', () => {
   });
 
   it('varchar(n) gets longer for a longer value, and only then', async () => {
-    await fixture.run('CREATE TABLE wide (k_timestamp timestamptz PRIMARY KEY, s varchar(10))');
+    await fixture.run('CREATE TABLE widest (k_timestamp timestamptz PRIMARY KEY, s varchar(10))');
     const write1 = (s: string) => write(batch('wide', { 'k_timestamp:time:time': [START + s.length], 's:text': [s] }));
     await write1('ääääääääää');
     assert.equal((await columnsOf('wide'))[1]?.[1], 'character varying(10)');
@@ -199,5 +199,14 @@ describe('tables grow for the rows that are written', () => {
     assert.deepEqual(offsets(tooLong.faults), [1]);
     assert.equal(tooLong.faults[0]?.sqlstate, '22001');
     assert.equal((await limited(long(), { widen: true })).stored, 2);
+  });
+
+  it('a table with as many columns as PostgreSQL takes gets no more, and rows without another one are stored', async () => {
+    const many = Array.from({ length: 1_598 }, (_, index) => `c${String(index)} bool`);
+    await fixture.run(`CREATE TABLE widest (k_timestamp timestamptz PRIMARY KEY, v int8, ${many.join(', ')})`);
+    const report = await write(rows('widest', 2, { 'v:int': [1, 2], 'more:int': [null, 3] }));
+    assert.equal(report.stored, 1);
+    assert.deepEqual(offsets(report.faults), [1]);
+    assert.match(report.faults[0]?.message ?? '', /at most 1600 columns/);
   });
 });

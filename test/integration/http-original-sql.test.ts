@@ -48,6 +48,33 @@ describe("the original's SQL over HTTP", () => {
     assert.equal((await api.query('show tags from meters')).body['rows'], 2);
   });
 
+  it('refuses names that the database would cut, wherever they stand, and takes texts of any length', async () => {
+    const kept = 'k'.repeat(63);
+    const long = `${kept}y`;
+    assert.deepEqual(await ddl(`create table ${kept} (a int)`), ['success']);
+    for (const sql of [
+      `create table ${long} (a int)`,
+      `create table "${long}" (ts timestamp) tags (a int) primary tags (a)`,
+      `create table t (${long} int)`,
+      `create table t (ts timestamp) tags ("${long}" int) primary tags ("${long}")`,
+      `alter table meters add tag ${long} int`,
+      `alter table meters add column "${long}" int`,
+      `drop table ${long}`,
+      `delete from "${long}"`,
+      `create role ${long}`,
+      `create database "${long}"`,
+      `use ${long}`,
+    ]) {
+      assert.match(String(await ddl(sql)), /^pq: the name "k+y" has 64 bytes; PostgreSQL takes at most 63$/, sql);
+    }
+    const inserted = await api.post('/restapi/insert', `insert into ${long} values (1)`);
+    assert.match(String(inserted.body['desc']), /at most 63/);
+    assert.match(String((await api.query(`select * from "${long}"`)).body['desc']), /at most 63/);
+    const elsewhere = await api.post(`/restapi/query?db=${long}`, 'select 1');
+    assert.deepEqual([elsewhere.status, elsewhere.body['code'] === 0], [400, false]);
+    assert.deepEqual((await api.query(`select power from meters where site = "${long}"`)).body['data'], []);
+  });
+
   it('says what to write instead of what it cannot translate', async () => {
     const refused = await ddl('alter table meters set retentions = 10d');
     assert.match(String(refused), /^pq: /);
