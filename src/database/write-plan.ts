@@ -177,6 +177,7 @@ function targetOf(column: CatalogueColumn, rules: Rules): ColumnTarget {
     precision: column.precision,
     maxLength: column.maxLength,
     acceptsNull: column.nullable || nullDefault(column, rules) !== undefined,
+    isArray: column.isArray,
     binary: !column.isDomain && !column.isArray,
   };
 }

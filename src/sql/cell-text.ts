@@ -8,6 +8,7 @@ import {
   Refusal,
   type TypeFamily,
 } from './column-type.ts';
+import { jsonToArrayLiteral } from './json-array.ts';
 import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS, TimestampWriter } from './timestamp-text.ts';
 
 /** A cell's text as the server's input function takes it, or why there is none. */
@@ -18,10 +19,13 @@ const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 const SPECIAL_NUMBER = /^\s*(?:nan|[+-]?inf(?:inity)?)\s*$/i;
 const BOOLEAN_TEXT = /^\s*(?:t|tr|tru|true|f|fa|fal|fals|false|y|ye|yes|n|no|on|of|off|0|1)\s*$/i;
 
-/** How cells of a kind become text for a column. The kind matters for times alone, which are numbers otherwise. */
+/** How cells of a kind become text for a column. The kind matters for times, which are numbers otherwise, and JSON for arrays. */
 export function cellToText(kind: CellKind, target: ColumnTarget): CellToText {
   const { family } = target;
   if (kind === 'time') return timeToText(target);
+  if (kind === 'json' && target.isArray === true) {
+    return (cell) => (typeof cell === 'string' ? jsonToArrayLiteral(cell, target) : mismatch(cell, 'an array'));
+  }
   switch (family) {
     case 'int2':
     case 'int4':

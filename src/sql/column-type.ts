@@ -51,6 +51,8 @@ export interface ColumnTarget {
   /** Characters that varchar(n) and char(n) take; `undefined` without a limit. */
   readonly maxLength: number | undefined;
   readonly acceptsNull: boolean;
+  /** The column's type is an array itself. */
+  readonly isArray?: boolean;
   /** Whether arrays of the type may go in binary; not for domains and arrays, nor where the dialect has none. */
   readonly binary: boolean;
 }

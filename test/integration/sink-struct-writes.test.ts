@@ -274,4 +274,25 @@ describe('rows of struct records in the database', function () {
     const [texts] = await db.rows('select i64, ok, dec, clock, doc from texts');
     assert.deepEqual(texts, ['9223372036854775807', 'true', '-1.50', '01:02:03.004', '{"a": 1}']);
   });
+
+  it('with arrays arrive in array columns, too', async () => {
+    await db.run('create table lists (id int8, names text[], numbers int8[], days timestamptz[], docs jsonb[])');
+    const fields: [string, Schema, ConnectValue][] = [
+      ['id', new Schema('int64'), 1n],
+      ['names', Schema.array(new Schema('string', { optional: true })), ['a"\\,b', null, 'NULL', '', '[{']],
+      ['numbers', Schema.array(Schema.array(new Schema('int64'))), [[9223372036854775807n], [-1n]]],
+      ['days', Schema.array(new Schema('int64', { name: LogicalName.timestamp })), [new Date(0)]],
+      ['docs', Schema.array(A), [struct(A, 1n, '{"x"}')]],
+    ];
+    const value = struct(
+      Schema.struct(fields.map(([name, schema]) => ({ name, schema }))),
+      ...fields.map(([, , v]) => v),
+    );
+    const report = await write([{ topic: 'lists', value }], 'insert', { keyMode: 'none', deletes: false });
+    assert.deepEqual(report.faults, []);
+    assert.deepEqual(
+      await db.rows(`select to_json(names), numbers::text, (days[1] = 'epoch')::text, docs[1]->>'a' from lists`),
+      [['["a\\"\\\\,b",null,"NULL","","[{"]', '{{9223372036854775807},{-1}}', 'true', '{"x"}']],
+    );
+  });
 });
