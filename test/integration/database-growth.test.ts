@@ -66,7 +66,7 @@ describe('tables grow for the rows that are written', () => {
   });
 
   it('varchar(n) gets longer for a longer value, and only then', async () => {
-    await fixture.run('CREATE TABLE widest (k_timestamp timestamptz PRIMARY KEY, s varchar(10))');
+    await fixture.run('CREATE TABLE wide (k_timestamp timestamptz PRIMARY KEY, s varchar(10))');
     const write1 = (s: string) => write(batch('wide', { 'k_timestamp:time:time': [START + s.length], 's:text': [s] }));
     await write1('ääääääääää');
     assert.equal((await columnsOf('wide'))[1]?.[1], 'character varying(10)');
