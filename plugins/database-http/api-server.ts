@@ -7,13 +7,12 @@ import { DatabaseError, toError, type Logger } from '../../src/index.ts';
 import type { Access, Visit } from './access.ts';
 import { databaseFailure } from './database-failure.ts';
 import { readBody, readText } from './request-body.ts';
+import { RequestClock } from './request-clock.ts';
 import { type ApiAnswer, type ApiBody, ApiFailure, type ApiRequest, jsonAnswer, type Route } from './route.ts';
 import type { ServerSettings } from './server-settings.ts';
 import { TEXTS } from './texts.ts';
 import { badTimeZone, readTimeZone } from './time-zone.ts';
 
-/** A client that takes nothing of a finished answer for this long is cut off. */
-const STALLED_MS = 120_000;
 /** Smaller answers are not worth packing. */
 const MIN_GZIP_BYTES = 1400;
 
@@ -23,8 +22,18 @@ export interface ApiServerParts {
   readonly settings: ServerSettings;
   readonly defaultDatabase: string;
   readonly maxBodyBytes: number;
+  /** Of a client that sends or takes nothing. */
+  readonly clientTimeoutMs: number;
   readonly statementTimeoutMs: number | undefined;
   readonly logger: Logger;
+}
+
+/** A request as it came in. */
+interface Arrival {
+  readonly request: IncomingMessage;
+  readonly url: URL;
+  readonly clock: RequestClock;
+  readonly signal: AbortSignal;
 }
 
 /** Finds the route of a request, lets its user in, and sends what the route answers. */
@@ -57,7 +66,7 @@ export class ApiServer {
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const startedAt = performance.now();
+    const clock = new RequestClock();
     const controller = new AbortController();
     const onClose = (): void => {
       if (!response.writableFinished) controller.abort();
@@ -68,8 +77,11 @@ export class ApiServer {
     const route = this.#routes.get(url.pathname);
     let visit: Visit | undefined;
     try {
-      const answer = await this.#answer(request, url, route, controller.signal, (entered) => (visit = entered));
-      if (!response.destroyed) await send(answer, request, response);
+      const answer = await this.#answer({ request, url, clock, signal: controller.signal }, route, (entered) => {
+        visit = entered;
+      });
+      response.setHeader('Server-Timing', clock.header());
+      if (!response.destroyed) await send(answer, request, response, this.#parts.clientTimeoutMs);
     } catch (error) {
       // The head is out: a body that breaks off is all that can tell of the failure.
       response.destroy();
@@ -77,27 +89,22 @@ export class ApiServer {
     } finally {
       if (visit !== undefined) this.#parts.access.leave(visit);
       this.#running.delete(controller);
-      const tookMs = Math.round(performance.now() - startedAt);
+      const tookMs = Math.round(clock.totalMs);
       const { method = '' } = request;
       this.#parts.logger.debug({ user: visit?.user, status: response.statusCode, tookMs }, `${method} ${url.pathname}`);
     }
   }
 
-  async #answer(
-    request: IncomingMessage,
-    url: URL,
-    route: Route | undefined,
-    signal: AbortSignal,
-    onEntered: (visit: Visit) => void,
-  ): Promise<ApiAnswer> {
+  async #answer(arrival: Arrival, route: Route | undefined, onEntered: (visit: Visit) => void): Promise<ApiAnswer> {
+    const { request, url, clock, signal } = arrival;
     if (route === undefined) return defaultFailure(new ApiFailure(404, TEXTS.unknownUrl));
     try {
       if (!route.methods.includes(request.method ?? '')) throw new ApiFailure(404, wrongMethod(route));
-      if (route.access === 'anyone') return await route.handle(this.#guestRequest(request, url, signal));
-      const visit = await this.#parts.access.enter(request, url.searchParams, route);
+      if (route.access === 'anyone') return await route.handle(this.#guestRequest(arrival));
+      const visit = await clock.database(() => this.#parts.access.enter(request, url.searchParams, route));
       onEntered(visit);
       try {
-        return await route.handle(this.#userRequest(request, url, route, visit, signal));
+        return await route.handle(this.#userRequest(arrival, route, visit));
       } finally {
         this.#parts.access.refresh(visit);
       }
@@ -115,10 +122,11 @@ export class ApiServer {
     return new ApiFailure(500, TEXTS.internal, { cause: error });
   }
 
-  #userRequest(request: IncomingMessage, url: URL, route: Route, visit: Visit, signal: AbortSignal): ApiRequest {
+  #userRequest(arrival: Arrival, route: Route, visit: Visit): ApiRequest {
+    const { url } = arrival;
     const database = databaseOf(url, route) ?? this.#parts.defaultDatabase;
     return {
-      ...this.#bareRequest(request, url, signal),
+      ...this.#bareRequest(arrival),
       login: visit,
       database,
       get executor() {
@@ -129,12 +137,12 @@ export class ApiServer {
     };
   }
 
-  #guestRequest(request: IncomingMessage, url: URL, signal: AbortSignal): ApiRequest {
+  #guestRequest(arrival: Arrival): ApiRequest {
     const noExecutor = (): never => {
       throw new Error('a request without credentials has no database');
     };
     return {
-      ...this.#bareRequest(request, url, signal),
+      ...this.#bareRequest(arrival),
       login: { user: 'guest', isAdministrator: async () => false },
       database: this.#parts.defaultDatabase,
       get executor() {
@@ -145,8 +153,9 @@ export class ApiServer {
     };
   }
 
-  #bareRequest(request: IncomingMessage, url: URL, signal: AbortSignal) {
-    const body = () => readBody(request, this.#parts.maxBodyBytes);
+  #bareRequest({ request, url, clock, signal }: Arrival) {
+    const limits = { maxBytes: this.#parts.maxBodyBytes, idleMs: this.#parts.clientTimeoutMs };
+    const body = () => readBody(request, limits);
     return {
       method: request.method ?? '',
       path: url.pathname,
@@ -155,6 +164,7 @@ export class ApiServer {
       body,
       text: async () => readText(body()),
       signal,
+      clock,
       statementTimeoutMs: this.#parts.statementTimeoutMs,
       logger: this.#parts.logger,
     };
@@ -170,10 +180,15 @@ export class ApiServer {
 }
 
 /** Answers whoever came when the connections were used up. */
-export function refuseConnection(limit: number): (request: IncomingMessage, response: ServerResponse) => void {
+export function refuseConnection(
+  limit: number,
+  clientTimeoutMs: number,
+): (request: IncomingMessage, response: ServerResponse) => void {
   const failure = new ApiFailure(503, TEXTS.tooManyConnections(limit), { retryAfterSeconds: 1 });
   return (request, response) => {
-    send(withRetryAfter(defaultFailure(failure), failure), request, response).catch(() => response.destroy());
+    send(withRetryAfter(defaultFailure(failure), failure), request, response, clientTimeoutMs).catch(() =>
+      response.destroy(),
+    );
   };
 }
 
@@ -202,7 +217,12 @@ function wrongMethod({ path, methods }: Route): string {
   return methods.includes('POST') ? TEXTS.onlyPost : TEXTS.onlyGet;
 }
 
-async function send(answer: ApiAnswer, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function send(
+  answer: ApiAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stallMs: number,
+): Promise<void> {
   const { body } = answer;
   response.statusCode = answer.status;
   if (body !== undefined) response.setHeader('Content-Type', 'application/json');
@@ -215,15 +235,16 @@ async function send(answer: ApiAnswer, request: IncomingMessage, response: Serve
   if (packs) response.setHeader('Vary', 'Accept-Encoding');
   if (typeof body === 'string' || Buffer.isBuffer(body)) {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? pack(bytes, response) : bytes);
+    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? pack(bytes, response) : bytes, stallMs);
     return;
   }
+  cutWhenStalled(response, stallMs);
   await stream(body, packs, answer.trailers, response);
 }
 
-async function endWith(response: ServerResponse, bytes: Buffer): Promise<void> {
+async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number): Promise<void> {
   response.setHeader('Content-Length', bytes.length);
-  cutWhenStalled(response);
+  cutWhenStalled(response, stallMs);
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
     response.end(bytes, resolve);
@@ -250,17 +271,20 @@ async function stream(
     await pipeline(source, response, { end: false });
   }
   if (trailers !== undefined) response.addTrailers(trailers());
-  cutWhenStalled(response);
   await new Promise<void>((resolve) => {
     response.once('close', resolve);
     response.end(resolve);
   });
 }
 
-/** Once all is handed over, silence on the socket can only be the client's. */
-function cutWhenStalled(response: ServerResponse): void {
+/** Silence on the socket is the client's when something waits to be sent, and the database's when nothing does. */
+function cutWhenStalled(response: ServerResponse, stallMs: number): void {
   const { socket } = response;
-  response.setTimeout(STALLED_MS, () => response.destroy());
+  const onSilence = (): void => {
+    if (response.writableLength > 0) response.destroy();
+    else socket?.setTimeout(stallMs);
+  };
+  response.setTimeout(stallMs, onSilence);
   response.once('finish', () => socket?.setTimeout(0));
 }
 

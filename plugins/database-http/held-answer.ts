@@ -4,10 +4,18 @@ import type { ApiAnswer } from './route.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
-/** With so much read in the holding time, the rest of the largest answer is worth waiting for. */
-const NEARLY_ALL_BYTES = 3_500_000;
-/** A client that takes nothing for this long while rows wait for it does not get the rest: they hold a connection. */
-const STALLED_MS = 60_000;
+/** With so much of it read in the holding time, the rest of the largest answer is worth waiting for. */
+const NEARLY_ALL = 0.65;
+/** More is not held, however large answers may be. */
+const MAX_HELD_BYTES = 6 << 20;
+
+export interface HeldLimits {
+  readonly holdMs: number;
+  /** A client that takes nothing for this long while rows wait for it does not get the rest: they hold a connection. */
+  readonly stallMs: number;
+  /** Of the answer. */
+  readonly maxBytes: number;
+}
 
 /**
  * An answer whose head says how the query went, while rows are still being read.
@@ -18,7 +26,7 @@ const STALLED_MS = 60_000;
  */
 export class HeldAnswer {
   readonly #startedAt: number;
-  readonly #holdMs: number;
+  readonly #limits: HeldLimits;
   readonly #pieces: Buffer[] = [];
   #heldBytes = 0;
   #json: ResultJson | undefined;
@@ -28,9 +36,9 @@ export class HeldAnswer {
   #drained: (() => void) | undefined;
   #filled: Promise<void> = Promise.resolve();
 
-  constructor(startedAt: number, holdMs: number) {
+  constructor(startedAt: number, limits: HeldLimits) {
     this.#startedAt = startedAt;
-    this.#holdMs = holdMs;
+    this.#limits = limits;
   }
 
   /** `filling` calls `begin` and `write`, and settles when the result is read. */
@@ -56,7 +64,10 @@ export class HeldAnswer {
     this.#wake?.();
     if (this.#state === 'streaming' && this.#heldBytes > MAX_AHEAD_BYTES) {
       await new Promise<void>((resolve, reject) => {
-        const stalled = setTimeout(() => reject(new Error('the client takes nothing of the answer')), STALLED_MS);
+        const stalled = setTimeout(
+          () => reject(new Error('the client takes nothing of the answer')),
+          this.#limits.stallMs,
+        );
         this.#drained = () => {
           clearTimeout(stalled);
           resolve();
@@ -73,7 +84,7 @@ export class HeldAnswer {
       return this.#whole();
     }
     this.#state = 'streaming';
-    const headers = { Trailer: 'X-Truncated', 'Server-Timing': this.#timing() };
+    const headers = { Trailer: 'X-Truncated' };
     return { status: 200, headers, body: this.#stream(), trailers: () => this.#truncation() };
   }
 
@@ -82,19 +93,23 @@ export class HeldAnswer {
     const timer = setTimeout(() => {
       isOver = true;
       this.#wake?.();
-    }, this.#holdMs);
+    }, this.#limits.holdMs);
     // Without a row there is nothing to send yet, and the status may still be another.
-    while (this.#finished === undefined && (!isOver || this.#heldBytes === 0 || this.#heldBytes > NEARLY_ALL_BYTES)) {
-      await this.#woken();
-    }
+    while (this.#finished === undefined && this.#isWorthHolding(isOver)) await this.#woken();
     clearTimeout(timer);
+  }
+
+  #isWorthHolding(isOver: boolean): boolean {
+    if (this.#heldBytes > MAX_HELD_BYTES) return false;
+    const { maxBytes } = this.#limits;
+    return !isOver || this.#heldBytes === 0 || (maxBytes <= MAX_HELD_BYTES && this.#heldBytes > NEARLY_ALL * maxBytes);
   }
 
   #whole(): ApiAnswer {
     const head = Buffer.from(this.#json?.head(this.#seconds()) ?? '');
     const tail = Buffer.from(this.#json?.tail() ?? '');
     const body = Buffer.concat([head, ...this.#pieces, tail]);
-    return { status: 200, headers: { 'Server-Timing': this.#timing(), ...this.#truncation() }, body };
+    return { status: 200, headers: this.#truncation(), body };
   }
 
   async *#stream(): AsyncGenerator<Buffer | string, void, undefined> {
@@ -130,10 +145,6 @@ export class HeldAnswer {
 
   #seconds(): number {
     return (performance.now() - this.#startedAt) / 1000;
-  }
-
-  #timing(): string {
-    return `sql;dur=${(1000 * this.#seconds()).toFixed(3)}`;
   }
 
   async #woken(): Promise<void> {

@@ -1,16 +1,9 @@
 import type { Fault, WriteReport } from '../../src/index.ts';
+import { serverTiming, type Timings } from './request-clock.ts';
 import type { ApiFailure } from './route.ts';
 
 /** Bad lines that are spelled out; the rest is counted. */
 const MAX_NAMED = 100;
-
-/** Where the time of a request went, in milliseconds. Reading the body counts for the total alone. */
-export interface Timings {
-  readonly parseMs: number;
-  /** While at least one write was with the database. */
-  readonly databaseMs: number;
-  readonly totalMs: number;
-}
 
 /** A bad line with its number and, where it was asked for, its text. */
 export interface BadLine {
@@ -87,10 +80,9 @@ export function statusOf({ badCount, failure }: Outcome, success: number): numbe
 }
 
 export function outcomeHeaders({ timings, failure, collapsed }: Outcome): Record<string, string> {
-  const { parseMs, databaseMs, totalMs } = timings;
   const retry = failure?.retryAfterSeconds;
   return {
-    'Server-Timing': `parse;dur=${parseMs.toFixed(2)}, db;dur=${databaseMs.toFixed(2)}, total;dur=${totalMs.toFixed(2)}`,
+    'Server-Timing': serverTiming(timings),
     ...(collapsed > 0 ? { 'X-Rows-Collapsed': String(collapsed) } : {}),
     ...(retry === undefined ? {} : { 'Retry-After': String(retry) }),
   };

@@ -12,16 +12,16 @@ const GREETING_TIMEOUT_MS = 10_000;
 /** Beyond the limit so many connections are told why they are refused; those beyond are just closed. */
 const REFUSED_AT_ONCE = 50;
 
-interface Timeouts {
+export interface Timeouts {
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
   readonly connectionsCheckingInterval: number;
 }
 
+/** A body that pauses is cut sooner than `requestTimeout`, see request-body.ts. */
 const TIMEOUTS: Timeouts = {
   headersTimeout: 15_000,
-  /** Time to send a whole request: 64 MB need 220 kB/s. A body that pauses is cut sooner, see request-body.ts. */
   requestTimeout: 300_000,
   keepAliveTimeout: 60_000,
   connectionsCheckingInterval: 2_000,

@@ -18,7 +18,7 @@ export function loginRoute({ sessions, settings, defaultDatabase }: LoginParts):
     handle: async (request) => {
       if (request.query.has('db')) throw new ApiFailure(400, TEXTS.databaseAtLogin);
       // Another worker may have changed them.
-      await settings.load(request.executorOn(defaultDatabase));
+      await request.clock.database(() => settings.load(request.executorOn(defaultDatabase)));
       const { token } = sessions.open(visitOf(request.login).identity);
       return jsonAnswer(200, { code: 0, token });
     },

@@ -38,6 +38,14 @@ export const serviceOptions = declareOptions({
     documentation: 'Database of requests without `db`; logins are checked there.',
     validator: nonEmptyString,
   },
+  'trust.authentication': {
+    type: 'STRING',
+    default: 'refuse',
+    importance: 'MEDIUM',
+    documentation:
+      'What becomes of a user whom the database lets in without asking for a password (`trust`, `peer` or `cert` in pg_hba.conf), so that any password would do: `refuse`, or `warn` once in the log and let in.',
+    validator: oneOf('refuse', 'warn'),
+  },
   tls: {
     type: 'STRING',
     default: 'on',
@@ -78,6 +86,14 @@ export const serviceOptions = declareOptions({
     documentation: 'Bytes a request body may have after unpacking.',
     validator: atLeast(1),
   },
+  'max.statement.length': {
+    type: 'INT',
+    default: 4 * 1024 * 1024,
+    importance: 'LOW',
+    documentation:
+      'Characters one SQL statement may have; a body may hold many. Reading and translating a statement keeps other requests waiting, about 80 ms per million.',
+    validator: between(1_000, 512 * 1024 * 1024),
+  },
   'statement.timeout.ms': {
     type: 'LONG',
     default: 300_000,
@@ -99,6 +115,28 @@ export const serviceOptions = declareOptions({
     documentation:
       'Milliseconds the first bytes of a query are held back: what is known by then (failure, truncation) is told by status and header, later truncation by a trailer.',
     validator: atLeast(0),
+  },
+  'client.timeout.ms': {
+    type: 'INT',
+    default: 30_000,
+    importance: 'LOW',
+    documentation:
+      'Milliseconds a client may send nothing in the middle of its request, or take nothing of its answer, before it is cut off.',
+    validator: atLeast(1),
+  },
+  'client.headers.timeout.ms': {
+    type: 'INT',
+    default: 15_000,
+    importance: 'LOW',
+    documentation: 'Milliseconds a client has to send the headers of a request, TLS handshake apart.',
+    validator: atLeast(1),
+  },
+  'client.request.timeout.ms': {
+    type: 'INT',
+    default: 300_000,
+    importance: 'LOW',
+    documentation: 'Milliseconds a client has to send a whole request: 64 MB need 220 kB/s.',
+    validator: atLeast(1),
   },
   'max.connections': {
     type: 'INT',

@@ -18,12 +18,24 @@ const MAX_QUEUE_MS = 10_000;
 /** Refusals that come after the password was checked: the database is missing, or closed to this role. */
 const AFTER_PASSWORD: ReadonlySet<string> = new Set(['3D000', '42501', '55000']);
 
+/** What becomes of users whom the database asks for no password. */
+export type Trust = 'refuse' | 'warn';
+
+export interface PasswordCheckParts {
+  readonly databases: UserDatabases;
+  readonly defaultDatabase: string;
+  readonly trust: Trust;
+  readonly logger: Logger;
+  readonly nowMs: () => number;
+}
+
 /** Passwords are checked by the database itself: by a new connection as that role. */
 export class PasswordCheck {
   readonly #databases: UserDatabases;
   readonly #defaultDatabase: string;
   readonly #logger: Logger;
   readonly #nowMs: () => number;
+  readonly #trust: Trust;
   readonly #throttle: LoginThrottle;
   /** Keys of identities, and until when each is believed. */
   readonly #believed = new Map<string, number>();
@@ -32,17 +44,23 @@ export class PasswordCheck {
   readonly #slots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
-  constructor(databases: UserDatabases, defaultDatabase: string, logger: Logger, nowMs: () => number) {
+  constructor({ databases, defaultDatabase, trust, logger, nowMs }: PasswordCheckParts) {
     this.#databases = databases;
     this.#defaultDatabase = defaultDatabase;
+    this.#trust = trust;
     this.#logger = logger;
     this.#nowMs = nowMs;
     this.#throttle = new LoginThrottle(nowMs);
   }
 
+  /** Says in the log when the database does not ask this user for the password. Never rejects. */
+  async probe(identity: Identity): Promise<void> {
+    await this.#ask(identity).catch((error: unknown) => this.#logger.debug({ err: error }, 'no probe for passwords'));
+  }
+
   /**
    * Whether the password is right. `address` is the client's, for the brake on guessing. ApiFailure 503 when the database
-   * cannot say, or when there were too many failures to be checked now.
+   * cannot say, or when there were too many failures to be checked now; 401 when it asks for no password and may not.
    */
   async isRight(identity: Identity, address: string): Promise<boolean> {
     const until = this.#believed.get(identity.key);
@@ -82,24 +100,29 @@ export class PasswordCheck {
     const before = password.timesRevealed;
     try {
       await executor.query('SELECT 1');
-      if (password.timesRevealed === before) this.#warnOfTrust(identity.user);
-      return true;
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
-      if (error.sqlstate !== undefined && AFTER_PASSWORD.has(error.sqlstate)) return true;
       if (isUnavailable(error)) throw databaseFailure(error);
-      return false;
+      if (error.sqlstate === undefined || !AFTER_PASSWORD.has(error.sqlstate)) return false;
     } finally {
       await executor.close();
     }
+    if (password.timesRevealed === before) this.#onTrust(identity.user);
+    return true;
   }
 
-  #warnOfTrust(user: string): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    this.#logger.warn(
-      `database HTTP API: the database lets user "${user}" in without a password (pg_hba.conf: trust), so that any will do`,
-    );
+  #onTrust(user: string): void {
+    const isRefused = this.#trust === 'refuse';
+    if (!this.#hasWarned) {
+      this.#hasWarned = true;
+      this.#logger.warn(
+        `database HTTP API: the database lets user "${user}" in without asking for a password (pg_hba.conf: trust, peer or cert); ` +
+          (isRefused
+            ? 'such users are refused here unless database.http.trust.authentication=warn'
+            : 'any password will do'),
+      );
+    }
+    if (isRefused) throw new ApiFailure(401, TEXTS.noPasswordAsked);
   }
 
   #believe(key: string): void {

@@ -25,6 +25,7 @@ const KINDS: ReadonlySet<string> = new Set([
 export interface QueryParts extends RunnerParts {
   readonly maxBytes: number;
   readonly holdMs: number;
+  readonly stallMs: number;
 }
 
 /** `POST /restapi/query`: one statement that reads, in a read-only session. */
@@ -33,9 +34,9 @@ export function queryRoute(parts: QueryParts): Route {
     methods: ['POST'],
     path: '/restapi/query',
     handle: async (request) => {
-      const startedAt = performance.now();
-      const statement = onlyStatement(notEmpty(await request.text()));
-      const held = new HeldAnswer(startedAt, parts.holdMs);
+      const sql = notEmpty(await request.text());
+      const statement = request.clock.parse(() => onlyStatement(sql, parts.maxStatementLength));
+      const held = new HeldAnswer(request.clock.startedAt, parts);
       held.fillFrom(execute(request, statement, held, parts));
       return held.answer();
     },
@@ -49,8 +50,8 @@ function failure({ status, message }: ApiFailure): ApiAnswer {
   return jsonAnswer(status, { code: status === 500 ? 500 : -1, desc: message, ...nothing });
 }
 
-function onlyStatement(sql: string): RequestStatement {
-  const statements = readStatements(sql);
+function onlyStatement(sql: string, maxLength: number): RequestStatement {
+  const statements = readStatements(sql, maxLength);
   const first = statements.next();
   if (first.done === true) throw new ApiFailure(400, TEXTS.emptyBody);
   if (statements.next().done !== true) throw new ApiFailure(400, TEXTS.oneQuery);
@@ -81,7 +82,7 @@ async function execute(
     }
   };
   try {
-    const translation = await translateIn(request.database, request.executor, statement.text);
+    const translation = await translateIn(request.database, request, statement.text);
     switch (translation.kind) {
       case 'show-cluster-setting':
         await send(settingRows(translation.name, parts));
@@ -91,7 +92,7 @@ async function execute(
       case 'run': {
         const database = translation.database ?? request.database;
         await pinned(request, database, parts, { readTransaction: true }, (session) =>
-          send(read(session, translation, request)),
+          send(request.clock.stream(read(session, translation, request))),
         );
         return;
       }
@@ -133,7 +134,7 @@ async function* read(
       // The statement that was refused is what is translated on, so that no round undoes the one before.
       const [refusedSql, ...others] = statements;
       if (refusedSql === undefined || others.length > 0) throw error;
-      const next = await translateAgain(request.database, request.executor, refusedSql, error.sqlstate);
+      const next = await translateAgain(request.database, request, refusedSql, error.sqlstate);
       if (next === undefined) throw error;
       if (next.kind === 'refuse') throw new ApiFailure(400, `pq: ${next.message}`, { cause: error });
       ({ statements } = next);

@@ -4,18 +4,21 @@ import { createGunzip, createInflate } from 'node:zlib';
 import { toError } from '../../src/index.ts';
 import { ApiFailure } from './route.ts';
 
-/** A client that sends nothing for this long while its body is awaited is given up. */
-const IDLE_MS = 30_000;
+export interface BodyLimits {
+  readonly maxBytes: number;
+  /** A client that sends nothing for this long while its body is awaited is given up. */
+  readonly idleMs: number;
+}
 
 /** The body, unpacked; see ApiRequest.body. */
-export async function* readBody(request: IncomingMessage, maxBytes: number): AsyncGenerator<Buffer> {
+export async function* readBody(request: IncomingMessage, { maxBytes, idleMs }: BodyLimits): AsyncGenerator<Buffer> {
   const length = Number(request.headers['content-length'] ?? '0');
   const encoding = (request.headers['content-encoding'] ?? 'identity').trim().toLowerCase();
   const isPlain = encoding === 'identity' || encoding === '';
   if (isPlain && length > maxBytes) throw tooLarge(maxBytes);
   const source = isPlain ? request : unpack(request, encoding);
   const watch = (): NodeJS.Timeout =>
-    setTimeout(() => request.destroy(new Error(`no data for ${String(IDLE_MS / 1000)} s`)), IDLE_MS);
+    setTimeout(() => request.destroy(new Error(`no data for ${String(idleMs / 1000)} s`)), idleMs);
   let idle = watch();
   let bytes = 0;
   try {
@@ -35,18 +38,19 @@ export async function* readBody(request: IncomingMessage, maxBytes: number): Asy
   }
 }
 
-/** The whole body as text. */
+/** The whole body as text, decoded as it comes; a byte order mark is dropped. */
 export async function readText(body: AsyncIterable<Buffer>): Promise<string> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of body) chunks.push(chunk);
-  const [only] = chunks;
-  const bytes = only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
-  try {
-    // Drops a byte order mark.
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    throw new ApiFailure(400, 'the request body is not UTF-8 text', { cause: error });
-  }
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (chunk?: Buffer): string => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch (error) {
+      throw new ApiFailure(400, 'the request body is not UTF-8 text', { cause: error });
+    }
+  };
+  let text = '';
+  for await (const chunk of body) text += decode(chunk);
+  return text + decode();
 }
 
 function unpack(request: IncomingMessage, encoding: string): Readable {

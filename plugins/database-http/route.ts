@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Executor, Logger } from '../../src/index.ts';
+import type { RequestClock } from './request-clock.ts';
 
 /** Who asks: a role of the database, proved by password or token. */
 export interface Login {
@@ -25,7 +26,7 @@ export interface ApiRequest {
    */
   readonly executor: Executor;
   /** The same user's executor on another database (`USE`, `?db=` under another name). Lent as well. */
-  executorOn(database: string): Executor;
+  readonly executorOn: (database: string) => Executor;
   /**
    * The zone of the request in PostgreSQL's spelling: `tz`, else `server.restful_service.default_request_timezone`, else
    * UTC. Its value has been checked for shape only; PostgreSQL has the last word (SQLSTATE 22023).
@@ -43,6 +44,8 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /** Milliseconds a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
   readonly statementTimeoutMs: number | undefined;
+  /** Its times are told by `Server-Timing`, unless the answer has times of its own. */
+  readonly clock: RequestClock;
   readonly logger: Logger;
 }
 

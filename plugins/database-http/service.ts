@@ -1,10 +1,18 @@
-import { ConfigError, parseConnectionUrl, type Logger, type Service, type ServiceContext } from '../../src/index.ts';
+import {
+  ConfigError,
+  parseConnectionUrl,
+  Password,
+  type Logger,
+  type Service,
+  type ServiceContext,
+} from '../../src/index.ts';
 import { Access } from './access.ts';
 import { ApiServer, refuseConnection } from './api-server.ts';
 import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './certificate.ts';
 import type { CertificateFiles } from './certificate.ts';
 import { ConnectionSlots, SPARE_CONNECTIONS } from './connection-slots.ts';
-import { PortListener } from './listener.ts';
+import { identityOf } from './identity.ts';
+import { PortListener, type Timeouts } from './listener.ts';
 import { loginRoute } from './login-route.ts';
 import type { ServiceSettings } from './options.ts';
 import { PasswordCheck } from './password-check.ts';
@@ -34,6 +42,7 @@ export class DatabaseHttpService implements Service {
   readonly #parts: DatabaseHttpParts;
   readonly #databases: UserDatabases;
   readonly #sessions: SessionStore;
+  readonly #passwords: PasswordCheck;
   readonly #server: ApiServer;
   readonly #serverSettings: ServerSettings;
   readonly #listeners: PortListener[] = [];
@@ -59,13 +68,20 @@ export class DatabaseHttpService implements Service {
       logger,
       nowMs,
     );
+    this.#passwords = new PasswordCheck({
+      databases: this.#databases,
+      defaultDatabase,
+      trust: settings['trust.authentication'] === 'warn' ? 'warn' : 'refuse',
+      logger,
+      nowMs: Date.now,
+    });
     this.#serverSettings = new ServerSettings(logger, () => this.#databases.openService(defaultDatabase));
     this.#sessions = new SessionStore(nowMs, () => this.#serverSettings.timeoutMs);
     this.#server = new ApiServer({
       routes: [...this.#routes(defaultDatabase), ...(parts.routes ?? [])],
       access: new Access({
         sessions: this.#sessions,
-        passwords: new PasswordCheck(this.#databases, defaultDatabase, logger, Date.now),
+        passwords: this.#passwords,
         databases: this.#databases,
         defaultDatabase,
         tokenConnections: settings['token.connections'],
@@ -73,6 +89,7 @@ export class DatabaseHttpService implements Service {
       settings: this.#serverSettings,
       defaultDatabase,
       maxBodyBytes: Number(settings['max.body.bytes']),
+      clientTimeoutMs: settings['client.timeout.ms'],
       statementTimeoutMs: Number(settings['statement.timeout.ms']) || undefined,
       logger,
     });
@@ -90,9 +107,9 @@ export class DatabaseHttpService implements Service {
     const maxConnections = this.#settings['max.connections'];
     for (const { host, port } of this.#settings.listeners.map(parseAddress)) {
       const listener = new PortListener(
-        { host, port, certificate, maxConnections },
+        { host, port, certificate, maxConnections, timeouts: this.#timeouts() },
         (request, response) => this.#server.handle(request, response),
-        refuseConnection(maxConnections),
+        refuseConnection(maxConnections, this.#settings['client.timeout.ms']),
       );
       const bound = await listener.listen();
       this.#listeners.push(listener);
@@ -129,6 +146,15 @@ export class DatabaseHttpService implements Service {
     await this.#databases.close();
   }
 
+  #timeouts(): Partial<Timeouts> {
+    const headersTimeout = this.#settings['client.headers.timeout.ms'];
+    return {
+      headersTimeout,
+      requestTimeout: Math.max(headersTimeout, this.#settings['client.request.timeout.ms']),
+      connectionsCheckingInterval: Math.min(2_000, Math.ceil(headersTimeout / 4)),
+    };
+  }
+
   #routes(defaultDatabase: string): readonly Route[] {
     const settings = this.#serverSettings;
     const sessions = this.#sessions;
@@ -137,13 +163,19 @@ export class DatabaseHttpService implements Service {
       defaultDatabase,
       slots: new ConnectionSlots(this.#settings['user.connections']),
       connectionWaitMs: this.#settings['connection.wait.ms'],
+      maxStatementLength: this.#settings['max.statement.length'],
     };
     return [
       loginRoute({ sessions, settings, defaultDatabase }),
       sessionRoute({ sessions, settings }),
       ddlRoute(runner),
       insertRoute(runner),
-      queryRoute({ ...runner, maxBytes: this.#settings['query.max.bytes'], holdMs: this.#settings['query.hold.ms'] }),
+      queryRoute({
+        ...runner,
+        maxBytes: this.#settings['query.max.bytes'],
+        holdMs: this.#settings['query.hold.ms'],
+        stallMs: this.#settings['client.timeout.ms'],
+      }),
     ];
   }
 
@@ -176,6 +208,10 @@ export class DatabaseHttpService implements Service {
     } finally {
       await executor.close();
     }
+    const { user, password } = parseConnectionUrl(this.#settings['connection.url'], {
+      password: this.#settings['connection.password'],
+    });
+    await this.#passwords.probe(identityOf(user, password ?? new Password('')));
   }
 }
 

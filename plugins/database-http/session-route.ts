@@ -20,7 +20,7 @@ export function sessionRoute(parts: SessionParts): Route {
 
 async function list(request: ApiRequest, { sessions, settings }: SessionParts): Promise<ApiAnswer> {
   const visit = visitOf(request.login);
-  const isAdministrator = await visit.isAdministrator();
+  const isAdministrator = await request.clock.database(() => visit.isAdministrator());
   const seen = sessions.list().filter((session) => {
     if (isAdministrator) return true;
     // With a token an ordinary user sees the session of that token (original-system.md 11).
@@ -58,7 +58,8 @@ async function end(request: ApiRequest, { sessions }: SessionParts): Promise<Api
   const session = sessions.list().find((each) => each.id === id.toLowerCase());
   if (session === undefined) throw new ApiFailure(400, TEXTS.noSession);
   const isOwn = session.identity.user === request.login.user;
-  if (!isOwn && !(await request.login.isAdministrator())) throw new ApiFailure(400, TEXTS.notYours);
+  if (!isOwn && !(await request.clock.database(() => request.login.isAdministrator())))
+    throw new ApiFailure(400, TEXTS.notYours);
   sessions.delete(session);
   return jsonAnswer(200, { code: 0, desc: TEXTS.deleted });
 }

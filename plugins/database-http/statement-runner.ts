@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, type RunTranslation, type Session } from '../../src/index.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
 import type { ConnectionSlots } from './connection-slots.ts';
@@ -17,6 +17,9 @@ const MAX_PAUSE_MS = 1000;
 /** Of translations after refusals. */
 export const MAX_ROUNDS = 3;
 
+/** The event loop is let go after so much work that waited for nothing. */
+const MAX_TURN_MS = 20;
+
 const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
 
 export interface RunnerParts {
@@ -24,6 +27,7 @@ export interface RunnerParts {
   readonly defaultDatabase: string;
   readonly slots: ConnectionSlots;
   readonly connectionWaitMs: number;
+  readonly maxStatementLength: number;
 }
 
 export interface StatementRules {
@@ -42,7 +46,7 @@ export async function runStatements(
   parts: RunnerParts,
 ): Promise<readonly StatementOutcome[]> {
   const runner = new StatementRunner(request, rules, parts);
-  await runner.run(readStatements(sql));
+  await runner.run(readStatements(sql, parts.maxStatementLength));
   return runner.outcomes;
 }
 
@@ -61,7 +65,10 @@ class StatementRunner {
   }
 
   async run(statements: Iterator<RequestStatement>): Promise<void> {
-    let next = statements.next();
+    const { clock } = this.#request;
+    const advance = (): IteratorResult<RequestStatement, unknown> => clock.parse(() => statements.next());
+    let next = advance();
+    let turnedAt = performance.now();
     while (next.done !== true) {
       try {
         await pinned(this.#request, this.#database, this.#parts, {}, async (session) => {
@@ -69,7 +76,12 @@ class StatementRunner {
           while (next.done !== true && this.#database === database) {
             const outcome = await this.#runOne(session, next.value);
             this.outcomes.push(outcome);
-            next = statements.next();
+            next = advance();
+            if (performance.now() - turnedAt > MAX_TURN_MS) {
+              // Statements that are refused wait for nothing by themselves.
+              await turn();
+              turnedAt = performance.now();
+            }
             // The connection may be gone; the statements behind get another.
             if (outcome.verdict === 'unavailable') return;
           }
@@ -79,7 +91,7 @@ class StatementRunner {
         if (this.outcomes.length === 0 || this.#request.signal.aborted) throw error;
         if (!(error instanceof DatabaseError) && !(error instanceof ApiFailure)) throw error;
         const outcome = error instanceof DatabaseError ? failed(error) : unreached(error);
-        for (; next.done !== true; next = statements.next()) this.outcomes.push(outcome);
+        for (; next.done !== true; next = advance()) this.outcomes.push(outcome);
       }
     }
   }
@@ -103,8 +115,7 @@ class StatementRunner {
   }
 
   async #carryOut(session: Session, text: string): Promise<StatementOutcome> {
-    const executor = this.#request.executorOn(this.#database);
-    const translation = await translateIn(this.#database, executor, text);
+    const translation = await translateIn(this.#database, this.#request, text);
     switch (translation.kind) {
       case 'run':
         return this.#runTranslated(session, translation);
@@ -133,8 +144,7 @@ class StatementRunner {
         // The statement that was refused is what is translated on, so that no round undoes the one before.
         const [refusedSql, ...others] = translation.statements;
         if (refusedSql === undefined || others.length > 0) throw error;
-        const executor = this.#request.executorOn(this.#database);
-        const next = await translateAgain(this.#database, executor, refusedSql, error.sqlstate);
+        const next = await translateAgain(this.#database, this.#request, refusedSql, error.sqlstate);
         if (next === undefined) throw error;
         if (next.kind === 'refuse') return refused(`pq: ${next.message}`);
         translation = next;
@@ -174,7 +184,7 @@ async function runTranslation(
     return rows;
   };
   try {
-    return transaction ? await session.transaction(work) : await work();
+    return await request.clock.database(() => (transaction ? session.transaction(work) : work()));
   } catch (error) {
     // IF [NOT] EXISTS: what was to be done is done. Outside of the transaction, which the refusal has ended.
     if (doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn) return 0;
@@ -229,6 +239,11 @@ function isZoneRefused(error: unknown): boolean {
   return error instanceof DatabaseError && error.scope === 'caller' && error.sqlstate === '22023';
 }
 
+const VERDICTS: ReadonlyMap<number, StatementOutcome['verdict']> = new Map([
+  [400, 'refused'],
+  [503, 'unavailable'],
+]);
+
 function unreached(error: ApiFailure): StatementOutcome {
-  return { desc: error.message, verdict: error.status === 503 ? 'unavailable' : 'failed', rows: 0, notices: [] };
+  return { desc: error.message, verdict: VERDICTS.get(error.status) ?? 'failed', rows: 0, notices: [] };
 }

@@ -12,6 +12,8 @@ export const TEXTS = {
   // The documents' text and the original's, for those who search for either.
   unknownToken: 'Incorrect authentication token: can not find token, need login first',
   unknownTokenOnSessions: 'Incorrect authentication token: can not verify',
+  noPasswordAsked:
+    'the database does not ask this user for a password, so that it cannot be checked; the log of the worker says more',
   databaseAtLogin: 'wrong db parameter for login.',
   notForDdl: 'wrong statement for ddl interface and please check',
   notForInsert: 'can not find insert statement and please check',
@@ -20,6 +22,8 @@ export const TEXTS = {
   noSession: 'no connid matching the given one was found.',
   notYours: 'do not have authority, please check.',
   deleted: 'delete success',
+  longStatement: (maxLength: number) =>
+    `a statement has at most ${String(maxLength)} characters here (max.statement.length): send rows in several statements, or to an ingestion endpoint`,
   databaseAway: 'the database is not available now, please try again later',
   noConnection: 'get connection timeout',
   tooManyConnections: (limit: number) => `too many HTTP connections: at most ${String(limit)} at the same time`,

@@ -23,6 +23,9 @@ export interface ServerAccess {
   readonly connectionsPerUser: number;
 }
 
+/** In this process, for all services. */
+let freshCount = 0;
+
 /** The executors by which requests reach the databases, one per user, password and database. */
 export class UserDatabases {
   readonly #access: ServerAccess;
@@ -59,7 +62,8 @@ export class UserDatabases {
 
   /** An executor that shares no connection with others: its first statement proves the password. To be closed. */
   openFresh(identity: Identity, database: string): Executor {
-    return this.#open(identity, database, 1, 'sluice login');
+    // Executors with equal settings share their connections.
+    return this.#open(identity, database, 1, `sluice login ${String(++freshCount)}`);
   }
 
   /** The account of the URL, if it names one. To be closed. */

@@ -33,10 +33,10 @@ export function ddlRoute(parts: RunnerParts): Route {
     methods: ['POST'],
     path: '/restapi/ddl',
     handle: async (request) => {
-      const startedAt = performance.now();
+      const { startedAt } = request.clock;
       const outcomes = await runStatements(request, notEmpty(await request.text()), ddlRules, parts);
       const time = seconds(startedAt);
-      return answer(outcomes, time, (ok) => ({ code: ok ? 0 : -1, desc: descs(outcomes), time: ok ? time : null }));
+      return answer(outcomes, (ok) => ({ code: ok ? 0 : -1, desc: descs(outcomes), time: ok ? time : null }));
     },
     failure: (failure) => jsonAnswer(failure.status, { code: -1, desc: [failure.message], time: null }),
   };
@@ -48,10 +48,10 @@ export function insertRoute(parts: RunnerParts): Route {
     methods: ['POST'],
     path: '/restapi/insert',
     handle: async (request) => {
-      const startedAt = performance.now();
+      const { startedAt } = request.clock;
       const outcomes = await runStatements(request, notEmpty(await request.text()), insertRules, parts);
       const time = seconds(startedAt);
-      return answer(outcomes, time, (ok) => ({
+      return answer(outcomes, (ok) => ({
         code: ok ? 0 : -1,
         desc: descs(outcomes),
         rows: ok ? rowCount(outcomes) : null,
@@ -74,15 +74,9 @@ export function notEmpty(text: string): string {
   return text;
 }
 
-function answer(
-  outcomes: readonly StatementOutcome[],
-  time: number,
-  body: (ok: boolean) => Record<string, unknown>,
-): ApiAnswer {
+function answer(outcomes: readonly StatementOutcome[], body: (ok: boolean) => Record<string, unknown>): ApiAnswer {
   const status = statusOf(outcomes);
-  const headers: Record<string, string> = { 'Server-Timing': `sql;dur=${(time * 1000).toFixed(3)}` };
-  if (status === 503) headers['Retry-After'] = '5';
-  return jsonAnswer(status, body(status === 200), headers);
+  return jsonAnswer(status, body(status === 200), status === 503 ? { 'Retry-After': '5' } : {});
 }
 
 function descs(outcomes: readonly StatementOutcome[]): readonly string[] {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
+import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { until } from '../support/until.ts';
-import { HttpFixture } from './http-fixture.ts';
+import { HttpFixture, send } from './http-fixture.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
@@ -77,6 +79,43 @@ describe('the query endpoint', () => {
     assert.equal('truncated' in whole.body || 'x-truncated' in whole.headers, false);
     const huge = await api.query("select repeat('x', 6000000)");
     assert.deepEqual([huge.body['rows'], huge.body['data'], huge.body['truncated']], [0, [], true]);
+  });
+
+  it('says by a header that rows are left out when it knows in time, else by a trailer, and rows are exact', async () => {
+    const sql = `select n, repeat('é', 10) from generate_series(1, 3000) n,
+      lateral (select case when n = 1500 then pg_sleep(0.1) end) s`;
+    const ca = await readFile(join(api.directory, 'ca.pem'));
+    for (const [holdMs, where] of [
+      ['10000', 'headers'],
+      ['0', 'trailers'],
+    ] as const) {
+      // The first thousand rows are some 28 kB.
+      const service = await api.another({ 'query.hold.ms': holdMs, 'query.max.bytes': '60000' });
+      for (const encoding of ['identity', 'gzip']) {
+        const reply = await send(`${service.address ?? ''}/restapi/query`, 'POST', {
+          authorization: api.admin,
+          ca,
+          body: sql,
+          headers: { 'Accept-Encoding': encoding },
+        });
+        const told = { headers: reply.headers['x-truncated'], trailers: reply.trailers['x-truncated'] };
+        assert.deepEqual(told, { headers: undefined, trailers: undefined, [where]: 'true' });
+        assert.equal(reply.headers['trailer'], where === 'trailers' ? 'X-Truncated' : undefined);
+        const text = encoding === 'gzip' ? gunzipSync(reply.bytes).toString() : reply.text;
+        const { data, rows, truncated } = JSON.parse(text) as { data: unknown[]; rows: number; truncated: boolean };
+        assert.deepEqual(
+          [reply.status, truncated, data.length, data.at(-1)],
+          [200, true, rows, [rows, 'é'.repeat(10)]],
+        );
+        assert.ok(Buffer.byteLength(text) <= 60_000 && Buffer.byteLength(text) > 59_900);
+      }
+      const whole = await send(`${service.address ?? ''}/restapi/query`, 'POST', {
+        authorization: api.admin,
+        ca,
+        body: 'select n from generate_series(1, 3000) n',
+      });
+      assert.deepEqual([whole.body['rows'], whole.body['truncated'], whole.trailers], [3000, undefined, {}]);
+    }
   });
 
   it('packs answers for clients that ask for gzip', async () => {

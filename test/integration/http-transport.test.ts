@@ -6,6 +6,7 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
 import { developmentCertificate } from '../../plugins/database-http/certificate.ts';
 import { until } from '../support/until.ts';
 import { HttpFixture, send } from './http-fixture.ts';
@@ -19,6 +20,33 @@ describe('the port of the database HTTP API', () => {
     const reply = await api.query('select 1');
     assert.equal(reply.status, 200);
     await assert.rejects(send(`${api.url}/restapi/query`, 'POST', { body: 'select 1' }), /self-signed|unable to/);
+  });
+
+  it('tells in every answer how long reading, the database and all of it took', async () => {
+    const calls: [method: string, path: string, body?: string][] = [
+      ['GET', 'login'],
+      ['GET', 'session'],
+      ['DELETE', 'session', 'no session'],
+      ['POST', 'ddl', 'create table if not exists timed (k_timestamp timestamptz primary key, v int8)'],
+      ['POST', 'insert', 'insert into timed values (now(), 1)'],
+      ['POST', 'query', 'select pg_sleep(0.05)'],
+      ['POST', 'query', 'select * from missing'],
+      ['POST', 'linedb', 'timed v=1i'],
+      ['POST', 'collector', 'timed v=1i'],
+      ['POST', 'tsdbjson', '{"metric":"timed.v","timestamp":1700000000,"value":1}'],
+      ['POST', 'tsdbtelnet', 'timed.v 1700000000 1'],
+      ['POST', 'nowhere', 'x'],
+    ];
+    const service = await api.another({}, { routes: ingestRoutes() });
+    const ca = await readFile(join(api.directory, 'ca.pem'));
+    for (const [method, path, body] of calls) {
+      const url = `${service.address ?? ''}/restapi/${path}`;
+      const reply = await send(url, method, { authorization: api.admin, ca, ...(body === undefined ? {} : { body }) });
+      const timing = String(reply.headers['server-timing']);
+      const [, parse, db, total] = /^parse;dur=([\d.]+), db;dur=([\d.]+), total;dur=([\d.]+)$/.exec(timing) ?? [];
+      assert.ok(Number(parse) + Number(db) <= Number(total) * 2 + 1, `${path}: ${timing}`);
+      if (body?.includes('pg_sleep') === true) assert.ok(Number(db) >= 45 && Number(parse) < 45, timing);
+    }
   });
 
   it('sends plain HTTP to https with 307, host and query kept', async () => {

@@ -1,0 +1,73 @@
+/** Where the time of a request goes. Waiting for the body, or for a connection to come free, counts for the total alone. */
+export class RequestClock {
+  readonly startedAt = performance.now();
+  #parseMs = 0;
+  #databaseMs = 0;
+  /** Calls of the database under way, and since when there are any. */
+  #busy = 0;
+  #busySince = 0;
+
+  /** Text read, split, translated. */
+  parse<T>(work: () => T): T {
+    const began = performance.now();
+    const result = work();
+    this.#parseMs += performance.now() - began;
+    return result;
+  }
+
+  /** The same for what asks the database in between. */
+  async parseWith<T>(work: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    const databaseMs = this.#databaseMs;
+    try {
+      return await work();
+    } finally {
+      this.#parseMs += performance.now() - began - (this.#databaseMs - databaseMs);
+    }
+  }
+
+  /** Calls of the database, one or several at a time. */
+  async database<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#busy++ === 0) this.#busySince = performance.now();
+    try {
+      return await work();
+    } finally {
+      if (--this.#busy === 0) this.#databaseMs += performance.now() - this.#busySince;
+    }
+  }
+
+  /** The same for each step of a stream: what its reader does in between is not the database's time. */
+  async *stream<T>(source: AsyncIterable<T>): AsyncGenerator<T, void, undefined> {
+    const steps = source[Symbol.asyncIterator]();
+    try {
+      for (;;) {
+        const step = await this.database(() => steps.next());
+        if (step.done === true) return;
+        yield step.value;
+      }
+    } finally {
+      await steps.return?.();
+    }
+  }
+
+  get totalMs(): number {
+    return performance.now() - this.startedAt;
+  }
+
+  /** `Server-Timing` as of now. */
+  header(): string {
+    const running = this.#busy === 0 ? 0 : performance.now() - this.#busySince;
+    return serverTiming({ parseMs: this.#parseMs, databaseMs: this.#databaseMs + running, totalMs: this.totalMs });
+  }
+}
+
+/** Where the time of a request went, in milliseconds. */
+export interface Timings {
+  readonly parseMs: number;
+  readonly databaseMs: number;
+  readonly totalMs: number;
+}
+
+export function serverTiming({ parseMs, databaseMs, totalMs }: Timings): string {
+  return `parse;dur=${parseMs.toFixed(2)}, db;dur=${databaseMs.toFixed(2)}, total;dur=${totalMs.toFixed(2)}`;
+}
