@@ -68,5 +68,6 @@ function tablesOf(database: string, { clock, executorOn }: ApiRequest): TableLoo
   return {
     find: (table) => clock.database(() => catalogue.find(table)),
     refresh: (table) => clock.database(() => catalogue.refresh(table)),
+    dialect: () => clock.database(() => catalogue.dialect()),
   };
 }
