@@ -1,11 +1,12 @@
-import { networkInterfaces } from 'node:os';
 import { builtInPlugins } from './built-in-plugins.ts';
 import type { DistributedWorkerConfig, InternalTopic, WorkerConfig } from './config/worker-config.ts';
+import { overridePolicy } from './config/override-policy.ts';
 import type { Plugin } from './connect/api.ts';
 import { KafkaTaskClients } from './connect/kafka-task-clients.ts';
 import { PluginRegistry } from './connect/plugin-registry.ts';
 import { TaskFactory } from './connect/task-factory.ts';
-import { ConfigError } from './errors.ts';
+import { ConnectorOffsets } from './herder/connector-offsets.ts';
+import { ConnectorTopics } from './herder/connector-topics.ts';
 import { Herder } from './herder/herder.ts';
 import { SoleWorker } from './herder/placement.ts';
 import { ConfigStore } from './herder/stores/config-store.ts';
@@ -15,13 +16,16 @@ import { MemoryLog, type OpenRecordLog } from './herder/stores/record-log.ts';
 import { StatusStore } from './herder/stores/status-store.ts';
 import { ConnectorValidation } from './herder/validation.ts';
 import { createKafkaClient } from './kafka/client.ts';
+import { LogLevels } from './observe/log-levels.ts';
 import type { Logger } from './observe/logger.ts';
-import { hostPort, RestServer, type Listener } from './rest/server.ts';
+import { openRest } from './rest/open-rest.ts';
 import { startServices } from './services.ts';
-import { parseListener } from './config/rest-validators.ts';
 
 /** Workers that share a `group.id` come later; until then a distributed worker is the first generation of its group. */
 const FIRST_GENERATION = 1;
+
+/** By these names users set the herder's log level. */
+const HERDER_CLASSES = { distributed: 'distributed.DistributedHerder', standalone: 'standalone.StandaloneHerder' };
 
 export interface WorkerOptions {
   readonly logger: Logger;
@@ -53,9 +57,21 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     ...(await builtInPlugins({ strictJson: config.own['json.converter.strict'] })),
     ...(options.plugins ?? []),
   ]);
-  const listeners = config.rest.listeners.map(plainListener);
+  const logLevels = new LogLevels(logger);
+  const policy = overridePolicy(
+    config.common['connector.client.config.override.policy'],
+    config.common['connector.client.config.override.allowlist'],
+  );
   const stores = openStores(config, logger);
-  const clients = new KafkaTaskClients(config.clients, logger);
+  const clients = new KafkaTaskClients(config.clients, policy, logger);
+  const topics = new ConnectorTopics(
+    stores.statuses,
+    {
+      enabled: config.common['topic.tracking.enable'],
+      resettable: config.common['topic.tracking.allow.reset'],
+    },
+    logger,
+  );
   const taskFactory = new TaskFactory({
     plugins,
     clients,
@@ -75,25 +91,44 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     placement: new SoleWorker(config.mode === 'distributed' ? FIRST_GENERATION : 0),
     plugins,
     taskFactory,
+    topics,
+    logLevels,
     taskStopTimeoutMs: Number(config.common['task.shutdown.graceful.timeout.ms']),
-    logger,
+    logger: logger.child({ logger: `org.apache.kafka.connect.runtime.${HERDER_CLASSES[config.mode]}` }),
   });
   const groupId = config.mode === 'distributed' ? config.distributed['group.id'] : undefined;
   const validation = new ConnectorValidation({
     plugins,
     converterConfig: config.converterConfig,
     workerGroupId: groupId,
+    overridePolicy: policy,
+    topicCreationEnabled: config.common['topic.creation.enable'],
+  });
+  const offsets = new ConnectorOffsets({
+    configs: stores.configs,
+    offsets: stores.offsets,
+    plugins,
+    clients,
+    tasksEnded: (name) => herder.tasksEnded(name),
   });
   let clusterId = '';
-  const rest = new RestServer({ herder, validation, kafkaClusterId: () => clusterId }, logger);
-  const ports: number[] = [];
-  for (const listener of listeners) ports.push(await rest.listen(listener));
+  const rest = await openRest(config, {
+    herder,
+    validation,
+    offsets,
+    topics,
+    logLevels,
+    kafkaClusterId: () => clusterId,
+    signatureAlgorithms:
+      config.mode === 'distributed' ? config.distributed['inter.worker.verification.algorithms'] : undefined,
+    logger: logger.child({ logger: 'org.apache.kafka.connect.runtime.rest' }),
+  });
+  const workerId = rest.advertised;
   const services = await startServices(config, logger).catch(async (error: unknown) => {
-    await rest.close();
+    await rest.server.close();
     throw error;
   });
-  const workerId = advertised(config, listeners[0], ports[0] ?? 0);
-  logger.info(`REST server listening at http://${workerId}/, advertising ${workerId}`);
+  logger.info(`REST server listening at ${rest.url}/, advertising ${workerId}`);
 
   const start = async () => {
     const admin = createKafkaClient(config.clients.worker, logger).admin();
@@ -108,13 +143,13 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const started = start();
   started.catch(() => undefined);
   return {
-    url: `http://${workerId}`,
+    url: rest.url,
     herder,
     validation,
     services: services.addresses,
     started,
     stop: async () => {
-      await Promise.all([rest.close(), services.stop()]);
+      await Promise.all([rest.server.close(), services.stop()]);
       await herder.stop();
     },
   };
@@ -165,24 +200,4 @@ function openTopic(config: DistributedWorkerConfig, kind: keyof typeof PURPOSES,
         if (key !== null) onRecord({ key, value });
       },
     });
-}
-
-function plainListener(url: string): Listener {
-  const listener = parseListener(url);
-  if (listener?.protocol !== 'http') {
-    throw new ConfigError(`listeners: ${url} cannot be served; this version listens on http:// only`);
-  }
-  return listener;
-}
-
-/** `rest.advertised.*`, else the first listener; a listener on all addresses is known by this host's own. */
-function advertised(config: WorkerConfig, listener: Listener | undefined, port: number): string {
-  const host = config.rest['rest.advertised.host.name'] ?? listener?.host ?? '';
-  const known = host === '' || host === '0.0.0.0' || host === '::' ? ownAddress() : host;
-  return hostPort(known, config.rest['rest.advertised.port'] ?? port);
-}
-
-function ownAddress(): string {
-  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
-  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
 }

@@ -103,8 +103,6 @@ export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'internal.value.converter',
   'ssl.protocol',
   'ssl.provider',
-  'ssl.cipher.suites',
-  'ssl.enabled.protocols',
   'ssl.keymanager.algorithm',
   'ssl.trustmanager.algorithm',
   'ssl.secure.random.implementation',

@@ -55,13 +55,20 @@ export function configInfos(
       return { definition, value: valueView(result, declaration) };
     }),
   );
-  configs.push(...undeclared.map((result) => ({ definition: null, value: valueView(result, undefined) })));
+  configs.unshift(...undeclared.map((result) => ({ definition: null, value: valueView(result, undefined) })));
   return {
     name: pluginClass,
     error_count: configs.reduce((count, { value }) => count + value.errors.length, 0),
     groups: [...new Set(configs.flatMap(({ definition }) => definition?.group ?? []))],
     configs,
   };
+}
+
+/** The answer of `GET /connector-plugins/{plugin}/config`: definitions alone, without internal ones. */
+export function shownDefinitions(declarations: OptionDeclarations): DefinitionView[] {
+  return Object.entries(declarations)
+    .filter(([, declaration]) => declaration.internal !== true)
+    .map(([name, declaration]) => definitionView(name, declaration, declarations));
 }
 
 export function definitionView(

@@ -240,6 +240,13 @@ export const ownWorkerOptions = declareOptions({
       'Services that run in this worker: `database-http`, the HTTP API of a database, set up by `database.http.…`.',
     validator: distinctList(),
   },
+  'rest.basic.auth.credentials.file': {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'File with `user=password` lines for BasicAuthSecurityRestExtension; instead of a JAAS file named in `KAFKA_OPTS`.',
+  },
   'internal.topics.automatic.creation.enable': {
     type: 'BOOLEAN',
     default: true,

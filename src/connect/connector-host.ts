@@ -38,7 +38,7 @@ export class ConnectorHost {
       this.#connectors.set(name, started);
       await started.instance.start(config, {
         connectorName: name,
-        logger: this.#logger.child({ connector: name }),
+        logger: this.#logger.child({ connector: name, logger: plugin.className }),
         requestTaskReconfiguration: () => {
           if (!started.muted) this.#onEvent({ connector: name, state: 'RECONFIGURE' });
         },

@@ -1,4 +1,6 @@
+import { overrideError, type OverridePolicy } from '../config/override-policy.ts';
 import { withPrefix } from '../config/worker-config.ts';
+import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import type { Admin, ClientProperties, Consumer, Producer } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -13,13 +15,17 @@ export interface ClientDefaults {
   readonly admin: ClientProperties;
 }
 
+const KAFKA_LOGGER = 'org.apache.kafka.clients';
+
 /** Clients of tasks with Connect's own settings (reference/kafka-connect.md 4.1 to 4.3), then the worker's, then overrides. */
 export class KafkaTaskClients implements TaskClients {
   readonly #defaults: ClientDefaults;
+  readonly #policy: OverridePolicy;
   readonly #logger: Logger;
 
-  constructor(defaults: ClientDefaults, logger: Logger) {
+  constructor(defaults: ClientDefaults, policy: OverridePolicy, logger: Logger) {
     this.#defaults = defaults;
+    this.#policy = policy;
     this.#logger = logger;
   }
 
@@ -29,7 +35,7 @@ export class KafkaTaskClients implements TaskClients {
       'client.id': `connector-consumer-${taskText(id)}`,
       'auto.offset.reset': 'earliest',
     };
-    const properties = { ...own, ...this.#defaults.consumer, ...withPrefix(config, 'consumer.override.') };
+    const properties = { ...own, ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     return createKafkaClient(properties, this.#loggerOf(id)).consumer();
   }
 
@@ -43,17 +49,25 @@ export class KafkaTaskClients implements TaskClients {
 
   admin(connector: string, config: ConnectorConfig): Admin {
     const own = { 'client.id': `connector-adminclient-${connector}` };
-    const properties = { ...own, ...this.#defaults.admin, ...withPrefix(config, 'admin.override.') };
-    return createKafkaClient(properties, this.#logger.child({ connector })).admin();
+    const properties = { ...own, ...this.#defaults.admin, ...this.#overrides(config, 'admin') };
+    return createKafkaClient(properties, this.#logger.child({ connector, logger: KAFKA_LOGGER })).admin();
   }
 
   #producer(id: TaskId, config: ConnectorConfig, clientId: string): Producer {
     const own = { 'client.id': clientId, acks: 'all' };
-    const properties = { ...own, ...this.#defaults.producer, ...withPrefix(config, 'producer.override.') };
+    const properties = { ...own, ...this.#defaults.producer, ...this.#overrides(config, 'producer') };
     return createKafkaClient(properties, this.#loggerOf(id)).producer();
   }
 
+  /** Refused ones fail the task: a configuration may have come to the config topic without having been validated. */
+  #overrides(config: ConnectorConfig, kind: 'consumer' | 'producer' | 'admin'): Record<string, string> {
+    const overrides = withPrefix(config, `${kind}.override.`);
+    const errors = Object.keys(overrides).flatMap((setting) => overrideError(this.#policy, setting) ?? []);
+    if (errors.length > 0) throw new ConnectError(`Client Config Overrides not allowed: ${errors.join(' ')}`);
+    return overrides;
+  }
+
   #loggerOf(id: TaskId): Logger {
-    return this.#logger.child({ connector: id.connector, task: id.task });
+    return this.#logger.child({ connector: id.connector, task: id.task, logger: KAFKA_LOGGER });
   }
 }

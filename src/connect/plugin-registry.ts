@@ -59,6 +59,15 @@ export class PluginRegistry {
     );
   }
 
+  /** A plugin of whatever type; the first in the order of the listing where several answer to the name. */
+  tryFindAny(nameOrAlias: string): Plugin | undefined {
+    for (const type of TYPE_ORDER) {
+      const found = this.tryFind(type, nameOrAlias);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+
   tryFind<T extends PluginType>(type: T, nameOrAlias: string): PluginOfType<T> | undefined {
     const candidates = this.ofType(type);
     const exact = candidates.find((plugin) => plugin.className === nameOrAlias);

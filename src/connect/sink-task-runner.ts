@@ -85,9 +85,7 @@ export class SinkTaskRunner implements TaskRunner {
     }
     await this.#end(failure !== undefined && failure.name !== 'AbortError');
     if (failure === undefined) return;
-    if (!this.#runtime.abort.signal.aborted) {
-      throw new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause: failure });
-    }
+    if (!this.#runtime.abort.signal.aborted) throw failure;
     if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
   }
 
@@ -108,7 +106,11 @@ export class SinkTaskRunner implements TaskRunner {
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
     await this.#polled.take(consumed);
-    for (const { count } of consumed) this.#runtime.counts.records += count;
+    const { assignment, counts, onEvent } = this.#runtime;
+    for (const { topic, count } of consumed) {
+      counts.records += count;
+      onEvent({ id: assignment.id, state: 'TOPIC', topic });
+    }
   }
 
   async #put(): Promise<void> {
@@ -119,16 +121,20 @@ export class SinkTaskRunner implements TaskRunner {
         if (this.#delivered.has(key)) this.#delivered.set(key, end);
       });
     } catch (error) {
-      if (error instanceof RetriableError && !this.#runtime.abort.signal.aborted) {
-        this.#waitForRetry(error);
-        return;
-      }
-      throw error;
+      if (!(error instanceof RetriableError) || this.#runtime.abort.signal.aborted) throw this.#unrecoverable(error);
+      this.#waitForRetry(error);
+      return;
     }
     if (this.#pausedForRetry) {
       this.#pausedForRetry = false;
       if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
     }
+  }
+
+  /** What the plugin throws gets Connect's first line; failures of converters and clients have their own. */
+  #unrecoverable(cause: unknown): Error {
+    if (this.#runtime.abort.signal.aborted) return toError(cause);
+    return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });
   }
 
   #waitForRetry(error: Error): void {
@@ -160,7 +166,9 @@ export class SinkTaskRunner implements TaskRunner {
       if (!wait) return;
       await this.#commitInFlight;
     }
-    const safe = await this.#task.preCommit(this.#delivered, wait);
+    const safe = await this.#task.preCommit(this.#delivered, wait).catch((error: unknown) => {
+      throw this.#unrecoverable(error);
+    });
     const positions = safe.filter((offset) => this.#isCommittable(offset));
     if (positions.length === 0) return;
     const commit = this.#consumer.commit(positions).then(
@@ -243,7 +251,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   #context(): SinkTaskContext {
-    const { assignment, errors, logger, abort } = this.#runtime;
+    const { assignment, errors, pluginLogger, abort } = this.#runtime;
     const errantRecords: ErrantRecordReporter = {
       report: async (record, error) => {
         await errors.failed({
@@ -258,7 +266,7 @@ export class SinkTaskRunner implements TaskRunner {
       connectorName: assignment.id.connector,
       taskIndex: assignment.id.task,
       config: assignment.taskConfig,
-      logger,
+      logger: pluginLogger,
       signal: abort.signal,
       errantRecords,
       assignment: () => this.#consumer.assignment(),

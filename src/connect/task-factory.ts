@@ -52,7 +52,9 @@ export class TaskFactory {
   async build(assignment: TaskAssignment, onEvent: (event: TaskEvent) => void): Promise<BuiltTask> {
     const { id, connectorConfig: config } = assignment;
     const { defaults } = this.#parts;
-    const logger = this.#parts.logger.child({ connector: id.connector, task: id.task });
+    const ids = { connector: id.connector, task: id.task };
+    const runtimeClass = assignment.type === 'sink' ? 'WorkerSinkTask' : 'WorkerSourceTask';
+    const logger = this.#parts.logger.child({ ...ids, logger: `org.apache.kafka.connect.runtime.${runtimeClass}` });
     const abort = new AbortController();
     const counts: TaskCounts = { records: 0, delivered: 0 };
     const converters = this.#converters(config);
@@ -66,6 +68,7 @@ export class TaskFactory {
       chain,
       errors,
       logger,
+      pluginLogger: this.#parts.logger.child({ ...ids, logger: assignment.taskConfig['task.class'] ?? '' }),
       abort,
       onEvent,
       offsetFlushIntervalMs,

@@ -26,6 +26,8 @@ export interface TaskRuntime {
   readonly chain: TransformationChain;
   readonly errors: ErrorPolicy;
   readonly logger: Logger;
+  /** The plugin's own, by the name of its task's class. */
+  readonly pluginLogger: Logger;
   /** Aborted when the task must end. */
   readonly abort: AbortController;
   readonly onEvent: (event: TaskEvent) => void;

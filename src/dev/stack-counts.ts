@@ -62,9 +62,9 @@ export class StackCounts {
 
   #connectors(): ConnectorCount[] {
     const { herder } = this.#stack.worker;
-    return herder.connectors().map((name) => {
+    return herder.directory.names().map((name) => {
       try {
-        const { connector, tasks } = herder.connectorStatus(name);
+        const { connector, tasks } = herder.directory.status(name);
         return { name, state: connector.state, tasks: tasks.map(([, { state }]) => state) };
       } catch {
         return { name, state: 'UNASSIGNED', tasks: [] };

@@ -192,10 +192,13 @@ export function tlsFolder(): string {
 
 /** Connectors of an earlier run are there already; the database may be on another port now, then they are changed. */
 async function createConnectors(worker: Worker, databaseUrl: string): Promise<void> {
-  const existing = worker.herder.connectors();
+  const existing = worker.herder.directory.names();
   for (const { name, config } of await sampleConnectors(databaseUrl)) {
     const wanted = { ...config, name };
-    if (existing.includes(name) && worker.herder.connectorConfig(name)['connection.url'] === config['connection.url']) {
+    if (
+      existing.includes(name) &&
+      worker.herder.directory.config(name)['connection.url'] === config['connection.url']
+    ) {
       continue;
     }
     const valid = await worker.validation.requireValid(wanted);

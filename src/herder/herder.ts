@@ -7,8 +7,11 @@ import { TaskHost } from '../connect/task-host.ts';
 import type { TaskCounts } from '../connect/task-runner.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import { parseLogLevel, type LogLevel, type LogLevels } from '../observe/log-levels.ts';
 import { StageTracker } from '../observe/stage.ts';
-import type { ConfigListener, ConnectorState, RestartRequest } from './config-state.ts';
+import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
+import { ConnectorDirectory, type ConnectorInfo, type ConnectorStatusInfo } from './connector-directory.ts';
+import type { ConnectorTopics } from './connector-topics.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
@@ -29,22 +32,10 @@ export interface HerderParts {
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
   readonly taskFactory: TaskFactory;
+  readonly topics: ConnectorTopics;
+  readonly logLevels: LogLevels;
   readonly taskStopTimeoutMs: number;
   readonly logger: Logger;
-}
-
-export interface ConnectorInfo {
-  readonly name: string;
-  readonly config: ConnectorConfig;
-  readonly tasks: readonly TaskId[];
-  readonly type: 'sink' | 'source' | 'unknown';
-}
-
-export interface ConnectorStatusInfo {
-  readonly name: string;
-  readonly connector: Status;
-  readonly tasks: readonly (readonly [number, Status])[];
-  readonly type: 'sink' | 'source' | 'unknown';
 }
 
 interface Supervisors {
@@ -61,6 +52,8 @@ const CONNECTOR_STOP_TIMEOUT_MS = 5000;
  */
 export class Herder implements ConfigListener {
   readonly stage = new StageTracker();
+  /** What there is. */
+  readonly directory: ConnectorDirectory;
   readonly #parts: HerderParts;
   readonly #connectors: ConnectorHost;
   readonly #tasks: TaskHost;
@@ -77,6 +70,7 @@ export class Herder implements ConfigListener {
 
   constructor(parts: HerderParts) {
     this.#parts = parts;
+    this.directory = new ConnectorDirectory(parts.configs, parts.statuses, parts.plugins);
     const { logger } = parts;
     this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#tasks = new TaskHost(parts.taskFactory, (event) => this.#onTaskEvent(event), logger);
@@ -85,7 +79,7 @@ export class Herder implements ConfigListener {
       {
         workerId: parts.workerId,
         generation: () => parts.placement.generation,
-        version: (connector) => this.#plugin(connector)?.version ?? null,
+        version: (connector) => this.directory.plugin(connector)?.version ?? null,
       },
       logger,
     );
@@ -93,6 +87,11 @@ export class Herder implements ConfigListener {
 
   get ready(): boolean {
     return this.#ready;
+  }
+
+  /** What workers of the cluster sign their requests with. */
+  get sessionKey(): SessionKey | undefined {
+    return this.#parts.configs.sessionKey;
   }
 
   /** Resolves when the stores were read for the first time. */
@@ -103,9 +102,9 @@ export class Herder implements ConfigListener {
   /** Reads the stores and starts what they say. */
   async start(): Promise<void> {
     const { configs, statuses, offsets, logger } = this.#parts;
-    this.stage.begin('reading to the end of internal topics');
-    await Promise.all([configs.start(this), statuses.start(), offsets.start()]);
-    this.stage.complete();
+    await this.stage.during('reading to the end of internal topics', () =>
+      Promise.all([configs.start(this), statuses.start(), offsets.start()]),
+    );
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#reconcile(name);
@@ -127,37 +126,6 @@ export class Herder implements ConfigListener {
     this.#parts.logger.info('Herder stopped');
   }
 
-  // What there is.
-
-  connectors(): string[] {
-    return this.#parts.configs.names();
-  }
-
-  connectorInfo(name: string): ConnectorInfo {
-    return this.#info(this.#require(name));
-  }
-
-  connectorConfig(name: string): ConnectorConfig {
-    return this.#require(name).config;
-  }
-
-  taskConfigs(name: string): readonly { readonly id: TaskId; readonly config: ConnectorConfig }[] {
-    return this.#require(name).taskConfigs.map((config, task) => ({ id: { connector: name, task }, config }));
-  }
-
-  connectorStatus(name: string): ConnectorStatusInfo {
-    const { statuses } = this.#parts;
-    const connector = statuses.connector(name);
-    if (connector === undefined) throw new RequestError(404, `No status found for connector ${name}`);
-    return { name, connector, tasks: statuses.tasks(name), type: this.#type(name) };
-  }
-
-  taskStatus(id: TaskId): Status {
-    const status = this.#parts.statuses.task(id);
-    if (status === undefined) throw new RequestError(404, `No status found for task ${taskText(id)}`);
-    return status;
-  }
-
   taskCounts(): ReadonlyMap<string, TaskCounts> {
     return this.#tasks.counts();
   }
@@ -169,21 +137,38 @@ export class Herder implements ConfigListener {
     config: ConnectorConfig,
     options: { readonly replace: boolean; readonly initialState?: TargetState | undefined },
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
-    return this.#change(`writing a config for connector ${name} to the config topic`, async () => {
-      const created = this.#parts.configs.connector(name) === undefined;
-      if (!created && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
+    const created = await this.#changeConfig(name, async () => {
+      const isNew = this.#parts.configs.connector(name) === undefined;
+      if (!isNew && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
       await this.#parts.configs.putConnector(name, config, options.initialState);
-      const isStandalone = this.#parts.mode === 'standalone';
-      if (isStandalone) await this.#settle(name);
-      const info = this.#info(this.#require(name));
-      // A distributed worker answers before tasks are made, a standalone one after (reference/kafka-connect.md 1.4, 6).
-      return { created, info: created && !isStandalone ? { ...info, tasks: [] } : info };
+      return isNew;
+    });
+    const info = this.directory.info(name);
+    // A distributed worker answers before tasks are made, a standalone one after (reference/kafka-connect.md 1.4, 6).
+    return { created, info: created && this.#parts.mode === 'distributed' ? { ...info, tasks: [] } : info };
+  }
+
+  /** As `putConnector`, when the configuration is still `base` (as `connectorConfig` gave it); else `undefined`. */
+  async changeConfig(name: string, base: ConnectorConfig, config: ConnectorConfig): Promise<ConnectorInfo | undefined> {
+    const changed = await this.#changeConfig(name, async () => {
+      if (this.directory.require(name).config !== base) return false;
+      await this.#parts.configs.putConnector(name, config);
+      return true;
+    });
+    return changed ? this.directory.info(name) : undefined;
+  }
+
+  /** What another worker's connector came to: the task configurations of a connector, for the leader to write. */
+  async putTaskConfigs(name: string, configs: readonly ConnectorConfig[]): Promise<void> {
+    await this.#change(`writing task configs for connector ${name} to the config topic`, async () => {
+      this.directory.require(name);
+      await this.#parts.configs.putTaskConfigs(name, configs);
     });
   }
 
   async deleteConnector(name: string): Promise<void> {
     await this.#change(`removing the config for connector ${name} from the config topic`, async () => {
-      this.#require(name);
+      this.directory.require(name);
       await this.#parts.configs.removeConnector(name);
     });
   }
@@ -199,7 +184,7 @@ export class Herder implements ConfigListener {
   /** Takes the tasks away first, then stops the connector: Connect's order of records. */
   async stopConnector(name: string): Promise<void> {
     await this.#change(`stopping connector ${name}`, async () => {
-      this.#require(name, `Unknown connector ${name}`);
+      this.directory.require(name, `Unknown connector ${name}`);
       await this.#parts.configs.putTaskConfigs(name, []);
       await this.#parts.configs.putTargetState(name, 'STOPPED');
     });
@@ -207,7 +192,7 @@ export class Herder implements ConfigListener {
 
   /** Restarts the instance alone; its tasks are not touched. */
   async restartConnector(name: string): Promise<void> {
-    this.#require(name, `Unknown connector: ${name}`);
+    this.directory.require(name, `Unknown connector: ${name}`);
     if (!(await this.#supervisorsOf(name).connector.restart())) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }
@@ -217,10 +202,10 @@ export class Herder implements ConfigListener {
   async restartConnectorAndTasks(request: RestartRequest): Promise<ConnectorStatusInfo> {
     const name = request.connector;
     return this.#change(`restarting connector ${name} and its tasks`, async () => {
-      this.#require(name, `Unknown connector: ${name}`);
+      this.directory.require(name, `Unknown connector: ${name}`);
       const plan = planRestart(request, this.#parts.statuses);
       if (plan === undefined) throw new RequestError(404, `Status for connector ${name} not found`);
-      const before = this.connectorStatus(name);
+      const before = this.directory.status(name);
       await this.#parts.configs.putRestartRequest(request);
       const restarting = (status: Status): Status => ({ ...status, state: 'RESTARTING' });
       return {
@@ -232,8 +217,11 @@ export class Herder implements ConfigListener {
   }
 
   async restartTask(id: TaskId): Promise<void> {
-    const { taskConfigs } = this.#require(id.connector, `Unknown connector: ${id.connector}`);
-    if (id.task >= taskConfigs.length) throw new RequestError(404, `Unknown task: ${taskText(id)}`);
+    const { taskConfigs } = this.directory.require(id.connector, `Unknown connector: ${id.connector}`);
+    if (taskConfigs[id.task] === undefined) {
+      const isStandalone = this.#parts.mode === 'standalone';
+      throw new RequestError(404, isStandalone ? `Task ${taskText(id)} not found` : `Unknown task: ${taskText(id)}`);
+    }
     await this.#supervisorsOf(id.connector).tasks.restart([id.task]);
   }
 
@@ -269,13 +257,32 @@ export class Herder implements ConfigListener {
     this.#inBackground(name, supervisors.tasks.restart(tasks));
   }
 
-  loggerLevelChanged(): void {
-    // Cluster-wide logger levels come with the loggers resource.
+  loggerLevelChanged(logger: string, text: string): void {
+    const level = parseLogLevel(text);
+    if (level === undefined) this.#parts.logger.warn(`The level ${text} for logger ${logger} is not one`);
+    else this.#parts.logLevels.set(logger, level);
+  }
+
+  /** Every worker of the cluster sets it when it reads of it. */
+  async setClusterLogLevel(logger: string, level: LogLevel): Promise<void> {
+    await this.#change(`writing the level of logger ${logger} to the config topic`, () =>
+      this.#parts.configs.putLoggerLevel(logger, level),
+    );
+  }
+
+  /** Resolves when tasks that are not wanted any more have ended here, or were given up. */
+  async tasksEnded(name: string): Promise<void> {
+    await this.#supervisors.get(name)?.tasks.reconcile();
+  }
+
+  /** Resolves when the changes asked for so far are made. */
+  async whenFree(): Promise<void> {
+    await this.#changes.idle();
   }
 
   async #setTargetState(name: string, state: TargetState): Promise<void> {
     await this.#change(`writing a target state for connector ${name} to the config topic`, async () => {
-      this.#require(name, `Unknown connector ${name}`);
+      this.directory.require(name, `Unknown connector ${name}`);
       await this.#parts.configs.putTargetState(name, state);
     });
   }
@@ -283,19 +290,19 @@ export class Herder implements ConfigListener {
   async #change<T>(stage: string, work: () => Promise<T>): Promise<T> {
     return this.#changes.run(async () => {
       if (this.#stopping) throw new RequestError(500, 'Worker is shutting down');
-      this.stage.begin(stage);
-      try {
-        return await work();
-      } finally {
-        this.stage.complete();
-      }
+      return this.stage.during(stage, work);
     });
   }
 
-  async #settle(name: string): Promise<void> {
-    const { connector } = this.#supervisorsOf(name);
-    await connector.reconcile();
-    await connector.settled();
+  /** On a standalone worker resolves when the connector has started and made its tasks; others go on meanwhile. */
+  async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const done = await this.#change(`writing a config for connector ${name} to the config topic`, work);
+    if (this.#parts.mode === 'standalone' && this.#parts.configs.connector(name) !== undefined) {
+      const { connector } = this.#supervisorsOf(name);
+      await connector.reconcile();
+      await connector.settled();
+    }
+    return done;
   }
 
   #reconcile(name: string): void {
@@ -344,28 +351,8 @@ export class Herder implements ConfigListener {
   }
 
   #onTaskEvent(event: TaskEvent): void {
-    if (event.state === 'TOPIC') return;
-    if (event.state === 'STOPPED') this.#statusWriter.task(event.id, 'UNASSIGNED');
+    if (event.state === 'TOPIC') this.#parts.topics.note(event.id, event.topic);
+    else if (event.state === 'STOPPED') this.#statusWriter.task(event.id, 'UNASSIGNED');
     else this.#statusWriter.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
-  }
-
-  #require(name: string, message = `Connector ${name} not found`): ConnectorState {
-    const state = this.#parts.configs.connector(name);
-    if (state === undefined) throw new RequestError(404, message);
-    return state;
-  }
-
-  #plugin(connector: string) {
-    const className = this.#parts.configs.connector(connector)?.config['connector.class'];
-    return className === undefined ? undefined : this.#parts.plugins.tryFind('connector', className);
-  }
-
-  #type(connector: string): ConnectorInfo['type'] {
-    return this.#plugin(connector)?.type ?? 'unknown';
-  }
-
-  #info(state: ConnectorState): ConnectorInfo {
-    const { name, config, taskConfigs } = state;
-    return { name, config, tasks: taskConfigs.map((_, task) => ({ connector: name, task })), type: this.#type(name) };
   }
 }

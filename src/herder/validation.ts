@@ -1,9 +1,14 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
 import { validateConnectorSections } from '../config/connector-sections.ts';
-import { configInfos, type ConfigInfos } from '../config/config-values.ts';
+import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/config-values.ts';
 import type { OptionResult } from '../config/option.ts';
+import type { OverridePolicy } from '../config/override-policy.ts';
+import { overrideSections } from '../config/override-sections.ts';
+import { Password } from '../config/password.ts';
+import { javaHashMapOrder } from '../data/java-hash-order.ts';
 import { RequestError } from '../errors.ts';
+import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
 
 /** A configuration before validation: JSON `null` may still be in it. */
@@ -15,6 +20,9 @@ export interface ValidationParts {
   readonly converterConfig: ConnectorConfig;
   /** `group.id`, of a distributed worker. */
   readonly workerGroupId: string | undefined;
+  readonly overridePolicy: OverridePolicy;
+  /** `topic.creation.enable` */
+  readonly topicCreationEnabled: boolean;
 }
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
@@ -33,7 +41,7 @@ export class ConnectorValidation {
   }
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
-  async validateFor(pluginName: string, config: RawConnectorConfig): Promise<ConfigInfos> {
+  async validateFor(pluginName: string, config: RawConnectorConfig, stage = new StageTracker()): Promise<ConfigInfos> {
     const plugin = this.#pluginOf(config);
     if (this.plugins.tryFind('connector', pluginName) !== plugin) {
       throw new RequestError(
@@ -41,37 +49,35 @@ export class ConnectorValidation {
         `Included connector type ${String(config['connector.class'])} does not match request type ${pluginName}`,
       );
     }
-    return this.#validate(plugin, config);
+    return this.#validate(plugin, config, stage);
   }
 
   /** The configuration, now without nulls, or a RequestError with Connect's list of what is wrong. */
-  async requireValid(config: RawConnectorConfig): Promise<ConnectorConfig> {
-    const infos = await this.#validate(this.#pluginOf(config), config);
+  async requireValid(config: RawConnectorConfig, stage = new StageTracker()): Promise<ConnectorConfig> {
+    const infos = await this.#validate(this.#pluginOf(config), config, stage);
     const messages = infos.configs.flatMap(({ value }) => value.errors);
     if (messages.length > 0) throw new RequestError(400, invalid(messages));
     return withoutNulls(config);
   }
 
-  async #validate(plugin: ConnectorPlugin, config: RawConnectorConfig): Promise<ConfigInfos> {
-    const { plugins, converterConfig, workerGroupId } = this.#parts;
+  async #validate(plugin: ConnectorPlugin, config: RawConnectorConfig, stage: StageTracker): Promise<ConfigInfos> {
+    const { plugins, converterConfig, workerGroupId, overridePolicy, topicCreationEnabled } = this.#parts;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
-    const sections = validateConnectorSections(config, surroundings);
+    const [base, own, ...converters] = validateConnectorSections(config, surroundings);
     const more = plugin.type === 'sink' ? [...sinkConflicts(config, workerGroupId)] : [];
-    const ownAreFine = sections[1]?.results.every(({ errors }) => errors.length === 0) ?? true;
-    if (plugin.validate !== undefined && ownAreFine) more.push(...(await plugin.validate(withoutNulls(config))));
+    const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
+    if (plugin.validate !== undefined && ownAreFine) {
+      const asked = plugin.validate(withoutNulls(config));
+      const name = config['name'] ?? '';
+      more.push(...(await stage.during(`performing multi-property validation for the connector ${name}`, () => asked)));
+    }
     for (const [name, value] of Object.entries(config)) {
       if (value === null) more.push({ name, value, recommendedValues: [], errors: [NULL_VALUE], visible: true });
     }
-    const extra = byName(more);
-    const complete = sections.map(({ declarations, results }) => ({
-      declarations,
-      results: results.map((result) => {
-        const found = extra.get(result.name);
-        extra.delete(result.name);
-        return found === undefined ? result : { ...result, errors: [...result.errors, ...found.errors] };
-      }),
-    }));
-    return configInfos(plugin.className, complete, [...extra.values()]);
+    const overrides = overrideSections(config, plugin.type, overridePolicy, topicCreationEnabled);
+    const sections = [base, own, ...overrides, ...converters].filter((section) => section !== undefined);
+    const { complete, undeclared } = withMore(sections, byName(more));
+    return configInfos(config['connector.class'] ?? plugin.className, complete, undeclared);
   }
 
   #pluginOf(config: RawConnectorConfig): ConnectorPlugin {
@@ -79,6 +85,19 @@ export class ConnectorValidation {
     if (className === undefined || className === null) throw new RequestError(400, noType(config));
     return this.plugins.find('connector', className);
   }
+}
+
+/** Adds errors to the results of their keys; what has no result of its own is left over. */
+function withMore(sections: readonly ValidatedSection[], extra: Map<string, OptionResult>) {
+  const complete = sections.map(({ declarations, results }) => ({
+    declarations,
+    results: results.map((result) => {
+      const found = extra.get(result.name);
+      extra.delete(result.name);
+      return found === undefined ? result : { ...result, errors: [...result.errors, ...found.errors] };
+    }),
+  }));
+  return { complete, undeclared: [...extra.values()] };
 }
 
 /** One result per key, with the errors of all. */
@@ -97,10 +116,16 @@ function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
   );
 }
 
-/** Never the values: secrets may be among them. */
+/** In the order of Java's map; what a key says to be a secret stays one. */
 function noType(config: RawConnectorConfig): string {
-  return `Connector config {${Object.keys(config).join(', ')}} contains no connector type`;
+  const entries = javaHashMapOrder(Object.keys(config)).map((key) => {
+    const value = SECRET_KEY.test(key) ? new Password('').toString() : String(config[key]);
+    return `${key}=${value}`;
+  });
+  return `Connector config {${entries.join(', ')}} contains no connector type`;
 }
+
+const SECRET_KEY = /passw|secret|token|credential|jaas|passphrase|(^|[._-])key$|url$/i;
 
 function invalid(messages: readonly string[]): string {
   return [

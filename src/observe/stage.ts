@@ -1,26 +1,36 @@
+interface Operation {
+  readonly what: string;
+  readonly beganAt: Date;
+}
+
 /**
- * What the control side is doing or did last, for the texts of time-outs and `/health`
- * (reference/kafka-connect.md 1.1, "Stage text").
+ * What a part of the worker is doing or did last, for the texts of time-outs and `/health`
+ * (reference/kafka-connect.md 1.1, "Stage text"). Of several things at once the oldest is named: it is what others wait for.
  */
 export class StageTracker {
-  #what = 'starting';
-  #beganAt = new Date();
-  #completedAt: Date | undefined;
+  readonly #running = new Set<Operation>();
+  #last: (Operation & { readonly completedAt: Date }) | undefined;
 
-  begin(what: string): void {
-    this.#what = what;
-    this.#beganAt = new Date();
-    this.#completedAt = undefined;
+  /** The stage lasts until the work ends, however it does. */
+  async during<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const operation = { what, beganAt: new Date() };
+    this.#running.add(operation);
+    try {
+      return await work();
+    } finally {
+      this.#running.delete(operation);
+      this.#last = { ...operation, completedAt: new Date() };
+    }
   }
 
-  complete(): void {
-    this.#completedAt ??= new Date();
-  }
-
+  /** Empty while nothing was done yet. */
   describe(): string {
-    const began = this.#beganAt.toISOString();
-    return this.#completedAt === undefined
-      ? `The worker is currently ${this.#what}, which began at ${began}.`
-      : `The last operation the worker completed was ${this.#what}, which began at ${began} and completed at ${this.#completedAt.toISOString()}.`;
+    const [current] = this.#running;
+    if (current !== undefined) {
+      return `The worker is currently ${current.what}, which began at ${current.beganAt.toISOString()}.`;
+    }
+    if (this.#last === undefined) return '';
+    const { what, beganAt, completedAt } = this.#last;
+    return `The last operation the worker completed was ${what}, which began at ${beganAt.toISOString()} and completed at ${completedAt.toISOString()}.`;
   }
 }

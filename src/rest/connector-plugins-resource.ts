@@ -1,7 +1,16 @@
+import { shownDefinitions } from '../config/config-values.ts';
+import { sinkConnectorOptions, sourceConnectorOptions } from '../config/connector-options.ts';
+import type { OptionDeclarations } from '../config/option.ts';
+import { parseVersionRange } from '../config/version-range.ts';
+import type { Plugin } from '../connect/api.ts';
+import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { RequestError } from '../errors.ts';
+import { StageTracker } from '../observe/stage.ts';
 import { readConfig } from './request-body.ts';
-import { answer, flag, pathName, withinTimeLimit, type Resource } from './resource.ts';
+import { answer, flag, pathName, queryText, withinTimeLimit, type Resource } from './resource.ts';
 
-export const connectorPluginsResource: Resource = (router, { herder, validation }) => {
+/** `/connector-plugins` (reference/kafka-connect.md 1.5 and 1.7). */
+export const connectorPluginsResource: Resource = (router, { validation }) => {
   router.get('/connector-plugins', (context) => {
     const connectorsOnly = flag(context, 'connectorsOnly', true);
     const plugins = validation.plugins
@@ -11,9 +20,39 @@ export const connectorPluginsResource: Resource = (router, { herder, validation 
     answer(context, 200, plugins);
   });
 
+  router.get('/connector-plugins/:plugin/config', (context) => {
+    const plugin = findPlugin(validation.plugins, pathName(context, 'plugin'), queryText(context, 'version'));
+    answer(context, 200, shownDefinitions(optionsOf(plugin)));
+  });
+
   router.put('/connector-plugins/:plugin/config/validate', async (context) => {
     const config = await readConfig(context.req);
-    const validated = validation.validateFor(pathName(context, 'plugin'), config);
-    answer(context, 200, await withinTimeLimit(herder, validated));
+    const stage = new StageTracker();
+    const validated = validation.validateFor(pathName(context, 'plugin'), config, stage);
+    answer(context, 200, await withinTimeLimit(stage, validated));
   });
 };
+
+function findPlugin(plugins: PluginRegistry, name: string, version: string | undefined): Plugin {
+  const plugin = plugins.tryFindAny(name);
+  if (plugin === undefined) throw new RequestError(404, `Unknown plugin ${name}.`);
+  if (version === undefined || version === '' || version === 'latest') return plugin;
+  const range = parseVersionRange(version);
+  if (range === undefined) throw new RequestError(400, `Invalid version specification: ${version}`);
+  if (range.includes(plugin.version)) return plugin;
+  throw new RequestError(
+    400,
+    `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${plugin.version}]`,
+  );
+}
+
+const VERSION_OPTION = 'connector.plugin.version';
+
+/** A connector's own first, then those of all connectors that it does not declare itself. */
+function optionsOf({ type, options, version }: Plugin): OptionDeclarations {
+  if (type !== 'sink' && type !== 'source') return options;
+  const base = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;
+  const common: OptionDeclarations = { ...base, [VERSION_OPTION]: { ...base[VERSION_OPTION], default: version } };
+  const others = Object.entries(common).filter(([name]) => !(name in options));
+  return { ...options, ...Object.fromEntries(others) };
+}

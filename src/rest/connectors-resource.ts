@@ -1,6 +1,11 @@
-import { RequestError } from '../errors.ts';
+import type { ConnectorConfig } from '../connect/api.ts';
 import type { TargetState } from '../connect/task-assignment.ts';
-import { readConfig, readCreateConnector } from './request-body.ts';
+import { RequestError } from '../errors.ts';
+import type { ConnectorInfo } from '../herder/connector-directory.ts';
+import type { Herder } from '../herder/herder.ts';
+import type { ConnectorValidation } from '../herder/validation.ts';
+import { StageTracker } from '../observe/stage.ts';
+import { readConfig, readCreateConnector, type ConfigBody } from './request-body.ts';
 import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
 import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
 
@@ -8,58 +13,64 @@ import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, 
 export const connectorsResource: Resource = (router, { herder, validation }) => {
   router.get('/connectors', (context) => {
     const expand = [context.query['expand'] ?? []].flat();
-    answer(context, 200, expand.length === 0 ? herder.connectors() : expandedView(herder, expand));
+    answer(context, 200, expand.length === 0 ? herder.directory.names() : expandedView(herder.directory, expand));
   });
 
   router.post('/connectors', async (context) => {
     const body = await readCreateConnector(context.req);
     const config = withName(body.config, body.name);
     const initialState = parseInitialState(body.initialState);
-    const valid = await withinTimeLimit(herder, validation.requireValid(config));
+    const valid = await requireValid(validation, config);
     const put = herder.putConnector(body.name, valid, { replace: false, initialState });
-    const { info } = await withinTimeLimit(herder, put);
+    const { info } = await withinTimeLimit(herder.stage, put);
     context.set('Location', locationOf(context, info.name));
     answer(context, 201, connectorInfoView(info));
   });
 
   router.get('/connectors/:connector', (context) => {
-    answer(context, 200, connectorInfoView(herder.connectorInfo(pathName(context, 'connector'))));
+    answer(context, 200, connectorInfoView(herder.directory.info(pathName(context, 'connector'))));
   });
 
   router.delete('/connectors/:connector', async (context) => {
-    await withinTimeLimit(herder, herder.deleteConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.deleteConnector(pathName(context, 'connector')));
     answerEmpty(context, 204);
   });
 
   router.get('/connectors/:connector/config', (context) => {
-    answer(context, 200, herder.connectorConfig(pathName(context, 'connector')));
+    answer(context, 200, herder.directory.config(pathName(context, 'connector')));
   });
 
   router.put('/connectors/:connector/config', async (context) => {
     const name = pathName(context, 'connector');
     const config = withName(await readConfig(context.req), name);
-    const valid = await withinTimeLimit(herder, validation.requireValid(config));
-    const { created, info } = await withinTimeLimit(herder, herder.putConnector(name, valid, { replace: true }));
+    const valid = await requireValid(validation, config);
+    const { created, info } = await withinTimeLimit(herder.stage, herder.putConnector(name, valid, { replace: true }));
     if (created) context.set('Location', locationOf(context, name));
     answer(context, created ? 201 : 200, connectorInfoView(info));
   });
 
+  router.patch('/connectors/:connector/config', async (context) => {
+    const name = pathName(context, 'connector');
+    const patch = await readConfig(context.req);
+    answer(context, 200, connectorInfoView(await patchConfig(herder, validation, name, patch)));
+  });
+
   router.get('/connectors/:connector/status', (context) => {
-    answer(context, 200, connectorStatusView(herder.connectorStatus(pathName(context, 'connector'))));
+    answer(context, 200, connectorStatusView(herder.directory.status(pathName(context, 'connector'))));
   });
 
   router.put('/connectors/:connector/pause', async (context) => {
-    await withinTimeLimit(herder, herder.pauseConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.pauseConnector(pathName(context, 'connector')));
     answerEmpty(context, 202);
   });
 
   router.put('/connectors/:connector/resume', async (context) => {
-    await withinTimeLimit(herder, herder.resumeConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.resumeConnector(pathName(context, 'connector')));
     answerEmpty(context, 202);
   });
 
   router.put('/connectors/:connector/stop', async (context) => {
-    await withinTimeLimit(herder, herder.stopConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.stopConnector(pathName(context, 'connector')));
     answerEmpty(context, 204);
   });
 
@@ -68,28 +79,49 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const includeTasks = flag(context, 'includeTasks');
     const onlyFailed = flag(context, 'onlyFailed');
     if (!includeTasks && !onlyFailed) {
-      await withinTimeLimit(herder, herder.restartConnector(connector));
+      await withinTimeLimit(herder.stage, herder.restartConnector(connector));
       answerEmpty(context, 204);
       return;
     }
     const restart = herder.restartConnectorAndTasks({ connector, includeTasks, onlyFailed });
-    answer(context, 202, connectorStatusView(await withinTimeLimit(herder, restart)));
+    answer(context, 202, connectorStatusView(await withinTimeLimit(herder.stage, restart)));
   });
 
   router.get('/connectors/:connector/tasks', (context) => {
-    answer(context, 200, taskConfigViews(herder.taskConfigs(pathName(context, 'connector'))));
+    answer(context, 200, taskConfigViews(herder.directory.taskConfigs(pathName(context, 'connector'))));
   });
 
   router.get('/connectors/:connector/tasks/:task/status', (context) => {
     const id = taskId(context);
-    answer(context, 200, taskStatusView(id.task, herder.taskStatus(id)));
+    answer(context, 200, taskStatusView(id.task, herder.directory.taskStatus(id)));
   });
 
   router.post('/connectors/:connector/tasks/:task/restart', async (context) => {
-    await withinTimeLimit(herder, herder.restartTask(taskId(context)));
+    await withinTimeLimit(herder.stage, herder.restartTask(taskId(context)));
     answerEmpty(context, 204);
   });
 };
+
+async function requireValid(validation: ConnectorValidation, config: ConfigBody): Promise<ConnectorConfig> {
+  const stage = new StageTracker();
+  return withinTimeLimit(stage, validation.requireValid(config, stage));
+}
+
+/** `null` takes a key away. When someone else changes the configuration meanwhile, the patch is put over theirs. */
+async function patchConfig(
+  herder: Herder,
+  validation: ConnectorValidation,
+  name: string,
+  patch: ConfigBody,
+): Promise<ConnectorInfo> {
+  for (;;) {
+    const base = herder.directory.config(name);
+    const merged = Object.entries({ ...base, ...patch }).filter(([, value]) => value !== null);
+    const valid = await requireValid(validation, Object.fromEntries(merged));
+    const info = await withinTimeLimit(herder.stage, herder.changeConfig(name, base, valid));
+    if (info !== undefined) return info;
+  }
+}
 
 /** Absolute, as Connect gives it. */
 function locationOf(context: Context, name: string): string {
@@ -97,12 +129,12 @@ function locationOf(context: Context, name: string): string {
 }
 
 /** The name in the configuration is the connector's; where both are given they must agree. */
-function withName(config: Readonly<Record<string, string | null>>, name: string): Record<string, string | null> {
+function withName(config: ConfigBody, name: string): ConfigBody {
   const given = config['name'];
-  if (given !== undefined && given !== name) {
+  if (given !== undefined && given !== null && given !== name) {
     throw new RequestError(
       400,
-      `Connector name configuration (${String(given)}) doesn't match connector name in the URL (${name})`,
+      `Connector name configuration (${given}) doesn't match connector name in the URL (${name})`,
     );
   }
   return { ...config, name };

@@ -14,18 +14,22 @@ export interface CreateConnectorBody {
   readonly initialState: string | undefined;
 }
 
-const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+export const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+
+type Scalars = Record<string, string | number | boolean | null>;
 
 const SCALAR_MAP = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
 } as const;
 
-const isConfig = ajv.compile<Record<string, string | number | boolean | null>>(SCALAR_MAP);
+const isConfig = ajv.compile<Scalars>(SCALAR_MAP);
+
+const isTaskConfigs = ajv.compile<Scalars[]>({ type: 'array', items: SCALAR_MAP });
 
 const isCreateConnector = ajv.compile<{
   name?: string | number | boolean | null;
-  config?: Record<string, string | number | boolean | null> | null;
+  config?: Scalars | null;
   initial_state?: string | null;
 }>({
   type: 'object',
@@ -37,9 +41,20 @@ const isCreateConnector = ajv.compile<{
   additionalProperties: false,
 });
 
+/** A Java class that a body is read into, with its fields, for the text about one it does not have. */
+export interface BodyFields {
+  readonly className: string;
+  readonly known: readonly string[];
+}
+
+const CREATE_FIELDS: BodyFields = {
+  className: 'org.apache.kafka.connect.runtime.rest.entities.CreateConnectorRequest',
+  known: ['config', 'name', 'initial_state'],
+};
+
 /** The body of `POST /connectors`. */
 export async function readCreateConnector(request: IncomingMessage): Promise<CreateConnectorBody> {
-  const body = check(isCreateConnector, await readJson(request), CREATE_FIELDS);
+  const body = checkBody(isCreateConnector, (await readJsonText(request)).parsed, CREATE_FIELDS);
   return {
     name: String(body.name ?? '').trim(),
     config: asConfig(body.config ?? {}),
@@ -49,17 +64,30 @@ export async function readCreateConnector(request: IncomingMessage): Promise<Cre
 
 /** A flat map: scalars become text, as Connect does. */
 export async function readConfig(request: IncomingMessage): Promise<ConfigBody> {
-  return asConfig(check(isConfig, await readJson(request), undefined));
+  return asConfig(checkBody(isConfig, (await readJsonText(request)).parsed));
 }
 
-function asConfig(map: Record<string, string | number | boolean | null>): ConfigBody {
+/** The body of `POST /connectors/{connector}/tasks`, already read. */
+export function parseTaskConfigs(text: string): Record<string, string>[] {
+  return checkBody(isTaskConfigs, parseJson(text)).map((config) => {
+    const entries = Object.entries(asConfig(config));
+    return Object.fromEntries(entries.flatMap(([key, value]) => (value === null ? [] : [[key, value]])));
+  });
+}
+
+function asConfig(map: Scalars): ConfigBody {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value === null ? null : String(value)]));
 }
 
 /** Answers 415 unless the body is said to be JSON (curl's `-d` alone says it is a form). */
-async function readJson(request: IncomingMessage): Promise<unknown> {
+export async function readJsonText(request: IncomingMessage): Promise<{ text: string; parsed: unknown }> {
   const contentType = request.headers['content-type'] ?? '';
   if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) throw new HttpError(415);
+  const text = (await readBytes(request)).toString();
+  return { text, parsed: parseJson(text) };
+}
+
+export async function readBytes(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -67,8 +95,11 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
     if (size > MAX_BODY_BYTES) throw new HttpError(413);
     chunks.push(chunk);
   }
-  const text = Buffer.concat(chunks).toString();
-  if (text.trim() === '') throw new RequestError(400, 'The request has no body; a JSON object is needed');
+  return Buffer.concat(chunks);
+}
+
+function parseJson(text: string): unknown {
+  if (text.trim() === '') throw new RequestError(400, 'The request has no body; JSON is needed');
   try {
     return JSON.parse(text);
   } catch (error) {
@@ -76,23 +107,26 @@ async function readJson(request: IncomingMessage): Promise<unknown> {
   }
 }
 
-const CREATE_FIELDS = {
-  className: 'org.apache.kafka.connect.runtime.rest.entities.CreateConnectorRequest',
-  known: ['config', 'initial_state', 'name'],
-} as const;
-
-function check<T>(validate: ValidateFunction<T>, body: unknown, fields: typeof CREATE_FIELDS | undefined): T {
+/** Answers 400 with what is wrong about a body that is not of this form. */
+export function checkBody<T>(validate: ValidateFunction<T>, body: unknown, fields?: BodyFields): T {
   if (validate(body)) return body;
   const [first] = validate.errors ?? [];
   throw new RequestError(400, describe(first, fields));
 }
 
-function describe(error: ErrorObject | undefined, fields: typeof CREATE_FIELDS | undefined): string {
-  if (error?.keyword === 'additionalProperties' && fields !== undefined) {
+function describe(error: ErrorObject | undefined, fields: BodyFields | undefined): string {
+  if (error?.keyword === 'additionalProperties') {
     const name = (error.params as { additionalProperty: string }).additionalProperty;
-    const known = fields.known.map((field) => `"${field}"`).join(', ');
-    return `Unrecognized field "${name}" (class ${fields.className}), not marked as ignorable (${String(fields.known.length)} known properties: ${known})`;
+    if (error.instancePath === '' && fields !== undefined) return unrecognized(name, fields);
+    return `Unrecognized field "${name}" at ${error.instancePath}`;
   }
   const where = error?.instancePath === '' ? 'The request body' : `The value at ${error?.instancePath ?? ''}`;
   return `${where} ${error?.message ?? 'is not what is expected'}`;
+}
+
+/** Jackson's words. */
+function unrecognized(name: string, { className, known }: BodyFields): string {
+  const names = known.map((field) => `"${field}"`).join(', ');
+  const count = known.length === 1 ? 'one known property' : `${String(known.length)} known properties`;
+  return `Unrecognized field "${name}" (class ${className}), not marked as ignorable (${count}: ${names})`;
 }

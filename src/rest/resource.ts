@@ -1,14 +1,25 @@
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
+import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
+import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { RequestError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { LogLevels } from '../observe/log-levels.ts';
+import type { StageTracker } from '../observe/stage.ts';
 
 /** What every resource is given. */
 export interface ResourceParts {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
+  readonly offsets: ConnectorOffsets;
+  readonly topics: ConnectorTopics;
+  readonly logLevels: LogLevels;
   readonly kafkaClusterId: () => string;
+  /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
+  readonly signatureAlgorithms: readonly string[] | undefined;
+  readonly logger: Logger;
 }
 
 export type Context = ParameterizedContext;
@@ -16,9 +27,14 @@ export type Resource = (router: Router, parts: ResourceParts) => void;
 
 /** Answers with JSON, without a charset in the header, as Connect does. */
 export function answer(context: Context, status: number, body: unknown): void {
+  answerText(context, status, JSON.stringify(body));
+}
+
+/** The same with JSON that is text already. */
+export function answerText(context: Context, status: number, json: string): void {
   context.status = status;
   context.set('Content-Type', 'application/json');
-  context.body = JSON.stringify(body);
+  context.body = json;
 }
 
 export function answerEmpty(context: Context, status: 202 | 204): void {
@@ -32,21 +48,26 @@ export function pathName(context: Context, parameter: string): string {
   return params[parameter] ?? '';
 }
 
+/** The first value of a query parameter. */
+export function queryText(context: Context, name: string): string | undefined {
+  const value = context.query[name];
+  return Array.isArray(value) ? value[0] : value;
+}
+
 /** Java's Boolean.parseBoolean: everything but `true` is false. */
 export function flag(context: Context, name: string, otherwise = false): boolean {
-  const value = context.query[name];
-  const text = Array.isArray(value) ? value[0] : value;
+  const text = queryText(context, name);
   return text === undefined ? otherwise : text.toLowerCase() === 'true';
 }
 
 const REQUEST_TIMEOUT_MS = 90_000;
 
-/** Connect's limit for a request; what the worker is busy with is in the text. */
-export async function withinTimeLimit<T>(herder: Herder, work: Promise<T>): Promise<T> {
+/** Connect's limit for a request; what the worker, or the request, is busy with is in the text. */
+export async function withinTimeLimit<T>(stage: StageTracker, work: Promise<T>): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new RequestError(500, `Request timed out. ${herder.stage.describe()}`));
+      reject(new RequestError(500, `Request timed out. ${stage.describe()}`.trimEnd()));
     }, REQUEST_TIMEOUT_MS);
   });
   try {

@@ -1,17 +1,34 @@
-import { createServer, type Server } from 'node:http';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import { isIP } from 'node:net';
+import type { TlsOptions } from 'node:tls';
 import Router from '@koa/router';
 import Koa from 'koa';
+import type { HeaderRule } from '../config/rest-validators.ts';
 import { toError } from '../errors.ts';
+import type { Herder } from '../herder/herder.ts';
 import type { Logger } from '../observe/logger.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
+import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
-import { answer, withinTimeLimit, type Context, type ResourceParts } from './resource.ts';
-import type { Herder } from '../herder/herder.ts';
+import { internalResource } from './internal-resource.ts';
+import { loggersResource } from './loggers-resource.ts';
+import { offsetsResource } from './offsets-resource.ts';
+import { answer, withinTimeLimit, type Context, type Resource, type ResourceParts } from './resource.ts';
+import { responseHeaders } from './response-headers.ts';
 import { rootResource } from './root-resource.ts';
+import { topicsResource } from './topics-resource.ts';
 
-const RESOURCES = [rootResource, connectorsResource, connectorPluginsResource];
+const RESOURCES = [
+  rootResource,
+  connectorsResource,
+  offsetsResource,
+  topicsResource,
+  connectorPluginsResource,
+  internalResource,
+];
+const ADMIN_RESOURCES = [loggersResource];
 
 const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 1000;
@@ -19,31 +36,34 @@ const CLOSE_GRACE_MS = 1000;
 export interface Listener {
   readonly host: string;
   readonly port: number;
+  /** Absent: plain HTTP. */
+  readonly tls?: TlsOptions | undefined;
+}
+
+export interface RestSettings {
+  /** Whether `/admin/loggers` answers at the same listeners, at its own, or nowhere. */
+  readonly admin: 'shared' | 'apart' | 'off';
+  readonly crossOrigin: CrossOrigin;
+  readonly headerRules: readonly HeaderRule[];
+  readonly extensions: readonly Koa.Middleware[];
 }
 
 /** The management API: Connect's REST interface over the herder. */
 export class RestServer {
-  readonly #handle: ReturnType<Koa['callback']>;
+  readonly #handle: RequestListener;
+  readonly #handleAdmin: RequestListener;
   readonly #servers: Server[] = [];
 
-  constructor(parts: ResourceParts, logger: Logger) {
-    const router = new Router();
-    for (const resource of RESOURCES) resource(router, parts);
-    const app = new Koa();
-    app.silent = true;
-    app.use(errors(logger));
-    app.use(negotiation(router));
-    app.use(readiness(parts.herder));
-    app.use(router.routes());
-    app.use(() => {
-      throw new HttpError(404);
-    });
-    this.#handle = app.callback();
+  constructor(parts: ResourceParts, settings: RestSettings) {
+    const resources = settings.admin === 'shared' ? [...RESOURCES, ...ADMIN_RESOURCES] : RESOURCES;
+    this.#handle = requestListener(resources, parts, settings);
+    this.#handleAdmin = requestListener(ADMIN_RESOURCES, parts, settings);
   }
 
   /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
-  async listen({ host, port }: Listener): Promise<number> {
-    const server = createServer((request, response) => void this.#handle(request, response));
+  async listen({ host, port, tls }: Listener, role: 'main' | 'admin' = 'main'): Promise<number> {
+    const handle = role === 'main' ? this.#handle : this.#handleAdmin;
+    const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve, reject) => {
       server.once('error', reject);
@@ -61,6 +81,26 @@ export class RestServer {
   async close(): Promise<void> {
     await Promise.all(this.#servers.splice(0).map(closeServer));
   }
+}
+
+function requestListener(resources: readonly Resource[], parts: ResourceParts, settings: RestSettings) {
+  const router = new Router();
+  for (const resource of resources) resource(router, parts);
+  const app = new Koa();
+  app.silent = true;
+  if (settings.headerRules.length > 0) app.use(responseHeaders(settings.headerRules));
+  app.use(errors(parts.logger));
+  if (settings.crossOrigin.origins.trim() !== '') app.use(crossOrigin(settings.crossOrigin));
+  for (const extension of settings.extensions) app.use(extension);
+  app.use(negotiation(router));
+  app.use(readiness(parts.herder));
+  app.use(router.routes());
+  app.use(() => {
+    throw new HttpError(404);
+  });
+  const handle = app.callback();
+  const listener: RequestListener = (request, response) => void handle(request, response);
+  return listener;
 }
 
 async function closeServer(server: Server): Promise<void> {
@@ -95,10 +135,13 @@ function errors(logger: Logger): Koa.Middleware {
   };
 }
 
-/** Requests that come before the herder is up wait for it, as long as any request may take; `/health` does not. */
+/** These answer at any time, a starting worker's operator needs them. */
+const ALWAYS = /^\/(health|admin\/loggers(\/[^/]+)?)\/?$/;
+
+/** Requests that come before the herder is up wait for it, as long as any request may take. */
 function readiness(herder: Herder): Koa.Middleware {
   return async (context: Context, next) => {
-    if (!herder.ready && !/^\/health\/?$/.test(context.path)) await withinTimeLimit(herder, herder.whenReady());
+    if (!herder.ready && !ALWAYS.test(context.path)) await withinTimeLimit(herder.stage, herder.whenReady());
     await next();
   };
 }

@@ -1,4 +1,4 @@
-import type { ConnectorInfo, ConnectorStatusInfo, Herder } from '../herder/herder.ts';
+import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from '../herder/connector-directory.ts';
 import type { Status } from '../herder/stores/status-store.ts';
 
 /** The shapes of reference/kafka-connect.md 1.3. Keys that are not there there are not here either. */
@@ -25,7 +25,7 @@ export function taskStatusView(id: number, status: Status) {
   return { id, ...stateView(status) };
 }
 
-export function taskConfigViews(tasks: ReturnType<Herder['taskConfigs']>) {
+export function taskConfigViews(tasks: ReturnType<ConnectorDirectory['taskConfigs']>) {
   return tasks.map(({ id, config }) => ({ id: { connector: id.connector, task: id.task }, config }));
 }
 
@@ -40,13 +40,13 @@ function stateView(status: Status) {
 }
 
 /** The map of `GET /connectors?expand=…`; a connector that is gone meanwhile is left out. */
-export function expandedView(herder: Herder, wanted: readonly string[]) {
+export function expandedView(connectors: ConnectorDirectory, wanted: readonly string[]) {
   const view: Record<string, Record<string, unknown>> = {};
-  for (const name of herder.connectors()) {
+  for (const name of connectors.names()) {
     try {
       const entry: Record<string, unknown> = {};
-      if (wanted.includes('info')) entry['info'] = connectorInfoView(herder.connectorInfo(name));
-      if (wanted.includes('status')) entry['status'] = connectorStatusView(herder.connectorStatus(name));
+      if (wanted.includes('info')) entry['info'] = connectorInfoView(connectors.info(name));
+      if (wanted.includes('status')) entry['status'] = connectorStatusView(connectors.status(name));
       view[name] = entry;
     } catch {
       // Created or deleted a moment ago: it has no status yet, or none any more.

@@ -1,7 +1,7 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { TargetState } from '../../connect/task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ConfigListener, ConnectorState, RestartRequest } from '../config-state.ts';
+import type { ConfigListener, ConnectorState, RestartRequest, SessionKey } from '../config-state.ts';
 import { ConfigRecords, configRecord, type ConfigChange } from './config-records.ts';
 import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 
@@ -80,6 +80,14 @@ export class ConfigStore {
 
   async putRestartRequest(request: RestartRequest): Promise<void> {
     await this.#write([{ key: `restart-connector-${request.connector}`, value: configRecord.restart(request) }]);
+  }
+
+  async putLoggerLevel(logger: string, level: string): Promise<void> {
+    await this.#write([{ key: `logger-cluster-${logger}`, value: configRecord.loggerLevel(level) }]);
+  }
+
+  get sessionKey(): SessionKey | undefined {
+    return this.#records.sessionKey;
   }
 
   async #write(writes: readonly Write[]): Promise<void> {

@@ -44,7 +44,7 @@ export class OffsetStore implements OffsetStorage {
     await this.#log.sendAll(
       offsets.map(({ partition, offset }) => ({
         key: this.#rawKey(connector, partition),
-        value: offset === null ? null : plainJson(null, toMap(offset)),
+        value: offset === null ? null : plainJson(null, coordinatesValue(offset)),
       })),
     );
   }
@@ -59,7 +59,7 @@ export class OffsetStore implements OffsetStorage {
 
   #rawKey(connector: string, partition: SourceCoordinates): Uint8Array {
     const known = this.#byConnector.get(connector)?.get(coordinatesKey(partition));
-    return known?.rawKey ?? plainJson(null, [connector, toMap(partition)]) ?? new Uint8Array();
+    return known?.rawKey ?? plainJson(null, [connector, coordinatesValue(partition)]) ?? new Uint8Array();
   }
 
   #onRecord(record: LogRecord): void {
@@ -91,8 +91,8 @@ export class OffsetStore implements OffsetStorage {
   }
 }
 
-/** In Java's order of keys; whole numbers are Longs, as the plugins mean them. */
-function toMap(coordinates: SourceCoordinates): Map<string, ConnectValue> {
+/** As a Connect value, in Java's order of keys; whole numbers are Longs, as the plugins mean them. */
+export function coordinatesValue(coordinates: SourceCoordinates): Map<string, ConnectValue> {
   return new Map(
     javaHashMapOrder(Object.keys(coordinates)).map((key) => {
       const value = coordinates[key] ?? null;

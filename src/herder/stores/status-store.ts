@@ -13,6 +13,15 @@ export interface Status {
   readonly version: string | null;
 }
 
+/** That a connector wrote to, or read from, a topic. */
+export interface TopicStatus {
+  readonly topic: string;
+  readonly connector: string;
+  /** The task that met the topic first. */
+  readonly task: number;
+  readonly discoveredAtMs: number;
+}
+
 /**
  * Whether it runs: statuses of connectors and tasks of the whole cluster, and the topics each connector uses. A `safe` write
  * is dropped when another worker of a newer generation has spoken since.
@@ -22,6 +31,7 @@ export class StatusStore {
   readonly #logger: Logger;
   readonly #connectors = new Map<string, Status>();
   readonly #tasks = new Map<string, Map<number, Status>>();
+  readonly #topics = new Map<string, Map<string, TopicStatus>>();
 
   constructor(open: OpenRecordLog, logger: Logger) {
     this.#log = open((record) => {
@@ -56,6 +66,27 @@ export class StatusStore {
     return [...new Set([...this.#connectors.keys(), ...this.#tasks.keys()])];
   }
 
+  /** The topics a connector has used since the last reset. */
+  topics(connector: string): readonly TopicStatus[] {
+    return [...(this.#topics.get(connector)?.values() ?? [])];
+  }
+
+  hasTopic(connector: string, topic: string): boolean {
+    return this.#topics.get(connector)?.has(topic) ?? false;
+  }
+
+  async putTopic(status: TopicStatus): Promise<void> {
+    const { topic, connector, task, discoveredAtMs } = status;
+    const record = { topic: { name: topic, connector, task, discoverTimestamp: discoveredAtMs } };
+    await this.#log.send(topicKey(status), Buffer.from(JSON.stringify(record)));
+  }
+
+  /** Resolves when the connector has no topics in this store any more. */
+  async removeTopics(connector: string): Promise<void> {
+    await this.#log.sendAll(this.topics(connector).map((status) => ({ key: topicKey(status), value: null })));
+    await this.#log.readToEnd();
+  }
+
   async putConnector(name: string, status: Status, safe = false): Promise<void> {
     if (safe && !mayReplace(this.#connectors.get(name), status)) return;
     await this.#log.send(`status-connector-${name}`, render(status));
@@ -75,6 +106,7 @@ export class StatusStore {
     await this.#log.sendAll([
       { key: `status-connector-${name}`, value: null },
       ...this.tasks(name).map(([task]) => ({ key: `status-task-${name}-${String(task)}`, value: null })),
+      ...this.topics(name).map((status) => ({ key: topicKey(status), value: null })),
     ]);
     await this.#log.readToEnd();
   }
@@ -82,6 +114,10 @@ export class StatusStore {
   #onRecord(record: LogRecord): void {
     const key = Buffer.from(record.key).toString();
     try {
+      if (key.startsWith(TOPIC_PREFIX)) {
+        this.#applyTopic(key.slice(TOPIC_PREFIX.length), record.value);
+        return;
+      }
       const status = record.value === null ? null : parse(Buffer.from(record.value).toString());
       if (key.startsWith('status-connector-')) this.#applyConnector(key.slice('status-connector-'.length), status);
       else if (key.startsWith('status-task-')) this.#applyTask(key.slice('status-task-'.length), status);
@@ -93,6 +129,27 @@ export class StatusStore {
   #applyConnector(name: string, status: Status | null): void {
     if (status === null) this.#connectors.delete(name);
     else this.#connectors.set(name, status);
+  }
+
+  /** `<topic>:connector-<connector>`; a topic's name holds no colon. */
+  #applyTopic(rest: string, value: Uint8Array | null): void {
+    const at = rest.indexOf(CONNECTOR_MARK);
+    if (at < 1) throw new Error('it does not name a topic and a connector');
+    const topic = rest.slice(0, at);
+    const connector = rest.slice(at + CONNECTOR_MARK.length);
+    let topics = this.#topics.get(connector);
+    if (value === null) {
+      topics?.delete(topic);
+      if (topics?.size === 0) this.#topics.delete(connector);
+      return;
+    }
+    const { topic: record } = JSON.parse(Buffer.from(value).toString()) as { topic?: Record<string, unknown> };
+    if (topics === undefined) {
+      topics = new Map();
+      this.#topics.set(connector, topics);
+    }
+    const task = Number(record?.['task']);
+    topics.set(topic, { topic, connector, task, discoveredAtMs: Number(record?.['discoverTimestamp']) });
   }
 
   #applyTask(rest: string, status: Status | null): void {
@@ -111,6 +168,13 @@ export class StatusStore {
     }
     tasks.set(task, status);
   }
+}
+
+const TOPIC_PREFIX = 'status-topic-';
+const CONNECTOR_MARK = ':connector-';
+
+function topicKey({ topic, connector }: TopicStatus): string {
+  return `${TOPIC_PREFIX}${topic}${CONNECTOR_MARK}${connector}`;
 }
 
 /** Connect's rule for safe writes: same worker, or the stored record is of an older or equal generation. */

@@ -50,7 +50,7 @@ describe('lines of a file', () => {
 
   it('may be longer than what is read at once', () => {
     const long = 'x'.repeat(5000);
-    assert.deepEqual(lines([`${long.slice(0, 3000)}`, `${long.slice(3000)}\nend\n`]), [
+    assert.deepEqual(lines([long.slice(0, 3000), `${long.slice(3000)}\nend\n`]), [
       [long, 5001],
       ['end', 4],
     ]);

@@ -1,0 +1,79 @@
+import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
+import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { taskText, type TaskId } from '../connect/task-assignment.ts';
+import { RequestError } from '../errors.ts';
+import type { ConnectorState } from './config-state.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+import type { Status, StatusStore } from './stores/status-store.ts';
+
+export interface ConnectorInfo {
+  readonly name: string;
+  readonly config: ConnectorConfig;
+  readonly tasks: readonly TaskId[];
+  readonly type: 'sink' | 'source' | 'unknown';
+}
+
+export interface ConnectorStatusInfo {
+  readonly name: string;
+  readonly connector: Status;
+  readonly tasks: readonly (readonly [number, Status])[];
+  readonly type: 'sink' | 'source' | 'unknown';
+}
+
+/** What connectors and tasks there are and how they fare, as the stores say. What is not there is a RequestError 404. */
+export class ConnectorDirectory {
+  readonly #configs: ConfigStore;
+  readonly #statuses: StatusStore;
+  readonly #plugins: PluginRegistry;
+
+  constructor(configs: ConfigStore, statuses: StatusStore, plugins: PluginRegistry) {
+    this.#configs = configs;
+    this.#statuses = statuses;
+    this.#plugins = plugins;
+  }
+
+  names(): string[] {
+    return this.#configs.names();
+  }
+
+  require(name: string, message = `Connector ${name} not found`): ConnectorState {
+    const state = this.#configs.connector(name);
+    if (state === undefined) throw new RequestError(404, message);
+    return state;
+  }
+
+  info(connector: string): ConnectorInfo {
+    const { name, config, taskConfigs } = this.require(connector);
+    return { name, config, tasks: taskConfigs.map((_, task) => ({ connector: name, task })), type: this.#type(name) };
+  }
+
+  config(name: string): ConnectorConfig {
+    return this.require(name).config;
+  }
+
+  taskConfigs(name: string): readonly { readonly id: TaskId; readonly config: ConnectorConfig }[] {
+    return this.require(name).taskConfigs.map((config, task) => ({ id: { connector: name, task }, config }));
+  }
+
+  status(name: string): ConnectorStatusInfo {
+    const connector = this.#statuses.connector(name);
+    if (connector === undefined) throw new RequestError(404, `No status found for connector ${name}`);
+    return { name, connector, tasks: this.#statuses.tasks(name), type: this.#type(name) };
+  }
+
+  taskStatus(id: TaskId): Status {
+    const status = this.#statuses.task(id);
+    if (status === undefined) throw new RequestError(404, `No status found for task ${taskText(id)}`);
+    return status;
+  }
+
+  /** The plugin that runs a connector; `undefined` when it is not installed here. */
+  plugin(connector: string): ConnectorPlugin | undefined {
+    const className = this.#configs.connector(connector)?.config['connector.class'];
+    return className === undefined ? undefined : this.#plugins.tryFind('connector', className);
+  }
+
+  #type(connector: string): ConnectorInfo['type'] {
+    return this.plugin(connector)?.type ?? 'unknown';
+  }
+}

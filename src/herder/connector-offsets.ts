@@ -1,0 +1,173 @@
+import type { ConnectorConfig, ConnectorPlugin, SinkOffset, SourceOffset } from '../connect/api.ts';
+import type { StoredOffset } from '../connect/offset-storage.ts';
+import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import type { TaskClients } from '../connect/task-clients.ts';
+import { RequestError, toError } from '../errors.ts';
+import type { Admin } from '../kafka/api.ts';
+import { ErrorCode } from '../kafka/error-codes.ts';
+import { CommitRefusedError, KafkaError } from '../kafka/errors.ts';
+import type { ConnectorState } from './config-state.ts';
+import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+import type { OffsetStore } from './stores/offset-store.ts';
+
+export interface ConnectorOffsetsParts {
+  readonly configs: ConfigStore;
+  readonly offsets: OffsetStore;
+  readonly plugins: PluginRegistry;
+  readonly clients: Pick<TaskClients, 'admin'>;
+  /** Resolves when tasks of a stopped connector have ended here, or were given up. */
+  readonly tasksEnded: (connector: string) => Promise<void>;
+}
+
+type Change = 'alter' | 'reset';
+
+/**
+ * Offsets of connectors, as users see and change them: those of sinks are their consumer group's, those of sources are in
+ * the offset store (reference/kafka-connect.md 1.6; org.apache.kafka.connect.runtime.Worker).
+ */
+export class ConnectorOffsets {
+  readonly #parts: ConnectorOffsetsParts;
+
+  constructor(parts: ConnectorOffsetsParts) {
+    this.#parts = parts;
+  }
+
+  /** In any state of the connector. */
+  async list(name: string): Promise<readonly StoredOffset[]> {
+    const { configs, plugins, offsets } = this.#parts;
+    const state = configs.connector(name);
+    if (state === undefined) throw new RequestError(404, `Connector ${name} not found`);
+    const plugin = plugins.find('connector', state.config['connector.class'] ?? '');
+    if (plugin.type === 'source') return offsets.list(name);
+    return this.#withAdmin(state, async (admin) => {
+      const committed = [...(await admin.groupOffsets(groupId(state)))];
+      committed.sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition));
+      return committed.map(({ topic, partition, offset }) => ({
+        partition: { kafka_topic: topic, kafka_partition: partition },
+        offset: { kafka_offset: offset },
+      }));
+    });
+  }
+
+  /** Resolves with the text of success. */
+  async alter(name: string, changes: readonly OffsetChange[]): Promise<string> {
+    const { state, plugin } = await this.#stopped(name);
+    if (plugin.type === 'sink') {
+      const offsets = sinkOffsets(changes);
+      const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+      await this.#alterGroup(state, offsets);
+      return success('alter', whole);
+    }
+    const offsets = sourceOffsets(changes);
+    const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+    await this.#write(name, offsets);
+    return success('alter', whole);
+  }
+
+  /** Resolves with the text of success, also when there was nothing to forget. */
+  async reset(name: string): Promise<string> {
+    const { state, plugin } = await this.#stopped(name);
+    if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
+    const known = await this.#parts.offsets.list(name);
+    const offsets = known.map(({ partition }) => ({ partition, offset: null }));
+    const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+    await this.#write(name, offsets);
+    return success('reset', whole);
+  }
+
+  /** Reads the config topic first, so that a stop of a moment ago counts. */
+  async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
+    const { configs, plugins, tasksEnded } = this.#parts;
+    await configs.refresh();
+    const state = configs.connector(name);
+    if (state === undefined) throw new RequestError(404, `Connector ${name} not found`);
+    if (state.targetState !== 'STOPPED' || state.taskConfigs.length > 0) {
+      throw new RequestError(
+        400,
+        `Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the specified connector by issuing a 'PUT' request to the '/connectors/${name}/stop' endpoint`,
+      );
+    }
+    await tasksEnded(name);
+    return { state, plugin: plugins.find('connector', state.config['connector.class'] ?? '') };
+  }
+
+  async #write(name: string, offsets: readonly SourceOffset[]): Promise<void> {
+    const stored = offsets.flatMap(({ partition, offset }) => (partition === null ? [] : [{ partition, offset }]));
+    if (stored.length > 0) await this.#parts.offsets.write(name, stored);
+  }
+
+  async #alterGroup(state: ConnectorState, offsets: readonly SinkOffset[]): Promise<void> {
+    const kept = offsets.flatMap(({ offset, ...partition }) => (offset === null ? [] : [{ ...partition, offset }]));
+    const gone = offsets.filter(({ offset }) => offset === null);
+    await this.#withAdmin(state, async (admin) => {
+      try {
+        await admin.alterGroupOffsets(groupId(state), kept);
+        await admin.deleteGroupOffsets(groupId(state), gone);
+      } catch (error) {
+        throw groupFailure('alter', state.name, error);
+      }
+    });
+  }
+
+  async #resetGroup(state: ConnectorState, plugin: ConnectorPlugin & { type: 'sink' }): Promise<boolean> {
+    return this.#withAdmin(state, async (admin) => {
+      const committed = await admin.groupOffsets(groupId(state));
+      const offsets = committed.map(({ topic, partition }) => ({ topic, partition, offset: null }));
+      const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
+      try {
+        await admin.deleteGroup(groupId(state));
+      } catch (error) {
+        throw groupFailure('reset', state.name, error);
+      }
+      return whole;
+    });
+  }
+
+  async #withAdmin<T>({ name, config }: ConnectorState, work: (admin: Admin) => Promise<T>): Promise<T> {
+    const admin = this.#parts.clients.admin(name, config);
+    try {
+      return await work(admin);
+    } finally {
+      await admin.close();
+    }
+  }
+}
+
+function groupId({ name, config }: { name: string; config: ConnectorConfig }): string {
+  return config['consumer.override.group.id'] ?? `connect-${name}`;
+}
+
+/** What the connector says is the caller's mistake, in the connector's words. */
+async function ask(answer: Promise<boolean> | undefined): Promise<boolean> {
+  try {
+    return (await answer) ?? false;
+  } catch (error) {
+    throw new RequestError(400, toError(error).message, { cause: error });
+  }
+}
+
+const BUSY: ReadonlySet<number> = new Set([
+  ErrorCode.nonEmptyGroup,
+  ErrorCode.groupSubscribedToTopic,
+  ErrorCode.unknownMemberId,
+]);
+
+function groupFailure(change: Change, name: string, cause: unknown): RequestError {
+  const what = `Failed to ${change} consumer group offsets for connector ${name}`;
+  if (cause instanceof CommitRefusedError || (cause instanceof KafkaError && BUSY.has(cause.code))) {
+    return new RequestError(
+      500,
+      `${what} either because its tasks haven't stopped completely yet or the connector was resumed before the request to ${change} its offsets could be successfully completed. If the connector is in a stopped state, this operation can be safely retried. If it doesn't eventually succeed, the Connect cluster may need to be restarted to get rid of the zombie sink tasks.`,
+      { cause },
+    );
+  }
+  const isUnknown = cause instanceof KafkaError && cause.code === ErrorCode.unknownTopicOrPartition;
+  return new RequestError(isUnknown ? 400 : 500, `${what}: ${toError(cause).message}`, { cause });
+}
+
+function success(change: Change, whole: boolean): string {
+  const done = change === 'alter' ? 'altered' : 'reset';
+  if (whole) return `The offsets for this connector have been ${done} successfully`;
+  return `The Connect framework-managed offsets for this connector have been ${done} successfully. However, if this connector manages offsets externally, they will need to be manually ${done} in the system that the connector uses.`;
+}

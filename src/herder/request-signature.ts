@@ -1,0 +1,66 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import { RequestError } from '../errors.ts';
+import type { SessionKey } from './config-state.ts';
+
+/** Java's names of the algorithms that workers may sign with. */
+const HASHES: Readonly<Record<string, string>> = {
+  HmacMD5: 'md5',
+  HmacSHA1: 'sha1',
+  HmacSHA224: 'sha224',
+  HmacSHA256: 'sha256',
+  HmacSHA384: 'sha384',
+  HmacSHA512: 'sha512',
+};
+
+export interface SignedRequest {
+  /** `X-Connect-Request-Signature-Algorithm` */
+  readonly algorithm: string | undefined;
+  /** `X-Connect-Authorization` */
+  readonly signature: string | undefined;
+  readonly body: Uint8Array;
+}
+
+/**
+ * Throws unless a worker of the cluster sent this request (org.apache.kafka.connect.runtime.rest.InternalRequestSignature):
+ * the signature is an HMAC over the raw body with the session key of the config topic.
+ */
+export function requireSignature(
+  { algorithm, signature, body }: SignedRequest,
+  permitted: readonly string[],
+  sessionKey: SessionKey | undefined,
+): void {
+  if (algorithm === undefined || signature === undefined) {
+    throw new RequestError(400, 'Internal request missing required signature');
+  }
+  const hash = HASHES[algorithm];
+  if (hash === undefined) throw new RequestError(400, `Algorithm ${algorithm} not available`);
+  const given = decodeBase64(signature);
+  if (!permitted.includes(algorithm)) {
+    throw new RequestError(
+      400,
+      `This worker does not support the '${algorithm}' key signing algorithm used by other workers. This worker is currently configured to use: [${permitted.join(', ')}]. Check that all workers' configuration files permit the same set of signature algorithms, and correct any misconfigured worker and restart it.`,
+    );
+  }
+  if (sessionKey === undefined) {
+    throw new RequestError(
+      503,
+      'This worker is still starting up and has not been able to read a session key from the config topic yet',
+    );
+  }
+  const expected = createHmac(hash, Buffer.from(sessionKey.key, 'base64')).update(body).digest();
+  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+    throw new RequestError(403, 'Internal request contained invalid signature.');
+  }
+}
+
+/** With the words of Java's decoder for what is none. */
+function decodeBase64(text: string): Buffer {
+  const illegal = /[^A-Za-z0-9+/=]/.exec(text);
+  if (illegal !== null) {
+    throw new RequestError(400, `Illegal base64 character ${illegal[0].charCodeAt(0).toString(16)}`);
+  }
+  if (!/^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}(?:==)?|[A-Za-z0-9+/]{3}=?)?$/.test(text)) {
+    throw new RequestError(400, 'Input byte array has wrong 4-byte ending unit');
+  }
+  return Buffer.from(text, 'base64');
+}

@@ -1,0 +1,68 @@
+import { readFileSync } from 'node:fs';
+import type Koa from 'koa';
+import { decode, parseProperties } from '../config/properties-file.ts';
+import { ConfigError, toError } from '../errors.ts';
+import { parseJaas } from '../kafka/sasl-config.ts';
+import type { Logger } from '../observe/logger.ts';
+import { basicAuth, credentials } from './basic-auth.ts';
+
+const BASIC_AUTH = /^(org\.apache\.kafka\.connect\.rest\.basic\.auth\.extension\.)?BasicAuthSecurityRestExtension$/;
+const LOGIN_MODULE = 'org.apache.kafka.connect.rest.basic.auth.extension.PropertyFileLoginModule';
+const OWN_OPTION = 'rest.basic.auth.credentials.file';
+
+export interface ExtensionSettings {
+  /** `rest.extension.classes` */
+  readonly classes: readonly string[];
+  /** `rest.basic.auth.credentials.file`, which needs no JAAS file. */
+  readonly credentialsFile: string | null;
+  /** `-Djava.security.auth.login.config=…` of a Java worker's `KAFKA_OPTS`. */
+  readonly jaasFile: string | undefined;
+}
+
+/** The extensions that a worker names, set up in their order; a ConfigError says what is missing. */
+export function restExtensions(settings: ExtensionSettings, logger: Logger): Koa.Middleware[] {
+  return settings.classes.map((className) => {
+    if (BASIC_AUTH.test(className)) return basicAuth(credentials(readUsers(settings, logger)));
+    throw new ConfigError(
+      `rest.extension.classes: there is no ${className}; this worker has BasicAuthSecurityRestExtension`,
+    );
+  });
+}
+
+/** The path after `-Djava.security.auth.login.config=` in the options of a JVM. */
+export function jaasFileOf(javaOptions: string | undefined): string | undefined {
+  const [, quoted, plain] = /-Djava\.security\.auth\.login\.config=(?:"([^"]+)"|(\S+))/.exec(javaOptions ?? '') ?? [];
+  return quoted ?? plain;
+}
+
+function readUsers({ credentialsFile, jaasFile }: ExtensionSettings, logger: Logger): Record<string, string> {
+  const path = credentialsFile ?? (jaasFile === undefined ? undefined : credentialsFileOf(jaasFile));
+  if (path === undefined) {
+    throw new ConfigError(
+      `rest.extension.classes: BasicAuthSecurityRestExtension needs ${OWN_OPTION}, or KAFKA_OPTS with -Djava.security.auth.login.config naming a JAAS file`,
+    );
+  }
+  const users = parseProperties(read(path, 'the credentials file'));
+  if (Object.keys(users).length === 0) logger.warn(`${path} names no users: the REST API lets nobody in`);
+  return users;
+}
+
+/** Of the login context `KafkaConnect`. */
+function credentialsFileOf(jaasFile: string): string {
+  const text = read(jaasFile, 'the JAAS file').replace(/\/\*[\s\S]*?\*\/|^\s*(\/\/|#).*$/gm, '');
+  const [, entry] = /\bKafkaConnect\s*\{([\s\S]*?)\}\s*;/.exec(text) ?? [];
+  if (entry === undefined) throw new ConfigError(`${jaasFile} has no login context KafkaConnect`);
+  const { module, options } = parseJaas(entry.slice(0, entry.indexOf(';') + 1));
+  if (module !== LOGIN_MODULE) throw new ConfigError(`${jaasFile}: only ${LOGIN_MODULE} can be used, not ${module}`);
+  const { file = '' } = options;
+  if (file === '') throw new ConfigError('Property Credentials file must be specified');
+  return file;
+}
+
+function read(path: string, what: string): string {
+  try {
+    return decode(readFileSync(path));
+  } catch (error) {
+    throw new ConfigError(`rest.extension.classes: ${what} cannot be read: ${toError(error).message}`);
+  }
+}

@@ -1,0 +1,36 @@
+import { RequestError } from '../errors.ts';
+import { requireSignature } from '../herder/request-signature.ts';
+import { parseTaskConfigs, readBytes } from './request-body.ts';
+import { answerEmpty, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
+
+const STANDALONE = 'Kafka Connect in standalone mode does not support';
+
+/** What workers of a cluster ask of each other, signed (reference/kafka-connect.md 1.8). */
+export const internalResource: Resource = (router, { herder, signatureAlgorithms }) => {
+  const signedBody = async (context: Context, what: string): Promise<string> => {
+    if (signatureAlgorithms === undefined) throw new RequestError(500, `${STANDALONE} ${what}.`);
+    const body = await readBytes(context.req);
+    const request = {
+      algorithm: context.get('X-Connect-Request-Signature-Algorithm') || undefined,
+      signature: context.get('X-Connect-Authorization') || undefined,
+      body,
+    };
+    requireSignature(request, signatureAlgorithms, herder.sessionKey);
+    return body.toString();
+  };
+
+  router.post('/connectors/:connector/tasks', async (context) => {
+    const configs = parseTaskConfigs(await signedBody(context, 'externally setting task configurations'));
+    await withinTimeLimit(herder.stage, herder.putTaskConfigs(pathName(context, 'connector'), configs));
+    answerEmpty(context, 204);
+  });
+
+  router.put('/connectors/:connector/fence', async (context) => {
+    await signedBody(context, 'exactly-once source connectors');
+    const name = pathName(context, 'connector');
+    if (herder.directory.info(name).type === 'sink') {
+      throw new RequestError(400, `Connector ${name} is not a source connector`);
+    }
+    throw new RequestError(500, 'This worker does not have exactly-once source support enabled.');
+  });
+};

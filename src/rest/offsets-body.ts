@@ -1,0 +1,34 @@
+import type { IncomingMessage } from 'node:http';
+import { plainJsonConverter } from '../connect/plain-json.ts';
+import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
+import { ajv, checkBody, readJsonText } from './request-body.ts';
+
+const isOffsets = ajv.compile<{ offsets?: readonly unknown[] | null }>({
+  type: 'object',
+  properties: {
+    offsets: {
+      type: ['array', 'null'],
+      items: {
+        type: 'object',
+        properties: { partition: { type: ['object', 'null'] }, offset: { type: ['object', 'null'] } },
+        additionalProperties: false,
+      },
+    },
+  },
+  additionalProperties: false,
+});
+
+/** The body of `PATCH …/offsets`, with every digit of its numbers; empty when it names none. */
+export async function readOffsets(request: IncomingMessage): Promise<OffsetChange[]> {
+  const { text, parsed } = await readJsonText(request);
+  const body = checkBody(isOffsets, parsed, {
+    className: 'org.apache.kafka.connect.runtime.rest.entities.ConnectorOffsets',
+    known: ['offsets'],
+  });
+  if ((body.offsets ?? []).length === 0) return [];
+  const exact = plainJsonConverter.toConnectData('', Buffer.from(text)).value as ReadonlyMap<string, JsonObject[]>;
+  return (exact.get('offsets') ?? []).map((entry) => ({
+    partition: (entry.get('partition') ?? null) as JsonObject | null,
+    offset: (entry.get('offset') ?? null) as JsonObject | null,
+  }));
+}
