@@ -49,6 +49,7 @@ export class MessageDecoder implements RecordDecoder {
   }
 
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
+    if (!block.passesMessages) return from;
     return this.#decoder.addBlock?.(block, from, to) ?? from;
   }
 

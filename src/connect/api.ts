@@ -1,5 +1,5 @@
 import type { OptionDeclarations, OptionResult } from '../config/option.ts';
-import type { SinkRecordBlock } from '../data/message-block.ts';
+import type { MessageBlock, SinkRecordBlock, TakeStruct } from '../data/message-block.ts';
 import type { SinkRecord, SourceCoordinates, SourceRecord, TopicPartition } from '../data/record.ts';
 import type { ConnectRecord, Header } from '../data/record.ts';
 import type { Schema } from '../data/schema.ts';
@@ -119,7 +119,7 @@ export interface SinkTask {
   put(records: readonly SinkRecord[]): Promise<void>;
   /**
    * Takes the place of `put` where records go from broker to task as they are: no transforms, and a value converter that
-   * `passesMessages`. The task may make records of what it cannot read in the block.
+   * `passesMessages` or can `readStructs`. The task makes records of what it cannot read in the block.
    */
   putBlock?(block: SinkRecordBlock): Promise<void>;
   /**
@@ -185,6 +185,8 @@ export interface SchemaAndValue {
 export interface Converter {
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue;
+  /** For `SinkRecordBlock.readStructs`: what it cannot read so is for `toConnectData`, which says what is wrong. */
+  readStructs?(block: MessageBlock, from: number, to: number, take: TakeStruct): number;
   /** Takes all bytes, and gives them as they are or as UTF-8 text: who wants a message may read it from the bytes. */
   readonly passesMessages?: boolean;
 }

@@ -1,7 +1,7 @@
-import type { SinkRecordBlock } from '../data/message-block.ts';
+import type { SinkRecordBlock, TakeStruct } from '../data/message-block.ts';
 import { topicPartitionKey, type SinkRecord } from '../data/record.ts';
 import type { ConsumedBlock } from '../kafka/api.ts';
-import type { PartitionOffset, SinkTask } from './api.ts';
+import type { Converter, PartitionOffset, SinkTask } from './api.ts';
 import type { Converters, SinkRecordConverter } from './record-converter.ts';
 
 /** Records of one partition in the form in which the task takes them, and the offset behind them. */
@@ -18,13 +18,17 @@ interface Portion {
 export class PolledRecords {
   readonly #task: SinkTask;
   readonly #converter: SinkRecordConverter;
+  readonly #value: Converter;
   readonly #passes: ((block: ConsumedBlock) => boolean) | undefined;
   #portions: Portion[] = [];
 
   constructor(task: SinkTask, converter: SinkRecordConverter, converters: Converters, hasTransforms: boolean) {
     this.#task = task;
     this.#converter = converter;
-    const passes = task.putBlock !== undefined && !hasTransforms && converters.value.passesMessages === true;
+    this.#value = converters.value;
+    const { value } = converters;
+    const readsBlocks = value.passesMessages === true || value.readStructs !== undefined;
+    const passes = task.putBlock !== undefined && !hasTransforms && readsBlocks;
     this.#passes = passes ? (block) => convertsAside(block, converters) : undefined;
   }
 
@@ -77,7 +81,7 @@ export class PolledRecords {
   }
 
   #sinkBlock(block: ConsumedBlock): SinkRecordBlock {
-    return new SinkBlock(block, this.#converter);
+    return new SinkBlock(block, this.#converter, this.#value);
   }
 }
 
@@ -90,10 +94,12 @@ class SinkBlock implements SinkRecordBlock {
   readonly timestamps: readonly number[];
   readonly valueStarts: readonly number[];
   readonly valueEnds: readonly number[];
+  readonly passesMessages: boolean;
   readonly #block: ConsumedBlock;
   readonly #converter: SinkRecordConverter;
+  readonly #value: Converter;
 
-  constructor(block: ConsumedBlock, converter: SinkRecordConverter) {
+  constructor(block: ConsumedBlock, converter: SinkRecordConverter, value: Converter) {
     this.topic = block.topic;
     this.partition = block.partition;
     this.bytes = block.bytes;
@@ -102,8 +108,14 @@ class SinkBlock implements SinkRecordBlock {
     this.timestamps = block.timestamps;
     this.valueStarts = block.valueStarts;
     this.valueEnds = block.valueEnds;
+    this.passesMessages = value.passesMessages ?? false;
     this.#block = block;
     this.#converter = converter;
+    this.#value = value;
+  }
+
+  readStructs(from: number, to: number, take: TakeStruct): number {
+    return this.#value.readStructs?.(this.#block, from, to, take) ?? from;
   }
 
   sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined> {

@@ -60,9 +60,7 @@ export class RowBatchBuilder {
 
   #complete(): void {
     const row = this.#rowCount++;
-    const { columns } = this;
-    for (let index = 0; index < columns.length; index++) {
-      const { cells } = columns[index]!;
+    for (const { cells } of this.columns) {
       if (cells.length === row) cells.push(null);
     }
   }

@@ -3,7 +3,7 @@ import type { MessageBlock } from '../data/message-block.ts';
 import { RowBatchBuilder, type OpenColumn } from '../data/row-batch-builder.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { standsAt } from '../data/text-at.ts';
-import { BlockText } from './block-text.ts';
+import { BlockText } from '../data/block-text.ts';
 import { shown } from './excerpt.ts';
 import type { Decoded, Decoder, DecodedRows, Precision } from './format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';

@@ -1,7 +1,7 @@
 import type { Fault, Origin } from '../data/fault.ts';
 import type { MessageBlock } from '../data/message-block.ts';
 import type { RowBatchBuilder } from '../data/row-batch-builder.ts';
-import { BlockText } from './block-text.ts';
+import { BlockText } from '../data/block-text.ts';
 import { admit, fits } from './cell-kinds.ts';
 import { shown } from './excerpt.ts';
 import type { Decoded, Decoder, Precision } from './format.ts';

@@ -1,4 +1,5 @@
 import type { Origin } from '../data/fault.ts';
+import type { MessageBlock } from '../data/message-block.ts';
 import type { Cell, CellKind, RowGroup, TableName } from '../data/row-batch.ts';
 import { type OpenColumn, RowBatchBuilder } from '../data/row-batch-builder.ts';
 import type { TableShape } from '../data/table-shape.ts';
@@ -62,6 +63,24 @@ export class StructRows {
 
   /** Adds a row of the layout that was admitted last; a string is which value does not fit, and nothing was added. */
   add(keyValues: readonly ConnectValue[], values: readonly ConnectValue[], origin: Origin): string | undefined {
+    const problem = this.#push(keyValues, values);
+    if (problem === undefined) this.#builder.endRow(origin, 0);
+    return problem;
+  }
+
+  /** The same for a record of a block. */
+  addOf(
+    keyValues: readonly ConnectValue[],
+    values: readonly ConnectValue[],
+    block: MessageBlock,
+    index: number,
+  ): string | undefined {
+    const problem = this.#push(keyValues, values);
+    if (problem === undefined) this.#builder.endRowOf(block, index);
+    return problem;
+  }
+
+  #push(keyValues: readonly ConnectValue[], values: readonly ConnectValue[]): string | undefined {
     const place = this.#last;
     if (place === undefined) throw new Error('no layout was admitted');
     const { fromKey, fromValue } = place.layout;
@@ -70,7 +89,6 @@ export class StructRows {
       this.#builder.abandonRow();
       return problem;
     }
-    this.#builder.endRow(origin, 0);
     this.#rowGroups?.push(place.group);
     return undefined;
   }

@@ -23,20 +23,21 @@ export function tableFormatProblem(format: string): string | undefined {
  */
 export class TableNames {
   readonly #format: string;
-  readonly #byTopicAlone: boolean;
+  /** Whether the topic decides, whatever the record holds. */
+  readonly byTopicAlone: boolean;
   readonly #known = new Map<string, TableName | string>();
 
   constructor(format: string) {
     this.#format = format;
-    this.#byTopicAlone = [...format.matchAll(PLACEHOLDER)].every(([, name]) => name === 'topic');
+    this.byTopicAlone = [...format.matchAll(PLACEHOLDER)].every(([, name]) => name === 'topic');
   }
 
   /** The same object for the same topic where the topic decides; a string is why there is no name. */
   of(record: Pick<SinkRecord, 'topic' | 'value'>): TableName | string {
-    const known = this.#byTopicAlone ? this.#known.get(record.topic) : undefined;
+    const known = this.byTopicAlone ? this.#known.get(record.topic) : undefined;
     if (known !== undefined) return known;
     const name = this.#make(record);
-    if (!this.#byTopicAlone) return name;
+    if (!this.byTopicAlone) return name;
     if (this.#known.size >= MAX_KNOWN) this.#known.clear();
     this.#known.set(record.topic, name);
     return name;

@@ -1,10 +1,11 @@
 import type { Fault, Origin } from '../data/fault.ts';
+import type { MessageBlock, SinkRecordBlock } from '../data/message-block.ts';
 import type { SinkRecord } from '../data/record.ts';
 import { type TableName, tableText } from '../data/row-batch.ts';
 import type { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import type { Decoded, DecodedRows } from './format.ts';
-import { rowStateOf } from './struct-envelope.ts';
+import { isEnvelope, rowStateOf } from './struct-envelope.ts';
 import { keyValues, RowLayouts, type LayoutPolicy, type RowLayout } from './struct-layout.ts';
 import { MapForms, type ConnectMap } from './struct-maps.ts';
 import { MergedShapes, StructRows } from './struct-rows.ts';
@@ -51,6 +52,22 @@ export class StructDecoder {
   add(record: SinkRecord, origin: Origin): void {
     const problem = this.#add(record, origin);
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
+  }
+
+  /** As `Decoder.addBlock`, for structs that stand for rows themselves and whose keys, if any, are in them. */
+  addBlock(block: SinkRecordBlock, from: number, to: number): number {
+    const { keyMode } = this.#policy;
+    if (keyMode === 'record_key' || !this.#tables.byTopicAlone) return from;
+    const table = this.#tables.of({ topic: block.topic, value: null });
+    if (typeof table === 'string') return from;
+    return block.readStructs(from, to, (schema, values, index) => {
+      const layout = isEnvelope(schema) ? undefined : this.#layouts.of(schema, undefined);
+      if (layout === undefined || typeof layout === 'string') return false;
+      const key = keyMode === 'kafka' ? kafkaValues(block, index) : NO_VALUES;
+      if (this.#rowsOf(table, layout).addOf(key, values, block, index) !== undefined) return false;
+      this.#rowCount++;
+      return true;
+    });
   }
 
   /** Rows and faults since the last take; resets the decoder. Batches of one table are to be written in their order. */
@@ -119,6 +136,10 @@ export class StructDecoder {
     this.#last = rows;
     return rows;
   }
+}
+
+function kafkaValues({ topic, partition, offsets }: MessageBlock, index: number): readonly ConnectValue[] {
+  return [topic, partition, BigInt(offsets[index] ?? 0)];
 }
 
 const NO_VALUES: readonly ConnectValue[] = [];

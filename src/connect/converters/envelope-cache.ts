@@ -1,9 +1,12 @@
 import type { Schema } from '../../data/schema.ts';
+import { standsAt } from '../../data/text-at.ts';
 import type { StructReader } from './json-payload.ts';
 
 /** The beginning of messages up to their payload, `{"schema":…,"payload":`, and what it says. */
 export interface EnvelopeStart {
   readonly bytes: Buffer;
+  /** The same; `undefined` where it is not ASCII. */
+  readonly text: string | undefined;
   readonly schema: Schema | null;
   readonly payload: StructReader | undefined;
 }
@@ -19,9 +22,20 @@ export class RecentEnvelopes {
   readonly #recent: EnvelopeStart[] = [];
 
   find(message: Buffer): EnvelopeStart | undefined {
+    return this.#find(({ bytes }) => beginsWith(message, bytes));
+  }
+
+  /** The beginning that stands at `at` of a text in ASCII. */
+  findIn(text: string, at: number): EnvelopeStart | undefined {
+    const [last] = this.#recent;
+    if (last?.text !== undefined && standsAt(text, last.text, at)) return last;
+    return this.#find((start) => start.text !== undefined && standsAt(text, start.text, at));
+  }
+
+  #find(isIt: (start: EnvelopeStart) => boolean): EnvelopeStart | undefined {
     for (let index = 0; index < this.#recent.length; index++) {
       const start = this.#recent[index];
-      if (start === undefined || !beginsWith(message, start.bytes)) continue;
+      if (start === undefined || !isIt(start)) continue;
       if (index > 0) {
         this.#recent.splice(index, 1);
         this.#recent.unshift(start);

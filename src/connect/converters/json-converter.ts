@@ -1,6 +1,8 @@
 import { declareOptions, type ParsedOptions } from '../../config/option.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { oneOfIgnoringCase } from '../../config/validators.ts';
+import { BlockText } from '../../data/block-text.ts';
+import type { MessageBlock, TakeStruct } from '../../data/message-block.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
 import { DataError } from '../../errors.ts';
@@ -78,6 +80,7 @@ export const jsonConverterOptions = declareOptions({
   },
 });
 
+const CLOSE_BRACE = 0x7d;
 const NO_DATA: SchemaAndValue = { schema: null, value: null };
 
 const NO_ENVELOPE =
@@ -94,6 +97,8 @@ export class JsonConverter implements Converter, HeaderConverter {
   readonly #fixedPayload: StructReader | undefined;
   readonly #schemas: LruCache<Schema | null>;
   readonly #envelopes = new RecentEnvelopes();
+  readonly #blockText = new BlockText();
+  readonly #values: ConnectValue[] = [];
   readonly #schemaTexts = new WeakMap<Schema, string>();
 
   constructor(options: ParsedOptions<typeof jsonConverterOptions>, strict: boolean) {
@@ -120,6 +125,26 @@ export class JsonConverter implements Converter, HeaderConverter {
     const message = asBuffer(bytes);
     if (!this.#schemasEnabled) return { schema: null, value: this.#schemaless(message) };
     return this.#fixedSchema === null ? this.#envelope(message) : this.#payloadAlone(message, this.#fixedSchema);
+  }
+
+  /** Payloads of envelopes whose beginning was seen lately. */
+  readStructs(block: MessageBlock, from: number, to: number, take: TakeStruct): number {
+    if (!this.#schemasEnabled || this.#fixedSchema !== null) return from;
+    let index = from;
+    for (; index < to; index++) {
+      this.#blockText.open(block, index);
+      const { text } = this.#blockText;
+      const begin = this.#blockText.start(index);
+      const end = this.#blockText.end(index);
+      if (end <= begin || !this.#blockText.isAscii(index)) break;
+      const start = this.#envelopes.findIn(text, begin);
+      if (start?.text === undefined || start.schema === null || start.payload === undefined) break;
+      const { payload, schema } = start;
+      const isRead = payload.readInto(text, begin + start.text.length, this.#values) && payload.end === end - 1;
+      if (!isRead || text.charCodeAt(end - 1) !== CLOSE_BRACE || !take(schema, this.#values, index)) break;
+    }
+    if (index === block.count) this.#blockText.close();
+    return index;
   }
 
   fromConnectHeader(topic: string, _key: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
@@ -196,6 +221,7 @@ export class JsonConverter implements Converter, HeaderConverter {
     const length = Buffer.byteLength(parts.start);
     const start: EnvelopeStart = {
       bytes: Buffer.from(message.subarray(0, length)),
+      text: length === parts.start.length ? parts.start : undefined,
       schema,
       payload: schema === null ? undefined : this.#payloadReader(schema),
     };

@@ -1,5 +1,6 @@
 import { MS_PER_DAY } from '../../data/logical-values.ts';
 import { LogicalName, type Schema, type SchemaType } from '../../data/schema.ts';
+import { standsAt } from '../../data/text-at.ts';
 import { valueMismatch } from '../../data/validate-value.ts';
 import { Struct, type ConnectValue } from '../../data/value.ts';
 import { SluiceError } from '../../errors.ts';
@@ -40,12 +41,15 @@ export class StructReader {
   readonly #schema: Schema;
   readonly #plans: readonly FieldPlan[];
   readonly #settings: ReadSettings;
+  /** Indexes of the int64 fields. */
+  readonly #wide: readonly number[];
   #at = 0;
 
   private constructor(schema: Schema, plans: readonly FieldPlan[], settings: ReadSettings) {
     this.#schema = schema;
     this.#plans = plans;
     this.#settings = settings;
+    this.#wide = plans.flatMap(({ kind }, index) => (kind === 'int64' ? [index] : []));
   }
 
   /** `undefined` when the schema is no struct. */
@@ -69,19 +73,29 @@ export class StructReader {
 
   read(text: string, from: number): Struct | undefined {
     const values = new Array<ConnectValue>(this.#plans.length);
+    if (!this.readInto(text, from, values)) return undefined;
+    for (const index of this.#wide) {
+      const value = values[index];
+      if (typeof value === 'number') values[index] = BigInt(value);
+    }
+    return new Struct(this.#schema, values);
+  }
+
+  /** Reads the values alone, in field order; an int64 is a number where that is exact. False: the form is another. */
+  readInto(text: string, from: number, values: ConnectValue[]): boolean {
     let at = from;
     for (let i = 0; i < this.#plans.length; i++) {
       const plan = this.#plans[i];
-      if (plan === undefined || !text.startsWith(plan.before, at)) return undefined;
+      if (plan === undefined || !standsAt(text, plan.before, at)) return false;
       this.#at = at + plan.before.length;
       const value = this.#value(text, plan);
-      if (value === UNUSUAL) return undefined;
+      if (value === UNUSUAL) return false;
       values[i] = value;
       at = this.#at;
     }
-    if (text.charCodeAt(at) !== CLOSE_BRACE) return undefined;
+    if (text.charCodeAt(at) !== CLOSE_BRACE) return false;
     this.#at = at + 1;
-    return new Struct(this.#schema, values);
+    return true;
   }
 
   #value(text: string, { kind, schema, forNull }: FieldPlan): ConnectValue | typeof UNUSUAL {
@@ -228,7 +242,7 @@ function exactNumber(text: string, integral: boolean): JsonNumber {
 function integerOfKind(kind: FieldKind, number: number): ConnectValue | typeof UNUSUAL {
   switch (kind) {
     case 'int64':
-      return BigInt(number);
+      return number;
     case 'timestamp':
       return new Date(number);
     case 'date':

@@ -1,4 +1,4 @@
-import type { MessageBlock } from '../data/message-block.ts';
+import type { MessageBlock } from './message-block.ts';
 
 const HIGH_BITS = 0x80808080 | 0;
 /**
