@@ -15,6 +15,7 @@ export interface Converters {
 }
 
 const NO_HEADERS: readonly Header[] = [];
+const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
 
 /**
  * Bytes to sink records: converters, then transforms, each failure by the error policy. The synchronous path is the only
@@ -142,8 +143,8 @@ export class SourceRecordConverter {
     this.#policy = policy;
   }
 
-  /** `null`: dropped by a transform or by the error policy. */
-  async convert(record: SourceRecord): Promise<ProducedRecord | null> {
+  /** `null`: dropped by a transform or by the error policy. A promise only after something failed. */
+  convert(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord | null> {
     try {
       return this.#convertOnce(record);
     } catch (error) {
@@ -164,10 +165,13 @@ export class SourceRecordConverter {
       key: key.fromConnectData(record.topic, record.keySchema, record.key),
       value: value.fromConnectData(record.topic, record.valueSchema, record.value),
       timestamp: record.timestamp,
-      headers: record.headers.map((each) => ({
-        key: each.key,
-        value: header.fromConnectHeader(record.topic, each.key, each.schema, each.value),
-      })),
+      headers:
+        record.headers.length === 0
+          ? NO_PRODUCED_HEADERS
+          : record.headers.map((each) => ({
+              key: each.key,
+              value: header.fromConnectHeader(record.topic, each.key, each.schema, each.value),
+            })),
     };
   }
 

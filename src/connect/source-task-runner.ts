@@ -10,13 +10,19 @@ import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './ta
 import type { TopicCreator } from './topic-creator.ts';
 
 const POLL_RETRY_DELAY_MS = 100;
-/** Batches handed to the producer and not acknowledged; one more is polled and converted meanwhile. */
-const MAX_BATCHES_IN_FLIGHT = 2;
+/**
+ * What polls give while a batch is on its way to the broker becomes one next batch, up to this size; then the task is not
+ * polled. Small polls would cost a request and a wait for the broker each.
+ */
+const MAX_WAITING_RECORDS = 2_000;
+const MAX_WAITING_BYTES = 393_216;
 
+/** Records in the order in which they were polled, with what is told of each when the broker has it. */
 interface Batch {
-  readonly records: readonly ProducedRecord[];
-  readonly sources: readonly SourceRecord[];
-  readonly acknowledge: readonly Acknowledge[];
+  readonly records: ProducedRecord[];
+  readonly sources: SourceRecord[];
+  readonly acknowledge: Acknowledge[];
+  byteLength: number;
 }
 
 /**
@@ -39,7 +45,9 @@ export class SourceTaskRunner implements TaskRunner {
   #wantPaused: boolean;
   #isPaused = false;
   #wake: (() => void) | undefined;
-  #sending: Promise<void>[] = [];
+  /** Converted and not sent yet. */
+  #waiting: Batch = newBatch();
+  #sending: Promise<void> | undefined;
   #sendFailure: Error | undefined;
   #commitTimer: NodeJS.Timeout | undefined;
   #commitInFlight: Promise<void> | undefined;
@@ -109,9 +117,9 @@ export class SourceTaskRunner implements TaskRunner {
     const polled = await this.#poll();
     if (polled.length === 0) return;
     this.#runtime.counts.records += polled.length;
-    const batch = await this.#convert(polled);
-    await this.#roomForOneMore();
-    this.#send(batch);
+    await this.#convert(polled);
+    this.#sendWaiting();
+    await this.#roomForMore();
   }
 
   async #poll(): Promise<readonly SourceRecord[]> {
@@ -125,24 +133,25 @@ export class SourceTaskRunner implements TaskRunner {
     }
   }
 
-  async #convert(polled: readonly SourceRecord[]): Promise<Batch> {
-    const records: ProducedRecord[] = [];
-    const sources: SourceRecord[] = [];
-    const acknowledge: Acknowledge[] = [];
+  /** Adds to what waits, all at once: it may be sent at any time in between. */
+  async #convert(polled: readonly SourceRecord[]): Promise<void> {
+    const batch = newBatch();
     for (const source of polled) {
       const done = this.#tracker.submit(source.sourcePartition, source.sourceOffset);
-      const record = await this.#converter.convert(source);
+      const converting = this.#converter.convert(source);
+      const record = converting instanceof Promise ? await converting : converting;
       if (record === null) {
         done();
         this.#task.commitRecord?.(source);
         continue;
       }
       if (!this.#seenTopics.has(record.topic)) await this.#meet(record.topic);
-      records.push(record);
-      sources.push(source);
-      acknowledge.push(done);
+      batch.records.push(record);
+      batch.sources.push(source);
+      batch.acknowledge.push(done);
+      batch.byteLength += (record.value?.length ?? 0) + (record.key?.length ?? 0);
     }
-    return { records, sources, acknowledge };
+    append(this.#waiting, batch);
   }
 
   async #meet(topic: string): Promise<void> {
@@ -151,21 +160,26 @@ export class SourceTaskRunner implements TaskRunner {
     this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: 'TOPIC', topic });
   }
 
-  async #roomForOneMore(): Promise<void> {
-    while (this.#sending.length >= MAX_BATCHES_IN_FLIGHT) await this.#sending[0];
+  async #roomForMore(): Promise<void> {
+    const { records, byteLength } = this.#waiting;
+    if (records.length >= MAX_WAITING_RECORDS || byteLength >= MAX_WAITING_BYTES) await this.#sending;
     if (this.#sendFailure !== undefined) throw this.#sendFailure;
   }
 
-  /** Sends after all earlier batches are acknowledged, so that records keep their order even through retries. */
-  #send(batch: Batch): void {
-    if (batch.records.length === 0) return;
-    const previous = this.#sending.at(-1) ?? Promise.resolve();
-    const sending = previous
-      .then(() => this.#sendNow(batch))
-      .finally(() => {
-        this.#sending = this.#sending.filter((other) => other !== sending);
-      });
-    this.#sending.push(sending);
+  /** Sends what waits when all before it is acknowledged, so that records keep their order even through retries. */
+  #sendWaiting(): void {
+    if (this.#sending !== undefined || this.#waiting.records.length === 0) return;
+    const batch = this.#waiting;
+    this.#waiting = newBatch();
+    this.#sending = this.#sendNow(batch).finally(() => {
+      this.#sending = undefined;
+      this.#sendWaiting();
+    });
+  }
+
+  /** Resolves when nothing waits any more. */
+  async #allSent(): Promise<void> {
+    while (this.#sending !== undefined) await this.#sending;
   }
 
   /** Never rejects: a failure is kept and ends the task at its next turn. */
@@ -214,7 +228,7 @@ export class SourceTaskRunner implements TaskRunner {
     const { logger, chain, errors } = this.#runtime;
     clearInterval(this.#commitTimer);
     const steps = [
-      () => Promise.all(this.#sending),
+      () => this.#allSent(),
       () => this.#commitInFlight ?? Promise.resolve(),
       () => this.#commitOffsets(),
       () => this.#task.stop(),
@@ -239,4 +253,15 @@ export class SourceTaskRunner implements TaskRunner {
       offset: (partition) => this.#storage.read(assignment.id.connector, partition),
     };
   }
+}
+
+function newBatch(): Batch {
+  return { records: [], sources: [], acknowledge: [], byteLength: 0 };
+}
+
+function append(batch: Batch, { records, sources, acknowledge, byteLength }: Batch): void {
+  for (const record of records) batch.records.push(record);
+  for (const source of sources) batch.sources.push(source);
+  for (const done of acknowledge) batch.acknowledge.push(done);
+  batch.byteLength += byteLength;
 }

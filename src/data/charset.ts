@@ -19,7 +19,11 @@ export function findCharset(name: string): Charset | undefined {
 
 const utf8: Charset = {
   decode: decodeUtf8,
-  encode: (text) => Buffer.from(wellFormed(text, '?'), 'utf8'),
+  encode: (text) => {
+    const bytes = Buffer.from(text, 'utf8');
+    // As many bytes as characters: all of them are ASCII.
+    return bytes.length === text.length || !SURROGATE.test(text) ? bytes : Buffer.from(wellFormed(text, '?'), 'utf8');
+  },
 };
 
 const SURROGATE = /[\ud800-\udfff]/;
