@@ -1,3 +1,4 @@
+import { INFLUX_HEADERS } from './influx-headers.ts';
 import { ingestLines } from './ingest-lines.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type BadLine, type Outcome } from './ingest-outcome.ts';
 import { lineTimes, type LineTimes } from './ingest-precision.ts';
@@ -5,9 +6,6 @@ import { growingTables } from './ingest-store.ts';
 import { ingestWhole } from './ingest-whole.ts';
 import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from './route.ts';
 import { TEXTS } from './texts.ts';
-
-/** The protocol version that clients of InfluxDB 1 look for; it says nothing of this program. */
-const VERSION_HEADERS = { 'X-Influxdb-Version': '1.8.10', 'X-Influxdb-Build': 'OSS' } as const;
 
 /** `code` of InfluxDB 2 by status (its API's schema `Error`). */
 const CODES: Readonly<Record<number, string>> = {
@@ -52,14 +50,14 @@ function writeRoute(
     databaseParameters,
     handle: async (request) => {
       const outcome = await store(request, precision);
-      const headers = { ...VERSION_HEADERS, ...outcomeHeaders(outcome) };
+      const headers = { ...INFLUX_HEADERS, ...outcomeHeaders(outcome) };
       const status = statusOf(outcome, 204);
       if (status === 204) return { status, headers };
       return jsonAnswer(status, errorBody(status, partialWrite(outcome), outcome.badLines[0]?.line), headers);
     },
     failure: (failure) => {
-      if (isEmptyBody(failure)) return { status: 204, headers: VERSION_HEADERS };
-      return jsonAnswer(failure.status, errorBody(failure.status, failure.message, undefined), VERSION_HEADERS);
+      if (isEmptyBody(failure)) return { status: 204, headers: INFLUX_HEADERS };
+      return jsonAnswer(failure.status, errorBody(failure.status, failure.message, undefined), INFLUX_HEADERS);
     },
   };
 }
@@ -135,8 +133,8 @@ export function greetingAliases(): Route[] {
       path: '/ping',
       handle: async ({ query }) => {
         const verbose = query.get('verbose') ?? 'false';
-        if (verbose === 'false' || verbose === '0') return { status: 204, headers: VERSION_HEADERS };
-        return jsonAnswer(200, { version: VERSION_HEADERS['X-Influxdb-Version'] }, VERSION_HEADERS);
+        if (verbose === 'false' || verbose === '0') return { status: 204, headers: INFLUX_HEADERS };
+        return jsonAnswer(200, { version: INFLUX_HEADERS['X-Influxdb-Version'] }, INFLUX_HEADERS);
       },
     },
     {

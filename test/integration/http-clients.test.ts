@@ -100,6 +100,48 @@ describe('stock clients write through the alias routes', () => {
     assert.deepEqual(await stored('SELECT k_timestamp FROM byquery'), [[SHOWN]]);
   });
 
+  it('influx (InfluxDB 1) that asks for its database first and creates it, with the rights of its user', async () => {
+    const { user: username, password } = credentials();
+    const { hostname, port } = new URL(api.address);
+    const database = `made "by" ${credentials().database.slice(-8)}`;
+    const client = new InfluxDB1({
+      host: hostname,
+      port: Number(port),
+      protocol: 'http',
+      username,
+      password,
+      database,
+    });
+    assert.equal((await client.ping(2_000))[0]?.online, true);
+    assert.ok(!(await client.getDatabaseNames()).includes(database));
+    await client.createDatabase(database);
+    await client.createDatabase(database);
+    assert.ok((await client.getDatabaseNames()).includes(database));
+    await client.writePoints([{ measurement: 'begun', fields: { v: 1.5 }, timestamp: AT }]);
+    const read = await api.post(`/restapi/query?db=${encodeURIComponent(database)}`, 'SELECT v FROM begun');
+    assert.deepEqual((read.body as { data?: unknown }).data, [[1.5]], read.text);
+    await assert.rejects(client.query('select * from begun'), /send SQL to POST \/restapi\/query/);
+    await assert.rejects(client.getMeasurements(), /send SQL to POST/);
+    const role = `plain_${credentials().database.slice(-8)}`;
+    await api.database.run(`CREATE ROLE ${role} LOGIN PASSWORD 'p'`);
+    // As Telegraf asks at its start.
+    const telegraf = (q: string) =>
+      fetch(`${api.address}/query`, {
+        method: 'POST',
+        headers: { Authorization: `Basic ${btoa(`${role}:p`)}` },
+        body: new URLSearchParams({ q }),
+      });
+    const known = await telegraf(`CREATE DATABASE "${database.replaceAll('"', '\\"')}"; SHOW DATABASES`);
+    const { results } = (await known.json()) as { results: { error?: string; series?: { values: string[][] }[] }[] };
+    assert.deepEqual([known.status, results.length, results[0]?.error], [200, 2, undefined]);
+    assert.ok(results[1]?.series?.[0]?.values.flat().includes(database));
+    assert.deepEqual(await (await telegraf('CREATE DATABASE other')).json(), {
+      results: [{ statement_id: 0, error: 'pq: permission denied to create database' }],
+    });
+    assert.equal((await fetch(`${api.address}/query?q=SHOW+DATABASES`)).status, 401);
+    await api.database.run(`DROP ROLE ${role}`, `DROP DATABASE "${database.replaceAll('"', '""')}" WITH (FORCE)`);
+  });
+
   it('@influxdata/influxdb3-client, and its partial-write errors tell line, reason and text', async () => {
     const client = new InfluxDBClient({ host: api.address, token: token(), database: credentials().database });
     try {
