@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { readPropertiesFile } from '../../src/config/properties-file.ts';
+import { broker } from '../support/services.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+import { CONNECT_REST_DIFFERENCES } from './connect-rest-differences.ts';
+
+const FOLDER = resolve(process.env['GOLDEN_DIR'] ?? '../shared/golden', 'connect-rest');
+const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
+
+/** Properties whose values are this run's own. */
+const OWN =
+  /^(bootstrap\.servers|listeners|plugin\.path|(config|offset|status)\.storage\.topic|offset\.storage\.file\..*)$/;
+
+type Mode = 'distributed' | 'standalone';
+
+/** A worker with the properties the answers were recorded with. */
+async function startWorker(mode: Mode): Promise<WorkerProcess> {
+  const recorded = await readPropertiesFile(join(FOLDER, 'worker', `${mode}.properties`));
+  const properties = Object.fromEntries(Object.entries(recorded).filter(([name]) => !OWN.test(name)));
+  const environment = { TZ: 'UTC' };
+  return WorkerProcess.start({ properties, environment, ...(mode === 'standalone' ? { standalone: [] } : {}) });
+}
+
+interface Replay {
+  readonly passed: number;
+  /** `scenario/step`, and what was different. */
+  readonly failures: ReadonlyMap<string, string>;
+  readonly output: string;
+}
+
+/** Sends the requests of all scenarios of this mode and compares the answers with the recorded ones. */
+async function replay(mode: Mode, base: string): Promise<Replay> {
+  const workdir = await mkdtemp(join(tmpdir(), 'sluice-scenarios-'));
+  const { bootstrapServers } = await broker();
+  const scenarios = readdirSync(join(FOLDER, 'scenarios')).filter((name) => name.endsWith('.json'));
+  const options = { mode, base, bootstrap: bootstrapServers, workdir, kafkajs: PROJECT };
+  const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+  const files = scenarios.map((name) => join(FOLDER, 'scenarios', name));
+  const child = spawn(process.execPath, [join(FOLDER, 'replay.mjs'), ...given, ...files], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, TZ: 'UTC' },
+  });
+  let output = '';
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => (output += text));
+  await once(child, 'close');
+  await rm(workdir, { recursive: true, force: true });
+  const [, passed] = /^(\d+) passed, \d+ failed$/m.exec(output) ?? [];
+  assert.ok(passed !== undefined, `The scenarios were not replayed to their end:\n${output.slice(-2000)}`);
+  return { passed: Number(passed), failures: failuresOf(output), output };
+}
+
+/** Lines `FAIL folder/scenario.json step (what): differences`. */
+function failuresOf(output: string): Map<string, string> {
+  const lines = [...output.matchAll(/^FAIL \S*?([^/\s]+)\.json (\S+) (.*)$/gm)];
+  return new Map(lines.map(([, scenario = '', step = '', rest = '']) => [`${scenario}/${step}`, rest]));
+}
+
+describe('the REST API, against scenarios recorded from the Java worker', () => {
+  for (const mode of ['distributed', 'standalone'] as const) {
+    it(`answers as a ${mode} Java worker does`, async function () {
+      this.timeout(240_000);
+      this.slow(90_000);
+      if (!existsSync(FOLDER)) {
+        console.log(`      skipped: no recorded scenarios at ${FOLDER}`);
+        return this.skip();
+      }
+      const worker = await startWorker(mode);
+      try {
+        const { passed, failures, output } = await replay(mode, worker.url);
+        const [, better = '0'] = /^(\d+) answered better than recorded/m.exec(output) ?? [];
+        const known = [...failures.keys()].filter((step) => step in CONNECT_REST_DIFFERENCES);
+        console.log(
+          `      connect-rest (${mode}): ${String(passed)} of ${String(passed + failures.size)} steps hold ` +
+            `(${better} answered better than recorded; known differences: ${known.join(', ') || 'none'})`,
+        );
+        const unexpected = [...failures].filter(([step]) => !(step in CONNECT_REST_DIFFERENCES));
+        assert.deepEqual(unexpected, [], worker.logTail(10));
+      } finally {
+        await worker.discard();
+      }
+    });
+  }
+});
