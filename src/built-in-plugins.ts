@@ -3,13 +3,23 @@ import { ConfigError } from './errors.ts';
 
 /** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
 export async function builtInPlugins(settings: { readonly strictJson: boolean }): Promise<Plugin[]> {
-  const [{ dbSink }, { dbSource }, { fileSink, fileSource }, { converterPlugins }] = await Promise.all([
+  const [sink, source, files, converters, transforms, predicates] = await Promise.all([
     import('../plugins/db-sink/plugin.ts'),
     import('../plugins/db-source/plugin.ts'),
     import('../plugins/file-stream/plugin.ts'),
     import('./connect/converters/registry.ts'),
+    import('./connect/transforms/registry.ts'),
+    import('./connect/predicates/registry.ts'),
   ]);
-  return [dbSink, dbSource, fileSink, fileSource, ...converterPlugins(settings)];
+  return [
+    sink.dbSink,
+    source.dbSource,
+    files.fileSink,
+    files.fileSource,
+    ...converters.converterPlugins(settings),
+    ...transforms.transformationPlugins,
+    ...predicates.predicatePlugins,
+  ];
 }
 
 const SERVICES: Readonly<Record<string, () => Promise<ServicePlugin>>> = {

@@ -1,11 +1,11 @@
 import type { Logger } from '../observe/logger.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
-import { ConfigError } from '../errors.ts';
 import { listEntries } from '../config/list-text.ts';
 import { parseOptions } from '../config/parse.ts';
 import { withPrefix } from '../config/worker-config.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../config/connector-options.ts';
 import type { ConnectorConfig } from './api.ts';
+import { transformationChain } from './chain-builder.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 import { ErrorPolicy, type FailureReporter } from './error-policy.ts';
 import type { OffsetStorage } from './offset-storage.ts';
@@ -17,7 +17,6 @@ import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment
 import type { TaskClients } from './task-clients.ts';
 import type { TaskCounts, TaskRunner, TaskRuntime } from './task-runner.ts';
 import { TopicCreator } from './topic-creator.ts';
-import { TransformationChain, type TransformationStep } from './transformation-chain.ts';
 
 /** What the worker's own configuration gives to every task. */
 export interface TaskDefaults {
@@ -58,7 +57,7 @@ export class TaskFactory {
     const abort = new AbortController();
     const counts: TaskCounts = { records: 0, delivered: 0 };
     const converters = this.#converters(config);
-    const chain = this.#chain(config);
+    const chain = transformationChain(config, this.#parts.plugins);
     const reporters = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
     const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
@@ -111,27 +110,6 @@ export class TaskFactory {
       header: headerPlugin.create({ ...header.config, 'converter.type': 'header' }),
       headerClass: headerPlugin.className,
     };
-  }
-
-  #chain(config: ConnectorConfig): TransformationChain {
-    const { plugins } = this.#parts;
-    const steps = listEntries(config['transforms']).map((alias): TransformationStep => {
-      const prefix = `transforms.${alias}.`;
-      const plugin = plugins.find('transformation', config[`${prefix}type`] ?? '');
-      const transformation = plugin.create(withPrefix(config, prefix));
-      const predicateAlias = config[`${prefix}predicate`];
-      const step = { className: plugin.className, transformation };
-      if (predicateAlias === undefined) return step;
-      const predicateType = config[`predicates.${predicateAlias}.type`];
-      if (predicateType === undefined) {
-        throw new ConfigError(`Transform ${alias} names the predicate ${predicateAlias}, which is not in predicates`);
-      }
-      const predicate = plugins
-        .find('predicate', predicateType)
-        .create(withPrefix(config, `predicates.${predicateAlias}.`));
-      return { ...step, condition: { predicate, negate: config[`${prefix}negate`]?.toLowerCase() === 'true' } };
-    });
-    return new TransformationChain(steps);
   }
 
   async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {

@@ -29,7 +29,8 @@ export const topicNameMatches: PredicatePlugin = {
     return {
       test({ topic }) {
         if (topic === lastTopic) return lastResult;
-        lastResult = pattern.matches(topic);
+        // A source record of somebody else's plugin may have no topic.
+        lastResult = (topic as string | null) !== null && pattern.matches(topic);
         lastTopic = topic;
         return lastResult;
       },

@@ -1,4 +1,5 @@
 import { invalidValueText } from '../../config/to-text.ts';
+import { javaHashMapOrder } from '../../data/java-hash-order.ts';
 import { javaSplit, javaTrim } from '../../data/java-text.ts';
 import type { SchemaType } from '../../data/schema.ts';
 import { ConfigError } from '../../errors.ts';
@@ -32,7 +33,11 @@ export function castSpec(entries: readonly string[] | null): CastSpec {
       'Cast transformations that specify a type to cast the entire value to may only specify a single cast in their spec',
     );
   }
-  return { whole, fields };
+  // The order of Java's map: of several fields that cannot be cast it says which one is named.
+  return {
+    whole,
+    fields: new Map(javaHashMapOrder([...fields.keys()]).map((name) => [name, fields.get(name) ?? 'string'])),
+  };
 }
 
 function castType(name: string): CastType {

@@ -2,7 +2,7 @@ import { declareOptions, type Validator } from '../../config/option.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { Schema } from '../../data/schema.ts';
 import { Struct, type ConnectValue } from '../../data/value.ts';
-import { toError } from '../../errors.ts';
+import { DataError, toError } from '../../errors.ts';
 import { castSpec, type CastType } from './cast-spec.ts';
 import { castValue } from './cast-value.ts';
 import { partTransformation } from './plugin-declaration.ts';
@@ -45,6 +45,7 @@ export const cast = partTransformation('Cast', options, (config, part) => {
   const wholeSchema = rememberedBySchema((schema) => castSchema(schema, whole ?? 'string', basicsOf(schema)));
 
   const structWithCasts = rememberedBySchema((schema) => {
+    if (schema.type !== 'struct') throw new DataError('Cannot list fields on non-struct type');
     const cells = schema.fields.map((field) => {
       const type = fields.get(field.name);
       return { name: field.name, schema: type === undefined ? field.schema : castSchema(field.schema, type, {}) };

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, DataError } from '../../errors.ts';
 import type { Field, Schema } from '../../data/schema.ts';
 import type { ConnectValue, Struct } from '../../data/value.ts';
 import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
@@ -21,13 +21,14 @@ export class FieldPath {
     this.#last = steps.at(-1) ?? '';
   }
 
+  /** Throws a DataError where the way leads into what is no struct. */
   fieldOf(schema: Schema): Field | undefined {
     let current: Schema | undefined = schema;
     for (const step of this.#parents) {
-      current = current.field(step)?.schema;
+      current = fieldIn(current, step)?.schema;
       if (current === undefined) return undefined;
     }
-    return current.field(this.#last);
+    return fieldIn(current, this.#last);
   }
 
   /** Null where the way ends early. */
@@ -53,6 +54,11 @@ export class FieldPath {
     }
     return current.get(this.#last) ?? null;
   }
+}
+
+function fieldIn(schema: Schema, name: string): Field | undefined {
+  if (schema.type !== 'struct') throw new DataError('Cannot look up fields on non-struct type');
+  return schema.field(name);
 }
 
 function stepsOf(path: string): string[] {

@@ -1,5 +1,6 @@
 import { declareOptions } from '../../config/option.ts';
 import { parseOptions } from '../../config/parse.ts';
+import { javaStringHash } from '../../data/java-hash-order.ts';
 import { invalidValueText } from '../../config/to-text.ts';
 import type { ConnectRecord, SinkRecord } from '../../data/record.ts';
 import { LogicalName, Schema } from '../../data/schema.ts';
@@ -70,7 +71,9 @@ export const insertField = partTransformation('InsertField', options, (config, p
   ];
   if (insertions.length === 0) throw new ConfigError('No field insertion configured');
   if (parsed['static.field'] !== null && staticValue === null) {
-    const reason = `No value specified for static field: ${parsed['static.field']}`;
+    // Connect prints an object here, with a number of its own.
+    const spec = `org.apache.kafka.connect.transforms.InsertField$InsertionSpec@${(javaStringHash(parsed['static.field']) >>> 0).toString(16)}`;
+    const reason = `No value specified for static field: ${spec}`;
     throw new ConfigError(invalidValueText('static.value', null, reason));
   }
 

@@ -1,6 +1,7 @@
 import { declareOptions } from '../../config/option.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { distinctList, nonEmptyString } from '../../config/validators.ts';
+import { javaHashMapOrder } from '../../data/java-hash-order.ts';
 import { javaClassOf } from '../../data/java-class.ts';
 import type { Schema } from '../../data/schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../data/value.ts';
@@ -36,7 +37,7 @@ const options = declareOptions({
 export const maskField = partTransformation('MaskField', options, (config, part) => {
   const { fields, replacement, ...parsed } = parseOptions(options, config, { errors: 'first' });
   const withDefault = parsed['replace.null.with.default'];
-  const masked = new Set(fields);
+  const masked = new Set(javaHashMapOrder(fields, { capacity: Math.max(16, fields.length / 0.75) }));
   const mask = (value: ConnectValue, schema: Schema | null): ConnectValue => {
     if (value === null) return null;
     return replacement === null ? zeroOf(value, schema) : replaced(value, schema, replacement);

@@ -11,7 +11,7 @@ import { partTransformation } from './plugin-declaration.ts';
 import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
 import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
 import { PAIRS_TEXT, replaceNullWithDefault } from './shared-options.ts';
-import { cellOf, checkedCell } from './struct-cells.ts';
+import { cellOf, fittingCell } from './struct-cells.ts';
 
 const PURPOSE = 'field replacement';
 
@@ -111,7 +111,7 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
   const inStruct = (struct: Struct): Struct => {
     const { schema, sources } = replacement(struct.schema);
     const values = sources.map((field, index) =>
-      checkedCell(cellOf(struct, field, withDefault), fieldAt(schema, index)),
+      fittingCell(cellOf(struct, field, withDefault), field, fieldAt(schema, index)),
     );
     return new Struct(schema, values);
   };

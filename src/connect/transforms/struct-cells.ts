@@ -1,6 +1,6 @@
 import type { Field } from '../../data/schema.ts';
 import { valueMismatch } from '../../data/validate-value.ts';
-import type { ConnectValue, Struct } from '../../data/value.ts';
+import { TypedNumber, type ConnectValue, type Struct } from '../../data/value.ts';
 import { DataError } from '../../errors.ts';
 
 /** A struct's cell; `withDefault`: the field's default where nothing is stored (Struct.get, Struct.getWithoutDefault). */
@@ -16,5 +16,16 @@ export function cellOf(struct: Struct, field: Field, withDefault: boolean): Conn
  */
 export function checkedCell(value: ConnectValue, { name, schema }: Field): ConnectValue {
   if (value === null && !schema.optional) throw new DataError(valueMismatch(schema, value, `field: "${name}"`) ?? '');
+  return value;
+}
+
+/** As `checkedCell`, for a value that comes from a field of another schema: its type must fit too. */
+export function fittingCell(value: ConnectValue, from: Field, to: Field): ConnectValue {
+  if (from.schema === to.schema) return checkedCell(value, to);
+  const { type } = from.schema;
+  const isNarrow = type === 'int8' || type === 'int16' || type === 'int32' || type === 'float32';
+  const typed = typeof value === 'number' && isNarrow ? new TypedNumber(type, value) : value;
+  const mismatch = valueMismatch(to.schema, typed, `field: "${to.name}"`);
+  if (mismatch !== undefined) throw new DataError(mismatch);
   return value;
 }
