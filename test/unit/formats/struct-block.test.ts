@@ -78,7 +78,7 @@ function recordOf(messages: readonly (string | null)[], index: number, json = co
   }
 }
 
-function read(messages: readonly (string | null)[], between: Buffer, inBlocks: boolean) {
+function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>, inBlocks: boolean) {
   const json = converter();
   const decoder = new StructDecoder(POLICY);
   const block: SinkRecordBlock = {
