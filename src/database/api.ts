@@ -146,6 +146,14 @@ export interface TableWriter {
   writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport>;
 }
 
+/** One transaction on one connection. What is done in it is done one after another, whatever the caller awaits. */
+export interface Transaction extends TableWriter {
+  /** Statements between the writes; all of them are undone, and nothing else, when `work` rejects. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Does `work`; when it rejects, what it wrote is undone, and the transaction goes on without it. */
+  attempt<T>(work: () => Promise<T>): Promise<T>;
+}
+
 /** Notifications of one channel, on a connection of their own. */
 export interface Listener {
   /** Gives the connection back; no notice comes after it. */
@@ -167,12 +175,18 @@ export interface Executor extends TableWriter {
   /** One statement on any connection. */
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   /**
-   * Does `work` in one transaction on one connection: what its writer did is committed when it resolves, tables that were made
+   * Makes the table fit these rows as `writeGrowing` does, and writes nothing: a transaction that writes them then need not
+   * change tables, and keep others waiting until it ends. Rejects as `writeGrowing` does.
+   */
+  prepare(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<void>;
+  /**
+   * Does `work` in one transaction on one connection: what it did there is committed when it resolves, tables that were made
    * or changed included, and undone when it rejects. Reports and faults are those of `write`; whether faults undo the rest is
    * for `work` to say, by rejecting. It is done again when the server rolls back for others' sake (deadlock), so it must bear
    * that; batches in the same order of tables everywhere make that rare. Rejects as `work` does, as `write` does, and with
-   * the database's error when the commit fails (a deferred constraint: scope `record`).
+   * the database's error when the commit fails (a deferred constraint: scope `record`). When the connection is lost during
+   * the commit nobody knows what became of it. `signal` ends waiting for a connection, and for the commit.
    */
-  atomically<T>(work: (writer: TableWriter) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }

@@ -19,23 +19,33 @@ export interface CatalogueSource {
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** What the database knows of its tables, as it was at most a minute ago. One per pool. */
+interface KnownTable {
+  readonly table: CatalogueTable;
+  readonly readAt: number;
+}
+
+/** What the database knows of its tables, as it was at most a minute ago. One per pool, and one per transaction. */
 export class Catalogue implements TableCatalogue {
   readonly #source: CatalogueSource;
-  readonly #tables = new Map<string, { readonly table: CatalogueTable; readonly readAt: number }>();
+  /** A transaction begins with what is known outside, until it has seen or changed something there. */
+  #outside: Catalogue | undefined;
+  readonly #tables = new Map<string, KnownTable>();
+  #wasForgotten = false;
   /** Single flight: everyone who asks for a table while it is being read or created gets the same answer. */
   readonly #reading = new Map<string, Promise<CatalogueTable | undefined>>();
   readonly #creating = new Map<string, Promise<CatalogueTable>>();
   #dialect: { readonly dialect: Promise<Dialect>; readonly askedAt: number } | undefined;
 
-  constructor(source: CatalogueSource) {
+  constructor(source: CatalogueSource, outside?: Catalogue) {
     this.#source = source;
+    this.#outside = outside;
   }
 
   /** The table as it was at most `maxAgeMs` ago, without asking the database. */
   remembered(table: TableName, maxAgeMs = MAX_AGE_MS): CatalogueTable | undefined {
     const entry = this.#tables.get(keyOf(table));
-    return entry === undefined || performance.now() - entry.readAt > maxAgeMs ? undefined : entry.table;
+    if (entry === undefined) return this.#outside?.remembered(table, maxAgeMs);
+    return performance.now() - entry.readAt > maxAgeMs ? undefined : entry.table;
   }
 
   async find(table: TableName): Promise<CatalogueTable | undefined> {
@@ -50,7 +60,8 @@ export class Catalogue implements TableCatalogue {
       // The table was changed by this process while it was being read: what was read may be how it was before.
       if (entry !== undefined && entry.readAt > startedAt) return entry.table;
       this.#tables.delete(keyOf(table));
-      if (found !== undefined) this.remember(table, found);
+      if (found === undefined) this.#outside = undefined;
+      else this.remember(table, found);
       return found;
     });
   }
@@ -58,11 +69,27 @@ export class Catalogue implements TableCatalogue {
   forget(): void {
     this.#tables.clear();
     this.#dialect = undefined;
+    this.#outside = undefined;
+    this.#wasForgotten = true;
+  }
+
+  /** Someone had reason to believe that tables were changed. */
+  get wasForgotten(): boolean {
+    return this.#wasForgotten;
+  }
+
+  /** Takes over what a transaction, which has ended well and changed no tables, has read of them. */
+  adopt(within: Catalogue): void {
+    for (const [key, entry] of within.#tables) {
+      const known = this.#tables.get(key);
+      if (known === undefined || known.readAt < entry.readAt) this.#keep(key, entry);
+    }
   }
 
   /** Asked for once a minute at most: extensions come and go while connections stay. */
   async dialect(): Promise<Dialect> {
-    const known = this.#dialect;
+    const outside = this.#outside;
+    const known = this.#dialect ?? (outside === undefined ? undefined : outside.#dialect);
     if (known !== undefined && performance.now() - known.askedAt <= MAX_AGE_MS) return known.dialect;
     const dialect = this.#source.session(readDialect);
     const asked = { dialect, askedAt: performance.now() };
@@ -108,7 +135,11 @@ export class Catalogue implements TableCatalogue {
 
   /** Takes over the state of a table that was just read, or just changed and committed. */
   remember(table: TableName, found: CatalogueTable): void {
-    this.#tables.set(keyOf(table), { table: found, readAt: performance.now() });
+    this.#keep(keyOf(table), { table: found, readAt: performance.now() });
+  }
+
+  #keep(key: string, entry: KnownTable): void {
+    this.#tables.set(key, entry);
     if (this.#tables.size <= MAX_TABLES) return;
     const oldest = this.#tables.keys().next();
     if (oldest.done !== true) this.#tables.delete(oldest.value);

@@ -10,7 +10,7 @@ import type {
   SessionOptions,
   StatementOptions,
   TableCatalogue,
-  TableWriter,
+  Transaction,
   WritePolicy,
 } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
@@ -124,7 +124,11 @@ export class PooledExecutor implements Executor {
     return this.#open().growingWriter.write(batch, shape, policy);
   }
 
-  async atomically<T>(work: (writer: TableWriter) => Promise<T>, signal?: AbortSignal): Promise<T> {
+  async prepare(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<void> {
+    return this.#open().growingWriter.prepare(batch, shape, policy);
+  }
+
+  async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return atomically(this.#open(), work, signal);
   }
 

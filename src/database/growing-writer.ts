@@ -30,6 +30,11 @@ export class GrowingWriter {
     this.#writer = writer;
   }
 
+  /** Makes the table fit as far as it can be, and writes nothing. */
+  async prepare(batch: RowBatch, shape: TableShape, { growth = GROWS_FREELY }: WritePolicy): Promise<void> {
+    await this.#fit(batch, shape, growth);
+  }
+
   async write(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
     const { growth = GROWS_FREELY } = policy;
     const first = await this.#fit(batch, shape, growth);

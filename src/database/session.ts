@@ -53,14 +53,14 @@ export class PinnedSession implements Session {
     }
   }
 
-  async transaction<T>(work: () => Promise<T>): Promise<T> {
+  async transaction<T>(work: () => Promise<T>, options: StatementOptions = {}): Promise<T> {
     if (this.#inTransaction)
       throw new DatabaseError('transactions do not nest', { scope: 'caller', sqlstate: '25001' });
-    await this.query('BEGIN');
+    await this.query('BEGIN', [], options);
     this.#inTransaction = true;
     try {
       const result = await work();
-      const end = await this.query('COMMIT');
+      const end = await this.query('COMMIT', [], options);
       if (end.command === 'ROLLBACK') {
         throw new DatabaseError('the transaction was rolled back, because a statement in it had failed', {
           scope: 'caller',

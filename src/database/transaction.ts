@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import type { Engine, Session, TableWriter, WritePolicy } from './api.ts';
+import type { Engine, Session, Transaction, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
@@ -27,7 +27,7 @@ interface Parts {
 /** Does `work` in one transaction of one connection; see Executor.atomically. */
 export async function atomically<T>(
   parts: Parts,
-  work: (writer: TableWriter) => Promise<T>,
+  work: (transaction: Transaction) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
   for (let attempt = 0; ; attempt++) {
@@ -42,15 +42,17 @@ export async function atomically<T>(
 
 async function attemptOnce<T>(
   { pool, catalogue, writer }: Parts,
-  work: (writer: TableWriter) => Promise<T>,
+  work: (transaction: Transaction) => Promise<T>,
   signal: AbortSignal | undefined,
 ): Promise<T> {
   return pool.lend(
     async (connection) => {
       const session = new PinnedSession(connection, {});
-      const transaction = new Transaction(session, connection, writer);
+      const transaction = new WritingTransaction(session, connection, { writer, catalogue });
       try {
-        return await session.transaction(() => work(transaction));
+        const result = await session.transaction(() => work(transaction), { signal });
+        if (!transaction.hasChangedTables) catalogue.adopt(transaction.catalogue);
+        return result;
       } finally {
         await session.end();
         // Others see what was changed when they look again.
@@ -66,33 +68,55 @@ async function attemptOnce<T>(
  * The writes of one transaction, one after another whatever the caller awaits. Each statement that may fail has a savepoint, so
  * that bad rows are found as everywhere else. Tables are looked at, made and changed within the transaction too.
  */
-class Transaction implements TableWriter {
+class WritingTransaction implements Transaction {
   readonly catalogue: Catalogue;
-  hasChangedTables = false;
+  #mayHaveChangedTables = false;
   readonly #session: Session;
+  readonly #inner: Session;
+  readonly #run: (sql: string) => Promise<unknown>;
   readonly #writer: BatchWriter;
   readonly #growingWriter: GrowingWriter;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(session: Session, connection: StatementRunner, writer: BatchWriter) {
+  constructor(session: Session, connection: StatementRunner, { writer, catalogue }: Omit<Parts, 'pool'>) {
     this.#session = session;
     const run = (sql: string): Promise<unknown> => session.query(sql);
+    this.#run = run;
     const runner: StatementRunner = {
       run: (statement, options) => savepoint(run, () => connection.run(statement, options)),
       copyIn: (...call) => savepoint(run, () => connection.copyIn(...call)),
     };
-    const inner: Session = {
+    this.#inner = {
       query: (...call) => session.query(...call),
       stream: (...call) => session.stream(...call),
       transaction: (work) => {
-        this.hasChangedTables = true;
+        this.#mayHaveChangedTables = true;
         return savepoint(run, work);
       },
     };
-    const source = { session: <T>(work: (session: Session) => Promise<T>) => work(inner) };
-    this.catalogue = new Catalogue(source);
+    const source = { session: <T>(work: (session: Session) => Promise<T>) => work(this.#inner) };
+    this.catalogue = new Catalogue(source, catalogue);
     this.#writer = writer.within({ lend: (work) => work(runner) }, this.catalogue);
     this.#growingWriter = new GrowingWriter(this.catalogue, new SchemaGrowth(source, this.catalogue), this.#writer);
+  }
+
+  /** Tables were, or may have been, made or changed. */
+  get hasChangedTables(): boolean {
+    return this.#mayHaveChangedTables || this.catalogue.wasForgotten;
+  }
+
+  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#inTurn(() => savepoint(this.#run, () => work(this.#inner)));
+  }
+
+  async attempt<T>(work: () => Promise<T>): Promise<T> {
+    try {
+      return await savepoint(this.#run, work);
+    } catch (error) {
+      // What was made in it is gone.
+      if (this.#mayHaveChangedTables) this.catalogue.forget();
+      throw error;
+    }
   }
 
   async engine(): Promise<Engine> {
