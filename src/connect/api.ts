@@ -170,6 +170,8 @@ export interface SourceTask {
   commit?(): Promise<void>;
   /** The broker has this record (or a transform dropped it). */
   commitRecord?(record: SourceRecord): void;
+  /** What a record of the last polls is made of (`table t, row id=7`), for the message of a failure that is about it. */
+  describe?(record: SourceRecord): string | undefined;
   /** At any time after the start, also while another call runs; costs little. */
   parts?(): readonly TaskPart[];
   stop(): Promise<void>;
