@@ -49,6 +49,8 @@ export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
   #look: Look | undefined;
   #lookAgainAt = 0;
+  /** Tables with new rows, by their numbers. */
+  readonly #noticed = new Set<string>();
 
   async start(context: SourceTaskContext): Promise<void> {
     const settings = sourceSettings(context.config);
@@ -64,7 +66,7 @@ export class DbSourceTask implements SourceTask {
       read: (feed) => this.#read(feed),
       mayRead: ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
     });
-    const notices = settings.notify ? new RowNotices(executor, context.logger, (oid) => this.#notice(oid)) : undefined;
+    const notices = settings.notify ? this.#notices(executor, context) : undefined;
     this.#started = { context, settings, executor, watch, feeds, queue, notices };
     await this.#connect();
     this.#look = await watch.look(context.signal);
@@ -75,6 +77,7 @@ export class DbSourceTask implements SourceTask {
   async poll(): Promise<readonly SourceRecord[]> {
     const { queue, settings } = this.#parts;
     if (Date.now() >= this.#lookAgainAt) await this.#lookAround();
+    if (this.#noticed.size > 0) await this.#readNoticed();
     queue.pump();
     if (queue.peek() === undefined) {
       await this.#wait();
@@ -113,6 +116,14 @@ export class DbSourceTask implements SourceTask {
       return { name, state: 'FAILED', error, counts: {} };
     });
     return [...(feeds?.all.values() ?? []), ...broken];
+  }
+
+  describe(record: SourceRecord): string | undefined {
+    for (const { writer } of this.#started?.feeds.all.values() ?? []) {
+      const text = writer.describe(record);
+      if (text !== undefined) return text;
+    }
+    return undefined;
   }
 
   async #wait(): Promise<void> {
@@ -200,14 +211,32 @@ export class DbSourceTask implements SourceTask {
     for (const feed of await feedsWithRows(executor, toCheck, context.signal)) queue.add(feed);
   }
 
-  /** The database tells of new rows in a table. */
-  #notice(oid: string): void {
-    const parts = this.#started;
-    if (parts === undefined) return;
-    for (const feed of parts.feeds.all.values()) {
-      if (feed.table.oid === oid && feed.state === 'RUNNING') parts.queue.add(feed);
+  #notices(executor: Executor, { logger }: SourceTaskContext): RowNotices {
+    const onRows = (oid: string) => {
+      this.#noticed.add(oid);
+      this.#started?.queue.wake();
+    };
+    const onGap = () => {
+      this.#lookAgainAt = 0;
+      this.#started?.queue.wake();
+    };
+    return new RowNotices(executor, logger, onRows, onGap);
+  }
+
+  /** Reads the tables of which the database has told that they have new rows. */
+  async #readNoticed(): Promise<void> {
+    const { watch, feeds, queue, context } = this.#parts;
+    const noticed = new Set(this.#noticed);
+    this.#noticed.clear();
+    const known = [...feeds.all.values()].filter(({ table }) => table.oid !== undefined && noticed.has(table.oid));
+    if (known.length === 0) return;
+    try {
+      this.#look = await watch.glance(context.signal);
+    } catch (error) {
+      if (context.signal.aborted || !isAway(error)) throw error;
+      await this.#reconnect(error);
     }
-    parts.queue.pump();
+    for (const feed of known) queue.add(feed);
   }
 
   /** Waits for a database that is away; a table that is the trouble is told of, and left alone until the next look. */

@@ -14,6 +14,9 @@ import { tableLabel, type SourceTable } from './tables.ts';
 const STRING = new Schema('string');
 const NO_HEADERS: SourceRecord['headers'] = [];
 
+/** Characters from which on a record may be too large for a broker, whose default limit is 1 MB. */
+const LARGE = 100_000;
+
 /** Where the records of a table go. */
 export interface RecordTarget {
   readonly topic: string;
@@ -33,6 +36,7 @@ export class RecordWriter {
   readonly #rowsPerRecord: number;
   readonly #splitsLines: boolean;
   readonly #keyIndexes: readonly number[];
+  readonly #largeRecords = new WeakMap<SourceRecord, Row>();
 
   /** Throws where the format has no spelling for the table, or the table no such key columns. */
   constructor(table: SourceTable, settings: SourceSettings, target: RecordTarget) {
@@ -61,8 +65,21 @@ export class RecordWriter {
       }
     }
     const last = records.at(-1);
-    if (last !== undefined) records[records.length - 1] = { ...last, sourceOffset: offsetAfter };
+    if (last !== undefined) records[records.length - 1] = this.#withOffset(last, offsetAfter);
     return records;
+  }
+
+  /** Which row a large record is made of; others are not remembered. */
+  describe(record: SourceRecord): string | undefined {
+    const row = this.#largeRecords.get(record);
+    return row === undefined ? undefined : this.#rowText(row);
+  }
+
+  #withOffset(record: SourceRecord, sourceOffset: SourceCoordinates): SourceRecord {
+    const moved = { ...record, sourceOffset };
+    const row = this.#largeRecords.get(record);
+    if (row !== undefined) this.#largeRecords.set(moved, row);
+    return moved;
   }
 
   #lines(records: SourceRecord[], rows: readonly Row[], offset: SourceCoordinates): void {
@@ -116,13 +133,15 @@ export class RecordWriter {
   #rowText(row: Row): string {
     const { columns, key } = this.#table;
     const names = key.length > 0 ? key : columns.slice(0, 3).map(({ name }) => name);
-    const cells = names.map((name) => `${name}=${row[columns.findIndex((column) => column.name === name)] ?? 'NULL'}`);
+    const cells = names.map(
+      (name) => `${name}=${shown(row[columns.findIndex((column) => column.name === name)] ?? 'NULL')}`,
+    );
     return `table ${tableLabel(this.#table)}, row ${cells.join(', ')}`;
   }
 
   #record(row: Row, value: string, sourceOffset: SourceCoordinates): SourceRecord {
     const key = this.#key(row);
-    return {
+    const record = {
       topic: this.#target.topic,
       partition: null,
       keySchema: key === null ? null : STRING,
@@ -134,6 +153,8 @@ export class RecordWriter {
       sourcePartition: this.#target.partition,
       sourceOffset,
     };
+    if (value.length > LARGE) this.#largeRecords.set(record, row);
+    return record;
   }
 
   #key(row: Row): string | null {
@@ -142,4 +163,8 @@ export class RecordWriter {
     if (indexes.length === 1) return row[indexes[0] ?? 0] ?? null;
     return JSON.stringify(indexes.map((index) => row[index] ?? null));
   }
+}
+
+function shown(text: string): string {
+  return text.length > 100 ? `${text.slice(0, 100)}…` : text;
 }

@@ -15,15 +15,18 @@ export class RowNotices {
   readonly #executor: Executor;
   readonly #logger: Logger;
   readonly #onRows: (oid: string) => void;
+  readonly #onGap: () => void;
   readonly #seen = new Set<string>();
   #listener: Listener | undefined;
   #again: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  constructor(executor: Executor, logger: Logger, onRows: (oid: string) => void) {
+  /** `onRows` is told the number of a table; `onGap` that notices may have been missed. */
+  constructor(executor: Executor, logger: Logger, onRows: (oid: string) => void, onGap: () => void) {
     this.#executor = executor;
     this.#logger = logger;
     this.#onRows = onRows;
+    this.#onGap = onGap;
   }
 
   /** Never rejects: a failure is logged and tried again. */
@@ -34,7 +37,10 @@ export class RowNotices {
         this.#listenLater();
       });
       if (this.#isClosed) listener.close();
-      else this.#listener = listener;
+      else {
+        this.#listener = listener;
+        this.#onGap();
+      }
     } catch (error) {
       if (this.#isClosed) return;
       this.#logger.warn(`New rows are not heard of now, they are looked for: ${toError(error).message}`);

@@ -32,6 +32,7 @@ const FINGERPRINT = `
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::int8';
 const LOOK = `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s), (${FINGERPRINT}) FROM pg_current_snapshot() s`;
+const GLANCE = `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() s`;
 /** For servers that know no snapshots. */
 const SIMPLE_LOOK = `SELECT ${NOW}`;
 
@@ -58,18 +59,16 @@ export class TableWatch {
   }
 
   async look(signal?: AbortSignal): Promise<Look> {
-    const row = await this.#lookRow(signal);
-    const [now, oldest, next, fingerprint] = row;
+    const row = await this.#row(LOOK, signal);
+    const fingerprint = row[3];
     const changed = !this.#tellsSnapshots || fingerprint !== this.#fingerprint;
     this.#fingerprint = fingerprint;
-    return {
-      nowMicros: BigInt(now ?? 0),
-      transactions:
-        oldest === undefined || oldest === null || next === undefined || next === null
-          ? undefined
-          : { oldest: BigInt(oldest), next: BigInt(next) },
-      changed,
-    };
+    return { ...momentOf(row), changed };
+  }
+
+  /** A look that does not ask for changes of tables. */
+  async glance(signal?: AbortSignal): Promise<Look> {
+    return { ...momentOf(await this.#row(GLANCE, signal)), changed: false };
   }
 
   /** The next look says `changed`, whatever it sees. */
@@ -102,10 +101,10 @@ export class TableWatch {
     return new Map(rows.map((row) => [tableLabel({ name: { schema: row[0] ?? '', name: row[1] ?? '' } }), row]));
   }
 
-  async #lookRow(signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
+  async #row(sql: string, signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
     if (this.#tellsSnapshots) {
       try {
-        return (await read(this.#executor, LOOK, signal)).rows[0] ?? [];
+        return (await read(this.#executor, sql, signal)).rows[0] ?? [];
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
         this.#tellsSnapshots = false;
@@ -113,6 +112,14 @@ export class TableWatch {
     }
     return (await read(this.#executor, SIMPLE_LOOK, signal)).rows[0] ?? [];
   }
+}
+
+function momentOf([now, oldest, next]: readonly (string | null)[]): Omit<Look, 'changed'> {
+  const tells = typeof oldest === 'string' && typeof next === 'string';
+  return {
+    nowMicros: BigInt(now ?? 0),
+    transactions: tells ? { oldest: BigInt(oldest), next: BigInt(next) } : undefined,
+  };
 }
 
 /** One statement in a transaction that only reads: one round trip, and a connection that needs little cleaning. */

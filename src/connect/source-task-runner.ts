@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SourceRecord } from '../data/record.ts';
-import { ConnectError, RetriableError, toError } from '../errors.ts';
+import { ConnectError, RetriableError, SluiceError, toError } from '../errors.ts';
 import type { ProducedRecord, Producer } from '../kafka/api.ts';
 import type { SourceTask, SourceTaskContext } from './api.ts';
 import type { OffsetStorage } from './offset-storage.ts';
-import { OffsetTracker, type Acknowledge } from './offset-tracker.ts';
+import { coordinatesKey, OffsetTracker, type Acknowledge } from './offset-tracker.ts';
 import { SourceRecordConverter } from './record-converter.ts';
 import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 import type { TopicCreator } from './topic-creator.ts';
@@ -188,7 +188,8 @@ export class SourceTaskRunner implements TaskRunner {
     try {
       await this.#producer.send(batch.records);
     } catch (error) {
-      this.#sendFailure = new ConnectError('Unrecoverable exception from producer send callback', { cause: error });
+      const cause = this.#withRecord(batch, toError(error));
+      this.#sendFailure = new ConnectError('Unrecoverable exception from producer send callback', { cause });
       this.#wake?.();
       return;
     }
@@ -202,6 +203,16 @@ export class SourceTaskRunner implements TaskRunner {
         this.#runtime.logger.error({ err: error }, 'The task failed in commitRecord');
       }
     }
+  }
+
+  /** Of a record that is too large the producer says only its size: which one it is, the task can tell. */
+  #withRecord({ records, sources }: Batch, error: Error): Error {
+    if (!(error instanceof SluiceError) || !error.javaName.endsWith('RecordTooLargeException')) return error;
+    const sizes = records.map(({ value }) => value?.length ?? 0);
+    const source = sources[sizes.indexOf(Math.max(...sizes))];
+    if (source === undefined) return error;
+    const what = this.#task.describe?.(source) ?? `source partition ${coordinatesKey(source.sourcePartition)}`;
+    return new SluiceError(`${what}: ${error.message}`, { javaName: error.javaName, cause: error });
   }
 
   /** Never rejects: what could not be stored is taken again at the next turn of the timer. */
