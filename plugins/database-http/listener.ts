@@ -7,12 +7,11 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
-/** From the connection to its first byte, and for the TLS handshake. */
-const GREETING_TIMEOUT_MS = 10_000;
 /** Beyond the limit so many connections are told why they are refused; those beyond are just closed. */
 const REFUSED_AT_ONCE = 50;
 
 export interface Timeouts {
+  /** Of the headers; as much again before them for the first byte, and for the TLS handshake. */
   readonly headersTimeout: number;
   readonly requestTimeout: number;
   readonly keepAliveTimeout: number;
@@ -43,6 +42,7 @@ export interface ListenerSettings {
  */
 export class PortListener {
   readonly #settings: ListenerSettings;
+  readonly #greetingTimeoutMs: number;
   readonly #door: NetServer;
   readonly #http: Server;
   readonly #https: HttpsServer | undefined;
@@ -55,6 +55,7 @@ export class PortListener {
   constructor(settings: ListenerSettings, handle: Handler, refuse: Handler) {
     this.#settings = settings;
     const options = { ...TIMEOUTS, ...settings.timeouts };
+    this.#greetingTimeoutMs = options.headersTimeout;
     const guarded: Handler = (request, response) => {
       if (this.#stopping || this.#isRefused(request)) response.setHeader('Connection', 'close');
       (this.#isRefused(request) ? refuse : handle)(request, response);
@@ -64,7 +65,7 @@ export class PortListener {
     } else {
       this.#http = createHttpServer(options, redirect);
       this.#https = createHttpsServer(
-        { ...options, ...settings.certificate, handshakeTimeout: GREETING_TIMEOUT_MS },
+        { ...options, ...settings.certificate, handshakeTimeout: options.headersTimeout },
         guarded,
       );
       this.#https.on('tlsClientError', (_error, socket) => socket.destroy());
@@ -131,7 +132,7 @@ export class PortListener {
       this.#http.emit('connection', socket);
       return;
     }
-    const timer = setTimeout(() => socket.destroy(), GREETING_TIMEOUT_MS);
+    const timer = setTimeout(() => socket.destroy(), this.#greetingTimeoutMs);
     socket.once('close', () => {
       clearTimeout(timer);
     });

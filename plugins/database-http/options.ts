@@ -128,7 +128,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 15_000,
     importance: 'LOW',
-    documentation: 'Milliseconds a client has to send the headers of a request, TLS handshake apart.',
+    documentation:
+      'Milliseconds a client has for the first byte, for the TLS handshake, and for the headers of a request.',
     validator: atLeast(1),
   },
   'client.request.timeout.ms': {

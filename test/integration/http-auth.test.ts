@@ -91,6 +91,23 @@ describe('login and tokens', () => {
     assert.equal((await api.query('select 1', token)).status, 401);
   });
 
+  it('are refreshed by every operation, refused ones too', async () => {
+    const token = await api.login();
+    const operations: [method: string, path: string, body?: string][] = [
+      ['GET', '/restapi/session'],
+      ['DELETE', '/restapi/session', 'none'],
+      ['POST', '/restapi/ddl', 'select 1'],
+      ['POST', '/restapi/insert', ''],
+      ['POST', '/restapi/query', 'drop table x'],
+    ];
+    for (const [method, path, body] of operations) {
+      nowMs += 59 * 60_000;
+      const reply = await api.call(method, path, token, body === undefined ? {} : { body });
+      assert.notEqual(reply.status, 401, `${method} ${path}`);
+    }
+    assert.equal((await api.query('select 1', token)).status, 200);
+  });
+
   it('change the validity by SET CLUSTER SETTING at once, and keep it over a restart', async () => {
     const token = await api.login();
     const set = await api.post('/restapi/ddl', 'SET CLUSTER SETTING server.rest.timeout=2;');
@@ -175,6 +192,7 @@ describe('sessions', () => {
     const one = await api.role();
     const two = await api.role();
     const boss = await api.role('IN ROLE admin');
+    const deputy = await api.role(`IN ROLE ${boss.name}`);
     const tokens = [
       await api.login(one.authorization),
       await api.login(one.authorization),
@@ -183,7 +201,7 @@ describe('sessions', () => {
     const users = (sessions: Record<string, unknown>[]) => sessions.map((session) => session['Username']);
     assert.deepEqual(users(await list(one.authorization)), [one.name, one.name]);
     assert.equal((await list(tokens[0] ?? '')).length, 1);
-    for (const administrator of [api.admin, boss.authorization]) {
+    for (const administrator of [api.admin, boss.authorization, deputy.authorization]) {
       const seen = users(await list(administrator));
       assert.equal(seen.filter((name) => name === one.name).length, 2);
       assert.equal(seen.filter((name) => name === two.name).length, 1);

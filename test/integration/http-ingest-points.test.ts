@@ -84,6 +84,30 @@ describe('time-series points by HTTP', () => {
     assert.match(bad.body.desc ?? '', /line 1: .*value is not float type.*; line 2: .*missing indicator items/);
   });
 
+  it('have times of 10, 13, 16 and 19 digits, for seconds to nanoseconds', async () => {
+    const times = ['1700000000', '1700000000000', '1700000000000000', '1700000000000000000'];
+    const points = times.map(
+      (time, id) => `{"metric":"digits","timestamp":${time},"value":1,"tags":{"n":"j${String(id)}"}}`,
+    );
+    assert.equal((await api.post('/restapi/tsdbjson', `[${points.join()}]`)).body.rows, 4);
+    const lines = times.map((time, id) => `put digits ${time} 1 n=t${String(id)}`);
+    assert.equal((await api.post('/restapi/tsdbtelnet', lines.join('\n'))).body.rows, 4);
+    assert.deepEqual(await api.rows('SELECT count(*), min("timestamp"), max("timestamp") FROM digits'), [
+      ['8', AT, AT],
+    ]);
+  });
+
+  it('have names that the database keeps whole, or are refused', async () => {
+    const point = (metric: string, tag: string) => ({ metric, timestamp: 1700000000, value: 1, tags: { [tag]: 'x' } });
+    const long = 'l'.repeat(64);
+    const { status, body } = await api.post(
+      '/restapi/tsdbjson',
+      JSON.stringify([point(long, 'a'), point('short', long), point('short', 'a')]),
+    );
+    assert.deepEqual([status, body.rows], [400, 1]);
+    assert.match(body.desc ?? '', /^point 1: .*63.*; point 2: .*63/);
+  });
+
   it('stores the same point once, and grows tables for new tags', async () => {
     const line = 'same.x 1700000000 1 a=1\n';
     await api.post('/restapi/tsdbtelnet', line + line);

@@ -266,6 +266,11 @@ describe('line protocol by HTTP', () => {
       ]);
     });
 
+    it('takes no tz: one that is none is passed over', async () => {
+      assert.equal((await api.post('/restapi/collector?tz=99', `cpu,host=tz usage=1 ${NS}`)).status, 200);
+      assert.equal((await api.post('/restapi/linedb?tz=99', `cpu,host=tz usage=1 ${NS}`)).status, 400);
+    });
+
     it('creates nothing: missing tables, columns and rules are faults of their lines', async () => {
       await api.database.run('CREATE TABLE odd (at timestamptz PRIMARY KEY, v float8)');
       const body = `gone v=1 1\ncpu,host=a nope=1 1\nodd v=1 1\ncpu,host=a usage=3 1`;

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
+import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
 import { until } from '../support/until.ts';
 import { HttpFixture, send } from './http-fixture.ts';
 
@@ -161,6 +162,38 @@ describe('the query endpoint', () => {
     controller.abort();
     await assert.rejects(query);
     await until(async () => !(await running()), 'the statement was cancelled', { timeoutMs: 3000 });
+  });
+});
+
+describe('statements that write', () => {
+  it('are cancelled when their client goes away, and store nothing', async () => {
+    const api = await HttpFixture.start({}, { routes: ingestRoutes() });
+    try {
+      await api.post('/restapi/ddl', 'create table gone (k_timestamp timestamptz primary key, v int8)');
+      await api.sql.run(
+        `create function wait() returns trigger language plpgsql as 'begin perform pg_sleep(60); return new; end'`,
+        'create trigger wait before insert on gone for each row execute function wait()',
+      );
+      const sleeping = () =>
+        api.sql.number(
+          `select count(*) from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()`,
+        );
+      const controller = new AbortController();
+      const calls = [
+        ['insert', 'insert into gone values (now(), 1)'],
+        ['linedb', 'gone v=2i'],
+      ].map(([path = '', body = '']) =>
+        api.call('POST', `/restapi/${path}`, api.admin, { body, signal: controller.signal }),
+      );
+      const ended = Promise.all(calls.map((call) => assert.rejects(call)));
+      await until(async () => (await sleeping()) === 2, 'both statements run');
+      controller.abort();
+      await ended;
+      await until(async () => (await sleeping()) === 0, 'both were cancelled', { timeoutMs: 3000 });
+      assert.equal(await api.sql.number('select count(*) from gone'), 0);
+    } finally {
+      await api.close();
+    }
   });
 });
 

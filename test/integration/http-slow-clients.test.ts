@@ -76,6 +76,24 @@ describe('a client that stalls', () => {
   });
 });
 
+describe('a client that stalls before TLS', () => {
+  it('is cut off: without a byte, and in the handshake', async () => {
+    const api = await HttpFixture.start(TIMEOUTS);
+    try {
+      const { hostname, port } = new URL(api.url);
+      for (const sent of [Buffer.alloc(0), Buffer.from([0x16, 3, 1])]) {
+        const socket = connect(Number(port), hostname);
+        socket.on('error', () => undefined);
+        socket.write(sent);
+        socket.resume();
+        await until(() => socket.closed, 'the connection is closed', { timeoutMs: 5_000 });
+      }
+    } finally {
+      await api.close();
+    }
+  });
+});
+
 describe('clients that send garbage', () => {
   it('slow no other client down and stop none of its requests', async () => {
     const api = await HttpFixture.start({ ...TIMEOUTS, 'max.connections': '400' }, { routes: ingestRoutes() });

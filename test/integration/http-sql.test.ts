@@ -57,6 +57,14 @@ describe('the SQL endpoints', () => {
     assert.deepEqual(stored.body['data'], [[2]]);
   });
 
+  it('have one desc for each, whatever commas its error has, and switch databases for what follows', async () => {
+    const reply = await api.post(
+      '/restapi/insert',
+      `insert into a values ('p,q', 'r'); use "${api.access.database}"; insert into a values (5, 'e')`,
+    );
+    assert.deepEqual(reply.body['desc'], ['pq: invalid input syntax for type integer: "p,q"', 'success', 'success']);
+  });
+
   it('refuse statement kinds with the documented texts and 400', async () => {
     const ddl = await api.post('/restapi/ddl', "select 'update'; drop table b");
     assert.deepEqual(
@@ -216,6 +224,12 @@ describe('the SQL endpoints', () => {
     }
     await api.post('/restapi/ddl', "set cluster setting server.restful_service.default_request_timezone = '8'");
     assert.deepEqual((await api.query(sql)).body['data'], [['2024-05-06T08:00:00+08:00']]);
+    await api.post('/restapi/ddl', 'set cluster setting server.restful_service.default_request_timezone = -3');
+    const before = api.service;
+    api.service = await api.another();
+    await api.login();
+    assert.deepEqual((await api.query(sql)).body['data'], [['2024-05-05T21:00:00-03:00']], 'after a restart');
+    api.service = before;
     await api.post('/restapi/ddl', 'reset cluster setting server.restful_service.default_request_timezone');
     await api.post('/restapi/ddl?tz=8', 'create table zoned (ts timestamptz)');
     await api.post(

@@ -13,7 +13,7 @@ describe('a slow client', () => {
         port: 0,
         certificate: undefined,
         maxConnections: 10,
-        timeouts: { headersTimeout: 150, requestTimeout: 300, connectionsCheckingInterval: 30 },
+        timeouts: { headersTimeout: 150, requestTimeout: 300, keepAliveTimeout: 100, connectionsCheckingInterval: 30 },
       },
       (request, response) => {
         request.resume().on('end', () => response.end('ok'));
@@ -35,6 +35,12 @@ describe('a slow client', () => {
 
   it('that does not end its headers is cut off', async () => {
     assert.match(await answerTo('POST / HTTP/1.1\r\nHost: a\r\nX-Slow: '), /^HTTP\/1\.1 408 /);
+  });
+
+  it('that sends no further request on its connection is let go', async () => {
+    const startedAt = performance.now();
+    assert.match(await answerTo('GET / HTTP/1.1\r\nHost: a\r\n\r\n'), /^HTTP\/1\.1 200 .*\r\n\r\nok$/s);
+    assert.ok(performance.now() - startedAt < 5_000);
   });
 
   it('that does not end its request is cut off', async () => {
