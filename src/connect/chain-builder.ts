@@ -1,5 +1,5 @@
 import { listEntries } from '../config/list-text.ts';
-import { installedVersion } from '../config/plugin-choices.ts';
+import { parseVersionRange } from '../config/version-range.ts';
 import { withPrefix } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
 import type { ConnectorConfig, PredicatePlugin, TransformationPlugin } from './api.ts';
@@ -33,15 +33,20 @@ function predicateOf(alias: string, config: ConnectorConfig, plugins: PluginRegi
   return plugin.create(withPrefix(config, prefix));
 }
 
+/** The plugin, if it is of a version that the configuration takes. */
 function installed<P extends TransformationPlugin | PredicatePlugin>(
   plugin: P,
   prefix: string,
   config: ConnectorConfig,
 ): P {
-  const option = `${prefix}plugin.version`;
-  const wrong = installedVersion(plugin).check(option, config[option]);
-  if (wrong !== undefined) throw new ConfigError(typeof wrong === 'string' ? wrong : wrong.message);
-  return plugin;
+  const wanted = config[`${prefix}plugin.version`];
+  if (wanted === undefined) return plugin;
+  const range = parseVersionRange(wanted);
+  if (range === undefined) throw new ConfigError(`Invalid version range for ${prefix}plugin.version: ${wanted}`);
+  if (range.includes(plugin.version)) return plugin;
+  throw new ConfigError(
+    `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${plugin.version}]`,
+  );
 }
 
 function isTrue(text: string | undefined): boolean {
