@@ -1,0 +1,264 @@
+import type { Work } from './group-bytes.ts';
+import { WorkSet } from './work-set.ts';
+
+/** One rebalance as the leader sees it. */
+export interface Rebalance {
+  /** What should run, by the config topic. */
+  readonly configured: Work;
+  /** What each member says it has, by member id; members that have nothing are there too. */
+  readonly members: ReadonlyMap<string, Work>;
+  /** The generation that this rebalance begins, and the last one that this worker saw completed. */
+  readonly generation: number;
+  readonly lastCompletedGeneration: number;
+}
+
+/** What changes for each member, and what each has then. */
+export interface Distribution {
+  readonly assigned: ReadonlyMap<string, Work>;
+  readonly revoked: ReadonlyMap<string, Work>;
+  readonly complete: ReadonlyMap<string, Work>;
+  /** All members join again after so many milliseconds; 0: they need not. */
+  readonly delayMs: number;
+}
+
+/** A member's work after the rebalance, while it is being dealt out. */
+interface Load {
+  readonly member: string;
+  readonly work: WorkSet;
+}
+
+const BACKOFF_FACTOR = 40;
+
+/**
+ * Divides connectors and tasks among the members of a worker group, as
+ * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: who keeps its work is not disturbed; what lost its
+ * member waits for it until the delay is over; surplus is taken away first and dealt out in the next rebalance, and when
+ * one rebalance after the other takes work away they are spaced out.
+ *
+ * It lives as long as its worker is the leader's candidate, and remembers the last division: `settled` (no delay), `waiting`
+ * (until `#scheduledAtMs`, for members that left or for the next taking away).
+ */
+export class CooperativeAssignor {
+  readonly #maxDelayMs: number;
+  readonly #now: () => number;
+  #previous = new WorkSet();
+  #previouslyRevoked = new WorkSet();
+  #previousGeneration = -1;
+  #previousMembers: ReadonlySet<string> = new Set();
+  #revokedInPrevious = false;
+  #successiveRevocations = 0;
+  #scheduledAtMs = 0;
+  #delayMs = 0;
+  /** Members that came, with nothing, while work was waiting for its member: probably that member under another id. */
+  readonly #candidates = new Set<string>();
+
+  /** `maxDelayMs`: `scheduled.rebalance.max.delay.ms`; `now` in milliseconds. */
+  constructor(maxDelayMs: number, now: () => number = Date.now) {
+    this.#maxDelayMs = maxDelayMs;
+    this.#now = now;
+  }
+
+  assign(rebalance: Rebalance): Distribution {
+    // Somebody else led in between: what this worker remembers is not what there was.
+    if (this.#previousGeneration !== rebalance.lastCompletedGeneration) this.#previous = new WorkSet();
+    const configured = sorted(WorkSet.of(rebalance.configured));
+    const members = new Map([...rebalance.members].map(([member, work]) => [member, WorkSet.of(work)]));
+    const active = WorkSet.union(members.values());
+    this.#noteFailedRevocation(active);
+
+    const deleted = this.#previous.without(configured);
+    const lost = this.#previous.without(active, deleted);
+    const created = configured.without(this.#previous, active);
+    const toRevoke = new Map<string, WorkSet>();
+    const current: Load[] = [];
+    const next: Load[] = [];
+    const duplicated = duplicates(members.values());
+    for (const [member, work] of members) {
+      const kept = work.without(deleted);
+      current.push({ member, work: kept });
+      const given = WorkSet.union([work.shared(deleted), work.shared(duplicated)]);
+      if (!given.isEmpty) toRevoke.set(member, given);
+      next.push({ member, work: work.without(given) });
+    }
+
+    const reassigned = this.#reassignLost(lost, next);
+    if (this.#delayMs === 0) this.#balance(configured, next, toRevoke);
+    else this.#revokedInPrevious = false;
+
+    deal(next, [...created.connectors, ...reassigned.connectors], 'connectors');
+    deal(next, [...created.tasks, ...reassigned.tasks], 'tasks');
+    this.#remember(rebalance, next, toRevoke, lost);
+    return {
+      assigned: byMember(next, ({ member, work }) => work.without(workOf(current, member))),
+      revoked: byMember(next, ({ member }) => toRevoke.get(member) ?? new WorkSet()),
+      complete: byMember(next, ({ work }) => work),
+      delayMs: this.#delayMs,
+    };
+  }
+
+  /** What was to be stopped and runs on is taken away again. */
+  #noteFailedRevocation(active: WorkSet): void {
+    if (!this.#previouslyRevoked.shared(active).isEmpty) this.#previous = active;
+    this.#previouslyRevoked = new WorkSet();
+  }
+
+  /** Work whose member is gone: given to members that came for it, or what of it is to be dealt out now. */
+  #reassignLost(lost: WorkSet, next: readonly Load[]): WorkSet {
+    if (lost.isEmpty && !this.#revokedInPrevious) {
+      this.#settle();
+      return new WorkSet();
+    }
+    const now = this.#now();
+    const present = new Set(next.map(({ member }) => member));
+    const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
+    // A member that is still there did not get its assignment; its work is as good as new.
+    if (nobodyLeft || this.#maxDelayMs === 0) return lost;
+    if (this.#scheduledAtMs > 0 && now >= this.#scheduledAtMs) {
+      const candidates = [...this.#candidates].flatMap((candidate) =>
+        next.filter(({ member }) => member === candidate),
+      );
+      this.#settle();
+      this.#revokedInPrevious = false;
+      if (candidates.length === 0) return lost;
+      roundRobin(candidates, lost);
+      return new WorkSet();
+    }
+    for (const { member, work } of next) if (work.isEmpty) this.#candidates.add(member);
+    this.#delayMs = now < this.#scheduledAtMs ? this.#scheduledAtMs - now : this.#maxDelayMs;
+    this.#scheduledAtMs = now + this.#delayMs;
+    return new WorkSet();
+  }
+
+  #settle(): void {
+    this.#candidates.clear();
+    this.#scheduledAtMs = 0;
+    this.#delayMs = 0;
+  }
+
+  /** Takes surplus away, unless the rebalance before did so too: then not before a growing delay is over. */
+  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>): void {
+    const surplus = surplusOf(configured, next);
+    if (surplus.size === 0) {
+      if (this.#revokedInPrevious) {
+        this.#revokedInPrevious = false;
+        this.#successiveRevocations = 0;
+      }
+      return;
+    }
+    if (this.#revokedInPrevious) {
+      this.#successiveRevocations += 1;
+      this.#delayMs = this.#backoffMs();
+      if (this.#delayMs !== 0) {
+        this.#scheduledAtMs = this.#now() + this.#delayMs;
+        return;
+      }
+    } else {
+      this.#revokedInPrevious = true;
+    }
+    for (const { member, work } of next) {
+      const taken = surplus.get(member);
+      if (taken === undefined) continue;
+      work.remove(taken);
+      toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), taken]));
+    }
+  }
+
+  /** 1 ms, times 40 for each rebalance in a row that would take work away, up to the largest delay. */
+  #backoffMs(): number {
+    if (this.#maxDelayMs === 0) return 0;
+    const largestPower = Math.log(this.#maxDelayMs) / Math.log(BACKOFF_FACTOR);
+    return Math.trunc(BACKOFF_FACTOR ** Math.min(this.#successiveRevocations, largestPower));
+  }
+
+  #remember(rebalance: Rebalance, next: readonly Load[], toRevoke: Map<string, WorkSet>, lost: WorkSet): void {
+    const revoked = WorkSet.union(toRevoke.values());
+    this.#previous = WorkSet.union(next.map(({ work }) => work));
+    this.#previous.remove(revoked);
+    this.#previous.add(lost);
+    this.#previouslyRevoked = revoked;
+    this.#previousGeneration = rebalance.generation;
+    this.#previousMembers = new Set(rebalance.members.keys());
+  }
+}
+
+/** By name, tasks by connector and number, so that equal rebalances end equally. */
+function sorted({ connectors, tasks }: WorkSet): WorkSet {
+  const byTask = (a: string, b: string): number => {
+    const [left, right] = [a.lastIndexOf('\0'), b.lastIndexOf('\0')];
+    const [from, to] = [a.slice(0, left), b.slice(0, right)];
+    return from === to ? Number(a.slice(left + 1)) - Number(b.slice(right + 1)) : from < to ? -1 : 1;
+  };
+  return new WorkSet([...connectors].sort(), [...tasks].sort(byTask));
+}
+
+function duplicates(works: Iterable<WorkSet>): WorkSet {
+  const seen = new WorkSet();
+  const twice = new WorkSet();
+  for (const work of works) {
+    twice.add(work.shared(seen));
+    seen.add(work);
+  }
+  return twice;
+}
+
+function workOf(loads: readonly Load[], member: string): WorkSet {
+  return loads.find((load) => load.member === member)?.work ?? new WorkSet();
+}
+
+function byMember(loads: readonly Load[], of: (load: Load) => WorkSet): Map<string, Work> {
+  return new Map(loads.map((load) => [load.member, of(load).toWork()]));
+}
+
+/** What each member has beyond its share, connectors and tasks apart. */
+function surplusOf(configured: WorkSet, loads: readonly Load[]): Map<string, WorkSet> {
+  const surplus = new Map<string, WorkSet>();
+  for (const kind of ['connectors', 'tasks'] as const) {
+    for (const [member, taken] of surplusOfKind(configured[kind].size, loads, kind)) {
+      const known = surplus.get(member) ?? new WorkSet();
+      for (const one of taken) known[kind].add(one);
+      surplus.set(member, known);
+    }
+  }
+  return surplus;
+}
+
+function surplusOfKind(total: number, loads: readonly Load[], kind: 'connectors' | 'tasks'): Map<string, string[]> {
+  const least = Math.floor(total / loads.length);
+  const extras = total % loads.length;
+  const sizes = loads.map(({ work }) => work[kind].size);
+  const withLeast = sizes.filter((size) => size === least).length;
+  const withExtra = sizes.filter((size) => size === least + 1).length;
+  const taken = new Map<string, string[]>();
+  if (withExtra === extras && withLeast + withExtra === loads.length) return taken;
+  let extrasGiven = 0;
+  for (const { member, work } of loads) {
+    const { size } = work[kind];
+    if (size <= least) continue;
+    const share = extrasGiven < extras ? least + 1 : least;
+    if (share > least) extrasGiven += 1;
+    if (size > share) taken.set(member, [...work[kind]].slice(0, size - share));
+  }
+  return taken;
+}
+
+/** One after the other to those that have least. */
+function deal(loads: Load[], items: readonly string[], kind: 'connectors' | 'tasks'): void {
+  if (items.length === 0) return;
+  const queue = [...items];
+  loads.sort((a, b) => a.work[kind].size - b.work[kind].size);
+  while (queue.length > 0) {
+    const least = loads[0]?.work[kind].size ?? 0;
+    const upTo = loads.findIndex(({ work }) => work[kind].size > least);
+    for (const { work } of upTo < 0 ? loads : loads.slice(0, upTo)) {
+      const item = queue.shift();
+      if (item === undefined) break;
+      work[kind].add(item);
+    }
+  }
+}
+
+function roundRobin(loads: readonly Load[], lost: WorkSet): void {
+  for (const kind of ['connectors', 'tasks'] as const) {
+    [...lost[kind]].forEach((item, index) => loads[index % loads.length]?.work[kind].add(item));
+  }
+}

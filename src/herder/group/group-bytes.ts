@@ -1,0 +1,216 @@
+import type { TaskId } from '../../connect/task-assignment.ts';
+import { ConnectError } from '../../errors.ts';
+
+/** Connect's group protocols by the name that JoinGroup carries, and the version in their bytes. */
+export const PROTOCOL_VERSIONS = { default: 0, compatible: 1, sessioned: 2 } as const;
+export type ConnectProtocolName = keyof typeof PROTOCOL_VERSIONS;
+
+/** Connectors and tasks that a member has, gets or gives up. */
+export interface Work {
+  readonly connectors: readonly string[];
+  readonly tasks: readonly TaskId[];
+}
+
+/** What the leader tells one member (SyncGroup). */
+export interface MemberAssignment {
+  readonly error: 'none' | 'config-mismatch';
+  /** Member id and address of the leader. */
+  readonly leader: string;
+  readonly leaderUrl: string;
+  /** Where the config topic was read to when the work was dealt out. */
+  readonly configOffset: number;
+  /** Versions 1 and 2: what is new to the member; version 0: all that it has. */
+  readonly assigned: Work;
+  /** Versions 1 and 2: what it must stop. */
+  readonly revoked: Work;
+  /** Versions 1 and 2: the member joins again after so many milliseconds; 0: it need not. */
+  readonly delayMs: number;
+}
+
+/** What a member tells the leader (JoinGroup). */
+export interface MemberMetadata {
+  readonly url: string;
+  /** -1 while the config topic is empty. */
+  readonly configOffset: number;
+  /** Versions 1 and 2: what it has; `null` before its first assignment. */
+  readonly allocation: MemberAssignment | null;
+}
+
+export const NO_WORK: Work = Object.freeze({ connectors: Object.freeze([]), tasks: Object.freeze([]) });
+
+/** In the place of a task number: the connector itself. */
+const CONNECTOR_TASK = -1;
+const CONFIG_MISMATCH = 1;
+
+/** Bytes of org.apache.kafka.connect.runtime.distributed.{ConnectProtocol,IncrementalCooperativeConnectProtocol}. */
+export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtocolName): Buffer {
+  const version = PROTOCOL_VERSIONS[protocol];
+  const writer = new ByteWriter();
+  writer.int16(version);
+  writer.string(metadata.url);
+  writer.int64(metadata.configOffset);
+  if (version > 0) {
+    const { allocation } = metadata;
+    writer.nullableBytes(allocation === null ? null : encodeAssignment(allocation, protocol));
+  }
+  return writer.bytes();
+}
+
+/** Throws a ConnectError where the bytes are no metadata. */
+export function decodeMetadata(bytes: Buffer): MemberMetadata {
+  const reader = new ByteReader(bytes, 'member metadata');
+  const version = reader.version();
+  const url = reader.string();
+  const configOffset = reader.int64();
+  const nested = version > 0 ? reader.nullableBytes() : null;
+  return { url, configOffset, allocation: nested === null ? null : decodeAssignment(nested) };
+}
+
+export function encodeAssignment(assignment: MemberAssignment, protocol: ConnectProtocolName): Buffer {
+  const version = PROTOCOL_VERSIONS[protocol];
+  const writer = new ByteWriter();
+  writer.int16(version);
+  writer.int16(assignment.error === 'none' ? 0 : CONFIG_MISMATCH);
+  writer.string(assignment.leader);
+  writer.string(assignment.leaderUrl);
+  writer.int64(assignment.configOffset);
+  writer.work(assignment.assigned);
+  if (version > 0) {
+    writer.work(assignment.revoked);
+    writer.int32(assignment.delayMs);
+  }
+  return writer.bytes();
+}
+
+/** Throws a ConnectError where the bytes are no assignment; 0 bytes are what a member gets that the leader forgot. */
+export function decodeAssignment(bytes: Buffer): MemberAssignment {
+  const reader = new ByteReader(bytes, 'assignment');
+  const version = reader.version();
+  const error = reader.int16() === CONFIG_MISMATCH ? 'config-mismatch' : 'none';
+  const leader = reader.string();
+  const leaderUrl = reader.string();
+  const configOffset = reader.int64();
+  const assigned = reader.work();
+  const revoked = version > 0 ? reader.work() : NO_WORK;
+  return { error, leader, leaderUrl, configOffset, assigned, revoked, delayMs: version > 0 ? reader.int32() : 0 };
+}
+
+class ByteWriter {
+  readonly #parts: Buffer[] = [];
+
+  bytes(): Buffer {
+    return Buffer.concat(this.#parts);
+  }
+
+  int16(value: number): void {
+    const part = Buffer.alloc(2);
+    part.writeInt16BE(value);
+    this.#parts.push(part);
+  }
+
+  int32(value: number): void {
+    const part = Buffer.alloc(4);
+    part.writeInt32BE(value);
+    this.#parts.push(part);
+  }
+
+  int64(value: number): void {
+    const part = Buffer.alloc(8);
+    part.writeBigInt64BE(BigInt(value));
+    this.#parts.push(part);
+  }
+
+  string(text: string): void {
+    const bytes = Buffer.from(text, 'utf8');
+    this.int16(bytes.length);
+    this.#parts.push(bytes);
+  }
+
+  nullableBytes(bytes: Buffer | null): void {
+    this.int32(bytes?.length ?? -1);
+    if (bytes !== null) this.#parts.push(bytes);
+  }
+
+  /** By connector, its own number before those of its tasks. */
+  work({ connectors, tasks }: Work): void {
+    const numbers = new Map<string, number[]>();
+    for (const name of connectors) numbers.set(name, [CONNECTOR_TASK]);
+    for (const { connector, task } of tasks) {
+      const known = numbers.get(connector);
+      if (known === undefined) numbers.set(connector, [task]);
+      else known.push(task);
+    }
+    this.int32(numbers.size);
+    for (const [name, list] of numbers) {
+      this.string(name);
+      this.int32(list.length);
+      for (const number of list) this.int32(number);
+    }
+  }
+}
+
+class ByteReader {
+  readonly #bytes: Buffer;
+  readonly #what: string;
+  #at = 0;
+
+  constructor(bytes: Buffer, what: string) {
+    this.#bytes = bytes;
+    this.#what = what;
+  }
+
+  version(): number {
+    const version = this.int16();
+    // Later versions add fields at the end (ConnectProtocol: "forwards compatible").
+    if (version < 0) throw this.#damaged(`version ${String(version)}`);
+    return version;
+  }
+
+  int16(): number {
+    return this.#take(2).readInt16BE();
+  }
+
+  int32(): number {
+    return this.#take(4).readInt32BE();
+  }
+
+  int64(): number {
+    return Number(this.#take(8).readBigInt64BE());
+  }
+
+  string(): string {
+    return this.#take(this.int16()).toString('utf8');
+  }
+
+  nullableBytes(): Buffer | null {
+    const length = this.int32();
+    return length < 0 ? null : this.#take(length);
+  }
+
+  work(): Work {
+    const connectors: string[] = [];
+    const tasks: TaskId[] = [];
+    for (let entries = this.int32(); entries > 0; entries--) {
+      const connector = this.string();
+      for (let left = this.int32(); left > 0; left--) {
+        const number = this.int32();
+        if (number === CONNECTOR_TASK) connectors.push(connector);
+        else tasks.push({ connector, task: number });
+      }
+    }
+    return { connectors, tasks };
+  }
+
+  #take(length: number): Buffer {
+    const end = this.#at + length;
+    if (length < 0 || end > this.#bytes.length)
+      throw this.#damaged(`${String(this.#bytes.length)} bytes end too early`);
+    const part = this.#bytes.subarray(this.#at, end);
+    this.#at = end;
+    return part;
+  }
+
+  #damaged(reason: string): ConnectError {
+    return new ConnectError(`The ${this.#what} of a member of the worker group cannot be read: ${reason}`);
+  }
+}

@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import {
+  decodeAssignment,
+  decodeMetadata,
+  encodeAssignment,
+  encodeMetadata,
+  type ConnectProtocolName,
+  type MemberAssignment,
+  type Work,
+} from '../../src/herder/group/group-bytes.ts';
+import { readGolden } from './golden-data.ts';
+
+interface Entry {
+  readonly connector: string;
+  readonly tasks: readonly number[];
+}
+
+interface Decoded {
+  readonly version: number;
+  readonly url?: string;
+  readonly error?: number;
+  readonly leader?: string;
+  readonly leaderUrl?: string;
+  readonly configOffset: number;
+  readonly assigned?: readonly Entry[];
+  readonly revoked?: readonly Entry[];
+  readonly delay?: number;
+  readonly allocation?: Decoded | null;
+}
+
+interface GroupCase {
+  readonly kind: 'metadata' | 'assignment';
+  readonly protocol: ConnectProtocolName;
+  readonly when: string;
+  readonly hex: string;
+  readonly decoded: Decoded;
+}
+
+function workOf(entries: readonly Entry[] = []): Work {
+  return {
+    connectors: entries.flatMap(({ connector, tasks }) => (tasks.includes(-1) ? [connector] : [])),
+    tasks: entries.flatMap(({ connector, tasks }) =>
+      tasks.filter((task) => task >= 0).map((task) => ({ connector, task })),
+    ),
+  };
+}
+
+function assignmentOf(decoded: Decoded): MemberAssignment {
+  return {
+    error: decoded.error === 1 ? 'config-mismatch' : 'none',
+    leader: decoded.leader ?? '',
+    leaderUrl: decoded.leaderUrl ?? '',
+    configOffset: decoded.configOffset,
+    assigned: workOf(decoded.assigned),
+    revoked: workOf(decoded.revoked),
+    delayMs: decoded.delay ?? 0,
+  };
+}
+
+describe('bytes of the worker group', () => {
+  it('are read and written as the Java worker does', function () {
+    const cases = readGolden<{ cases: GroupCase[] }>('connect-group/group-bytes.json')?.cases;
+    if (cases === undefined) return this.skip();
+    for (const { kind, protocol, hex, decoded, when } of cases) {
+      const bytes = Buffer.from(hex, 'hex');
+      if (kind === 'metadata') {
+        const { url = '', configOffset, allocation } = decoded;
+        const expected = {
+          url,
+          configOffset,
+          allocation: allocation === null || allocation === undefined ? null : assignmentOf(allocation),
+        };
+        assert.deepEqual(decodeMetadata(bytes), expected, when);
+        assert.equal(encodeMetadata(decodeMetadata(bytes), protocol).toString('hex'), hex, when);
+      } else {
+        assert.deepEqual(decodeAssignment(bytes), assignmentOf(decoded), when);
+        assert.equal(encodeAssignment(decodeAssignment(bytes), protocol).toString('hex'), hex, when);
+      }
+    }
+    console.log(`worker group bytes: ${String(cases.length)} of ${String(cases.length)}`);
+  });
+});

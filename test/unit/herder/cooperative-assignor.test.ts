@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { CooperativeAssignor, type Distribution } from '../../../src/herder/group/cooperative-assignor.ts';
+import { NO_WORK, type Work } from '../../../src/herder/group/group-bytes.ts';
+
+const MAX_DELAY_MS = 300_000;
+
+/** A group of workers that do what the leader says; `join` is one rebalance. */
+class Group {
+  readonly members = new Map<string, Work>();
+  nowMs = 1_000_000;
+  configured: Work = NO_WORK;
+  #generation = 0;
+  readonly #assignor: CooperativeAssignor;
+  last: Distribution | undefined;
+
+  constructor(maxDelayMs = MAX_DELAY_MS) {
+    this.#assignor = new CooperativeAssignor(maxDelayMs, () => this.nowMs);
+  }
+
+  configure(connectors: Readonly<Record<string, number>>): void {
+    this.configured = {
+      connectors: Object.keys(connectors),
+      tasks: Object.entries(connectors).flatMap(([connector, count]) =>
+        Array.from({ length: count }, (_, task) => ({ connector, task })),
+      ),
+    };
+  }
+
+  enter(...members: readonly string[]): void {
+    for (const member of members) this.members.set(member, NO_WORK);
+  }
+
+  join(): Distribution {
+    this.#generation += 1;
+    const { configured, members } = this;
+    const distribution = this.#assignor.assign({
+      configured,
+      members,
+      generation: this.#generation,
+      lastCompletedGeneration: this.#generation === 1 ? -1 : this.#generation - 1,
+    });
+    for (const member of this.members.keys()) {
+      const had = textsOf(this.members.get(member));
+      for (const gone of textsOf(distribution.revoked.get(member))) had.delete(gone);
+      for (const got of textsOf(distribution.assigned.get(member))) had.add(got);
+      this.members.set(member, workOf(had));
+    }
+    this.last = distribution;
+    return distribution;
+  }
+
+  /** Rebalances until nothing is taken away and nobody waits. */
+  settle(): number {
+    for (let rounds = 1; rounds < 50; rounds++) {
+      const { revoked, delayMs } = this.join();
+      if (delayMs > 0) this.nowMs += delayMs;
+      if (delayMs === 0 && [...revoked.values()].every(isNone)) return rounds;
+    }
+    throw new Error('the group does not settle');
+  }
+
+  count(member: string): [connectors: number, tasks: number] {
+    const work = this.members.get(member) ?? NO_WORK;
+    return [work.connectors.length, work.tasks.length];
+  }
+}
+
+function isNone({ connectors, tasks }: Work): boolean {
+  return connectors.length + tasks.length === 0;
+}
+
+function textsOf(work: Work = NO_WORK): Set<string> {
+  return new Set([...work.connectors, ...work.tasks.map(({ connector, task }) => `${connector}/${String(task)}`)]);
+}
+
+function workOf(texts: ReadonlySet<string>): Work {
+  const tasks = [...texts].filter((text) => text.includes('/')).map((text) => text.split('/'));
+  return {
+    connectors: [...texts].filter((text) => !text.includes('/')),
+    tasks: tasks.map(([connector = '', task]) => ({ connector, task: Number(task) })),
+  };
+}
+
+describe('work in a worker group', () => {
+  it('goes to the only member at once', () => {
+    const group = new Group();
+    group.enter('a');
+    group.configure({ one: 2, two: 1 });
+    assert.equal(group.settle(), 1);
+    assert.deepEqual(group.count('a'), [2, 3]);
+  });
+
+  it('is taken away in one rebalance and dealt out in the next when a member comes', () => {
+    const group = new Group();
+    group.enter('a');
+    group.configure({ one: 4, two: 4 });
+    group.settle();
+    group.enter('b');
+    const first = group.join();
+    assert.deepEqual(
+      [first.revoked.get('a')?.tasks.length, first.assigned.get('b')],
+      [4, { connectors: [], tasks: [] }],
+    );
+    assert.equal(first.delayMs, 0);
+    const second = group.join();
+    assert.deepEqual([second.assigned.get('b')?.connectors.length, second.assigned.get('b')?.tasks.length], [1, 4]);
+    assert.deepEqual(
+      [group.count('a'), group.count('b')],
+      [
+        [1, 4],
+        [1, 4],
+      ],
+    );
+  });
+
+  it('waits for a member that left, and goes to the member that comes in its place', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 4, two: 4 });
+    group.settle();
+    const kept = textsOf(group.members.get('a'));
+    const lost = textsOf(group.members.get('b'));
+    group.members.delete('b');
+    assert.equal(group.join().delayMs, MAX_DELAY_MS);
+    assert.deepEqual(textsOf(group.members.get('a')), kept);
+    group.nowMs += 60_000;
+    group.enter('b2');
+    assert.equal(group.join().delayMs, MAX_DELAY_MS - 60_000);
+    assert.deepEqual(group.count('b2'), [0, 0]);
+    group.nowMs += MAX_DELAY_MS - 60_000;
+    assert.equal(group.join().delayMs, 0);
+    assert.deepEqual(textsOf(group.members.get('b2')), lost);
+    assert.deepEqual(textsOf(group.members.get('a')), kept);
+  });
+
+  it('is dealt out when its member does not come back, and at once when no delay is wanted', () => {
+    for (const maxDelayMs of [MAX_DELAY_MS, 0]) {
+      const group = new Group(maxDelayMs);
+      group.enter('a', 'b', 'c');
+      group.configure({ one: 5, two: 4 });
+      group.settle();
+      group.members.delete('b');
+      const delayed = group.join().delayMs;
+      assert.equal(delayed, maxDelayMs);
+      group.nowMs += delayed;
+      if (delayed > 0) group.join();
+      assert.deepEqual([group.count('a')[1] + group.count('c')[1], group.count('a')[0] + group.count('c')[0]], [9, 2]);
+    }
+  });
+
+  it('of deleted connectors is stopped, and nobody else is disturbed', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 2, two: 2 });
+    group.settle();
+    group.configure({ one: 2 });
+    const { revoked } = group.join();
+    const gone = [...revoked.values()].flatMap((work) => [...textsOf(work)]).sort();
+    assert.deepEqual(gone, ['two', 'two/0', 'two/1']);
+  });
+
+  it('that two members run is taken from both and dealt out again', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 2 });
+    group.settle();
+    for (const member of ['a', 'b'])
+      group.members.set(member, { connectors: ['one'], tasks: [{ connector: 'one', task: 0 }] });
+    group.join();
+    group.settle();
+    assert.deepEqual([group.count('a')[0] + group.count('b')[0], group.count('a')[1] + group.count('b')[1]], [1, 2]);
+  });
+
+  it('is taken away ever more seldom when rebalances in a row would do so', () => {
+    const group = new Group(10_000);
+    group.enter('a');
+    group.configure({ one: 12 });
+    group.settle();
+    group.enter('b');
+    assert.equal(group.join().delayMs, 0);
+    group.enter('c');
+    const delays: number[] = [];
+    for (let index = 0; index < 2; index++) delays.push(group.join().delayMs);
+    assert.equal(delays[0], 40);
+  });
+
+  it('runs nowhere twice, is never forgotten, and ends in equal shares, whatever comes and goes', () => {
+    const step = fc.oneof(
+      fc.record({ kind: fc.constant('enter'), member: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
+      fc.record({ kind: fc.constant('leave'), member: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
+      fc.record({
+        kind: fc.constant('configure'),
+        connectors: fc.dictionary(fc.constantFrom('w', 'x', 'y', 'z'), fc.integer({ min: 0, max: 9 })),
+      }),
+      fc.record({ kind: fc.constant('wait'), ms: fc.integer({ min: 0, max: 20_000 }) }),
+      fc.record({ kind: fc.constant('join') }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), fc.constantFrom(0, 10_000), (steps, maxDelayMs) => {
+        const group = new Group(maxDelayMs);
+        group.enter('leader');
+        const rebalance = (): void => {
+          const before = new Map(group.members);
+          group.join();
+          assertRunsOnce(group, before);
+        };
+        for (const { kind, ...details } of steps as {
+          kind: string;
+          member: string;
+          connectors: Record<string, number>;
+          ms: number;
+        }[]) {
+          if (kind === 'enter' && !group.members.has(details.member)) group.enter(details.member);
+          else if (kind === 'leave') group.members.delete(details.member);
+          else if (kind === 'configure') group.configure(details.connectors);
+          else if (kind === 'wait') group.nowMs += details.ms;
+          else rebalance();
+        }
+        group.settle();
+        assertBalanced(group);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
+function assertRunsOnce({ members }: Group, before: ReadonlyMap<string, Work>): void {
+  const owner = new Map<string, string>();
+  for (const [member, work] of members) {
+    for (const text of textsOf(work)) {
+      assert.equal(owner.get(text), undefined, `${text} runs on ${member} and ${String(owner.get(text))}`);
+      owner.set(text, member);
+      const old = [...before].find(([, had]) => textsOf(had).has(text))?.[0];
+      assert.ok(old === undefined || old === member, `${text} moved from ${String(old)} to ${member} without a stop`);
+    }
+  }
+}
+
+function assertBalanced({ members, configured }: Group): void {
+  const all = [...members.values()].flatMap((work) => [...textsOf(work)]).sort();
+  assert.deepEqual(all, [...textsOf(configured)].sort());
+  for (const kind of ['connectors', 'tasks'] as const) {
+    const sizes = [...members.values()].map((work) => work[kind].length);
+    assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1, `${kind}: ${sizes.join()}`);
+  }
+}
