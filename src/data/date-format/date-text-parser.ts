@@ -87,8 +87,11 @@ export class DateTextParser {
 
   #resolve(fields: CalendarFields): bigint {
     const { day, msOfDay } = fields.wallTime();
-    const wall = BigInt(day) * BigInt(MS_PER_DAY) + BigInt(msOfDay);
-    return BigInt.asIntN(64, wall - BigInt(this.#offset(fields, Number(wall))));
+    const wallMs = day * MS_PER_DAY + msOfDay;
+    const offset = this.#offset(fields, wallMs);
+    if (Number.isSafeInteger(wallMs)) return BigInt(wallMs - offset);
+    const exact = BigInt(day) * BigInt(MS_PER_DAY) + BigInt(msOfDay);
+    return BigInt.asIntN(64, exact - BigInt(offset));
   }
 
   #offset(fields: CalendarFields, wallMs: number): number {
@@ -189,10 +192,25 @@ const INTEGER = /-?\p{Nd}+(?:E-?\p{Nd}+)?/uy;
 
 function integerAt(text: string, at: number, limit: number | undefined): { value: number; end: number } {
   if (limit !== undefined && limit > text.length) throw new NoMatch();
+  const stop = limit ?? text.length;
+  // Nearly always a few digits; everything else takes the long way.
+  let value = 0;
+  let end = at;
+  for (; end < stop && end - at <= 9; end++) {
+    const digit = text.charCodeAt(end) - 0x30;
+    if (!(digit >= 0 && digit <= 9)) break;
+    value = value * 10 + digit;
+  }
+  if (end > at && end - at < 10 && (end === stop || isPlain(text.charCodeAt(end)))) return { value, end };
   INTEGER.lastIndex = at;
   const found = INTEGER.exec(limit === undefined ? text : text.slice(0, limit));
   if (found === null) throw new NoMatch();
   return { value: intOf(found[0]), end: at + found[0].length };
+}
+
+/** A character that ends a number: neither the letter of an exponent nor a digit of another script. */
+function isPlain(code: number): boolean {
+  return code < 0x80 && code !== 0x45;
 }
 
 function intOf(digits: string): number {

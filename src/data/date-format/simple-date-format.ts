@@ -22,6 +22,8 @@ export class SimpleDateFormat {
   readonly pattern: string;
   readonly #parts: readonly PatternPart[];
   readonly #parser: DateTextParser;
+  /** Fields of the day written last: times come in runs of one day. */
+  #day: { readonly number: number; readonly fields: DayFields } = { number: 0, fields: fieldsOf(0) };
 
   constructor(pattern: string) {
     this.pattern = pattern;
@@ -31,7 +33,7 @@ export class SimpleDateFormat {
 
   /** `ms`: milliseconds since 1970. */
   format(ms: number | bigint): string {
-    const moment = momentOf(ms, this.#parser.zone);
+    const moment = this.#moment(ms);
     let text = '';
     for (const part of this.#parts) {
       text += 'text' in part ? part.text : fieldText(part.letter, part.count, moment, this.#parser.zone);
@@ -39,16 +41,17 @@ export class SimpleDateFormat {
     return text;
   }
 
+  #moment(ms: number | bigint): Moment {
+    const offset = offsetAt(this.#parser.zone, Number(ms));
+    const [day, msOfDay] = split(typeof ms === 'bigint' ? ms + BigInt(offset.total) : ms + offset.total);
+    if (day !== this.#day.number) this.#day = { number: day, fields: fieldsOf(day) };
+    return { day: this.#day.fields, weekday: dayOfWeek(day), msOfDay, offset };
+  }
+
   /** Milliseconds since 1970, a signed 64-bit number; `undefined` when the text does not fit. What follows is passed over. */
   parse(text: string): bigint | undefined {
     return this.#parser.parse(text);
   }
-}
-
-function momentOf(ms: number | bigint, zone: string): Moment {
-  const offset = offsetAt(zone, Number(ms));
-  const [day, msOfDay] = split(typeof ms === 'bigint' ? ms + BigInt(offset.total) : ms + offset.total);
-  return { day: fieldsOf(day), weekday: dayOfWeek(day), msOfDay, offset };
 }
 
 /** Days and milliseconds in the day. */
@@ -111,6 +114,7 @@ function fieldText(letter: PatternLetter, count: number, moment: Moment, zone: s
 }
 
 function padded(value: number, digits: number): string {
+  if (digits === 2 && value >= 0 && value < 10) return `0${String(value)}`;
   return value < 0 ? `-${padded(-value, digits)}` : String(value).padStart(digits, '0');
 }
 
