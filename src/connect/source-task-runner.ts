@@ -115,6 +115,7 @@ export class SourceTaskRunner implements TaskRunner {
       return;
     }
     const polled = await this.#poll();
+    if (this.#sendFailure !== undefined) throw this.#sendFailure;
     if (polled.length === 0) return;
     this.#runtime.counts.records += polled.length;
     await this.#convert(polled);

@@ -40,13 +40,17 @@ describe('topic names of a source', () => {
 describe('timestamp.initial', () => {
   const now = Date.UTC(2026, 0, 31, 12);
 
-  it('is UTC unless an offset follows', () => {
+  it('is UTC unless a zone follows', () => {
     const expected = Date.UTC(2026, 0, 2, 3, 4, 5) * 1000;
     assert.equal(parseInitialTime('2026-01-02 03:04:05', now), expected);
     assert.equal(parseInitialTime('2026-01-02 03:04:05Z', now), expected);
     assert.equal(parseInitialTime('2026-01-02 05:04:05+02:00', now), expected);
     assert.equal(parseInitialTime('2026-01-01 22:04:05 -0500', now), expected);
     assert.equal(parseInitialTime('2026-01-02 03:04:05.000007', now), expected + 7);
+    assert.equal(parseInitialTime('2026-01-02 04:04:05 Europe/Oslo', now), expected);
+    assert.equal(parseInitialTime('2025-07-02 05:04:05 Europe/Oslo', now), Date.UTC(2025, 6, 2, 3, 4, 5) * 1000);
+    assert.equal(parseInitialTime('2026-01-02 08:49:05 Asia/Kathmandu', now), expected);
+    assert.throws(() => parseInitialTime('2026-01-02 03:04:05 Oslo', now), /there is no time zone Oslo/);
   });
 
   it('is refused when it lies in the future, naming the instant it was read as', () => {

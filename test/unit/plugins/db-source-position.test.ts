@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { LateRows } from '../../../plugins/db-source/late-rows.ts';
+import { fromOffset, toOffset, type StoredPosition } from '../../../plugins/db-source/position.ts';
+import { isWrittenFrom } from '../../../plugins/db-source/table-query.ts';
+
+describe('an offset of a source', () => {
+  const stored = (position: StoredPosition['position']): StoredPosition => ({
+    position,
+    transaction: 795n,
+    oid: '16400',
+  });
+
+  it('is read back as the position it was made of', () => {
+    const positions: [StoredPosition['position'], 'time' | 'number', number | undefined][] = [
+      [{ kind: 'after', at: 1_767_225_600_000_001n, key: ['a', '"'] }, 'time', 2],
+      [{ kind: 'after', at: -1n, key: [] }, 'time', 0],
+      [{ kind: 'counted', at: 9_223_372_036_854_775_807n, rowsAt: 3 }, 'time', undefined],
+      [{ kind: 'after', at: 7n, key: [] }, 'number', 0],
+      [{ kind: 'from', at: undefined }, 'time', 1],
+      [{ kind: 'from', at: 5n }, 'time', 1],
+    ];
+    for (const [position, kind, keyWidth] of positions) {
+      assert.deepEqual(fromOffset(toOffset(stored(position), kind), kind, keyWidth), stored(position));
+    }
+    assert.deepEqual(toOffset(stored({ kind: 'after', at: 5n, key: ['a'] }), 'time'), {
+      timestamp_us: 5n,
+      key: '["a"]',
+      xid: 795n,
+      oid: 16400,
+    });
+  });
+
+  it('may be one that a user wrote', () => {
+    assert.deepEqual(fromOffset({ timestamp_us: 5 }, 'time', 1).position, { kind: 'from', at: 5n });
+    assert.deepEqual(fromOffset({ incrementing: 5 }, 'number', 0).position, { kind: 'after', at: 5n, key: [] });
+    assert.deepEqual(fromOffset({ timestamp: '1970-01-01 00:00:01' }, 'time', 1).position, {
+      kind: 'from',
+      at: 1_000_000n,
+    });
+  });
+
+  it('begins again at its time when the key has another width now', () => {
+    assert.deepEqual(fromOffset({ timestamp_us: 5, key: '["a"]' }, 'time', 2).position, { kind: 'from', at: 5n });
+    assert.deepEqual(fromOffset({ timestamp_us: 5, key: 'a' }, 'time', 1).position, { kind: 'from', at: 5n });
+  });
+
+  it('of another shape is an error that says which shape it must have', () => {
+    assert.throws(
+      () => fromOffset({ timestamp_millisecond: 5n }, 'time', 1),
+      /the offset \{"timestamp_millisecond":"5"\} is not of the form \{"timestamp_us":…\}/,
+    );
+    assert.throws(() => fromOffset({ timestamp_us: 1.5 }, 'time', 1), /is not of the form/);
+  });
+});
+
+describe('what a source knows of the recent past', () => {
+  const at = (oldest: bigint, now: bigint) => ({
+    nowMicros: now,
+    transactions: { oldest, next: oldest + 10n },
+    changed: false,
+  });
+
+  it('are the rows sent of transactions that had not ended when it was looked through', () => {
+    const late = new LateRows(1000, 5_000_000n, 100n, 105n, undefined);
+    assert.deepEqual([late.transaction, late.from], [100n, 4_000_000n]);
+    for (const version of ['99 1(0,1)', '100 1(0,2)', '104 1(0,3)']) late.sent(version);
+    late.sent(null);
+    assert.deepEqual(
+      ['99 1(0,1)', '100 1(0,2)', '104 1(0,3)', '104 1(0,4)'].map((version) => late.wasSent(version)),
+      [false, true, true, false],
+    );
+    late.settle(at(104n, 9_000_000n));
+    assert.deepEqual([late.transaction, late.from], [104n, 8_000_000n]);
+    assert.deepEqual(
+      ['100 1(0,2)', '104 1(0,3)'].map((version) => late.wasSent(version)),
+      [false, true],
+    );
+  });
+
+  it('goes on from a stored offset, as far back as the delay before it', () => {
+    const position = { kind: 'after', at: 2_000_000n, key: [] } as const;
+    const late = new LateRows(1000, 90_000_000n, 100n, 105n, { position, transaction: 80n, oid: undefined });
+    assert.deepEqual([late.transaction, late.from], [80n, 1_000_000n]);
+  });
+
+  it('begins anew where the stored transaction is another server’s', () => {
+    const position = { kind: 'after', at: 2_000_000n, key: [] } as const;
+    const late = new LateRows(1000, 90_000_000n, 100n, 105n, { position, transaction: 900n, oid: undefined });
+    assert.deepEqual([late.transaction, late.from], [100n, 89_000_000n]);
+  });
+
+  it('compares transactions across the wrap of their numbers', () => {
+    const wrapped = 4_294_967_296n;
+    assert.equal(isWrittenFrom('5 1(0,1)', wrapped - 3n), true);
+    assert.equal(isWrittenFrom('4294967290 1(0,1)', wrapped + 5n), false);
+    assert.equal(isWrittenFrom('4294967290 1(0,1)', wrapped - 100n), true);
+    assert.equal(isWrittenFrom('2 1(0,1)', 0n), false);
+  });
+});

@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { sourceSettings, settingProblems } from '../../../plugins/db-source/source-settings.ts';
+import { RecordWriter } from '../../../plugins/db-source/record-writer.ts';
+import type { SourceTable } from '../../../plugins/db-source/tables.ts';
+import type { ConnectorConfig } from '../../../src/connect/api.ts';
+
+const config = (more: ConnectorConfig = {}): ConnectorConfig => ({
+  'connection.url': 'jdbc:db://localhost:5432/plant',
+  'connection.user': 'u',
+  'out.format': 'line_lp',
+  ...more,
+});
+
+const column = (name: string, type: string, role: 'time' | 'data' | 'tag' = 'data') => {
+  return { name, type, typeOid: 25, nullable: true, hasDefault: false, role };
+};
+const table: SourceTable = {
+  name: { schema: 'public', name: 'meters' },
+  columns: [
+    column('ts', 'timestamp with time zone', 'time'),
+    column('n', 'bigint'),
+    column('m', 'bigint'),
+    column('site', 'text', 'tag'),
+  ],
+  key: ['ts'],
+  source: '"public"."meters" t',
+  oid: '1',
+  tellsWriter: true,
+  indexedColumns: ['ts'],
+};
+const BEFORE = { timestamp_us: 1n };
+const AFTER = { timestamp_us: 2n };
+const row = (n: number, site: string) => ['2026-01-01 00:00:00+00', String(n), '0', site, null];
+
+function records(rows: (string | null)[][], more: ConnectorConfig) {
+  const target = { topic: 'p', partition: { table: 'meters' }, onUnspelled: undefined };
+  const writer = new RecordWriter(table, sourceSettings(config(more)), target);
+  return writer.records({ rows, offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true });
+}
+
+describe('records of a source', () => {
+  it('have no key, and the offset behind a page only at its end', () => {
+    const made = records([row(1, 'a'), row(2, 'b')], { 'timestamp.precision': 'ms' });
+    assert.deepEqual(
+      made.map(({ key, keySchema, value, sourceOffset }) => [key, keySchema, value, sourceOffset]),
+      [
+        [null, null, 'meters,site=a n=1i64,m=0i64 1767225600000', BEFORE],
+        [null, null, 'meters,site=b n=2i64,m=0i64 1767225600000', AFTER],
+      ],
+    );
+  });
+
+  it('have the columns of key.columns for their key', () => {
+    assert.deepEqual(
+      records([row(1, 'a')], { 'key.columns': 'site' }).map(({ key }) => key),
+      ['a'],
+    );
+    assert.deepEqual(
+      records([row(1, 'a"')], { 'key.columns': 'site, n' }).map(({ key }) => key),
+      ['["a\\"","1"]'],
+    );
+    assert.throws(() => records([], { 'key.columns': 'rack' }), /it has no column rack \(key\.columns\)/);
+  });
+
+  it('have several rows with out.format.rows.per.record, all of one key', () => {
+    const rows = [row(1, 'a'), row(2, 'a'), row(3, 'a'), row(4, 'b')];
+    const lines = (more: ConnectorConfig) =>
+      records(rows, { 'timestamp.precision': 'ms', ...more }).map(({ value }) =>
+        (value as string).match(/n=\d/g)?.join(),
+      );
+    assert.deepEqual(lines({ 'out.format.rows.per.record': '3' }), ['n=1,n=2,n=3', 'n=4']);
+    assert.deepEqual(lines({ 'out.format.rows.per.record': '2', 'key.columns': 'site' }), ['n=1,n=2', 'n=3', 'n=4']);
+  });
+
+  it('have one line of line_tsd each, unless they have several rows', () => {
+    const values = (more: ConnectorConfig) =>
+      records([row(1, 'a')], { 'out.format': 'line_tsd', ...more }).map(({ value }) => value);
+    const [n, m] = ['meters.n 1767225600000 1 site=a', 'meters.m 1767225600000 0 site=a'];
+    assert.deepEqual(values({}), [n, m]);
+    assert.deepEqual(values({ 'out.format.rows.per.record': '2' }), [`${n}\n${m}`]);
+  });
+});
+
+describe('settings of a source', () => {
+  const problems = (more: ConnectorConfig) =>
+    settingProblems(config(more)).map(({ option, message }) => `${option}: ${message}`);
+
+  it('take a precision that the format has', () => {
+    assert.deepEqual(problems({ 'timestamp.precision': 'us' }), []);
+    assert.deepEqual(problems({ 'timestamp.precision': 's' }), [
+      'timestamp.precision: Invalid value s for configuration timestamp.precision: line_lp has times in ns, us, ms',
+    ]);
+    assert.equal(sourceSettings(config()).precision, 'ns');
+    assert.equal(sourceSettings(config({ 'out.format': 'json_tsd' })).precision, 'ms');
+  });
+
+  it('name what is wrong with expressions and queries', () => {
+    assert.match(
+      problems({ 'table.include': 'a,(' })[0] ?? '',
+      /table\.include: Invalid value \( .* no regular expression/,
+    );
+    assert.match(problems({ query: 'select 1;' })[0] ?? '', /must not end in a semicolon/);
+    assert.match(problems({ query: 'select 1', 'table.include': 'a' })[0] ?? '', /with a query no tables are read/);
+    assert.match(
+      problems({ query: 'select 1', mode: 'incrementing' })[0] ?? '',
+      /has no key that could tell the column/,
+    );
+  });
+
+  it('match whole names of tables', () => {
+    const { isIncluded } = sourceSettings(config({ 'table.include': 'm.*,plant\\.a', 'table.exclude': '.*_old' }));
+    assert.deepEqual(
+      ['meters', 'xmeters', 'plant.a', 'plant.ab', 'm_old'].map((label) => isIncluded(label)),
+      [true, false, true, false, false],
+    );
+  });
+});
