@@ -1,9 +1,10 @@
 import { parseArgs } from 'node:util';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
+import { silentDatabaseRepeat } from './silent-database.ts';
 
 /** Long repeats of what the tests do briefly, by name; one file each. */
-const REPEATS: Readonly<Record<string, Repeat>> = { parsers };
+const REPEATS: Readonly<Record<string, Repeat>> = { parsers, 'silent-database': silentDatabaseRepeat };
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
