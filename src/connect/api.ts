@@ -97,7 +97,9 @@ export interface SinkTaskContext {
   readonly signal: AbortSignal;
   readonly errantRecords: ErrantRecordReporter;
   assignment(): readonly TopicPartition[];
-  /** Rewinds (or forwards) partitions before the next `put`. */
+  /** The next offset that will be read of an assigned partition, known from `open` on; what waits to be put is before it. */
+  position(partition: TopicPartition): number | undefined;
+  /** Rewinds (or forwards) partitions; what was read of them and has not been put yet will not be. Not to be called between calls. */
   seek(offsets: readonly (TopicPartition & { readonly offset: number })[]): void;
   /** After a RetriableError from `put`: wait this long before the same records are put again. */
   retryAfterMs(delayMs: number): void;

@@ -55,18 +55,23 @@ export class PolledRecords {
       if (first === undefined) return;
       if ('bytes' in first.content) {
         await this.#task.putBlock?.(first.content);
-        this.#portions.shift();
-        onPut(first.end, first.count);
+        this.#done([first], onPut);
         continue;
       }
       const ready = this.#recordPortions();
       await this.#task.put(ready.flatMap(({ content }) => ('bytes' in content ? [] : content)));
-      this.#portions.splice(0, ready.length);
-      for (const { end, count } of ready) onPut(end, count);
+      this.#done(ready, onPut);
     }
   }
 
-  /** Drops records of partitions that are somebody else's now. */
+  /** The task may have sought elsewhere while it took them: then they do not count. */
+  #done(taken: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): void {
+    const counted = taken.filter((portion) => this.#portions.includes(portion));
+    this.#portions = this.#portions.filter((portion) => !taken.includes(portion));
+    for (const { end, count } of counted) onPut(end, count);
+  }
+
+  /** Drops records of partitions that are somebody else's now, or are read from elsewhere. */
   keep(isOwned: (partitionKey: string) => boolean): void {
     this.#portions = this.#portions.filter(({ end }) => isOwned(topicPartitionKey(end.topic, end.partition)));
   }

@@ -270,10 +270,13 @@ export class SinkTaskRunner implements TaskRunner {
       signal: abort.signal,
       errantRecords,
       assignment: () => this.#consumer.assignment(),
+      position: (partition) => this.#consumer.position(partition),
       seek: (offsets) => {
-        for (const offset of offsets) {
+        const moved = new Map(offsets.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const));
+        this.#polled.keep((key) => !moved.has(key));
+        for (const [key, offset] of moved) {
           this.#consumer.seek(offset);
-          this.#delivered.set(topicPartitionKey(offset.topic, offset.partition), offset);
+          this.#delivered.set(key, offset);
         }
       },
       retryAfterMs: (delayMs) => {

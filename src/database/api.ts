@@ -148,6 +148,8 @@ export interface TableWriter {
 
 /** One transaction on one connection. What is done in it is done one after another, whatever the caller awaits. */
 export interface Transaction extends TableWriter {
+  /** One statement; when it fails, all that is left to do is to undo the transaction. */
+  query: Session['query'];
   /** Statements between the writes; all of them are undone, and nothing else, when `work` rejects. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Does `work`; when it rejects, what it wrote is undone, and the transaction goes on without it. */

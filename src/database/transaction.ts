@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import type { Engine, Session, Transaction, WritePolicy } from './api.ts';
+import type { Engine, QueryResult, Session, Transaction, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
@@ -103,6 +103,10 @@ class WritingTransaction implements Transaction {
   /** Tables were, or may have been, made or changed. */
   get hasChangedTables(): boolean {
     return this.#mayHaveChangedTables || this.catalogue.wasForgotten;
+  }
+
+  async query(...call: Parameters<Session['query']>): Promise<QueryResult> {
+    return this.#inTurn(() => this.#session.query(...call));
   }
 
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {

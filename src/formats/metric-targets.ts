@@ -11,22 +11,28 @@ interface KnownTarget {
   readonly readAt: number;
 }
 
+type FindTable = (name: string) => Promise<MetricTable | undefined>;
+
 /** Where the points of metrics go in one database, remembered for two seconds. */
 export class MetricTargets {
-  readonly #findTable: (name: string) => Promise<MetricTable | undefined>;
+  readonly #findTable: FindTable;
   readonly #targets = new Map<string, KnownTarget>();
 
-  constructor(findTable: (name: string) => Promise<MetricTable | undefined>) {
+  constructor(findTable: FindTable) {
     this.#findTable = findTable;
   }
 
   /** Finds the table of the rows' metric, if they have one, and writes into it by `store`. */
-  async write(rows: DecodedRows, store: (rows: DecodedRows) => Promise<WriteReport>): Promise<WriteReport> {
+  async write(
+    rows: DecodedRows,
+    store: (rows: DecodedRows) => Promise<WriteReport>,
+    findTable = this.#findTable,
+  ): Promise<WriteReport> {
     const { metric } = rows;
     if (metric === undefined) return store(rows);
     const known = this.#targets.get(metric);
     const isFresh = known !== undefined && performance.now() - known.readAt < MAX_TARGET_AGE_MS;
-    const { rows: retargeted, faults } = retarget(rows, isFresh ? known.target : await this.#find(metric));
+    const { rows: retargeted, faults } = retarget(rows, isFresh ? known.target : await this.#find(metric, findTable));
     let report: WriteReport;
     try {
       report = await store(retargeted);
@@ -39,8 +45,8 @@ export class MetricTargets {
     return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
   }
 
-  async #find(metric: string): Promise<MetricTarget> {
-    const target = await resolveMetric(metric, this.#findTable);
+  async #find(metric: string, findTable: FindTable): Promise<MetricTarget> {
+    const target = await resolveMetric(metric, findTable);
     if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
     this.#targets.set(metric, { target, readAt: performance.now() });
     return target;
