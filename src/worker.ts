@@ -9,6 +9,7 @@ import { ConnectorOffsets } from './herder/connector-offsets.ts';
 import { ConnectorTopics } from './herder/connector-topics.ts';
 import { Herder } from './herder/herder.ts';
 import { SoleWorker } from './herder/placement.ts';
+import type { SessionKeySettings } from './herder/session-keys.ts';
 import { ConfigStore } from './herder/stores/config-store.ts';
 import { OffsetFile } from './herder/stores/offset-file.ts';
 import { OffsetStore } from './herder/stores/offset-store.ts';
@@ -94,6 +95,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     topics,
     logLevels,
     taskStopTimeoutMs: Number(config.common['task.shutdown.graceful.timeout.ms']),
+    sessionKeys: config.mode === 'distributed' ? sessionKeySettings(config) : undefined,
     logger: logger.child({ logger: `org.apache.kafka.connect.runtime.${HERDER_CLASSES[config.mode]}` }),
   });
   const groupId = config.mode === 'distributed' ? config.distributed['group.id'] : undefined;
@@ -152,6 +154,14 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
       await Promise.all([rest.server.close(), services.stop()]);
       await herder.stop();
     },
+  };
+}
+
+function sessionKeySettings({ distributed }: DistributedWorkerConfig): SessionKeySettings {
+  return {
+    algorithm: distributed['inter.worker.key.generation.algorithm'],
+    bits: distributed['inter.worker.key.size'],
+    ttlMs: distributed['inter.worker.key.ttl.ms'],
   };
 }
 

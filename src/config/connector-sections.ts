@@ -1,8 +1,9 @@
+import { javaHashMapOrder } from '../data/java-hash-order.ts';
 import type { ValidatedSection } from './config-values.ts';
 import type { OptionDeclarations, OptionResult } from './option.ts';
 import { validateOptions, type RawConfig } from './parse.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
-import { connectorOptionsFor, type ConnectorSurroundings } from './plugin-options.ts';
+import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
 
 const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind; readonly type: string }[] = [
   { option: 'key.converter', kind: 'converter', type: 'key' },
@@ -30,7 +31,7 @@ function visibleResults(declarations: OptionDeclarations, results: readonly Opti
   return results.filter(({ name }) => declarations[name]?.internal !== true);
 }
 
-/** Messages of this section name keys without their prefix, as the converter itself does. */
+/** In the order of Java's map. Messages of this section name keys without their prefix, as the converter itself does. */
 function converterSection(
   { option, kind, type }: (typeof CONVERTERS)[number],
   config: RawConfig,
@@ -38,7 +39,7 @@ function converterSection(
 ): ValidatedSection[] {
   const className = config[option];
   const plugin = className === undefined || className === null ? undefined : plugins.tryFind(kind, className.trim());
-  if (plugin === undefined) return [];
+  if (plugin === undefined || converterMismatch(option, kind, config, plugins) !== undefined) return [];
   const prefix = `${option}.`;
   const given = Object.entries(config).filter(([key]) => key.startsWith(prefix));
   const sub = Object.fromEntries(given.map(([key, value]) => [key.slice(prefix.length), value]));
@@ -50,5 +51,6 @@ function converterSection(
     ]),
   );
   const results = validateOptions(Object.fromEntries(shown), { ...sub, 'converter.type': type });
-  return [{ declarations, results: results.map((result) => ({ ...result, name: `${prefix}${result.name}` })) }];
+  const byName = new Map(results.map((result) => [result.name, { ...result, name: `${prefix}${result.name}` }]));
+  return [{ declarations, results: javaHashMapOrder([...byName.keys()]).flatMap((name) => byName.get(name) ?? []) }];
 }

@@ -27,7 +27,7 @@ export function overrideSections(
     .filter((kind) => used[kind])
     .map((kind) => {
       const prefix = `${kind}.override.`;
-      const given = Object.entries(config).filter(([name]) => name.startsWith(prefix));
+      const given = Object.entries(config).filter(([name]) => name.startsWith(prefix) && name !== prefix);
       const known = clientDefinitions(kind);
       const declarations: Record<string, OptionDeclarations[string]> = {};
       const results = given.map(([name, raw]) => {

@@ -41,15 +41,29 @@ export function classFinder(plugins: PluginChoices): ClassFinder {
   return (name, option) => {
     const kind = kindOfOption(option);
     if (kind === undefined) return name;
-    const found = plugins.tryFind(kind, name);
-    if (found !== undefined) return found.className;
-    return isKnownClass(plugins, name) || innerClasses(plugins, kind, name).length > 0 ? name : undefined;
+    for (const candidate of [kind, ...KINDS]) {
+      const found = plugins.tryFind(candidate, name);
+      if (found !== undefined) return found.className;
+    }
+    return innerClasses(plugins, kind, name).length > 0 ? name : undefined;
   };
 }
 
-function isKnownClass(plugins: PluginChoices, className: string): boolean {
-  const kinds = Object.keys(INTERFACES) as ChoiceKind[];
-  return kinds.some((kind) => plugins.ofType(kind).some((plugin) => plugin.className === className));
+const KINDS = Object.keys(INTERFACES) as readonly ChoiceKind[];
+
+/** As Java lists them: once for each kind of plugin that the class is. */
+function versionsOf(plugins: PluginChoices, className: string): string[] {
+  return KINDS.flatMap((kind) => plugins.ofType(kind))
+    .filter((plugin) => plugin.className === className)
+    .map(({ version }) => version);
+}
+
+/** Why a plugin does not answer to a wanted version or range; `undefined` when it does. */
+export function versionMismatch(plugins: PluginChoices, plugin: PluginChoice, wanted: string): string | undefined {
+  const range = parseVersionRange(wanted);
+  if (range === undefined || range.includes(plugin.version)) return undefined;
+  const versions = versionsOf(plugins, plugin.className).join(', ');
+  return `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${versions}]`;
 }
 
 /** `Cast$Key` and `Cast$Value` of `Cast`, which is no plugin itself. */
@@ -87,17 +101,14 @@ export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, opti
 }
 
 /** A version or range that the installed plugin is in. */
-export function installedVersion(plugin: PluginChoice | undefined): Validator {
+export function installedVersion(plugins: PluginChoices, plugin: PluginChoice | undefined): Validator {
   return {
     text: '',
     check(name, value) {
       if (typeof value !== 'string') return undefined;
-      const range = parseVersionRange(value);
-      if (range === undefined) return { message: `Invalid version range for ${name}: ${value}` };
-      if (plugin === undefined || range.includes(plugin.version)) return undefined;
-      return {
-        message: `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${plugin.version}]`,
-      };
+      if (parseVersionRange(value) === undefined) return { message: `Invalid version range for ${name}: ${value}` };
+      const message = plugin === undefined ? undefined : versionMismatch(plugins, plugin, value);
+      return message === undefined ? undefined : { message };
     },
   };
 }

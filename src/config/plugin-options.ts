@@ -6,6 +6,7 @@ import {
   kindMismatch,
   recommendClasses,
   recommendVersions,
+  versionMismatch,
   type ChoiceKind,
   type PluginChoice,
   type PluginChoices,
@@ -51,15 +52,29 @@ function converterOptions(
   if (declared === undefined) return {};
   const byDefault = converterConfig[option] ?? null;
   const chosen = plugins.tryFind(kind, (config[option] ?? byDefault ?? '').trim());
+  const ofKind = classOfKind(plugins, kind, declared.validator?.text ?? '');
+  const mismatch = converterMismatch(option, kind, config, plugins);
   return {
     [option]: {
       ...declared,
       default: byDefault === null ? null : (plugins.tryFind(kind, byDefault)?.className ?? byDefault),
       recommender: recommendClasses(plugins, kind),
-      validator: classOfKind(plugins, kind, declared.validator?.text ?? ''),
+      validator: mismatch === undefined ? ofKind : { ...ofKind, check: () => ({ message: mismatch }) },
     },
     ...versionOption(base, kind, option, chosen, plugins),
   };
+}
+
+/** What is wrong with the version wanted of a converter that the connector names itself; its options are not known then. */
+export function converterMismatch(
+  option: string,
+  kind: ChoiceKind,
+  config: RawConfig,
+  plugins: PluginChoices,
+): string | undefined {
+  const plugin = plugins.tryFind(kind, (config[option] ?? '').trim());
+  const wanted = config[`${option}.plugin.version`] ?? '';
+  return plugin === undefined || wanted === '' ? undefined : versionMismatch(plugins, plugin, wanted);
 }
 
 /** `<option>.plugin.version` (`connector.plugin.version` of `connector.class`), with the installed version as default. */
@@ -77,7 +92,7 @@ function versionOption(
     [name]: {
       ...declared,
       default: chosen?.version ?? null,
-      validator: installedVersion(chosen),
+      validator: installedVersion(plugins, chosen),
       recommender: recommendVersions(plugins, kind, option),
     },
   };
@@ -136,7 +151,12 @@ function optionsOfAlias(
   const group = `${familyGroup}: ${alias}`;
   const className = (config[`${prefix}type`] ?? '').trim();
   const plugin = className === '' ? undefined : plugins.tryFind(kind, className);
-  const own = plugin === undefined ? {} : { ...plugin.options, ...(family === 'transforms' ? CONDITION : {}) };
+  const wanted = config[`${prefix}plugin.version`] ?? '';
+  const mismatch = plugin === undefined || wanted === '' ? undefined : versionMismatch(plugins, plugin, wanted);
+  const isKnown = plugin !== undefined && mismatch === undefined;
+  const own = isKnown ? { ...plugin.options, ...(family === 'transforms' ? CONDITION : {}) } : {};
+  const ofKind = classOfKind(plugins, kind, '');
+  const ofVersion = mismatch === undefined ? ofKind : { ...ofKind, check: () => ({ message: mismatch }) };
   return {
     [`${prefix}type`]: {
       type: 'CLASS',
@@ -146,7 +166,7 @@ function optionsOfAlias(
       order: 0,
       width: 'LONG',
       displayName: `${noun} type for ${alias}`,
-      validator: aliasType(alias, noun, prefix, config, classOfKind(plugins, kind, '')),
+      validator: aliasType(alias, noun, prefix, config, ofVersion),
       recommender: recommendClasses(plugins, kind),
     },
     [`${prefix}plugin.version`]: {
@@ -158,7 +178,7 @@ function optionsOfAlias(
       order: 1,
       width: 'LONG',
       displayName: `${noun} version for ${alias}`,
-      validator: installedVersion(plugin),
+      validator: installedVersion(plugins, plugin),
       recommender: { ...recommendVersions(plugins, kind, `${prefix}type`), visible: () => true },
     },
     ...embedded(prefix, group, 2, own),

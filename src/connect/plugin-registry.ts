@@ -92,9 +92,9 @@ function isOfType(plugin: Plugin, type: PluginType): boolean {
   return type === 'connector' ? plugin.type === 'sink' || plugin.type === 'source' : plugin.type === type;
 }
 
-/** `ReplaceField$Value` of `org.x.ReplaceField$Value`. */
-function simpleName(className: string): string {
-  return className.slice(className.lastIndexOf('.') + 1);
+/** Inner classes (`org.x.ReplaceField$Value`) have none: in Java they would all be `Key` and `Value`. */
+function simpleName(className: string): string | undefined {
+  return className.includes('$') ? undefined : className.slice(className.lastIndexOf('.') + 1);
 }
 
 function describe(plugin: Plugin): string {

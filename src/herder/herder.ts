@@ -16,6 +16,7 @@ import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from './serial-queue.ts';
+import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
@@ -35,6 +36,8 @@ export interface HerderParts {
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
   readonly taskStopTimeoutMs: number;
+  /** Of a distributed worker. */
+  readonly sessionKeys: SessionKeySettings | undefined;
   readonly logger: Logger;
 }
 
@@ -57,6 +60,7 @@ export class Herder implements ConfigListener {
   readonly #parts: HerderParts;
   readonly #connectors: ConnectorHost;
   readonly #tasks: TaskHost;
+  readonly #sessionKeys: SessionKeys | undefined;
   readonly #statusWriter: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
   /** Requests that change the config store, one after the other. */
@@ -71,7 +75,8 @@ export class Herder implements ConfigListener {
   constructor(parts: HerderParts) {
     this.#parts = parts;
     this.directory = new ConnectorDirectory(parts.configs, parts.statuses, parts.plugins);
-    const { logger } = parts;
+    const { logger, sessionKeys } = parts;
+    this.#sessionKeys = sessionKeys && new SessionKeys(parts.configs, sessionKeys, logger);
     this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#tasks = new TaskHost(parts.taskFactory, (event) => this.#onTaskEvent(event), logger);
     this.#statusWriter = new StatusWriter(
@@ -105,6 +110,7 @@ export class Herder implements ConfigListener {
     await this.stage.during('reading to the end of internal topics', () =>
       Promise.all([configs.start(this), statuses.start(), offsets.start()]),
     );
+    if (this.#parts.placement.isLeader) await this.#sessionKeys?.keep();
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#reconcile(name);
@@ -118,6 +124,7 @@ export class Herder implements ConfigListener {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#ready = false;
+    this.#sessionKeys?.stop();
     const all = [...this.#supervisors.values()];
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
     await this.#statusWriter.flush();
@@ -137,25 +144,33 @@ export class Herder implements ConfigListener {
     config: ConnectorConfig,
     options: { readonly replace: boolean; readonly initialState?: TargetState | undefined },
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
+    let tasks: readonly TaskId[] = [];
     const created = await this.#changeConfig(name, async () => {
       const isNew = this.#parts.configs.connector(name) === undefined;
+      if (!isNew) ({ tasks } = this.directory.info(name));
       if (!isNew && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
       await this.#parts.configs.putConnector(name, config, options.initialState);
       return isNew;
     });
-    const info = this.directory.info(name);
-    // A distributed worker answers before tasks are made, a standalone one after (reference/kafka-connect.md 1.4, 6).
-    return { created, info: created && this.#parts.mode === 'distributed' ? { ...info, tasks: [] } : info };
+    return { created, info: this.#changedInfo(name, tasks) };
   }
 
   /** As `putConnector`, when the configuration is still `base` (as `connectorConfig` gave it); else `undefined`. */
   async changeConfig(name: string, base: ConnectorConfig, config: ConnectorConfig): Promise<ConnectorInfo | undefined> {
+    let tasks: readonly TaskId[] = [];
     const changed = await this.#changeConfig(name, async () => {
+      ({ tasks } = this.directory.info(name));
       if (this.directory.require(name).config !== base) return false;
       await this.#parts.configs.putConnector(name, config);
       return true;
     });
-    return changed ? this.directory.info(name) : undefined;
+    return changed ? this.#changedInfo(name, tasks) : undefined;
+  }
+
+  /** A distributed worker answers with the tasks there were before the change, a standalone one with those made after. */
+  #changedInfo(name: string, before: readonly TaskId[]): ConnectorInfo {
+    const info = this.directory.info(name);
+    return this.#parts.mode === 'distributed' ? { ...info, tasks: before } : info;
   }
 
   /** What another worker's connector came to: the task configurations of a connector, for the leader to write. */

@@ -77,6 +77,11 @@ function flatMap(given: JsonObject | null): SourceCoordinates | null {
       const kind = value instanceof Map ? 'MAP' : 'ARRAY';
       throw refused(`Offsets may only contain primitive types as values, but field ${field} contains ${kind}`);
     }
+    if (typeof value === 'bigint' && BigInt.asIntN(64, value) !== value) {
+      throw refused(
+        `Offsets may only contain primitive types as values, but field ${field} contains class java.math.BigInteger`,
+      );
+    }
     coordinates[field] = typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value;
   }
   return coordinates;

@@ -11,7 +11,7 @@ export function sinkConflicts(
   const topics = listEntries(config['topics']);
   const regex = text('topics.regex');
   const results = [
-    ...topicConflicts(topics, regex),
+    ...topicConflicts(text('topics'), regex),
     ...deadLetterConflicts(text('errors.deadletterqueue.topic.name'), topics, regex),
   ];
   const group = config['consumer.override.group.id'];
@@ -26,10 +26,10 @@ export function sinkConflicts(
   return results;
 }
 
-function topicConflicts(topics: readonly string[], regex: string): OptionResult[] {
+function topicConflicts(topics: string, regex: string): OptionResult[] {
   let message = '';
-  if (topics.length === 0 && regex === '') message = 'Must configure one of topics or topics.regex';
-  if (topics.length > 0 && regex !== '') {
+  if (topics === '' && regex === '') message = 'Must configure one of topics or topics.regex';
+  if (topics !== '' && regex !== '') {
     message = 'topics and topics.regex are mutually exclusive options, but both are set.';
   }
   return message === '' ? [] : ['topics', 'topics.regex'].map((name) => problem(name, message));

@@ -10,6 +10,7 @@ import { javaHashMapOrder } from '../data/java-hash-order.ts';
 import { RequestError } from '../errors.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
+import { sourceConflicts } from './source-conflicts.ts';
 
 /** A configuration before validation: JSON `null` may still be in it. */
 export type RawConnectorConfig = Readonly<Record<string, string | null>>;
@@ -42,14 +43,11 @@ export class ConnectorValidation {
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
   async validateFor(pluginName: string, config: RawConnectorConfig, stage = new StageTracker()): Promise<ConfigInfos> {
-    const plugin = this.#pluginOf(config);
-    if (this.plugins.tryFind('connector', pluginName) !== plugin) {
-      throw new RequestError(
-        400,
-        `Included connector type ${String(config['connector.class'])} does not match request type ${pluginName}`,
-      );
+    const className = config['connector.class'] ?? null;
+    if (className !== null && !withoutSuffix(className).endsWith(withoutSuffix(pluginName))) {
+      throw new RequestError(400, `Included connector type ${className} does not match request type ${pluginName}`);
     }
-    return this.#validate(plugin, config, stage);
+    return this.#validate(this.#pluginOf(config), config, stage);
   }
 
   /** The configuration, now without nulls, or a RequestError with Connect's list of what is wrong. */
@@ -64,7 +62,7 @@ export class ConnectorValidation {
     const { plugins, converterConfig, workerGroupId, overridePolicy, topicCreationEnabled } = this.#parts;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings);
-    const more = plugin.type === 'sink' ? [...sinkConflicts(config, workerGroupId)] : [];
+    const more = conflicts(plugin.type, config, workerGroupId);
     const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
     if (plugin.validate !== undefined && ownAreFine) {
       const asked = plugin.validate(withoutNulls(config));
@@ -85,6 +83,21 @@ export class ConnectorValidation {
     if (className === undefined || className === null) throw new RequestError(400, noType(config));
     return this.plugins.find('connector', className);
   }
+}
+
+/** As ConnectorPluginsResource compares names: by their ends, whatever is installed. */
+function withoutSuffix(name: string): string {
+  return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
+}
+
+/** `workerGroupId` is a distributed worker's alone. */
+function conflicts(
+  type: 'sink' | 'source',
+  config: RawConnectorConfig,
+  workerGroupId: string | undefined,
+): OptionResult[] {
+  if (type === 'sink') return sinkConflicts(config, workerGroupId);
+  return workerGroupId === undefined ? [] : sourceConflicts(config);
 }
 
 /** Adds errors to the results of their keys; what has no result of its own is left over. */
@@ -118,7 +131,7 @@ function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
 
 /** In the order of Java's map; what a key says to be a secret stays one. */
 function noType(config: RawConnectorConfig): string {
-  const entries = javaHashMapOrder(Object.keys(config)).map((key) => {
+  const entries = javaHashMapOrder(Object.keys(config), 'copy').map((key) => {
     const value = SECRET_KEY.test(key) ? new Password('').toString() : String(config[key]);
     return `${key}=${value}`;
   });

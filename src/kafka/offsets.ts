@@ -48,7 +48,8 @@ export async function commitOffsets(
 
 /**
  * One attempt at taking committed offsets away (OffsetDelete, Kafka 2.4). Partitions without one are passed over, as is a
- * group that does not exist; topics that a member is subscribed to are refused (GROUP_SUBSCRIBED_TO_TOPIC).
+ * group that does not exist; partitions that do not exist are refused (UNKNOWN_TOPIC_OR_PARTITION), and topics that a member
+ * is subscribed to (GROUP_SUBSCRIBED_TO_TOPIC).
  */
 export async function deleteCommitted(
   cluster: Cluster,
@@ -65,7 +66,7 @@ export async function deleteCommitted(
   if (answer.errorCode === ErrorCode.groupIdNotFound) return;
   checkGroupCode(cluster, groupId, answer.errorCode);
   for (const { topic, partition, errorCode } of answer.partitions) {
-    if (errorCode === ErrorCode.none || errorCode === ErrorCode.unknownTopicOrPartition) continue;
+    if (errorCode === ErrorCode.none) continue;
     throw KafkaError.ofCode(errorCode, `Offset of group ${groupId} for ${topic}-${String(partition)}`);
   }
 }

@@ -9,6 +9,7 @@ const LEVELS = {
   INFO: 'info',
   DEBUG: 'debug',
   TRACE: 'trace',
+  ALL: 'trace',
 } as const;
 
 export type LogLevel = keyof typeof LEVELS;
@@ -26,7 +27,7 @@ export const LOGGER_FIELD = 'logger';
 
 /** Any case; `undefined` when it is none. */
 export function parseLogLevel(text: string): LogLevel | undefined {
-  const name = text.toUpperCase();
+  const name = text.trim().toUpperCase();
   return name in LEVELS ? (name as LogLevel) : undefined;
 }
 
@@ -61,13 +62,12 @@ export class LogLevels {
     return this.#known.has(known) ? this.#effective(known) : undefined;
   }
 
-  /** Sets a logger and all below it that there are; returns the names of those it changed, sorted. */
+  /** Sets a logger and all whose names begin with its name; returns the names of those it changed, sorted. */
   set(name: string, level: LogLevel): string[] {
     const namespace = internalName(name);
     this.#known.add(namespace);
-    const below = [...this.#known].filter(
-      (known) => known === namespace || namespace === ROOT || known.startsWith(`${namespace}.`),
-    );
+    // Java compares the beginnings of names, not their dotted parts.
+    const below = [...this.#known].filter((known) => namespace === ROOT || known.startsWith(namespace));
     const changed = below.filter((known) => this.#effective(known).level !== level);
     const lastModifiedMs = Date.now();
     for (const known of changed) this.#explicit.set(known, { level, lastModifiedMs });

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type Koa from 'koa';
+import type { RequestState } from './cross-origin.ts';
 
 /** Users and what their passwords come to. */
 export type Credentials = ReadonlyMap<string, Buffer>;
@@ -19,7 +20,8 @@ export function credentials(users: Readonly<Record<string, string>>): Credential
 export function basicAuth(known: Credentials): Koa.Middleware {
   return async (context, next) => {
     const isInternal = INTERNAL.some(({ method, path }) => method === context.method && path.test(context.path));
-    if (isInternal || isKnown(known, context.get('Authorization'))) {
+    const { isPreflight = false }: RequestState = context.state;
+    if (isInternal || isPreflight || isKnown(known, context.get('Authorization'))) {
       await next();
       return;
     }

@@ -1,6 +1,7 @@
 import { shownDefinitions } from '../config/config-values.ts';
 import { sinkConnectorOptions, sourceConnectorOptions } from '../config/connector-options.ts';
 import type { OptionDeclarations } from '../config/option.ts';
+import { versionMismatch } from '../config/plugin-choices.ts';
 import { parseVersionRange } from '../config/version-range.ts';
 import type { Plugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
@@ -36,14 +37,12 @@ export const connectorPluginsResource: Resource = (router, { validation }) => {
 function findPlugin(plugins: PluginRegistry, name: string, version: string | undefined): Plugin {
   const plugin = plugins.tryFindAny(name);
   if (plugin === undefined) throw new RequestError(404, `Unknown plugin ${name}.`);
-  if (version === undefined || version === '' || version === 'latest') return plugin;
-  const range = parseVersionRange(version);
-  if (range === undefined) throw new RequestError(400, `Invalid version specification: ${version}`);
-  if (range.includes(plugin.version)) return plugin;
-  throw new RequestError(
-    400,
-    `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${plugin.version}]`,
-  );
+  if (version === undefined || version === 'latest') return plugin;
+  if (parseVersionRange(version) === undefined)
+    throw new RequestError(400, `Invalid version specification: ${version}`);
+  const mismatch = versionMismatch(plugins, plugin, version);
+  if (mismatch !== undefined) throw new RequestError(400, mismatch);
+  return plugin;
 }
 
 const VERSION_OPTION = 'connector.plugin.version';

@@ -5,6 +5,7 @@ import type { ConnectorInfo } from '../herder/connector-directory.ts';
 import type { Herder } from '../herder/herder.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { StageTracker } from '../observe/stage.ts';
+import { HttpError } from './error-mapping.ts';
 import { readConfig, readCreateConnector, type ConfigBody } from './request-body.ts';
 import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
 import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
@@ -158,6 +159,6 @@ function parseInitialState(text: string | undefined): TargetState | undefined {
 function taskId(context: Context) {
   const text = pathName(context, 'task');
   const task = Number(text);
-  if (!/^-?\d+$/.test(text) || !Number.isSafeInteger(task)) throw new RequestError(404, 'HTTP 404 Not Found');
+  if (!/^[+-]?\d+$/.test(text) || task !== (task | 0)) throw new HttpError(404);
   return { connector: pathName(context, 'connector'), task };
 }

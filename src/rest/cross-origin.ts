@@ -1,4 +1,5 @@
 import type Koa from 'koa';
+import { javaRegexMatcher } from '../data/java-regex.ts';
 
 export interface CrossOrigin {
   /** `access.control.allow.origin`: `*`, or origins (or patterns of them) separated by commas; empty: nothing is allowed. */
@@ -9,9 +10,16 @@ export interface CrossOrigin {
 
 const DEFAULT_METHODS = 'GET,POST,HEAD';
 const PREFLIGHT_MAX_AGE_S = '60';
-const ALLOWED_HEADERS = 'Content-Type,Accept,Authorization,X-Requested-With,Origin';
+/** Beyond Jetty's `Content-Type`: what a browser needs in order to log in. */
+const ALLOWED_HEADERS = 'Content-Type,Authorization';
 
-/** Tells browsers from which origins and with which methods they may call; a preflight is answered at once. */
+/** What is found out about a request on its way, for those who see it later. */
+export interface RequestState {
+  /** A browser's question before the real request, from an origin that may ask; it bears no credentials. */
+  isPreflight?: boolean;
+}
+
+/** Tells browsers from which origins and with which methods they may call. */
 export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
   const isAllowed = originTest(origins);
   const allowedMethods = entries(methods).join(',') || DEFAULT_METHODS;
@@ -19,29 +27,34 @@ export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
     const origin = context.get('Origin');
     context.vary('Origin');
     const isPreflight = context.method === 'OPTIONS' && context.get('Access-Control-Request-Method') !== '';
-    const isFromAllowed = origin !== '' && isAllowed(origin);
-    if (isFromAllowed) context.set('Access-Control-Allow-Origin', origin);
-    if (!isFromAllowed || !isPreflight) {
-      await next();
-      return;
+    if (origin !== '' && isAllowed(origin)) {
+      context.set('Access-Control-Allow-Origin', origin);
+      if (isPreflight) {
+        const state: RequestState = context.state;
+        state.isPreflight = true;
+        context.set({
+          'Access-Control-Allow-Methods': allowedMethods,
+          'Access-Control-Allow-Headers': ALLOWED_HEADERS,
+          'Access-Control-Max-Age': PREFLIGHT_MAX_AGE_S,
+        });
+      }
     }
-    context.set({
-      'Access-Control-Allow-Methods': allowedMethods,
-      'Access-Control-Allow-Headers': ALLOWED_HEADERS,
-      'Access-Control-Max-Age': PREFLIGHT_MAX_AGE_S,
-    });
-    context.status = 200;
-    context.body = '';
+    await next();
   };
 }
 
-/** An entry is an origin, or one with `*` for any part of it (`https://*.example.org`). */
+/**
+ * An entry is an origin, one with `*` for any part of it (`https://*.example.org`), or a regular expression. Plain origins
+ * are compared as they are: as an expression, as Jetty takes them, `a.example` would let `a-example` in.
+ */
 function originTest(origins: string): (origin: string) => boolean {
-  const patterns = entries(origins).map((entry) => {
-    const parts = entry.split('*').map((part) => part.replace(/[.+?^${}()|[\]\\]/g, '\\$&'));
-    return new RegExp(`^${parts.join('.*')}$`, 'i');
+  const tests = entries(origins).map((entry) => {
+    if (/[\\^$()[\]{}|+?]|\.\*/.test(entry)) return javaRegexMatcher(`(?i)${entry}`);
+    const parts = entry.split('*').map((part) => part.replaceAll('.', '\\.'));
+    const pattern = new RegExp(`^${parts.join('.*')}$`, 'i');
+    return (origin: string) => pattern.test(origin);
   });
-  return (origin) => patterns.some((pattern) => pattern.test(origin));
+  return (origin) => tests.some((test) => test(origin));
 }
 
 function entries(list: string): string[] {

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { plainJsonConverter } from '../connect/plain-json.ts';
+import { JsonScanner } from '../connect/converters/json-text.ts';
 import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 
@@ -26,9 +26,15 @@ export async function readOffsets(request: IncomingMessage): Promise<OffsetChang
     known: ['offsets'],
   });
   if ((body.offsets ?? []).length === 0) return [];
-  const exact = plainJsonConverter.toConnectData('', Buffer.from(text)).value as ReadonlyMap<string, JsonObject[]>;
+  const exact = new JsonScanner<bigint | number>(text.replace(/^\ufeff/, ''), readNumber).readValue() as Body;
   return (exact.get('offsets') ?? []).map((entry) => ({
     partition: (entry.get('partition') ?? null) as JsonObject | null,
     offset: (entry.get('offset') ?? null) as JsonObject | null,
   }));
+}
+
+type Body = ReadonlyMap<string, JsonObject[]>;
+
+function readNumber(text: string, integral: boolean): bigint | number {
+  return integral ? BigInt(text) : Number(text);
 }

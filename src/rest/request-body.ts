@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { RequestError } from '../errors.ts';
+import { JsonScanner, type JsonTree } from '../connect/converters/json-text.ts';
+import { RequestError, toError } from '../errors.ts';
 import { HttpError } from './error-mapping.ts';
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -16,11 +17,12 @@ export interface CreateConnectorBody {
 
 export const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 
-type Scalars = Record<string, string | number | boolean | null>;
+/** Numbers come as text, see `parseJson`. */
+type Scalars = Record<string, string | boolean | null>;
 
 const SCALAR_MAP = {
   type: 'object',
-  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+  additionalProperties: { type: ['string', 'boolean', 'null'] },
 } as const;
 
 const isConfig = ajv.compile<Scalars>(SCALAR_MAP);
@@ -28,13 +30,13 @@ const isConfig = ajv.compile<Scalars>(SCALAR_MAP);
 const isTaskConfigs = ajv.compile<Scalars[]>({ type: 'array', items: SCALAR_MAP });
 
 const isCreateConnector = ajv.compile<{
-  name?: string | number | boolean | null;
+  name?: string | boolean | null;
   config?: Scalars | null;
   initial_state?: string | null;
 }>({
   type: 'object',
   properties: {
-    name: { type: ['string', 'number', 'boolean', 'null'] },
+    name: { type: ['string', 'boolean', 'null'] },
     config: { ...SCALAR_MAP, type: ['object', 'null'] },
     initial_state: { type: ['string', 'null'] },
   },
@@ -82,7 +84,7 @@ function asConfig(map: Scalars): ConfigBody {
 /** Answers 415 unless the body is said to be JSON (curl's `-d` alone says it is a form). */
 export async function readJsonText(request: IncomingMessage): Promise<{ text: string; parsed: unknown }> {
   const contentType = request.headers['content-type'] ?? '';
-  if (!/^application\/(?:[\w.+-]+\+)?json\s*(?:;|$)/i.test(contentType)) throw new HttpError(415);
+  if (!/^application\/json\s*(?:;|$)/i.test(contentType)) throw new HttpError(415);
   const text = (await readBytes(request)).toString();
   return { text, parsed: parseJson(text) };
 }
@@ -100,11 +102,21 @@ export async function readBytes(request: IncomingMessage): Promise<Buffer> {
 
 function parseJson(text: string): unknown {
   if (text.trim() === '') throw new RequestError(400, 'The request has no body; JSON is needed');
+  const scanner = new JsonScanner(text.replace(/^\ufeff/, ''), (number) => number);
   try {
-    return JSON.parse(text);
+    const tree = scanner.readValue();
+    if (scanner.hasMore()) throw new Error('there is more after the first value');
+    return plain(tree);
   } catch (error) {
-    throw new RequestError(400, `The request body is not JSON: ${error instanceof Error ? error.message : ''}`);
+    throw new RequestError(400, `The request body is not JSON: ${toError(error).message}`);
   }
+}
+
+/** Objects and arrays; numbers are left as the text they were written in, every digit of it. */
+function plain(tree: JsonTree<string>): unknown {
+  if (Array.isArray(tree)) return tree.map(plain);
+  if (tree instanceof Map) return Object.fromEntries([...tree].map(([key, value]) => [key, plain(value)]));
+  return tree;
 }
 
 /** Answers 400 with what is wrong about a body that is not of this form. */

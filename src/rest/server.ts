@@ -84,7 +84,7 @@ export class RestServer {
 }
 
 function requestListener(resources: readonly Resource[], parts: ResourceParts, settings: RestSettings) {
-  const router = new Router();
+  const router = new Router({ sensitive: true });
   for (const resource of resources) resource(router, parts);
   const app = new Koa();
   app.silent = true;
@@ -154,14 +154,15 @@ function negotiation(router: Router): Koa.Middleware {
     if (methods.length > 0) {
       const allow = [...methods, 'OPTIONS'].join(',');
       if (context.method === 'OPTIONS') {
+        const asText = context.accepts('text/plain', 'application/json') === 'text/plain';
         context.status = 200;
-        context.set({ Allow: allow, 'Content-Type': 'text/plain' });
-        context.body = allow;
+        context.body = asText ? allow.replaceAll(',', ', ') : '';
+        context.set({ Allow: allow, 'Content-Type': asText ? 'text/plain' : 'application/json' });
         return;
       }
       if (pathAndMethod.length === 0) throw new HttpError(405, { Allow: allow });
+      if (context.accepts('application/json') === false) throw new HttpError(406);
     }
-    if (context.accepts('application/json') === false) throw new HttpError(406);
     await next();
   };
 }

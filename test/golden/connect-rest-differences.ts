@@ -1,7 +1,7 @@
 /** Steps of the recorded scenarios that this worker answers otherwise on purpose: `scenario/step`, and why. */
 export const CONNECT_REST_DIFFERENCES: Readonly<Record<string, string>> = {
   'invalid-configs/null-value':
-    'JSON null for a known key is refused (400, with the text Java has for unknown keys); Java stores it, even for required keys',
+    'JSON null is refused at every key (400); Java takes it for keys it knows, and the connector then fails with a null pointer',
   'validate-sink/null-values': 'the same in a validation: null is an error at every key, not at unknown ones alone',
   'lifecycle/stopped-task-restart':
     'a stopped connector has no task to restart: 404, where Java answers 409 as if waiting would help',

@@ -179,5 +179,7 @@ export const configRecord = {
     JSON.stringify({ state: state === 'STARTED' ? 'STARTED' : 'PAUSED', 'state.v2': state }),
   restart: (request: RestartRequest) =>
     JSON.stringify({ 'include-tasks': request.includeTasks, 'only-failed': request.onlyFailed }),
+  sessionKey: ({ key, algorithm, createdAtMs }: SessionKey) =>
+    JSON.stringify({ key, algorithm, 'creation-timestamp': createdAtMs }),
   loggerLevel: (level: string) => JSON.stringify({ level }),
 };

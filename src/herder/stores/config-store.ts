@@ -86,6 +86,10 @@ export class ConfigStore {
     await this.#write([{ key: `logger-cluster-${logger}`, value: configRecord.loggerLevel(level) }]);
   }
 
+  async putSessionKey(key: SessionKey): Promise<void> {
+    await this.#write([{ key: 'session-key', value: configRecord.sessionKey(key) }]);
+  }
+
   get sessionKey(): SessionKey | undefined {
     return this.#records.sessionKey;
   }
