@@ -1,0 +1,106 @@
+import { ConfigError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
+import type { ConfigProvider, ProvidedValues } from './config-provider.ts';
+import { hasVariables, replaceVariables, variablesOf, type Variable } from './variables.ts';
+
+/** A configuration with the values that its variables stand for. */
+export interface ResolvedConfig<C> {
+  readonly config: C;
+  /** When the first value expires, counted from now; absent: none does. */
+  readonly ttlMs: number | undefined;
+  /** The values that were put in, by the variable as it stands in the configuration. */
+  readonly values: ReadonlyMap<string, string>;
+}
+
+type Lookups = ReadonlyMap<string, ReadonlyMap<string, ReadonlyMap<string, string>>>;
+
+/**
+ * Puts values in the place of variables (org.apache.kafka.common.config.ConfigTransformer): one pass over each value, every
+ * path of a provider asked for once. Variables of unknown providers, and keys that a provider does not have, stay as they are.
+ * Whatever is put into a value is a secret from then on.
+ */
+export class ConfigResolver {
+  readonly #providers: ReadonlyMap<string, ConfigProvider>;
+  readonly #secrets: SecretMask;
+  readonly #logger: Logger;
+  readonly #isSecret: (key: string) => boolean;
+
+  /** `isSecret` excepts values of some keys from being secrets. */
+  constructor(
+    providers: ReadonlyMap<string, ConfigProvider>,
+    secrets: SecretMask,
+    logger: Logger,
+    isSecret: (key: string) => boolean = () => true,
+  ) {
+    this.#providers = providers;
+    this.#secrets = secrets;
+    this.#logger = logger;
+    this.#isSecret = isSecret;
+  }
+
+  /** Rejects with the provider's ConfigError when it cannot look anything up. */
+  async resolve<C extends Readonly<Record<string, string | null>>>(config: C): Promise<ResolvedConfig<C>> {
+    const variables = Object.values(config).flatMap((value) => this.#known(value));
+    if (variables.length === 0) return { config, ttlMs: undefined, values: new Map() };
+    const { lookups, ttlMs } = await this.#lookUp(variables);
+    const values = new Map<string, string>();
+    const lookup = (variable: Variable): string | undefined => {
+      const value = lookups.get(variable.provider)?.get(variable.path)?.get(variable.key);
+      if (value !== undefined) values.set(variable.text, value);
+      return value;
+    };
+    const entries = Object.entries(config).map(([key, value]) => {
+      if (value === null || !hasVariables(value)) return [key, value];
+      const resolved = replaceVariables(value, lookup);
+      this.#note(key, value, resolved, values);
+      return [key, resolved];
+    });
+    return { config: Object.fromEntries(entries) as C, ttlMs, values };
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#providers.values()].map(async (provider) => provider.close?.()));
+  }
+
+  #known(value: string | null): Variable[] {
+    return value === null ? [] : variablesOf(value).filter(({ provider }) => this.#providers.has(provider));
+  }
+
+  async #lookUp(variables: readonly Variable[]): Promise<{ lookups: Lookups; ttlMs: number | undefined }> {
+    const wanted = new Map<string, { provider: string; path: string; keys: Set<string> }>();
+    for (const { provider, path, key } of variables) {
+      const id = JSON.stringify([provider, path]);
+      const known = wanted.get(id) ?? { provider, path, keys: new Set<string>() };
+      wanted.set(id, known);
+      known.keys.add(key);
+    }
+    const lookups = new Map<string, Map<string, ReadonlyMap<string, string>>>();
+    let ttlMs: number | undefined;
+    for (const { provider, path, keys } of wanted.values()) {
+      const provided = await this.#ask(provider, path, keys);
+      const paths = lookups.get(provider) ?? new Map<string, ReadonlyMap<string, string>>();
+      lookups.set(provider, paths.set(path, provided.values));
+      if (provided.ttlMs !== undefined) ttlMs = Math.min(ttlMs ?? Infinity, provided.ttlMs);
+    }
+    return { lookups, ttlMs };
+  }
+
+  async #ask(name: string, path: string, keys: ReadonlySet<string>): Promise<ProvidedValues> {
+    try {
+      return (await this.#providers.get(name)?.get(path, keys)) ?? { values: new Map() };
+    } catch (error) {
+      if (error instanceof ConfigError) throw error;
+      throw new ConfigError(`The config provider ${name} could not be asked for ${path}`, { cause: error });
+    }
+  }
+
+  #note(key: string, value: string, resolved: string, found: ReadonlyMap<string, string>): void {
+    for (const { text } of this.#known(value)) {
+      const part = found.get(text);
+      if (part === undefined) this.#logger.warn(`${text} in ${key} has no value and stays as it is`);
+      else if (this.#isSecret(key)) this.#secrets.add(part);
+    }
+    if (resolved !== value && this.#isSecret(key)) this.#secrets.add(resolved);
+  }
+}

@@ -1,0 +1,47 @@
+import { ConfigError, toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { listEntries } from '../list-text.ts';
+import { withPrefix, type Properties } from '../worker-config.ts';
+import type { ConfigProvider, ConfigProviderPlugin } from './config-provider.ts';
+
+/** Finds a provider's class; `undefined` when there is none of that name. */
+export type ProviderFinder = (className: string) => Promise<ConfigProviderPlugin | undefined>;
+
+/**
+ * The providers that `config.providers` names, by name, set up by `config.providers.<name>.class` and `.param.…`. A name
+ * without a class is passed over, as in Java, with a warning. Throws a ConfigError for a class that there is not and for
+ * parameters that are wrong.
+ */
+export async function openProviders(
+  properties: Properties,
+  find: ProviderFinder,
+  logger: Logger,
+): Promise<ReadonlyMap<string, ConfigProvider>> {
+  const providers = new Map<string, ConfigProvider>();
+  for (const name of listEntries(properties['config.providers'])) {
+    const option = `config.providers.${name}.class`;
+    const className = properties[option]?.trim();
+    if (className === undefined || className === '') {
+      logger.warn(`${option} is not given: variables \${${name}:…} stay as they are`);
+      continue;
+    }
+    const plugin = await find(className);
+    if (plugin === undefined) {
+      throw new ConfigError(
+        `Invalid value ${className} for configuration ${option}: Could not load config provider class or one of its dependencies`,
+      );
+    }
+    providers.set(name, create(plugin, name, properties, logger));
+  }
+  return providers;
+}
+
+function create(plugin: ConfigProviderPlugin, name: string, properties: Properties, logger: Logger): ConfigProvider {
+  try {
+    return plugin.create(withPrefix(properties, `config.providers.${name}.param.`), {
+      logger: logger.child({ logger: plugin.className }),
+    });
+  } catch (error) {
+    throw new ConfigError(`config.providers.${name}: ${toError(error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,23 @@
+import { createReadStream } from 'node:fs';
+import { toError } from '../../errors.ts';
+
+/** Far more than any secret; a variable that names a device or a log does not fill the memory. */
+const MAX_BYTES = 1024 * 1024;
+
+/** The bytes of a file. Rejects when it has more than a mebibyte. */
+export async function readSmallFile(path: string): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Why a file could not be read: the system's code, else the message. */
+export function reasonOf(thrown: unknown): string {
+  const error = toError(thrown);
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

@@ -1,0 +1,12 @@
+import { ConfigError } from '../../errors.ts';
+
+/**
+ * `ttl.ms` of a provider whose values may change while the worker runs; Java's providers have no such parameter. Absent:
+ * they hold for good.
+ */
+export function ttlMsOf(parameters: Readonly<Record<string, string>>): number | undefined {
+  const text = parameters['ttl.ms']?.trim() ?? '';
+  if (text === '') return undefined;
+  if (!/^\d{1,15}$/.test(text)) throw new ConfigError(`Invalid value ${text} for configuration ttl.ms: milliseconds`);
+  return Number(text);
+}

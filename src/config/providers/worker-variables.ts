@@ -1,0 +1,32 @@
+import type { Logger } from '../../observe/logger.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
+import { isSecretName } from '../secret-names.ts';
+import type { Properties } from '../worker-config.ts';
+import { ConfigResolver } from './config-resolver.ts';
+import { openProviders, type ProviderFinder } from './open-providers.ts';
+
+const PLUGIN_PATH = 'plugin.path';
+
+/**
+ * The worker's own properties with the values of their variables. Its providers are set up from the properties as they stand;
+ * `plugin.path`, where providers may come from, is taken as it stands. Rejects with a ConfigError that says what is wrong.
+ */
+export async function resolveWorkerProperties(
+  properties: Properties,
+  find: ProviderFinder,
+  secrets: SecretMask,
+  logger: Logger,
+): Promise<{ readonly properties: Properties; readonly warnings: readonly string[] }> {
+  const resolver = new ConfigResolver(await openProviders(properties, find, logger), secrets, logger, isSecretName);
+  try {
+    const { config } = await resolver.resolve(properties);
+    const pluginPath = properties[PLUGIN_PATH];
+    if (pluginPath === undefined || config[PLUGIN_PATH] === pluginPath) return { properties: config, warnings: [] };
+    return {
+      properties: { ...config, [PLUGIN_PATH]: pluginPath },
+      warnings: [`Variables cannot be used in ${PLUGIN_PATH}; it is taken as it stands: ${pluginPath}`],
+    };
+  } finally {
+    await resolver.close();
+  }
+}

@@ -1,0 +1,61 @@
+const HIDDEN = '[hidden]';
+/** What is shorter cannot be told from other text. */
+const MIN_LENGTH = 4;
+/** From here on a value is hidden wherever it stands; shorter ones (`test`) as whole words only. */
+const MIN_LENGTH_WITHIN_WORDS = 8;
+/** Spellings kept, the newest: bounds what a line of the log costs when a provider changes a value every minute. */
+const MAX_SPELLINGS = 1000;
+
+/** Knows the values that config providers gave, and takes them out of text that is to be shown or logged. */
+export class SecretMask {
+  readonly #spellings = new Set<string>();
+  /** Made when it is needed: values come several at a time. */
+  #pattern: RegExp | undefined;
+
+  add(value: string): void {
+    let isNew = false;
+    for (const spelling of spellingsOf(value)) {
+      isNew = !this.#spellings.delete(spelling) || isNew;
+      this.#spellings.add(spelling);
+    }
+    if (!isNew) return;
+    for (const oldest of this.#spellings) {
+      if (this.#spellings.size <= MAX_SPELLINGS) break;
+      this.#spellings.delete(oldest);
+    }
+    this.#pattern = undefined;
+  }
+
+  /** The text with `[hidden]` in place of every such value. */
+  hide(text: string): string {
+    if (this.#spellings.size === 0) return text;
+    this.#pattern ??= patternOf(this.#spellings);
+    return text.replace(this.#pattern, HIDDEN);
+  }
+}
+
+/** As it is, without blanks around it, line by line, and as JSON and URLs spell it. */
+function spellingsOf(value: string): Set<string> {
+  const parts = [value, value.trim(), ...value.split(/\r?\n/).map((line) => line.trim())];
+  const spellings = parts.flatMap((part) => [
+    part,
+    JSON.stringify(part).slice(1, -1),
+    encodeURIComponent(wellFormed(part)),
+  ]);
+  return new Set(spellings.filter(({ length }) => length >= MIN_LENGTH));
+}
+
+/** A lone surrogate, of which there is no URL, becomes a replacement character. */
+function wellFormed(text: string): string {
+  return Buffer.from(text).toString();
+}
+
+function patternOf(spellings: ReadonlySet<string>): RegExp {
+  const longestFirst = [...spellings].sort((a, b) => b.length - a.length);
+  return new RegExp(longestFirst.map(alternative).join('|'), 'g');
+}
+
+function alternative(spelling: string): string {
+  const literal = spelling.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');
+  return spelling.length >= MIN_LENGTH_WITHIN_WORDS ? literal : `(?<![A-Za-z0-9_])${literal}(?![A-Za-z0-9_])`;
+}
