@@ -26,6 +26,8 @@ import { TableWatch, type Look } from './table-watch.ts';
 const MAX_HELD = 4;
 /** Beside the held ones: three pages being read, and a look at the tables. */
 const CONNECTIONS = 8;
+/** Looks come this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
+const LOOK_SHARE = 0.9;
 /** A waiting poll returns this often, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
 
@@ -180,7 +182,7 @@ export class DbSourceTask implements SourceTask {
   /** Once per poll.interval.ms. */
   async #lookAround(): Promise<void> {
     const { context, settings, watch, feeds, queue, notices } = this.#parts;
-    this.#lookAgainAt = Date.now() + settings.pollIntervalMs;
+    this.#lookAgainAt = Date.now() + settings.pollIntervalMs * LOOK_SHARE;
     try {
       const look = await watch.look(context.signal);
       this.#look = look;
