@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import type { SourceCoordinates } from '../../../src/data/record.ts';
+import { dbSource } from '../../../plugins/db-source/plugin.ts';
 import { LateRows } from '../../../plugins/db-source/late-rows.ts';
 import { fromOffset, toOffset, type StoredPosition } from '../../../plugins/db-source/position.ts';
 import { isWrittenFrom } from '../../../plugins/db-source/table-query.ts';
@@ -50,6 +52,34 @@ describe('an offset of a source', () => {
       /the offset \{"timestamp_millisecond":"5"\} is not of the form \{"timestamp_us":…\}/,
     );
     assert.throws(() => fromOffset({ timestamp_us: 1.5 }, 'time', 1), /is not of the form/);
+  });
+});
+
+describe('offsets that a user gives a source', () => {
+  const alter = (partition: SourceCoordinates | null, offset: SourceCoordinates | null, more = {}) =>
+    dbSource.alterOffsets?.(
+      { 'connection.url': 'jdbc:db://localhost/plant', 'connection.user': 'u', 'out.format': 'json_db', ...more },
+      [{ partition, offset }],
+    );
+
+  it('are taken when a task could start from them', async () => {
+    assert.equal(await alter({ table: 'meters' }, { timestamp: '2026-01-31 08:00:00' }), true);
+    assert.equal(await alter({ table: 'meters' }, null), true);
+    assert.equal(await alter({ table: 'meters' }, { incrementing: 7n }, { mode: 'incrementing' }), true);
+    assert.equal(await alter({ query: 'query' }, { timestamp_us: 7n }, { query: 'select 1' }), true);
+  });
+
+  it('are refused otherwise, with the form that they must have', async () => {
+    await assert.rejects(async () => alter({ tables: 'meters' }, null), /is of the form \{"table":"…"\}/);
+    await assert.rejects(async () => alter(null, null), /is of the form/);
+    await assert.rejects(
+      async () => alter({ table: 'meters' }, { incrementing: 7n }),
+      /table meters: the offset .* is not of the form/,
+    );
+    await assert.rejects(
+      async () => alter({ table: 'meters' }, { timestamp: 'soon' }),
+      /table meters: Invalid value soon/,
+    );
   });
 });
 
