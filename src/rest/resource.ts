@@ -63,12 +63,17 @@ export function flag(context: Context, name: string, otherwise = false): boolean
 const REQUEST_TIMEOUT_MS = 90_000;
 
 /** Connect's limit for a request; what the worker, or the request, is busy with is in the text. */
-export async function withinTimeLimit<T>(stage: StageTracker, work: Promise<T>): Promise<T> {
+export async function withinTimeLimit<T>(
+  stage: StageTracker,
+  work: Promise<T>,
+  limitMs = REQUEST_TIMEOUT_MS,
+): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const timeout = new Promise<never>((_, reject) => {
     timer = setTimeout(() => {
-      reject(new RequestError(500, `Request timed out. ${stage.describe()}`.trimEnd()));
-    }, REQUEST_TIMEOUT_MS);
+      const doing = stage.describe();
+      reject(new RequestError(500, doing === '' ? 'Request timed out' : `Request timed out. ${doing}`));
+    }, limitMs);
   });
   try {
     return await Promise.race([work, timeout]);
