@@ -33,6 +33,8 @@ const MAX_WAIT_MS = 1_000;
 
 interface Parts {
   readonly context: SourceTaskContext;
+  /** Aborted when the worker wants the task to end, and when it stops. */
+  readonly signal: AbortSignal;
   readonly settings: SourceSettings;
   readonly executor: Executor;
   readonly watch: TableWatch;
@@ -51,6 +53,8 @@ export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
   #look: Look | undefined;
   #lookAgainAt = 0;
+  /** Ends what runs also when the task stops for a failure. */
+  readonly #stopped = new AbortController();
   /** Tables with new rows, by their numbers. */
   readonly #noticed = new Set<string>();
 
@@ -69,7 +73,8 @@ export class DbSourceTask implements SourceTask {
       mayRead: ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
     });
     const notices = settings.notify ? this.#notices(executor, context) : undefined;
-    this.#started = { context, settings, executor, watch, feeds, queue, notices };
+    const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
+    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices };
     await this.#connect();
     this.#look = await watch.look(context.signal);
     await feeds.refresh(this.#look);
@@ -104,6 +109,7 @@ export class DbSourceTask implements SourceTask {
   async stop(): Promise<void> {
     const parts = this.#started;
     this.#started = undefined;
+    this.#stopped.abort();
     if (parts === undefined) return;
     await parts.queue.drained();
     for (const { reader } of parts.feeds.all.values()) reader.release();
@@ -145,11 +151,11 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #read(feed: Feed): Promise<Page> {
-    const { settings, context } = this.#parts;
+    const { settings, signal } = this.#parts;
     const look = this.#look;
     if (look === undefined) throw new Error('the database was not looked at yet');
     const mayHold = () => this.#held() <= MAX_HELD;
-    return feed.reader.read({ maxRows: settings.fetchMaxRows, signal: context.signal, look, mayHold });
+    return feed.reader.read({ maxRows: settings.fetchMaxRows, signal, look, mayHold });
   }
 
   #held(): number {

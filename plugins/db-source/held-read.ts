@@ -11,21 +11,14 @@ const IDLE_CLOSE_MS = 30_000;
 export class HeldRead {
   readonly #next: () => Promise<QueryResult | undefined>;
   readonly #release: () => void;
-  readonly #ended: Promise<void>;
   readonly #pieceRows: number;
   #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
 
-  private constructor(
-    pieceRows: number,
-    next: () => Promise<QueryResult | undefined>,
-    release: () => void,
-    ended: Promise<void>,
-  ) {
+  private constructor(pieceRows: number, next: () => Promise<QueryResult | undefined>, release: () => void) {
     this.#pieceRows = pieceRows;
     this.#next = next;
     this.#release = release;
-    this.#ended = ended;
   }
 
   /** Takes a connection; the statement is sent with the first `read`. */
@@ -33,7 +26,7 @@ export class HeldRead {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     return new Promise<HeldRead>((resolve, reject) => {
-      const ended = executor
+      executor
         .session(
           async (session) => {
             const pieces = session.stream(sql, [], { chunkRows: pieceRows, signal })[Symbol.asyncIterator]();
@@ -41,7 +34,7 @@ export class HeldRead {
               const piece = await pieces.next();
               return piece.done === true ? undefined : piece.value;
             };
-            resolve(new HeldRead(pieceRows, next, release, ended));
+            resolve(new HeldRead(pieceRows, next, release));
             await released;
             await pieces.return?.();
           },
@@ -74,10 +67,5 @@ export class HeldRead {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     this.#release();
-  }
-
-  /** Resolves when the connection is given back. */
-  async ended(): Promise<void> {
-    await this.#ended;
   }
 }

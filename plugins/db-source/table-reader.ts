@@ -1,4 +1,4 @@
-import { readTimestamp, type Executor, type QueryResult } from '../../src/index.ts';
+import { DatabaseError, readTimestamp, type Executor, type QueryResult } from '../../src/index.ts';
 import { checkColumns, type FeedReader, type NextStep, type Page, type ReadRequest, type Row } from './feed-reader.ts';
 import { HeldRead } from './held-read.ts';
 import { LateRows } from './late-rows.ts';
@@ -165,6 +165,8 @@ export class TableReader implements FeedReader {
       return { ...this.#page(rows, before), lateRows: found.length, isLast: false };
     } catch (error) {
       this.#lookBack = undefined;
+      lookBack.held?.close();
+      this.#distrustKey(error);
       throw error;
     }
   }
@@ -188,11 +190,19 @@ export class TableReader implements FeedReader {
       if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
       return { ...this.#page(rows, before), lateRows: 0, isLast };
     } catch (error) {
-      const startedAt = this.#run?.startedAt;
+      const run = this.#run;
       this.#run = undefined;
-      if (startedAt !== undefined) this.#adaptWindow(performance.now() - startedAt);
+      run?.held.close();
+      if (run !== undefined) this.#adaptWindow(performance.now() - run.startedAt);
+      this.#distrustKey(error);
       throw error;
     }
+  }
+
+  /** A column of the key has another type now, which the values of the position are not of: its time is read again. */
+  #distrustKey(error: unknown): void {
+    const isValue = error instanceof DatabaseError && error.sqlstate?.startsWith('22') === true;
+    if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };
   }
 
   async #open({ maxRows, signal, look }: ReadRequest): Promise<Run> {
