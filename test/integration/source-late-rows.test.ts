@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { coordinatesKey } from '../../src/connect/offset-tracker.ts';
+import type { SourceCoordinates } from '../../src/data/record.ts';
+import { until } from '../support/until.ts';
 import { assertOnce, SourceFixture, type RunningSource } from './source-fixture.ts';
 
 const numbers = (source: RunningSource) => source.rows().map(({ n }) => n);
@@ -131,5 +134,50 @@ describe('a row that is committed late', function () {
       (await source.untilRows(2)).map(({ n }) => n),
       [1, 2],
     );
+  });
+
+  it('arrives at least once, as all others do, when the task is killed twenty times at random points', async () => {
+    await fixture.sql.run('create table killed (ts timestamptz, n int8, primary key (ts, n))');
+    let writing = true;
+    let n = 0;
+    const writer = (async () => {
+      while (writing) {
+        await fixture.other.run('begin', `insert into killed values (clock_timestamp(), ${String(n++)})`);
+        for (let step = 0; step < 10; step++) {
+          const rows = `select clock_timestamp(), g from generate_series(${String(n)}, ${String((n += 20) - 1)}) g`;
+          await fixture.sql.run(`insert into killed ${rows}`);
+          await delay(5);
+        }
+        await fixture.other.run('commit');
+      }
+    })();
+    const seen = new Set<unknown>();
+    let offsets = new Map<string, SourceCoordinates>();
+    let sent = 0;
+    for (let life = 0; life <= 20; life++) {
+      const source = await fixture.start(
+        'killed',
+        { 'poll.interval.ms': '20', 'timestamp.delay.ms': '3000' },
+        { offsets },
+      );
+      if (life === 20) {
+        writing = false;
+        await writer;
+        await until(() => new Set([...seen, ...numbers(source)]).size === n, 'all rows are there');
+        sent += numbers(source).length;
+        break;
+      }
+      await delay(30 + Math.random() * 120);
+      await source.stop();
+      // What was acknowledged, and its offset stored, is any beginning of what was sent.
+      const stored = source.records.slice(0, Math.floor(Math.random() * (source.records.length + 1)));
+      offsets = new Map(offsets);
+      for (const { sourcePartition, sourceOffset } of stored)
+        offsets.set(coordinatesKey(sourcePartition), sourceOffset);
+      for (const row of numbers(source)) seen.add(row);
+      sent += source.records.length;
+    }
+    console.log(`      ${String(n)} rows, ${String(sent)} records over 20 kills`);
+    await delay(200);
   });
 });
