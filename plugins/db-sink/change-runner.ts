@@ -13,12 +13,29 @@ import {
   type RunTranslation,
   type Session,
   type StatementOptions,
+  type Transaction,
 } from '../../src/index.ts';
 
 /** A statement that the server rolled back for others' sake is run again this often before that counts as a failure. */
 const ROLLBACK_RETRIES = 5;
 /** Of translations after refusals. */
 const MAX_ROUNDS = 3;
+
+/** The server does this statement only by itself (CREATE DATABASE, CREATE INDEX CONCURRENTLY). */
+export class NeedsNoTransaction extends Error {
+  readonly statement: DecodedStatement;
+
+  constructor(statement: DecodedStatement, cause: unknown) {
+    super('the statement bears no transaction', { cause });
+    this.statement = statement;
+  }
+}
+
+/** SQLSTATE active_sql_transaction. */
+const IN_TRANSACTION = '25001';
+
+/** Where statements run: an executor, or one transaction of it. */
+type Place = Pick<Executor, 'catalogue' | 'session'>;
 
 /**
  * Runs the statements of cdc_db messages: as they are, and in the database's own SQL where that is what they are written in
@@ -37,26 +54,40 @@ export class ChangeRunner {
 
   /** Why the statement was not run or not done, as a fault. Rejects, with scope `infrastructure`, when that may change. */
   async run(statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
+    return this.#run(this.#executor, statement, signal);
+  }
+
+  /** The same among the writes of a transaction. Rejects with NeedsNoTransaction where the server does not allow that. */
+  async runWithin(
+    transaction: Transaction,
+    statement: DecodedStatement,
+    signal: AbortSignal,
+  ): Promise<readonly Fault[]> {
+    return this.#run(transaction, statement, signal);
+  }
+
+  async #run(place: Place, statement: DecodedStatement, signal: AbortSignal): Promise<readonly Fault[]> {
     const { sql, kind } = statement;
     const problem = changeProblem(sql, kind);
     if (problem !== undefined) return [faultOf(statement, `cdc_db: ${problem}`)];
     try {
-      await this.#runTranslated(statement, { signal });
+      await this.#runTranslated(place, statement, { signal });
     } catch (error) {
       if (!(error instanceof DatabaseError) || isCallersOwn(error)) throw error;
+      if (place !== this.#executor && error.sqlstate === IN_TRANSACTION) throw new NeedsNoTransaction(statement, error);
       if (error.sqlstate === undefined || !isDoneAlready(sql, kind, error.sqlstate)) {
         return [faultOf(statement, error.message, error)];
       }
       this.#logger.info(`A ${kind} statement of ${statement.table ?? 'no table'} is done already: ${error.message}`);
     } finally {
-      if (kind !== 'update' && kind !== 'delete') this.#executor.catalogue.forget();
+      if (kind !== 'update' && kind !== 'delete') place.catalogue.forget();
     }
     return [];
   }
 
   /** The database's own SQL that PostgreSQL alone can tell from its own shows by the refusal; each round changes something. */
-  async #runTranslated(statement: DecodedStatement, options: StatementOptions): Promise<void> {
-    const { catalogue } = this.#executor;
+  async #runTranslated(place: Place, statement: DecodedStatement, options: StatementOptions): Promise<void> {
+    const { catalogue } = place;
     let translation = await translateWith(catalogue, this.#database, statementText(statement.sql));
     for (let round = 0; ; round++) {
       if (translation.kind === 'refuse') {
@@ -64,7 +95,7 @@ export class ChangeRunner {
       }
       if (translation.kind !== 'run') return;
       try {
-        await this.#runRetried(translation, statement.schema, options);
+        await this.#runRetried(place, translation, statement.schema, options);
         return;
       } catch (error) {
         const [refusedSql, ...others] = translation.statements;
@@ -77,15 +108,23 @@ export class ChangeRunner {
     }
   }
 
-  async #runRetried(translation: RunTranslation, schema: string | undefined, options: StatementOptions): Promise<void> {
+  async #runRetried(
+    place: Place,
+    translation: RunTranslation,
+    schema: string | undefined,
+    options: StatementOptions,
+  ): Promise<void> {
+    // A transaction is done again as a whole.
+    const isWithin = place !== this.#executor;
+    const retries = isWithin ? 0 : ROLLBACK_RETRIES;
     for (let attempt = 0; ; attempt++) {
       try {
-        await this.#executor.session(async (session) => runIn(session, translation, schema, options), {
+        await place.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
           signal: options.signal,
         });
         return;
       } catch (error) {
-        if (!(error instanceof DatabaseError) || attempt >= ROLLBACK_RETRIES || !isRollback(error)) throw error;
+        if (!(error instanceof DatabaseError) || attempt >= retries || !isRollback(error)) throw error;
       }
     }
   }
@@ -95,10 +134,10 @@ export class ChangeRunner {
 async function runIn(
   session: Session,
   { statements, transaction, doneOn }: RunTranslation,
-  schema: string | undefined,
-  options: StatementOptions,
+  { schema, isWithin, ...options }: StatementOptions & { schema: string | undefined; isWithin: boolean },
 ): Promise<void> {
-  if (schema !== undefined && schema !== 'public') {
+  const looksElsewhere = schema !== undefined && schema !== 'public';
+  if (looksElsewhere) {
     await session.query(
       "SELECT set_config('search_path', $1 || ', ' || current_setting('search_path'), false)",
       [quoteIdentifier(schema)],
@@ -109,11 +148,14 @@ async function runIn(
     for (const statement of statements) await session.query(statement, [], options);
   };
   try {
-    await (transaction ? session.transaction(work) : work());
+    // Where one failure is as good as success, it must not spoil the transaction around it.
+    await (transaction || (isWithin && doneOn !== undefined) ? session.transaction(work) : work());
   } catch (error) {
     // IF [NOT] EXISTS: what was to be done is done.
     if (doneOn === undefined || !(error instanceof DatabaseError) || error.sqlstate !== doneOn) throw error;
   }
+  // Writes behind it in a transaction find their tables where all others do.
+  if (looksElsewhere) await session.query('RESET search_path', [], options);
 }
 
 function isRollback({ scope, sqlstate }: DatabaseError): boolean {

@@ -15,10 +15,13 @@ import {
   type TopicPartition,
 } from '../../src/index.ts';
 import { createSinkDecoder, refusedByEngine, sinkFormat } from './decoders.ts';
-import { sinkOptions } from './options.ts';
+import { ExactlyOnce } from './delivery.ts';
+import { sinkOptions, type SinkOptions } from './options.ts';
+import type { RecordDecoder } from './record-decoder.ts';
+import { Retries, type RetryOptions } from './retries.ts';
 import { growthOf } from './table-options.ts';
-import { TableWriter } from './table-writer.ts';
-import { WriteLane } from './write-lane.ts';
+import { TableWriter, type TableWriterOptions } from './table-writer.ts';
+import { WriteLane, type LaneParts } from './write-lane.ts';
 
 /** Two writes at a time keep the database busy while this process decodes (bench/README.md: 1.7 times one). */
 const LANES = 2;
@@ -38,7 +41,8 @@ export class DbSinkTask implements SinkTask {
   readonly #laneOf = new Map<string, WriteLane>();
   #nextLane = 0;
   #signal: AbortSignal | undefined;
-  #writer: TableWriter | undefined;
+  #retries: Retries | undefined;
+  #exactlyOnce: ExactlyOnce | undefined;
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
@@ -56,45 +60,29 @@ export class DbSinkTask implements SinkTask {
     const [refused] = refusedByEngine(options, engine);
     if (refused !== undefined) throw new ConfigError(`Invalid value for configuration ${refused[0]}: ${refused[1]}`);
     const database = await databaseName(executor);
-    const writer = new TableWriter(
-      executor,
-      {
-        maxRetries: options['max.retries'],
-        retryBackoffMs: options['retry.backoff.ms'],
-        connectionAttempts: attempts,
-        connectionBackoffMs: backoffMs,
-        policy: {
-          dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
-          unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
-          growth: growthOf(options, sinkFormat(options['protocol.type']).growth),
-          insertMode: sinkFormat(options['protocol.type']).insertMode?.(options),
-        },
-        database,
-      },
-      context.signal,
-      context.logger,
-    );
-    this.#writer = writer;
-    this.#lanes = Array.from(
-      { length: LANES },
-      () =>
-        new WriteLane({
-          decoder: createSinkDecoder(options, {
-            engine,
-            database,
-            derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table),
-          }),
-          write: (part, signal) => writer.write(part, signal),
-          refuse: (record, error) => context.errantRecords.report(record, error),
-          onFailure: () => {
-            context.requestCommit();
-          },
-          onTablesChanged: () => {
-            context.requestCommit();
-          },
-          batchRows: options['batch.size'],
-        }),
-    );
+    const retries = new Retries(executor, retryOptions(options), context.signal, context.logger);
+    this.#retries = retries;
+    const writer = new TableWriter(executor, writerOptions(options, database), retries, context.logger);
+    const dropWrites = async (): Promise<void> => {
+      await Promise.all(this.#lanes.map((lane) => lane.drop()));
+    };
+    const exactlyOnce = await ExactlyOnce.start(options, { executor, context, writer, retries, dropWrites });
+    this.#exactlyOnce = exactlyOnce;
+    const createDecoder = (): RecordDecoder =>
+      createSinkDecoder(options, { engine, database, derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table) });
+    const requestCommit = (): void => {
+      context.requestCommit();
+    };
+    const laneParts: Omit<LaneParts, 'decoder'> = {
+      write: (part, signal) => writer.write(part, signal),
+      store: exactlyOnce && ((batch, signal) => exactlyOnce.store.store(batch, signal)),
+      refuse: (record, error) => context.errantRecords.report(record, error),
+      onFailure: requestCommit,
+      onFenced: (error) => exactlyOnce?.claims.fenced(error),
+      onTablesChanged: requestCommit,
+      batchRows: options['batch.size'],
+    };
+    this.#lanes = Array.from({ length: LANES }, () => new WriteLane({ ...laneParts, decoder: createDecoder() }));
   }
 
   async open(partitions: readonly TopicPartition[]): Promise<void> {
@@ -102,11 +90,12 @@ export class DbSinkTask implements SinkTask {
       const lane = this.#lanes[this.#nextLane++ % this.#lanes.length];
       if (lane !== undefined) this.#laneOf.set(topicPartitionKey(topic, partition), lane);
     }
-    await Promise.resolve();
+    await this.#exactlyOnce?.claims.open(partitions);
   }
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     for (const lane of this.#lanes) lane.check();
+    await this.#exactlyOnce?.claims.ready();
     if (records.length > 0) await this.#waitForRoom(this.#lanes);
     let topic: string | undefined;
     let partition = -1;
@@ -125,6 +114,8 @@ export class DbSinkTask implements SinkTask {
   async putBlock(block: SinkRecordBlock): Promise<void> {
     const lane = this.#laneOf.get(topicPartitionKey(block.topic, block.partition));
     if (lane === undefined) return;
+    lane.check();
+    await this.#exactlyOnce?.claims.ready();
     await this.#waitForRoom([lane]);
     await lane.addBlock(block);
     lane.start();
@@ -141,14 +132,18 @@ export class DbSinkTask implements SinkTask {
     if (flush) {
       await Promise.all(this.#lanes.map((lane) => lane.flush(this.#flushTimeoutMs())));
     }
-    return [...delivered].map(([key, end]) => {
+    const stored = [...delivered].map(([key, end]) => {
       const offset = this.#laneOf.get(key)?.firstUnstored(key) ?? end.offset;
       return offset < end.offset ? { ...end, offset } : end;
     });
+    await this.#exactlyOnce?.moveIdle(
+      stored.filter((end) => delivered.get(topicPartitionKey(end.topic, end.partition)) === end),
+    );
+    return stored;
   }
 
   #flushTimeoutMs(): number {
-    if (this.#writer?.isAway === true) return 0;
+    if (this.#retries?.isAway === true) return 0;
     return this.#signal?.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
@@ -156,6 +151,7 @@ export class DbSinkTask implements SinkTask {
   async close(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) this.#laneOf.delete(topicPartitionKey(topic, partition));
     await Promise.all(this.#lanes.map((lane) => lane.drop()));
+    await this.#exactlyOnce?.claims.close(partitions);
   }
 
   async stop(): Promise<void> {
@@ -163,6 +159,28 @@ export class DbSinkTask implements SinkTask {
     await this.#executor?.close();
     this.#executor = undefined;
   }
+}
+
+function retryOptions(options: SinkOptions): RetryOptions {
+  return {
+    maxRetries: options['max.retries'],
+    retryBackoffMs: options['retry.backoff.ms'],
+    connectionAttempts: options['connection.attempts'],
+    connectionBackoffMs: options['connection.backoff.ms'],
+  };
+}
+
+function writerOptions(options: SinkOptions, database: string): TableWriterOptions {
+  const format = sinkFormat(options['protocol.type']);
+  return {
+    policy: {
+      dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
+      unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
+      growth: growthOf(options, format.growth),
+      insertMode: format.insertMode?.(options),
+    },
+    database,
+  };
 }
 
 /** As the server calls it, whatever the URL says. */

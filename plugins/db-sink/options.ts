@@ -1,4 +1,5 @@
 import { atLeast, connectionOptions, declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
+import { deliveryOptions } from './delivery-options.ts';
 import { structOptions } from './struct-options.ts';
 import { tableOptions } from './table-options.ts';
 
@@ -50,6 +51,7 @@ export const sinkOptions = declareOptions({
     width: 'SHORT',
     displayName: 'Rule for equal keys',
   },
+  ...deliveryOptions,
   ...tableOptions,
   'protocol.type': {
     type: 'STRING',

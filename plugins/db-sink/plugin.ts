@@ -9,6 +9,8 @@ import {
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
+import { alterOffsets } from './delivery.ts';
+import { deliveryProblems } from './delivery-options.ts';
 import { refusedByEngine, sinkFormat, unsupportedPrecision } from './decoders.ts';
 import { sinkOptions } from './options.ts';
 import { tableProblems } from './table-options.ts';
@@ -37,6 +39,7 @@ async function validate(config: ConnectorConfig): Promise<OptionResult[]> {
   const format = options['protocol.type'];
   const precision = unsupportedPrecision(format, options['timestamp.precision']);
   const problems = tableProblems(options, format, sinkFormat(format).growth);
+  problems.push(...deliveryProblems(options));
   problems.push(...(sinkFormat(format).problems?.(options) ?? []));
   if (precision !== undefined) problems.push(['timestamp.precision', precision]);
   const checked = await checkConnection(options, silentLogger, async (executor) =>
@@ -59,4 +62,5 @@ export const dbSink: SinkConnectorPlugin = {
   createConnector: () => new DbSinkConnector(),
   createTask: () => new DbSinkTask(),
   validate,
+  alterOffsets,
 };

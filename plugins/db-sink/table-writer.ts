@@ -1,11 +1,8 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import {
-  connectWithAttempts,
   describeOrigin,
   DatabaseError,
   MetricTargets,
   tableText,
-  toError,
   type DecodedPart,
   type DecodedRows,
   type Executor,
@@ -15,16 +12,15 @@ import {
   type Origin,
   type RowBatch,
   type TableShape,
+  type TableWriter as Tables,
+  type Transaction,
   type WritePolicy,
   type WriteReport,
 } from '../../src/index.ts';
 import { ChangeRunner } from './change-runner.ts';
+import { withMessage, type Attempted, type Retries } from './retries.ts';
 
 export interface TableWriterOptions {
-  readonly maxRetries: number;
-  readonly retryBackoffMs: number;
-  readonly connectionAttempts: number;
-  readonly connectionBackoffMs: number;
   readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns' | 'insertMode'> & { readonly growth: GrowthPolicy };
   /** Name of the database. */
   readonly database: string;
@@ -34,52 +30,55 @@ export interface TableWriterOptions {
 const PRIMARY_TAG = 'primary_tag';
 const DERIVED_TAG = /^[0-9a-f]{64}$/;
 
+const NOTHING_WRITTEN: WriteReport = { stored: 0, discarded: 0, collapsed: 0, faults: [] };
+
 /** Stores decoded rows and runs statements; tries again while the database is away. */
 export class TableWriter {
   readonly #executor: Executor;
   readonly #options: TableWriterOptions;
-  readonly #signal: AbortSignal;
-  readonly #logger: Logger;
+  readonly #retries: Retries;
   readonly #targets: MetricTargets;
   readonly #changes: ChangeRunner;
   /** Shapes that the database is known to have; decoders give the same object again for the same text. */
   readonly #ensured = new WeakSet<TableShape>();
   readonly #withoutPrimaryTag = new Set<string>();
-  #isAway = false;
 
-  /** `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. */
-  constructor(executor: Executor, options: TableWriterOptions, signal: AbortSignal, logger: Logger) {
+  constructor(executor: Executor, options: TableWriterOptions, retries: Retries, logger: Logger) {
     this.#executor = executor;
     this.#options = options;
-    this.#signal = signal;
-    this.#logger = logger;
+    this.#retries = retries;
     this.#targets = new MetricTargets(async (name) => executor.catalogue.find({ name }));
     this.#changes = new ChangeRunner(executor, options.database, logger);
   }
 
   /**
-   * What was refused, as faults; all else is stored or done. Rejects when the database stayed away for `max.retries`
-   * retries, each with `connection.attempts` attempts to connect, when it does not let this user write, and after an abort.
+   * What was refused, as faults; all else is stored or done. Rejects when the database stayed away (see Retries), when it does
+   * not let this user write, and after an abort.
    */
   async write(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
-    for (let retry = 0; ; retry++) {
-      try {
-        const faults = await this.#writeOnce(part, signal);
-        this.#isAway = false;
-        return faults;
-      } catch (error) {
-        if (!(error instanceof DatabaseError)) throw error;
-        const concernsRows = error.scope === 'table' || error.scope === 'record';
-        if (concernsRows && part.kind === 'rows') return refuseAll(part.rows, error);
-        if (error.scope !== 'infrastructure' || signal.aborted) throw located(error, part);
-        await this.#wait(error, retry, part, signal);
-      }
-    }
+    return this.#retries.run(attempted(part), signal, () => this.#refusing(part, () => this.#write(part, signal)));
   }
 
-  /** Whether the last that is known of the database is that it could not be written. */
-  get isAway(): boolean {
-    return this.#isAway;
+  /** The same in a transaction, once. Rejects with NeedsNoTransaction for a statement that bears none. */
+  async writeWithin(transaction: Transaction, part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
+    return this.#refusing(part, async () => {
+      if (part.kind === 'statement') return this.#changes.runWithin(transaction, part.statement, signal);
+      const find = async (name: string) => transaction.catalogue.find({ name });
+      const store = (rows: DecodedRows): Promise<WriteReport> => this.#store(transaction, rows, signal);
+      return transaction.attempt(async () => (await this.#targets.write(part.rows, store, find)).faults);
+    });
+  }
+
+  /** Makes tables fit what is to be written, as far as they can be: what they lack still shows when it is written. */
+  async prepare({ rows }: DecodedPart & { kind: 'rows' }, signal: AbortSignal): Promise<void> {
+    try {
+      await this.#targets.write(rows, async (targeted) => {
+        await this.#prepare(targeted, signal);
+        return NOTHING_WRITTEN;
+      });
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
+    }
   }
 
   /** Whether rows of this line-protocol table get a primary tag derived from their tags; so until the table says no. */
@@ -87,101 +86,93 @@ export class TableWriter {
     return !this.#withoutPrimaryTag.has(table);
   }
 
-  async #writeOnce(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
+  async #write(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
     if (part.kind === 'statement') return this.#changes.run(part.statement, signal);
-    return (await this.#targets.write(part.rows, (rows) => this.#store(rows, signal))).faults;
+    return (await this.#targets.write(part.rows, (rows) => this.#store(this.#executor, rows, signal))).faults;
   }
 
-  async #store(rows: DecodedRows, signal: AbortSignal): Promise<WriteReport> {
-    const { shape, partial } = rows;
-    const { policy: configured } = this.#options;
-    const policy: WritePolicy = { ...configured, signal, ...(partial === true ? { dedupRule: 'merge' as const } : {}) };
-    const batch = await this.#withoutNeedlessTag(rows.batch);
-    if (shape === undefined) return this.#executor.write(batch, policy);
-    if (shape.exact && !configured.growth.add) return this.#storeExact(batch, shape, policy);
-    return this.#executor.writeGrowing(batch, { ...shape, exact: false }, policy);
-  }
-
-  /** Into a table with exactly the message's columns, in its order. */
-  async #storeExact(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
-    const ensure = async (): Promise<void> => {
-      await this.#executor.catalogue.ensure(batch.table, shape, this.#options.policy.growth);
-      this.#ensured.add(shape);
-    };
-    if (!this.#ensured.has(shape)) await ensure();
+  /** What concerns rows is said of them; of all else the message says what could not be written. */
+  async #refusing(part: DecodedPart, work: () => Promise<readonly Fault[]>): Promise<readonly Fault[]> {
     try {
-      return await this.#executor.write(batch, policy);
+      return await work();
     } catch (error) {
-      if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
-      this.#ensured.delete(shape);
-      await ensure();
-      return this.#executor.write(batch, policy);
+      if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
+      if (part.kind === 'rows' && error.scope !== 'caller') return refuseAll(part.rows, error);
+      throw located(error, part);
     }
   }
 
+  async #store(tables: Tables, rows: DecodedRows, signal: AbortSignal): Promise<WriteReport> {
+    const { shape, partial } = rows;
+    const { policy: configured } = this.#options;
+    const policy: WritePolicy = { ...configured, signal, ...(partial === true ? { dedupRule: 'merge' as const } : {}) };
+    const batch = await this.#withoutNeedlessTag(tables, rows.batch);
+    if (shape === undefined) return tables.write(batch, policy);
+    if (this.#isExact(shape)) return this.#storeExact(tables, batch, shape, policy);
+    return tables.writeGrowing(batch, { ...shape, exact: false }, policy);
+  }
+
+  async #prepare({ shape, batch }: DecodedRows, signal: AbortSignal): Promise<void> {
+    if (shape === undefined) return;
+    const fitting = await this.#withoutNeedlessTag(this.#executor, batch);
+    if (this.#isExact(shape)) await this.#ensure(this.#executor, batch, shape);
+    else await this.#executor.prepare(fitting, { ...shape, exact: false }, { ...this.#options.policy, signal });
+  }
+
+  #isExact(shape: TableShape): boolean {
+    return shape.exact && !this.#options.policy.growth.add;
+  }
+
+  /** Into a table with exactly the message's columns, in its order. */
+  async #storeExact(tables: Tables, batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
+    await this.#ensure(tables, batch, shape);
+    try {
+      return await tables.write(batch, policy);
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
+      this.#ensured.delete(shape);
+      await this.#ensure(tables, batch, shape);
+      return tables.write(batch, policy);
+    }
+  }
+
+  async #ensure(tables: Tables, batch: RowBatch, shape: TableShape): Promise<void> {
+    if (this.#ensured.has(shape)) return;
+    await tables.catalogue.ensure(batch.table, shape, this.#options.policy.growth);
+    this.#ensured.add(shape);
+  }
+
   /** Takes the derived primary tag out again for a table that has no column for it; one that a line gave stays in. */
-  async #withoutNeedlessTag(batch: RowBatch): Promise<RowBatch> {
+  async #withoutNeedlessTag(tables: Tables, batch: RowBatch): Promise<RowBatch> {
     const tag = batch.columns.find((column) => column.name === PRIMARY_TAG);
     if (tag === undefined) return batch;
-    const table = await this.#executor.catalogue.find(batch.table);
+    const table = await tables.catalogue.find(batch.table);
     if (table === undefined || table.columns.some((column) => column.name === PRIMARY_TAG)) return batch;
     this.#withoutPrimaryTag.add(batch.table.name);
     const isDerived = tag.cells.every((cell) => cell === null || DERIVED_TAG.test(String(cell)));
     return isDerived ? { ...batch, columns: batch.columns.filter((column) => column !== tag) } : batch;
   }
-
-  async #wait(error: DatabaseError, retry: number, part: DecodedPart, given: AbortSignal): Promise<void> {
-    const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
-    const { what, origin } = described(part);
-    this.#isAway = true;
-    if (retry >= maxRetries || this.#signal.aborted) {
-      throw withMessage(
-        error,
-        `${what}${from(origin)} could not be written after ${String(retry)} retries: ${error.message}`,
-      );
-    }
-    this.#logger.warn(
-      `${what} could not be written (retry ${String(retry + 1)} of ${String(maxRetries)}): ${error.message}`,
-    );
-    const signal = AbortSignal.any([this.#signal, given]);
-    await delay(jittered(retryBackoffMs), undefined, { signal });
-    try {
-      await connectWithAttempts(this.#executor, {
-        attempts: connectionAttempts,
-        backoffMs: connectionBackoffMs,
-        signal,
-      });
-    } catch (away) {
-      if (signal.aborted) throw away;
-      this.#logger.warn(`The database is still away: ${toError(away).message}`);
-    }
-  }
 }
 
 /** What of the part a message speaks of, and where it begins. */
-function described(part: DecodedPart): { readonly what: string; readonly origin: Origin | undefined } {
-  if (part.kind === 'statement') return { what: `The ${part.statement.kind} statement`, origin: part.statement.origin };
+function attempted(part: DecodedPart): Attempted {
+  if (part.kind === 'statement') {
+    const { kind, origin } = part.statement;
+    return { what: `The ${kind} statement`, from: firstFrom(origin), done: 'written' };
+  }
   const { batch } = part.rows;
   const what = `${String(batch.rowCount)} rows for table ${tableText(batch.table)}`;
-  return { what, origin: batch.rowCount > 0 ? batch.origins.at(0) : undefined };
+  return { what, from: firstFrom(batch.rowCount > 0 ? batch.origins.at(0) : undefined), done: 'written' };
 }
 
-function from(origin: Origin | undefined): string {
+/** Where the first of something comes from, in a sentence. */
+export function firstFrom(origin: Origin | undefined): string {
   return origin === undefined ? '' : `, the first from ${describeOrigin(origin)},`;
 }
 
 function located(error: DatabaseError, part: DecodedPart): DatabaseError {
-  const { what, origin } = described(part);
-  return withMessage(error, `${what}${from(origin)} could not be written: ${error.message}`);
-}
-
-function withMessage(error: DatabaseError, message: string): DatabaseError {
-  return new DatabaseError(message, { scope: error.scope, sqlstate: error.sqlstate, cause: error });
-}
-
-/** Between the documented wait and one and a half of it, so that tasks do not come back in step. */
-function jittered(backoffMs: number): number {
-  return backoffMs * (1 + Math.random() / 2);
+  const { what, from } = attempted(part);
+  return withMessage(error, `${what}${from} could not be written: ${error.message}`);
 }
 
 function refuseAll({ batch }: DecodedRows, error: DatabaseError): Fault[] {

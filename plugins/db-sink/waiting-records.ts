@@ -1,4 +1,10 @@
-import { topicPartitionKey, type Origin, type SinkRecord, type SinkRecordBlock } from '../../src/index.ts';
+import {
+  topicPartitionKey,
+  type Origin,
+  type PartitionOffset,
+  type SinkRecord,
+  type SinkRecordBlock,
+} from '../../src/index.ts';
 
 interface BlockPart {
   readonly block: SinkRecordBlock;
@@ -10,6 +16,7 @@ interface BlockPart {
 export class WaitingRecords {
   /** The first offset per partition. */
   readonly firstOffsets = new Map<string, number>();
+  readonly #ends = new Map<string, PartitionOffset>();
   readonly #parts: (SinkRecord | BlockPart)[] = [];
   #count = 0;
 
@@ -21,13 +28,28 @@ export class WaitingRecords {
     this.#parts.push(record);
     this.#count++;
     const { topic, partition, offset } = record.original;
-    this.#note(topicPartitionKey(topic, partition), offset);
+    this.#note(topic, partition, offset, offset + 1);
   }
 
   addBlock(block: SinkRecordBlock, from: number, to: number): void {
     this.#parts.push({ block, from, to });
     this.#count += to - from;
-    this.#note(topicPartitionKey(block.topic, block.partition), block.offsets[from] ?? 0);
+    const { topic, partition, offsets } = block;
+    this.#note(topic, partition, offsets[from] ?? 0, (offsets[to - 1] ?? 0) + 1);
+  }
+
+  /** The offset behind the last record, of each partition. */
+  get ends(): readonly PartitionOffset[] {
+    return [...this.#ends.values()];
+  }
+
+  /** Where the first record was. */
+  get firstOrigin(): Origin | undefined {
+    const [first] = this.#parts;
+    if (first === undefined) return undefined;
+    if (!('block' in first)) return { kind: 'record', ...first.original };
+    const { topic, partition, offsets } = first.block;
+    return { kind: 'record', topic, partition, offset: offsets[first.from] ?? 0 };
   }
 
   /** The record that a fault came from. */
@@ -46,18 +68,32 @@ export class WaitingRecords {
 
   /** The records up to that one, which was added by itself, and those behind it. */
   splitBehind(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
-    const place = origin.kind === 'record' ? this.#parts.findIndex((part) => indexIn(part, origin) >= 0) : -1;
+    return this.#splitAt(this.#placeOf(origin) + 1);
+  }
+
+  /** The records before that one, which was added by itself, and the others. */
+  splitBefore(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
+    return this.#splitAt(Math.max(0, this.#placeOf(origin)));
+  }
+
+  #placeOf(origin: Origin): number {
+    return origin.kind === 'record' ? this.#parts.findIndex((part) => indexIn(part, origin) >= 0) : -1;
+  }
+
+  #splitAt(place: number): readonly [WaitingRecords, WaitingRecords] {
     const halves = [new WaitingRecords(), new WaitingRecords()] as const;
     for (const [index, part] of this.#parts.entries()) {
-      const half = halves[index <= place ? 0 : 1];
+      const half = halves[index < place ? 0 : 1];
       if ('block' in part) half.addBlock(part.block, part.from, part.to);
       else half.add(part);
     }
     return halves;
   }
 
-  #note(key: string, offset: number): void {
-    if (!this.firstOffsets.has(key)) this.firstOffsets.set(key, offset);
+  #note(topic: string, partition: number, first: number, end: number): void {
+    const key = topicPartitionKey(topic, partition);
+    if (!this.firstOffsets.has(key)) this.firstOffsets.set(key, first);
+    this.#ends.set(key, { topic, partition, offset: end });
   }
 }
 

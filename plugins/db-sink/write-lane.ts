@@ -10,6 +10,7 @@ import {
   type SinkRecord,
   type SinkRecordBlock,
 } from '../../src/index.ts';
+import { FencedError } from './delivery-offsets.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { refusals } from './refusals.ts';
 import { WaitingRecords } from './waiting-records.ts';
@@ -19,6 +20,10 @@ export interface LaneParts {
   readonly decoder: RecordDecoder;
   /** Stores rows of one table or runs one statement, retries included; gives what was refused. An abort ends it soon. */
   readonly write: (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
+  /** Takes the place of `write` and `refuse` where a batch is stored as a whole. */
+  readonly store?: ((batch: SealedBatch, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Told of a store that was fenced. */
+  readonly onFenced?: (error: FencedError) => void;
   /** By Connect's error policy; rejects when the task must fail. */
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>;
   /** Called when a write in the background failed, so that the task gets a turn to say so. */
@@ -34,7 +39,7 @@ const MAX_WAITING_RECORDS = 20_000;
 const DROP_TIMEOUT_MS = 15_000;
 
 /** A full batch that waits behind the one that is being written. */
-interface SealedBatch {
+export interface SealedBatch {
   readonly records: WaitingRecords;
   readonly decoded: Decoded;
 }
@@ -45,7 +50,7 @@ interface SealedBatch {
  * turns; a partition always stays on its lane. Nothing that is added is refused: callers ask for room first, so that no more
  * than what one poll gave waits behind a batch on its way.
  *
- * States: idle -> writing -> idle; failed after an error, for good: the task ends with it.
+ * States: idle -> writing -> idle; fenced -> (drop) idle; failed after an error, for good: the task ends with it.
  */
 export class WriteLane {
   readonly #parts: LaneParts;
@@ -57,6 +62,7 @@ export class WriteLane {
   #listeners: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
+  #isFenced = false;
 
   constructor(parts: LaneParts) {
     this.#parts = parts;
@@ -90,13 +96,13 @@ export class WriteLane {
 
   /** Waits while a full batch waits; false when one still does after that time. Rejects with a failure of the batch before. */
   async hasRoom(timeoutMs: number): Promise<boolean> {
-    await this.#until(() => this.#sealed.length === 0, timeoutMs);
-    return this.#sealed.length === 0;
+    await this.#until(() => this.#isFenced || this.#sealed.length === 0, timeoutMs);
+    return this.#sealed.length === 0 && !this.#isFenced;
   }
 
   /** Sends out what waits, unless a write is on its way: then it follows that one. */
   start(): void {
-    if (this.#writing !== undefined || !this.#hasWork()) return;
+    if (this.#writing !== undefined || this.#isFenced || !this.#hasWork()) return;
     this.#writing = this.#drain().finally(() => {
       this.#writing = undefined;
       this.#notify();
@@ -106,7 +112,7 @@ export class WriteLane {
   /** Resolves when nothing waits and nothing is on its way, or after that time. */
   async flush(timeoutMs: number): Promise<void> {
     this.start();
-    await this.#until(() => !this.#hasWork() && this.#writing === undefined, timeoutMs);
+    await this.#until(() => this.#isFenced || (!this.#hasWork() && this.#writing === undefined), timeoutMs);
   }
 
   /** The first offset of the partition that is not stored; `undefined` when all that was added is. */
@@ -129,12 +135,17 @@ export class WriteLane {
     this.#waiting = new WaitingRecords();
     this.#sealed = [];
     this.#parts.decoder.take();
-    if (this.#writing === undefined) return;
-    this.#given.abort();
-    const ended = await Promise.race([this.#writing.then(() => true), delay(DROP_TIMEOUT_MS, false, { ref: false })]);
-    this.#given = new AbortController();
+    const ended = this.#writing === undefined || (await this.#giveUp(this.#writing));
+    this.#isFenced = false;
     this.#inFlight = new WaitingRecords();
     if (!ended) this.#failure = new ConnectError('The database neither did nor refused a write that was given up');
+  }
+
+  async #giveUp(writing: Promise<void>): Promise<boolean> {
+    this.#given.abort();
+    const ended = await Promise.race([writing.then(() => true), delay(DROP_TIMEOUT_MS, false, { ref: false })]);
+    this.#given = new AbortController();
+    return ended;
   }
 
   /** Never rejects: the failure is kept for the next call. */
@@ -144,13 +155,18 @@ export class WriteLane {
       while (this.#hasWork() && this.#failure === undefined && !signal.aborted) {
         const batch = this.#sealed.shift() ?? this.#seal();
         this.#inFlight = batch.records;
-        await this.#write(batch.decoded, signal);
+        await (this.#parts.store?.(batch, signal) ?? this.#write(batch.decoded, signal));
         this.#inFlight = new WaitingRecords();
         this.#notify();
       }
     } catch (error) {
       // Nobody waits for a write that was given up.
       if (signal.aborted) return;
+      if (error instanceof FencedError) {
+        this.#isFenced = true;
+        this.#parts.onFenced?.(error);
+        return;
+      }
       this.#failure = toError(error);
       this.#parts.onFailure();
     }

@@ -1,0 +1,192 @@
+import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
+import {
+  ConnectError,
+  DatabaseError,
+  RetriableError,
+  toError,
+  topicPartitionKey,
+  type PartitionOffset,
+  type SinkTaskContext,
+  type TopicPartition,
+} from '../../src/index.ts';
+import type { DeliveryOffsets, FencedError } from './delivery-offsets.ts';
+import { withMessage, type Retries } from './retries.ts';
+
+/** Time for the group to say that partitions have gone: some heartbeats. Then they are claimed again, if they are still ours. */
+const FENCED_FOR_MS = 10_000;
+/** Nobody in the group claims partitions that are ours; who does so again and again is not in it. */
+const MAX_FENCES = 2;
+/** How long a call waits for the database; then partitions are paused and polling goes on. */
+const MAX_WAIT_MS = 5_000;
+
+export interface ClaimParts {
+  readonly offsets: DeliveryOffsets;
+  readonly context: SinkTaskContext;
+  readonly retries: Retries;
+  /** Gives up what is being written, and forgets what waits. */
+  readonly dropWrites: () => Promise<void>;
+  /** Default: ten seconds. */
+  readonly fencedForMs?: number;
+}
+
+interface Claiming {
+  readonly owner: string;
+  readonly abort: AbortController;
+  readonly result: Promise<{ positions: readonly PartitionOffset[] } | { failure: Error }>;
+}
+
+/**
+ * The task's claims on the partitions that it was assigned, and where the table of offsets has them.
+ *
+ * none --open--> claiming --claimed, sought--> held --fenced--> fenced --after a while, still assigned--> claiming
+ * any --close--> none. Records are taken while the partitions are held, and only then.
+ */
+export class DeliveryClaims {
+  readonly #parts: ClaimParts;
+  #state: 'none' | 'claiming' | 'held' | 'fenced' = 'none';
+  readonly #partitions = new Map<string, TopicPartition>();
+  /** As the table has them. */
+  readonly #positions = new Map<string, number>();
+  #owner = '';
+  #claiming: Claiming | undefined;
+  #fencedAt = 0;
+  #fences = 0;
+  #fence: FencedError | undefined;
+
+  constructor(parts: ClaimParts) {
+    this.#parts = parts;
+  }
+
+  get isHeld(): boolean {
+    return this.#state === 'held';
+  }
+
+  get owner(): string {
+    return this.#owner;
+  }
+
+  position(key: string): number | undefined {
+    return this.#positions.get(key);
+  }
+
+  /** What a transaction, which has ended well, has put into the table. */
+  moved(key: string, offset: number): void {
+    if (this.#positions.has(key)) this.#positions.set(key, offset);
+  }
+
+  /** Claims all that the task has by now; when the database is away, `ready` goes on with it. */
+  async open(partitions: readonly TopicPartition[]): Promise<void> {
+    for (const each of partitions) this.#partitions.set(topicPartitionKey(each.topic, each.partition), each);
+    this.#fences = 0;
+    await this.#claim();
+    await this.#settle();
+  }
+
+  /** Rejects with RetriableError while the partitions are not held, and when the claim failed for good. */
+  async ready(): Promise<void> {
+    if (this.#state === 'held' || this.#state === 'none') return;
+    if (this.#state === 'fenced') {
+      if (performance.now() - this.#fencedAt < (this.#parts.fencedForMs ?? FENCED_FOR_MS)) {
+        throw new RetriableError('The partitions are claimed by others; the group has not taken them back yet');
+      }
+      if (this.#fences > MAX_FENCES) {
+        throw new ConnectError('Partitions that the group leaves to this task are claimed by others again and again', {
+          cause: this.#fence,
+        });
+      }
+      this.#parts.context.logger.warn('The group leaves the partitions to this task: it claims them again');
+      await this.#claim();
+    }
+    await this.#settle();
+    // What was polled before is read again from where the table has it.
+    throw new RetriableError('The offsets of the partitions were not known yet');
+  }
+
+  /** A transaction was refused: nothing is written any more until the group has had its say. */
+  fenced(error: FencedError): void {
+    if (this.#state !== 'held') return;
+    this.#state = 'fenced';
+    this.#fencedAt = performance.now();
+    this.#fences += 1;
+    this.#fence = error;
+    this.#parts.context.logger.warn(`${error.message}; what was being written of it is undone`);
+  }
+
+  async close(partitions: readonly TopicPartition[]): Promise<void> {
+    await this.#cancel();
+    for (const { topic, partition } of partitions) {
+      const key = topicPartitionKey(topic, partition);
+      this.#partitions.delete(key);
+      this.#positions.delete(key);
+    }
+    this.#state = 'none';
+  }
+
+  async #claim(): Promise<void> {
+    const { offsets, context, retries, dropWrites } = this.#parts;
+    await this.#cancel();
+    await dropWrites();
+    this.#state = 'claiming';
+    const owner = `task ${String(context.taskIndex)} of ${context.connectorName}, ${hostname()}/${String(process.pid)}, ${randomUUID()}`;
+    const abort = new AbortController();
+    const signal = AbortSignal.any([context.signal, abort.signal]);
+    const from = [...this.#partitions].map(([key, each]) => ({
+      topic: each.topic,
+      partition: each.partition,
+      offset: this.#positions.get(key) ?? context.position(each) ?? 0,
+    }));
+    const attempted = { what: `The offsets of ${String(from.length)} partitions`, from: '', done: 'claimed' } as const;
+    const result = retries
+      .run(attempted, signal, async () => ({ positions: await offsets.claim(owner, from, { signal }) }))
+      .catch((error: unknown) => ({ failure: unclaimed(error) }));
+    this.#claiming = { owner, abort, result };
+    void result.then(() => {
+      context.requestCommit();
+    });
+  }
+
+  /** Takes over what was claimed, when that comes in time. */
+  async #settle(): Promise<void> {
+    const claiming = this.#claiming;
+    if (claiming === undefined) return;
+    const result = await inTime(claiming.result, MAX_WAIT_MS);
+    if (result === undefined) return;
+    this.#claiming = undefined;
+    if ('failure' in result) throw result.failure;
+    const { context } = this.#parts;
+    this.#owner = claiming.owner;
+    for (const { topic, partition, offset } of result.positions) {
+      this.#positions.set(topicPartitionKey(topic, partition), offset);
+    }
+    // Also where that changes nothing: what was polled already must not be put as well.
+    context.seek(result.positions);
+    this.#state = 'held';
+  }
+
+  async #cancel(): Promise<void> {
+    this.#claiming?.abort.abort();
+    await this.#claiming?.result;
+    this.#claiming = undefined;
+  }
+}
+
+/** What waiting cannot mend: rights, for instance. */
+function unclaimed(error: unknown): Error {
+  if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') return toError(error);
+  return withMessage(error, `The offsets of the partitions could not be claimed: ${error.message}`);
+}
+
+async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<undefined>((resolve) => {
+    timer = setTimeout(() => {
+      resolve(undefined);
+    }, timeoutMs);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,63 @@
+import {
+  declareOptions,
+  oneOf,
+  quoteTable,
+  toError,
+  type ConnectorConfig,
+  type ParsedOptions,
+  type TableName,
+} from '../../src/index.ts';
+
+const GROUP = 'Delivery';
+
+/** How often a record may arrive (decisions.md, "Delivery"). */
+export const deliveryOptions = declareOptions({
+  delivery: {
+    type: 'STRING',
+    default: 'at-least-once',
+    importance: 'MEDIUM',
+    documentation:
+      '`at-least-once`: after a failure records may be written again, which changes nothing where rows have a key. `exactly-once`: the offsets are kept in a table of the database, written in the transaction of the rows, and read from there when partitions are assigned.',
+    validator: oneOf('at-least-once', 'exactly-once'),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Delivery',
+  },
+  'offsets.table': {
+    type: 'STRING',
+    default: 'sluice_offsets',
+    importance: 'LOW',
+    documentation:
+      '`exactly-once`: the table of the offsets, or schema and table parted by a dot. Created when it is missing; connectors may share it.',
+    group: GROUP,
+    width: 'MEDIUM',
+    displayName: 'Table of offsets',
+  },
+});
+
+export type DeliveryOptions = ParsedOptions<typeof deliveryOptions>;
+
+export function isExactlyOnce(options: DeliveryOptions): boolean {
+  return options.delivery === 'exactly-once';
+}
+
+export function offsetTableName(options: DeliveryOptions): TableName {
+  const text = options['offsets.table'];
+  const dot = text.indexOf('.');
+  return dot < 0 ? { name: text } : { schema: text.slice(0, dot), name: text.slice(dot + 1) };
+}
+
+/** What is wrong with the options, as pairs of option and reason. */
+export function deliveryProblems(options: DeliveryOptions): [string, string][] {
+  try {
+    quoteTable(offsetTableName(options));
+    return [];
+  } catch (error) {
+    return [['offsets.table', toError(error).message]];
+  }
+}
+
+/** The consumer group of a connector, as the worker names it. */
+export function consumerGroup(config: ConnectorConfig, connectorName: string): string {
+  return config['consumer.override.group.id'] ?? `connect-${connectorName}`;
+}

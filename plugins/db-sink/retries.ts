@@ -1,0 +1,89 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { connectWithAttempts, DatabaseError, toError, type Executor, type Logger } from '../../src/index.ts';
+
+export interface RetryOptions {
+  readonly maxRetries: number;
+  readonly retryBackoffMs: number;
+  readonly connectionAttempts: number;
+  readonly connectionBackoffMs: number;
+}
+
+/** What was tried, as messages speak of it: `what` and where it begins, `from`, could not be `done`. */
+export interface Attempted {
+  readonly what: string;
+  readonly from: string;
+  readonly done: 'written' | 'claimed';
+}
+
+/** Tries again while the database is away. */
+export class Retries {
+  readonly #executor: Executor;
+  readonly #options: RetryOptions;
+  readonly #signal: AbortSignal;
+  readonly #logger: Logger;
+  #isAway = false;
+
+  /** `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. */
+  constructor(executor: Executor, options: RetryOptions, signal: AbortSignal, logger: Logger) {
+    this.#executor = executor;
+    this.#options = options;
+    this.#signal = signal;
+    this.#logger = logger;
+  }
+
+  /** Whether the last that is known of the database is that it could not be used. */
+  get isAway(): boolean {
+    return this.#isAway;
+  }
+
+  /**
+   * Rejects as `work` does, but for failures of the database's infrastructure: then only when it stayed away for
+   * `max.retries` retries, each with `connection.attempts` attempts to connect, and after an abort.
+   */
+  async run<T>(attempted: Attempted, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+    for (let retry = 0; ; retry++) {
+      try {
+        const result = await work();
+        this.#isAway = false;
+        return result;
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure' || signal.aborted) throw error;
+        await this.#wait(error, retry, attempted, signal);
+      }
+    }
+  }
+
+  async #wait(error: DatabaseError, retry: number, attempted: Attempted, given: AbortSignal): Promise<void> {
+    const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
+    const { what, from, done } = attempted;
+    this.#isAway = true;
+    if (retry >= maxRetries || this.#signal.aborted) {
+      throw withMessage(error, `${what}${from} could not be ${done} after ${String(retry)} retries: ${error.message}`);
+    }
+    this.#logger.warn(
+      `${what} could not be ${done} (retry ${String(retry + 1)} of ${String(maxRetries)}): ${error.message}`,
+    );
+    const signal = AbortSignal.any([this.#signal, given]);
+    await delay(jittered(retryBackoffMs), undefined, { signal });
+    try {
+      await connectWithAttempts(this.#executor, {
+        attempts: connectionAttempts,
+        backoffMs: connectionBackoffMs,
+        signal,
+      });
+    } catch (away) {
+      if (signal.aborted) throw away;
+      this.#logger.warn(`The database is still away: ${toError(away).message}`);
+    }
+  }
+}
+
+/** The same failure in other words. */
+export function withMessage(error: DatabaseError, message: string): DatabaseError {
+  return new DatabaseError(message, { scope: error.scope, sqlstate: error.sqlstate, cause: error });
+}
+
+/** Between the documented wait and one and a half of it, so that tasks do not come back in step. */
+function jittered(backoffMs: number): number {
+  return backoffMs * (1 + Math.random() / 2);
+}

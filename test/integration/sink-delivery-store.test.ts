@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict';
+import { dbSink } from '../../plugins/db-sink/plugin.ts';
+import { DeliveryClaims } from '../../plugins/db-sink/delivery-claims.ts';
+import { DeliveryOffsets, FencedError } from '../../plugins/db-sink/delivery-offsets.ts';
+import { DeliveryStore } from '../../plugins/db-sink/delivery-store.ts';
+import { MessageDecoder } from '../../plugins/db-sink/record-decoder.ts';
+import { Retries } from '../../plugins/db-sink/retries.ts';
+import { TableWriter } from '../../plugins/db-sink/table-writer.ts';
+import { WaitingRecords } from '../../plugins/db-sink/waiting-records.ts';
+import type { SealedBatch } from '../../plugins/db-sink/write-lane.ts';
+import type { SinkTaskContext } from '../../src/connect/api.ts';
+import type { SinkRecord } from '../../src/data/record.ts';
+import type { Executor } from '../../src/database/api.ts';
+import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
+import { RetriableError } from '../../src/errors.ts';
+import { CdcDbDecoder } from '../../src/formats/cdc-db.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { sinkConfig } from '../support/connectors.ts';
+import { TcpProxy } from '../support/proxy.ts';
+import { until } from '../support/until.ts';
+import { DatabaseFixture } from './database-fixture.ts';
+
+const PARTITION = { topic: 'events', partition: 0 };
+const NEVER = new AbortController().signal;
+
+/** Changes from offset `from` on. */
+function batch(from: number, messages: readonly object[]): SealedBatch {
+  const decoder = new MessageDecoder(() => new CdcDbDecoder());
+  const records = new WaitingRecords();
+  for (const [index, message] of messages.entries()) {
+    const place = { ...PARTITION, offset: from + index };
+    const nothing = { keySchema: null, key: null, valueSchema: null, headers: [], timestamp: null } as const;
+    const value = JSON.stringify({ database: 'd', table: 't', ...message });
+    const record: SinkRecord = { ...place, ...nothing, value, timestampType: 'NoTimestampType', original: place };
+    records.add(record);
+    decoder.add(record, { kind: 'record', ...place });
+  }
+  return { records, decoded: decoder.take() };
+}
+
+const row = (n: number) => ({ kind: 'insert', columnnames: ['n'], columntypes: ['int8'], columnvalues: [[n]] });
+const rows = (from: number, ...numbers: number[]) => batch(from, numbers.map(row));
+
+/** A task's part in delivery, without a task. */
+class Owner {
+  readonly claims: DeliveryClaims;
+  readonly store: DeliveryStore;
+  readonly refused: number[] = [];
+  readonly sought: number[] = [];
+  drops = 0;
+
+  constructor(executor: Executor, position = 0) {
+    const offsets = new DeliveryOffsets(executor, { name: 'offsets' }, 'group');
+    const context = {
+      connectorName: 'c',
+      taskIndex: 0,
+      logger: silentLogger,
+      signal: NEVER,
+      position: () => position,
+      seek: (places: readonly { offset: number }[]) => this.sought.push(...places.map(({ offset }) => offset)),
+      requestCommit: () => undefined,
+    } as unknown as SinkTaskContext;
+    const limits = { maxRetries: 3, retryBackoffMs: 1, connectionAttempts: 20, connectionBackoffMs: 50 };
+    const retries = new Retries(executor, limits, NEVER, silentLogger);
+    const growth = { create: false, add: false, widen: false };
+    const policy = { dedupRule: 'override' as const, unknownColumns: 'fault' as const, insertMode: undefined, growth };
+    const writer = new TableWriter(executor, { policy, database: 'd' }, retries, silentLogger);
+    const dropWrites = () => {
+      this.drops++;
+      return Promise.resolve();
+    };
+    this.claims = new DeliveryClaims({ offsets, context, retries, dropWrites, fencedForMs: 300 });
+    const refuse = (record: SinkRecord) => {
+      this.refused.push(record.offset);
+      return Promise.resolve();
+    };
+    this.store = new DeliveryStore({ executor, offsets, claims: this.claims, writer, retries, refuse });
+  }
+
+  static async of(executor: Executor, position = 0): Promise<Owner> {
+    await new DeliveryOffsets(executor, { name: 'offsets' }, 'group').ensureTable();
+    const owner = new Owner(executor, position);
+    await owner.claims.open([PARTITION]);
+    return owner;
+  }
+}
+
+describe('offsets in the transaction of the rows', () => {
+  let fixture: DatabaseFixture;
+  let executor: Executor;
+
+  before(async () => {
+    fixture = await DatabaseFixture.create();
+    ({ executor } = fixture);
+  });
+
+  after(() => fixture.close());
+
+  beforeEach(() =>
+    fixture.run('DROP TABLE IF EXISTS t, u, offsets', 'CREATE TABLE t (n int8 CONSTRAINT lucky CHECK (n <> 13))'),
+  );
+
+  const stored = async () => (await fixture.rows('SELECT n FROM t ORDER BY n')).flat().map(Number);
+  const offset = async () => Number((await fixture.rows('SELECT next_offset FROM offsets'))[0]?.[0]);
+
+  it('move with the rows, and the next owner is sent to where they are', async () => {
+    const first = await Owner.of(executor, 5);
+    assert.deepEqual([first.sought, await offset()], [[5], 5]);
+    await first.store.store(rows(5, 1, 2), NEVER);
+    assert.deepEqual([await stored(), await offset()], [[1, 2], 7]);
+    // The group's offset is older, or newer: the table counts.
+    const second = await Owner.of(executor, 100);
+    assert.deepEqual(second.sought, [7]);
+    await second.store.store(rows(7, 3), NEVER);
+    assert.deepEqual([await stored(), await offset()], [[1, 2, 3], 8]);
+  });
+
+  it('cannot be moved, nor rows be written, by one who has been succeeded', async () => {
+    const first = await Owner.of(executor);
+    await first.store.store(rows(0, 1), NEVER);
+    const second = await Owner.of(executor);
+    const isFenced = (error: unknown) =>
+      error instanceof FencedError &&
+      error.message.includes('topic events, partition 0, of group group, was claimed by task 0 of c, ');
+    await assert.rejects(first.store.store(rows(1, 2), NEVER), isFenced);
+    await assert.rejects(first.store.move([{ ...PARTITION, offset: 9 }], NEVER), isFenced);
+    await second.store.store(rows(1, 3), NEVER);
+    assert.deepEqual([await stored(), await offset()], [[1, 3], 2]);
+    await fixture.run('DELETE FROM offsets');
+    await assert.rejects(second.store.store(rows(2, 4), NEVER), /is gone from table offsets/);
+    const third = await Owner.of(executor, 2);
+    await fixture.run('UPDATE offsets SET next_offset = 50');
+    await assert.rejects(third.store.store(rows(2, 4), NEVER), /was changed from 2 to 50 in table offsets/);
+    assert.deepEqual(await stored(), [1, 3]);
+  });
+
+  it('are claimed from an owner that does not move any more: its transaction is ended', async () => {
+    await Owner.of(executor);
+    const stopped = executor
+      .session((session) =>
+        session.transaction(async () => {
+          await session.query('UPDATE offsets SET next_offset = next_offset');
+          await session.query('INSERT INTO t VALUES (1)');
+          await session.query('SELECT pg_sleep(30)');
+        }),
+      )
+      .catch((error: unknown) => error);
+    await until(
+      async () => (await fixture.rows(`SELECT 1 FROM pg_locks WHERE relation = 't'::regclass`)).length > 0,
+      'it holds its locks',
+    );
+    const began = performance.now();
+    const second = await Owner.of(executor);
+    await until(
+      () =>
+        second.claims.ready().then(
+          () => true,
+          () => second.claims.isHeld,
+        ),
+      'the next owner has them',
+    );
+    assert.ok(performance.now() - began < 8000);
+    assert.match(String(await stopped), /terminat/);
+    assert.deepEqual(await stored(), []);
+  });
+
+  it('after a fence are claimed again in a while where the group has left the partitions', async () => {
+    const first = await Owner.of(executor);
+    await Owner.of(executor);
+    const fence = await first.store.store(rows(0, 1), NEVER).catch((error: unknown) => error);
+    first.claims.fenced(fence as FencedError);
+    await assert.rejects(first.claims.ready(), RetriableError);
+    const held = () =>
+      first.claims.ready().then(
+        () => true,
+        () => false,
+      );
+    await until(held, 'they are held again');
+    assert.deepEqual([first.sought, first.drops], [[0, 0], 2]);
+    await first.store.store(rows(0, 1), NEVER);
+    assert.deepEqual(await stored(), [1]);
+  });
+
+  it('say whether a commit that was not heard of any more was done: nothing is written twice', async () => {
+    await fixture.run(
+      `CREATE OR REPLACE FUNCTION dawdle() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END'`,
+      `CREATE CONSTRAINT TRIGGER dawdle AFTER INSERT ON t INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION dawdle()`,
+    );
+    const proxy = await TcpProxy.start(fixture.access);
+    const url = new URL(fixture.access.url);
+    url.port = String(proxy.port);
+    const proxied = openExecutor(parseConnectionUrl(url.href), { logger: silentLogger });
+    try {
+      const owner = await Owner.of(proxied);
+      const storing = owner.store.store(rows(0, 1, 13), NEVER);
+      const committing = `SELECT 1 FROM pg_stat_activity WHERE query = 'COMMIT' AND state = 'active' AND datname = current_database()`;
+      await until(async () => (await fixture.rows(committing)).length > 0, 'it commits', { everyMs: 10 });
+      proxy.cut();
+      await storing;
+      assert.deepEqual([await stored(), await offset()], [[1], 2]);
+      assert.deepEqual(owner.refused, [1]);
+      await owner.store.store(rows(2, 2), NEVER);
+      assert.deepEqual([await stored(), await offset()], [[1, 2], 3]);
+    } finally {
+      await proxied.close();
+      await proxy.close();
+    }
+  });
+
+  it('stay with rows of which some are refused, also by a constraint that waits for the commit', async () => {
+    await fixture.run('CREATE TABLE u (n int8 PRIMARY KEY)', 'INSERT INTO u VALUES (1), (2)');
+    await fixture.run('ALTER TABLE t ADD FOREIGN KEY (n) REFERENCES u DEFERRABLE INITIALLY DEFERRED');
+    const owner = await Owner.of(executor);
+    await owner.store.store(rows(0, 1, 7, 2), NEVER);
+    assert.deepEqual([await stored(), await offset(), owner.refused], [[1, 2], 3, [1]]);
+  });
+
+  it('move in one transaction with statements, and around those that bear none', async () => {
+    const owner = await Owner.of(executor);
+    const statement = (kind: string, text: string) => ({ kind, schema: 'public', statement: text });
+    const changes = batch(0, [
+      row(1),
+      statement('alter', 'ALTER TABLE t ADD COLUMN m int8'),
+      statement('update', 'UPDATE t SET m = n'),
+      row(13),
+      statement('create', 'CREATE INDEX CONCURRENTLY t_n ON t (n)'),
+      statement('create', 'CREATE INDEX CONCURRENTLY nowhere ON missing (n)'),
+      row(2),
+    ]);
+    await owner.store.store(changes, NEVER);
+    assert.deepEqual(await fixture.rows('SELECT n, m FROM t ORDER BY n'), [
+      ['1', '1'],
+      ['2', null],
+    ]);
+    assert.deepEqual([await offset(), owner.refused], [7, [3, 5]]);
+    assert.equal((await fixture.rows(`SELECT to_regclass('t_n')`))[0]?.[0], 't_n');
+  });
+
+  it('are changed for a stopped connector, and forgotten by one that is not exactly-once any more', async () => {
+    const config = sinkConfig(fixture.access, {
+      name: 'x',
+      topics: 'events',
+      'protocol.type': 'line_lp',
+      delivery: 'exactly-once',
+      'offsets.table': 'offsets',
+      'consumer.override.group.id': 'group',
+    });
+    const owner = await Owner.of(executor, 40);
+    assert.equal(
+      await dbSink.alterOffsets?.(config, [
+        { ...PARTITION, offset: 7 },
+        { ...PARTITION, partition: 1, offset: null },
+      ]),
+      true,
+    );
+    await assert.rejects(owner.store.store(rows(40, 1), NEVER), /was claimed by nobody: the offset was set/);
+    const next = await Owner.of(executor, 40);
+    assert.deepEqual(next.sought, [7]);
+    assert.equal(await dbSink.alterOffsets?.(config, [{ ...PARTITION, offset: null }]), true);
+    assert.deepEqual((await Owner.of(executor, 40)).sought, [40]);
+    assert.equal(await dbSink.alterOffsets?.(config, []), true);
+    assert.deepEqual(await fixture.rows('SELECT * FROM offsets'), []);
+    assert.equal(await dbSink.alterOffsets?.({ ...config, delivery: 'at-least-once' }, []), true);
+  });
+});
