@@ -8,6 +8,7 @@ import { KafkaError } from './errors.ts';
 import { OffsetTime, commitOffsets, deleteCommitted, fetchCommitted, listOffsets } from './offsets.ts';
 import { Apis, libraryCall, type MetadataAnswer } from './protocol.ts';
 import { Backoff, retry, sleep } from './retry.ts';
+import { fence } from './transaction.ts';
 
 const TOPIC_RESOURCE = 2;
 const APPEAR_MS = 5000;
@@ -150,6 +151,10 @@ export class KafkaAdmin implements Admin {
       const leaderOf = ({ partition }: { partition: number }): number | undefined => leaders.get(partition);
       return listOffsets(this.#cluster, leaderOf, partitions, OffsetTime.latest, false);
     });
+  }
+
+  async fenceProducers(transactionalIds: readonly string[]): Promise<void> {
+    await Promise.all(transactionalIds.map((id) => fence(this.#cluster, id, () => this.#closed)));
   }
 
   async close(): Promise<void> {

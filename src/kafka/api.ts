@@ -92,11 +92,39 @@ export interface ProducedRecord {
   readonly headers: readonly { readonly key: string; readonly value: Uint8Array | null }[];
 }
 
+/** Records that a producer gave up, of one partition, in order. Others of the same call may be stored. */
+export interface SendFailure {
+  readonly records: readonly ProducedRecord[];
+  readonly error: Error;
+}
+
 export interface Producer {
   connect(): Promise<void>;
   /** Resolves when all records are acknowledged by the broker (acks=all unless the properties say otherwise). */
   send(records: readonly ProducedRecord[]): Promise<void>;
-  close(): Promise<void>;
+  /** As `send`, and tells which records were given up in place of rejecting; none when all were acknowledged. */
+  trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]>;
+  /** Waits for what was sent, but not beyond `timeoutMs`; what is left then fails. */
+  close(timeoutMs?: number): Promise<void>;
+}
+
+/**
+ * A producer that writes in transactions: readers with `isolation.level=read_committed` see all records of a transaction
+ * or none. Failures of its methods are final for the transaction: `abort` is all that helps then; with
+ * PRODUCER_FENCED nothing does.
+ */
+export interface TransactionalProducer extends Producer {
+  /**
+   * Takes `transactional.id` over, to be called first: resolves when transactions that an earlier holder left open are
+   * aborted. From then on that holder is fenced.
+   */
+  init(): Promise<void>;
+  /** Records sent from here on belong to a new transaction. */
+  begin(): void;
+  /** Resolves when all records sent since `begin` are acknowledged and the transaction is committed. */
+  commit(): Promise<void>;
+  /** Resolves when another transaction may begin. */
+  abort(): Promise<void>;
 }
 
 export interface NewTopic {
@@ -124,6 +152,8 @@ export interface Admin {
   /** A group that does not exist is passed over; one with members is refused. */
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
+  /** Whoever writes under one of these transactional ids can no longer; its open transaction is aborted. */
+  fenceProducers(transactionalIds: readonly string[]): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -163,6 +193,8 @@ export interface CompactedTopicOptions {
 export interface KafkaClient {
   consumer(properties?: ClientProperties): Consumer;
   producer(properties?: ClientProperties): Producer;
+  /** `transactional.id` must be among the properties. */
+  transactionalProducer(properties?: ClientProperties): TransactionalProducer;
   admin(properties?: ClientProperties): Admin;
   compactedTopic(options: CompactedTopicOptions, properties?: ClientProperties): CompactedTopic;
 }

@@ -7,22 +7,38 @@ import { ErrorCode, LEADER_MOVED } from './error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from './errors.ts';
 import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
 import type { ProducerConfig } from './producer-config.ts';
-import { ProducerIdentity } from './producer-identity.ts';
+import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
 import { writeBatch } from './record-batch-writer.ts';
 import { Backoff } from './retry.ts';
-import { SendQueue, type PendingBatch } from './send-queue.ts';
+import { SendQueue, stampOf, type Delivery, type PendingBatch } from './send-queue.ts';
 import { Signal } from './signal.ts';
 import type { TopicMetadata } from './topic-metadata.ts';
 
-const SEQUENCE_LOST: ReadonlySet<number> = new Set([
+/** The broker does not know the numbers before these any more. */
+const NUMBERS_LOST: ReadonlySet<number> = new Set([
   ErrorCode.outOfOrderSequence,
   ErrorCode.unknownProducerId,
   ErrorCode.invalidProducerEpoch,
 ]);
 
+const EXPIRY_CHECK_MS = 500;
+
+/** Requests to one leader. */
+interface Lane {
+  readonly leader: number;
+  readonly signal: Signal;
+  readonly backoff: Backoff;
+  inFlight: number;
+  /** After a failure: when all that failed with it may go again. */
+  retryAt: number;
+}
+
+/** One batch of each partition that has its turn. */
+type Load = readonly (readonly [SendQueue, PendingBatch])[];
+
 /**
- * Delivers batches: one loop per leader, one request at a time to each, and in it at most the oldest batch of each
- * partition. A batch that failed for a reason that passes stays at the head of its queue until its deadline.
+ * Delivers batches: one loop per leader with up to `max.in.flight.requests.per.connection` requests on their way, in each at
+ * most one batch of a partition. A batch that failed for a reason that passes stays in its queue until its deadline.
  */
 export class BatchSender {
   readonly #cluster: Cluster;
@@ -31,37 +47,35 @@ export class BatchSender {
   readonly #logger: Logger;
   readonly #identity: ProducerIdentity;
   readonly #queues = new Map<string, SendQueue>();
-  readonly #loops = new Map<number, Signal>();
+  readonly #lanes = new Map<number, Lane>();
   #expiryTimer: NodeJS.Timeout | undefined;
 
-  constructor(cluster: Cluster, metadata: TopicMetadata, config: ProducerConfig, logger: Logger) {
-    this.#cluster = cluster;
-    this.#metadata = metadata;
-    this.#config = config;
-    this.#logger = logger;
-    this.#identity = new ProducerIdentity(cluster, config.idempotent);
+  constructor(parts: {
+    readonly cluster: Cluster;
+    readonly metadata: TopicMetadata;
+    readonly config: ProducerConfig;
+    readonly identity: ProducerIdentity;
+    readonly logger: Logger;
+  }) {
+    this.#cluster = parts.cluster;
+    this.#metadata = parts.metadata;
+    this.#config = parts.config;
+    this.#identity = parts.identity;
+    this.#logger = parts.logger;
   }
 
-  /** Resolves when the broker has the batch. Call `wake` after the last one. */
-  enqueue(batch: {
-    topic: string;
-    partition: number;
-    records: readonly ProducedRecord[];
-    byteLength: number;
-  }): Promise<void> {
+  /** The delivery is told when the broker has the batch. Call `wake` after the last one. */
+  enqueue(
+    batch: { topic: string; partition: number; records: readonly ProducedRecord[]; byteLength: number },
+    delivery: Delivery,
+  ): void {
     const { topic, partition, records, byteLength } = batch;
     const key = topicPartitionKey(topic, partition);
     let queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, (queue = new SendQueue(topic, partition)));
-    const { batches } = queue;
     const deadline = Date.now() + this.#config.deliveryTimeoutMs;
-    return new Promise((resolve, reject) => {
-      const settle = (failure?: Error): void => {
-        if (failure === undefined) resolve();
-        else reject(failure);
-      };
-      batches.push({ records, byteLength, deadline, attempted: false, settle });
-    });
+    delivery.begin();
+    queue.batches.push({ records, byteLength, deadline, delivery, stamp: undefined, inFlight: false });
   }
 
   wake(): void {
@@ -70,43 +84,57 @@ export class BatchSender {
       this.#watchDeadlines();
       const leader = this.#metadata.leaderOf(queue);
       if (leader === undefined) this.#metadata.requestUpdate();
-      else if (!this.#loops.has(leader)) this.#startLoop(leader);
+      else if (!this.#lanes.has(leader)) this.#open(leader);
     }
-    for (const signal of this.#loops.values()) signal.notify();
+    for (const { signal } of this.#lanes.values()) signal.notify();
   }
 
-  /** Ends the loops; whoever is interested in an outcome has waited for it. */
+  /** Gives up all that is not delivered. Of a transaction, nothing may be sent any more. */
+  clear(error: Error): void {
+    for (const queue of this.#queues.values()) queue.clear(error);
+  }
+
+  /** Ends the loops. */
   stop(): void {
     clearTimeout(this.#expiryTimer);
+    this.clear(new ClosedError('The producer'));
     this.#queues.clear();
-    for (const signal of this.#loops.values()) signal.notify();
+    for (const { signal } of this.#lanes.values()) signal.notify();
   }
 
-  #startLoop(leader: number): void {
-    const signal = new Signal();
-    this.#loops.set(leader, signal);
-    this.#sendTo(leader, signal).catch((error: unknown) => {
-      this.#loops.delete(leader);
-      this.#logger.error({ err: error, leader }, 'sending to a broker ended unexpectedly');
-    });
-  }
-
-  async #sendTo(leader: number, signal: Signal): Promise<void> {
+  #open(leader: number): void {
     const backoff = Backoff.of(this.#cluster);
+    const lane: Lane = { leader, signal: new Signal(), backoff, inFlight: 0, retryAt: 0 };
+    this.#lanes.set(leader, lane);
+    this.#run(lane)
+      .catch((error: unknown) => {
+        this.#logger.error({ err: error, leader }, 'sending to a broker ended unexpectedly');
+      })
+      .finally(() => {
+        this.#lanes.delete(leader);
+      });
+  }
+
+  async #run(lane: Lane): Promise<void> {
+    const { maxInFlight } = this.#config;
     for (;;) {
-      const led = [...this.#queues.values()].filter((queue) => this.#metadata.leaderOf(queue) === leader);
-      if (led.length === 0) break;
-      const waiting = led.filter(({ batches, inFlight }) => batches.length > 0 && !inFlight);
+      const led = [...this.#queues.values()].filter((queue) => this.#metadata.leaderOf(queue) === lane.leader);
+      if (led.length === 0 && lane.inFlight === 0) return;
       const now = Date.now();
-      const due = waiting.filter(({ notBefore }) => notBefore <= now);
-      if (due.length === 0) {
-        const next = Math.min(...waiting.map(({ notBefore }) => notBefore));
-        await signal.wait(waiting.length === 0 ? undefined : next - now);
+      const due =
+        lane.inFlight < maxInFlight ? led.filter((queue) => queue.notBefore <= now && this.#hasNext(queue)) : [];
+      if (due.length > 0) {
+        await this.#sendFirst(lane, this.#fitting(due));
         continue;
       }
-      await this.#sendOnce(leader, this.#fitting(due), backoff);
+      const delayed = led.filter(({ batches, notBefore }) => batches.length > 0 && notBefore > now);
+      const next = Math.min(...delayed.map(({ notBefore }) => notBefore));
+      await lane.signal.wait(delayed.length === 0 ? undefined : next - now);
     }
-    this.#loops.delete(leader);
+  }
+
+  #hasNext(queue: SendQueue): boolean {
+    return queue.next(this.#identity.idempotent) !== undefined;
   }
 
   /** As many as fit into one request, at least one. */
@@ -114,99 +142,127 @@ export class BatchSender {
     const chosen: SendQueue[] = [];
     let bytes = 0;
     for (const queue of due) {
-      bytes += queue.batches[0]?.byteLength ?? 0;
+      bytes += queue.next(this.#identity.idempotent)?.byteLength ?? 0;
       if (chosen.length > 0 && bytes > this.#config.maxRequestBytes) break;
       chosen.push(queue);
     }
     return chosen;
   }
 
-  async #sendOnce(leader: number, queues: readonly SendQueue[], backoff: Backoff): Promise<void> {
-    const { acks, connection } = this.#config;
-    const heads = new Map<SendQueue, PendingBatch>();
+  /** Resolves when the next request may follow. */
+  async #sendFirst(lane: Lane, queues: readonly SendQueue[]): Promise<void> {
+    let producer: ProducerId | undefined;
     try {
-      for (const queue of queues) queue.inFlight = true;
-      const identity = await this.#identity.current();
-      const batches = queues.map((queue) => {
-        const { topic, partition } = queue;
-        const [head] = queue.batches;
-        if (head === undefined) throw new Error('an empty queue is not due');
-        heads.set(queue, head);
-        const { compression } = this.#config;
-        const baseSequence = queue.sequenceFor(identity.producerId);
-        const options = { ...identity, topic, compression, nowMs: Date.now(), baseSequence };
-        return { topic, partition, bytes: writeBatch(head.records, options) };
-      });
-      for (const head of heads.values()) head.attempted = true;
-      const call = produceCall(batches, acks, connection.requestTimeoutMs);
-      const answer = await this.#cluster.callNode(leader, 'produce', call);
-      if (acks === 0) for (const queue of queues) this.#succeed(queue, heads.get(queue));
-      else this.#settleAnswered(answer, heads, backoff);
+      producer = await this.#identity.current();
+      await this.#identity.include(queues);
     } catch (error) {
-      if (isRetriable(error)) this.#metadata.requestUpdate();
-      for (const queue of queues) this.#failed(queue, heads.get(queue) ?? queue.batches[0], toError(error), backoff);
-    } finally {
-      for (const queue of queues) queue.inFlight = false;
-      if (queues.some((queue) => this.#metadata.leaderOf(queue) !== leader)) this.wake();
+      for (const queue of queues) {
+        const batch = queue.next(this.#identity.idempotent);
+        if (batch !== undefined) this.#failed(queue, batch, toError(error), lane);
+      }
+      return;
     }
+    const load: (readonly [SendQueue, PendingBatch])[] = [];
+    for (const queue of queues) {
+      const batch = queue.next(this.#identity.idempotent);
+      if (batch === undefined) continue;
+      if (queue.depart(batch, producer)) load.push([queue, batch]);
+      else this.#identity.renew();
+    }
+    if (load.length === 0) return;
+    lane.inFlight += 1;
+    void this.#deliver(lane, load).finally(() => {
+      lane.inFlight -= 1;
+      lane.signal.notify();
+      if (load.some(([queue]) => this.#metadata.leaderOf(queue) !== lane.leader)) this.wake();
+    });
   }
 
-  #settleAnswered(answer: ProduceAnswer, heads: ReadonlyMap<SendQueue, PendingBatch>, backoff: Backoff): void {
+  /** Never rejects. */
+  async #deliver(lane: Lane, load: Load): Promise<void> {
+    const { acks, connection } = this.#config;
+    let answer: ProduceAnswer | undefined;
+    let failure: Error | undefined;
+    try {
+      const { transactionalId } = this.#identity;
+      const call = produceCall(this.#written(load), { acks, timeoutMs: connection.requestTimeoutMs, transactionalId });
+      answer = await this.#cluster.callNode(lane.leader, 'produce', call);
+    } catch (error) {
+      failure = toError(error);
+      if (isRetriable(error)) this.#metadata.requestUpdate();
+    }
+    for (const [queue, batch] of load) queue.arrive(batch);
+    if (failure !== undefined) for (const [queue, batch] of load) this.#failed(queue, batch, failure, lane);
+    else if (acks === 0 || answer === undefined) for (const [queue, batch] of load) queue.stored(batch);
+    else this.#settle(answer, load, lane);
+  }
+
+  #written(load: Load) {
+    const { compression } = this.#config;
+    const nowMs = Date.now();
+    const transactional = this.#isTransactional;
+    return load.map(([queue, batch]) => {
+      const { topic, partition } = queue;
+      const options = { ...stampOf(batch), topic, compression, nowMs, transactional };
+      return { topic, partition, bytes: writeBatch(batch.records, options) };
+    });
+  }
+
+  #settle(answer: ProduceAnswer, load: Load, lane: Lane): void {
     let healthy = true;
     for (const { topic, partition, errorCode } of answer.partitions) {
-      const queue = this.#queues.get(topicPartitionKey(topic, partition));
-      const head = queue === undefined ? undefined : heads.get(queue);
-      if (queue === undefined || head === undefined) continue;
-      if (errorCode === ErrorCode.none || errorCode === ErrorCode.duplicateSequence) this.#succeed(queue, head);
+      const loaded = load.find(([queue]) => queue.topic === topic && queue.partition === partition);
+      if (loaded === undefined) continue;
+      const [queue, batch] = loaded;
+      if (errorCode === ErrorCode.none || errorCode === ErrorCode.duplicateSequence) queue.stored(batch);
       else {
         healthy = false;
-        this.#judge(queue, head, errorCode, backoff);
+        this.#judge(queue, batch, errorCode, lane);
       }
     }
-    if (healthy) backoff.reset();
+    if (healthy) lane.backoff.reset();
   }
 
-  #judge(queue: SendQueue, head: PendingBatch, code: number, backoff: Backoff): void {
-    const error = KafkaError.ofCode(code, `Topic ${queue.topic}, partition ${String(queue.partition)}`);
+  #judge(queue: SendQueue, batch: PendingBatch, code: number, lane: Lane): void {
     const tooLarge = code === ErrorCode.messageTooLarge || code === ErrorCode.recordListTooLarge;
-    if (tooLarge && head.records.length > 1 && queue.batches[0] === head) {
-      queue.splitHead();
+    if (tooLarge && batch.records.length > 1) {
+      queue.split(batch);
       return;
     }
+    const error = KafkaError.ofCode(code, `Topic ${queue.topic}, partition ${String(queue.partition)}`);
     if (LEADER_MOVED.has(code)) this.#metadata.requestUpdate();
-    if (SEQUENCE_LOST.has(code) && this.#config.idempotent) {
-      this.#logger.warn({ err: error }, 'the broker lost track of this producer, going on with a new producer id');
-      this.#identity.renew();
-      this.#failed(queue, head, new TimeoutError(error.message, { cause: error }), backoff);
-      return;
+    if (this.#identity.idempotent && NUMBERS_LOST.has(code)) {
+      // What was before it failed and comes again, and this after it.
+      if (!queue.isOldest(batch)) return;
+      if (!this.#isTransactional) {
+        this.#logger.warn({ err: error }, 'the broker lost track of this producer, going on with its next epoch');
+        queue.numbersLost();
+        this.#delay(queue, error, lane);
+        return;
+      }
     }
-    this.#failed(queue, head, error, backoff);
+    this.#failed(queue, batch, error, lane);
   }
 
-  #succeed(queue: SendQueue, head: PendingBatch | undefined): void {
-    if (head === undefined || queue.batches[0] !== head) return;
-    queue.batches.shift();
-    queue.advanceSequence(head.records.length);
-    queue.notBefore = 0;
-    head.settle();
+  #failed(queue: SendQueue, batch: PendingBatch, error: Error, lane: Lane): void {
+    if (isRetriable(error)) this.#delay(queue, error, lane);
+    else this.#drop(queue, batch, error);
   }
 
-  #failed(queue: SendQueue, head: PendingBatch | undefined, error: Error, backoff: Backoff): void {
-    if (head === undefined || queue.batches[0] !== head) return;
-    if (isRetriable(error)) {
-      queue.notBefore = Date.now() + backoff.nextMs();
-      queue.lastFailure = error;
-      return;
-    }
-    this.#drop(queue, head, error);
+  #drop(queue: SendQueue, batch: PendingBatch, error: Error): void {
+    if (this.#isTransactional) this.clear(error);
+    else queue.drop(batch, error);
   }
 
-  #drop(queue: SendQueue, head: PendingBatch, error: Error): void {
-    queue.batches.shift();
-    queue.notBefore = 0;
-    // Whether the broker has it is unknown, and with it the next sequence number.
-    if (head.attempted) this.#identity.renew();
-    head.settle(error);
+  #delay(queue: SendQueue, error: Error, lane: Lane): void {
+    const now = Date.now();
+    if (lane.retryAt <= now) lane.retryAt = now + lane.backoff.nextMs();
+    queue.notBefore = lane.retryAt;
+    queue.lastFailure = error;
+  }
+
+  get #isTransactional(): boolean {
+    return this.#identity.transactionalId !== null;
   }
 
   /** Deadlines hold also while no broker answers and no leader is known. */
@@ -233,5 +289,3 @@ export class BatchSender {
     );
   }
 }
-
-const EXPIRY_CHECK_MS = 500;

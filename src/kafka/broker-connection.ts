@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { toError } from '../errors.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
-import { AuthenticationError, BrokerUnreachableError, ClosedError } from './errors.ts';
+import { AuthenticationError, BrokerUnreachableError, ClosedError, DroppedError } from './errors.ts';
 import {
   Connection,
   apiKeys,
@@ -34,6 +34,8 @@ export class BrokerConnection {
   #opening: Promise<OpenConnection> | undefined;
   #open: OpenConnection | undefined;
   #socket: Socket | undefined;
+  /** Given up by this side; what waited on it says nothing about the broker. */
+  readonly #dropped = new WeakSet<OpenConnection>();
   #backoffMs = 0;
   #earliestAttemptAt = 0;
   #closed = false;
@@ -65,7 +67,9 @@ export class BrokerConnection {
     } catch (error) {
       if (!isConnectionFailure(error)) throw toError(error);
       this.#discard(open, 'The connection was given up');
-      throw this.#closed ? new ClosedError(`The connection to ${addressText(this.address)}`) : this.#unreachable(error);
+      if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
+      const failure = this.#unreachable(error);
+      throw this.#dropped.has(open) ? new DroppedError(failure.message, { cause: error }) : failure;
     } finally {
       clearTimeout(timer);
     }
@@ -73,7 +77,9 @@ export class BrokerConnection {
 
   /** Breaks the connection; requests under way are rejected. The next call opens a new one. */
   drop(): void {
-    if (this.#open !== undefined) this.#discard(this.#open, 'The connection was given up');
+    if (this.#open === undefined) return;
+    this.#dropped.add(this.#open);
+    this.#discard(this.#open, 'The connection was given up');
   }
 
   /** Resolves when nothing of the connection is left, sockets and timers included. */

@@ -8,6 +8,7 @@ import { consumerConfig } from './consumer-config.ts';
 import { KafkaProducer } from './producer.ts';
 import { producerConfig } from './producer-config.ts';
 import { PropertyReader } from './properties.ts';
+import { KafkaTransactionalProducer } from './transactional-producer.ts';
 
 /**
  * What Connect sets for its own topics (KafkaBasedLog and the stores on it): no group, everything from the beginning,
@@ -21,7 +22,8 @@ export function createKafkaClient(properties: ClientProperties, logger: Logger):
   const merged = (over: ClientProperties | undefined): ClientProperties => ({ ...properties, ...over });
   return {
     consumer: (over) => new KafkaConsumer(consumerConfig(merged(over), logger), logger),
-    producer: (over) => new KafkaProducer(producerConfig(merged(over), logger), logger),
+    producer: (over) => KafkaProducer.plain(producerConfig(merged(over), logger), logger),
+    transactionalProducer: (over) => new KafkaTransactionalProducer(producerConfig(merged(over), logger), logger),
     admin: (over) => {
       const reader = new PropertyReader(merged(over));
       const config = connectionConfig(reader);

@@ -2,7 +2,7 @@ import type { Logger } from '../observe/logger.ts';
 import { BrokerConnection } from './broker-connection.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
 import { ErrorCode } from './error-codes.ts';
-import { BrokerUnreachableError, ClosedError, KafkaError } from './errors.ts';
+import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from './errors.ts';
 import type { LibraryCall, LibraryLogger } from './kafkajs-internals.ts';
 import { libraryLogger } from './library-log.ts';
 import { Apis, libraryCall, metadataCall, type MetadataAnswer } from './protocol.ts';
@@ -14,7 +14,8 @@ import { Apis, libraryCall, metadataCall, type MetadataAnswer } from './protocol
  */
 export type Purpose = 'main' | 'fetch' | 'produce' | 'group';
 
-const GROUP_COORDINATOR = 0;
+const COORDINATORS = { group: 0, transaction: 1 } as const;
+type CoordinatorKind = keyof typeof COORDINATORS;
 
 /** One cluster as one client sees it: its brokers, a connection per broker and purpose, its coordinators. */
 export class Cluster {
@@ -66,24 +67,23 @@ export class Cluster {
   }
 
   /** Sends to the group's coordinator, looking it up first when it is not known. */
-  async callCoordinator<A>(groupId: string, call: LibraryCall<A>): Promise<A> {
-    const nodeId = this.#coordinators.get(groupId) ?? (await this.#findCoordinator(groupId));
-    try {
-      return await this.callNode(nodeId, 'group', call);
-    } catch (error) {
-      this.forgetCoordinator(groupId);
-      throw error;
-    }
+  callCoordinator<A>(groupId: string, call: LibraryCall<A>): Promise<A> {
+    return this.#callCoordinator('group', groupId, 'group', call);
+  }
+
+  /** The same for the coordinator of a transactional id. */
+  callTransactionCoordinator<A>(transactionalId: string, call: LibraryCall<A>): Promise<A> {
+    return this.#callCoordinator('transaction', transactionalId, 'main', call);
   }
 
   /** After `NOT_COORDINATOR` and its like, so that the next call asks anew. */
-  forgetCoordinator(groupId: string): void {
-    this.#coordinators.delete(groupId);
+  forgetCoordinator(id: string, kind: CoordinatorKind = 'group'): void {
+    this.#coordinators.delete(coordinatorKey(kind, id));
   }
 
   /** Ends requests that wait at the group's coordinator (a JoinGroup that must not be waited for any longer). */
   dropCoordinatorConnection(groupId: string): void {
-    const address = this.#brokers.get(this.#coordinators.get(groupId) ?? -1);
+    const address = this.#brokers.get(this.#coordinators.get(coordinatorKey('group', groupId)) ?? -1);
     if (address !== undefined) this.#connections.get(connectionKey(address, 'group'))?.drop();
   }
 
@@ -98,12 +98,23 @@ export class Cluster {
     await Promise.all(connections.map((connection) => connection.close()));
   }
 
-  async #findCoordinator(groupId: string): Promise<number> {
-    const call = libraryCall(Apis.findCoordinator, { groupId, coordinatorType: GROUP_COORDINATOR });
+  async #callCoordinator<A>(kind: CoordinatorKind, id: string, purpose: Purpose, call: LibraryCall<A>): Promise<A> {
+    const nodeId = this.#coordinators.get(coordinatorKey(kind, id)) ?? (await this.#findCoordinator(kind, id));
+    try {
+      return await this.callNode(nodeId, purpose, call);
+    } catch (error) {
+      this.forgetCoordinator(id, kind);
+      throw error;
+    }
+  }
+
+  async #findCoordinator(kind: CoordinatorKind, id: string): Promise<number> {
+    const call = libraryCall(Apis.findCoordinator, { groupId: id, coordinatorType: COORDINATORS[kind] });
     const { errorCode, errorMessage, coordinator } = await this.callAny(call);
-    if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Group ${groupId}`, errorMessage);
+    const what = kind === 'group' ? 'Group' : 'Transactional id';
+    if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `${what} ${id}`, errorMessage);
     this.#brokers.set(coordinator.nodeId, { host: coordinator.host, port: coordinator.port });
-    this.#coordinators.set(groupId, coordinator.nodeId);
+    this.#coordinators.set(coordinatorKey(kind, id), coordinator.nodeId);
     return coordinator.nodeId;
   }
 
@@ -137,7 +148,8 @@ export class Cluster {
       if (call.request.apiName === 'Metadata') this.#learnBrokers(answer as MetadataAnswer);
       return answer;
     } catch (error) {
-      if (error instanceof BrokerUnreachableError) this.#noteUnreachable(address, error);
+      const isNews = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);
+      if (isNews) this.#noteUnreachable(address, error);
       throw error;
     }
   }
@@ -173,4 +185,8 @@ export class Cluster {
 
 function connectionKey(address: BrokerAddress, purpose: Purpose): string {
   return `${addressText(address)}/${purpose}`;
+}
+
+function coordinatorKey(kind: CoordinatorKind, id: string): string {
+  return `${kind}/${id}`;
 }

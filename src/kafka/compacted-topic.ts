@@ -45,14 +45,15 @@ export class KafkaCompactedTopic implements CompactedTopic {
     this.#options = options;
     this.#logger = logger.child({ topic: options.topic });
     this.#consumer = new KafkaConsumer(consumer, this.#logger);
-    this.#producer = new KafkaProducer(producer, this.#logger);
+    this.#producer = KafkaProducer.plain(producer, this.#logger);
     this.#adminConfig = consumer.connection;
   }
 
   async start(): Promise<void> {
     try {
       await this.#open();
-      await this.readToEnd();
+      // Not beyond open transactions: whoever left one open may be started only after this.
+      await this.#readTo('read_committed');
     } catch (error) {
       await this.stop();
       throw error;
@@ -91,9 +92,14 @@ export class KafkaCompactedTopic implements CompactedTopic {
     return this.#producer.send(produced);
   }
 
-  async readToEnd(): Promise<void> {
+  /** Waits for transactions that are open: what they commit was written before. */
+  readToEnd(): Promise<void> {
+    return this.#readTo('read_uncommitted');
+  }
+
+  async #readTo(isolation: ConsumerConfig['isolation']): Promise<void> {
     if (this.#stopped) throw new ClosedError(`Topic ${this.#options.topic}`);
-    const ends = await this.#consumer.endOffsets(this.#partitions);
+    const ends = await this.#consumer.endOffsets(this.#partitions, isolation);
     const targets = new Map(ends.map(({ partition, offset }) => [partition, offset]));
     if (this.#reached(targets)) return;
     await new Promise<void>((resolve, reject) => {

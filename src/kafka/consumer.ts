@@ -159,9 +159,13 @@ export class KafkaConsumer implements Consumer {
     return this.#retry('Reading committed offsets', () => fetchCommitted(this.#cluster, groupId, partitions));
   }
 
-  endOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
+  /** With `isolation` in place of its own; read_uncommitted: after records of transactions that are still open. */
+  endOffsets(
+    partitions: readonly TopicPartition[],
+    isolation = this.#config.isolation,
+  ): Promise<readonly PartitionPosition[]> {
     return this.#retry('Reading end offsets', async () => {
-      const readCommitted = this.#config.isolation === 'read_committed';
+      const readCommitted = isolation === 'read_committed';
       try {
         const leaderOf = await this.#leadersOf(partitions);
         return await listOffsets(this.#cluster, leaderOf, partitions, OffsetTime.latest, readCommitted);

@@ -18,6 +18,13 @@ const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.topicAlreadyExists]: 'TopicExistsException',
   [ErrorCode.invalidReplicationFactor]: 'InvalidReplicationFactorException',
   [ErrorCode.groupMaxSizeReached]: 'GroupMaxSizeReachedException',
+  [ErrorCode.outOfOrderSequence]: 'OutOfOrderSequenceException',
+  [ErrorCode.invalidProducerEpoch]: 'InvalidProducerEpochException',
+  [ErrorCode.invalidTxnState]: 'InvalidTxnStateException',
+  [ErrorCode.invalidProducerIdMapping]: 'InvalidPidMappingException',
+  [ErrorCode.invalidTransactionTimeout]: 'InvalidTxnTimeoutException',
+  [ErrorCode.transactionalIdAuthorizationFailed]: 'TransactionalIdAuthorizationException',
+  [ErrorCode.unknownProducerId]: 'UnknownProducerIdException',
   [ErrorCode.producerFenced]: 'ProducerFencedException',
   [ErrorCode.groupIdNotFound]: 'GroupIdNotFoundException',
 };
@@ -47,6 +54,9 @@ export class KafkaError extends SluiceError {
 
 /** No broker answered: connection refused or closed, or a request timed out. Waiting may help. */
 export class BrokerUnreachableError extends RetriableError {}
+
+/** This side gave the connection up while the request was under way. */
+export class DroppedError extends BrokerUnreachableError {}
 
 /** The broker does not know who we are, or we do not trust the broker. Waiting does not help. */
 export class AuthenticationError extends SluiceError {

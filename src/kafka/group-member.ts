@@ -18,6 +18,8 @@ export interface GroupProtocol {
 }
 
 export interface LeaderView {
+  /** Of the leader itself, who is one of the members. */
+  readonly leaderId: string;
   readonly protocol: string;
   readonly generationId: number;
   readonly members: readonly { readonly memberId: string; readonly metadata: Buffer }[];
@@ -77,6 +79,7 @@ export class GroupMember {
   #generation: Generation | undefined;
   #failure: Error | undefined;
   #lastContactAt = 0;
+  #unanswered = false;
   #heartbeatSignal: Signal | undefined;
 
   constructor(
@@ -109,9 +112,17 @@ export class GroupMember {
     return failure;
   }
 
-  /** When the coordinator last answered, in milliseconds since the epoch. */
+  /**
+   * When the member last showed that it is alive, in milliseconds since the epoch: the time at which a request was sent that
+   * the coordinator took. An answer may lie unread for long (a process that was suspended), so its time says nothing.
+   */
   get lastContactAt(): number {
     return this.#lastContactAt;
+  }
+
+  /** True from a request that got no answer on, until one gets an answer again. */
+  get unanswered(): boolean {
+    return this.#unanswered;
   }
 
   /** Asks for a new round, as the coordinator does when members come or go. */
@@ -152,6 +163,7 @@ export class GroupMember {
           this.#fail(error);
           throw error;
         }
+        this.#unanswered = true;
         this.#logger.debug({ group: this.#options.groupId, reason: toError(error).message }, 'joining again');
         await idle(backoff.nextMs());
       }
@@ -208,10 +220,11 @@ export class GroupMember {
       groupProtocols: this.#protocol.protocols(),
     };
     const call = libraryCall(Apis.joinGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
+    const sentAt = Date.now();
     const answer = await this.#cluster.callCoordinator(groupId, call);
-    this.#lastContactAt = Date.now();
     switch (answer.errorCode) {
       case ErrorCode.none:
+        this.#noteContact(sentAt);
         this.#memberId = answer.memberId;
         return answer;
       case ErrorCode.memberIdRequired:
@@ -230,7 +243,12 @@ export class GroupMember {
 
   async #assign(joined: JoinGroupAnswer, protocol: string): Promise<ReadonlyMap<string, Buffer>> {
     const members = joined.members.map(({ memberId, memberMetadata }) => ({ memberId, metadata: memberMetadata }));
-    return this.#protocol.assign({ protocol, generationId: joined.generationId, members });
+    return this.#protocol.assign({
+      leaderId: joined.leaderId,
+      protocol,
+      generationId: joined.generationId,
+      members,
+    });
   }
 
   async #syncGroup(
@@ -241,10 +259,11 @@ export class GroupMember {
     const groupAssignment = [...assignments].map(([id, memberAssignment]) => ({ memberId: id, memberAssignment }));
     const parameters = { groupId, memberId, generationId, groupAssignment };
     const call = libraryCall(Apis.syncGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
+    const sentAt = Date.now();
     const answer = await this.#cluster.callCoordinator(groupId, call);
-    this.#lastContactAt = Date.now();
     switch (answer.errorCode) {
       case ErrorCode.none:
+        this.#noteContact(sentAt);
         return answer.memberAssignment ?? Buffer.alloc(0);
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
@@ -272,8 +291,10 @@ export class GroupMember {
       await signal.wait(waitMs);
       if (this.#generation !== generation) return;
       try {
+        const sentAt = Date.now();
         const code = await this.#heartbeat(generation);
         if (this.#generation !== generation) return;
+        if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#noteContact(sentAt);
         this.#judgeHeartbeat(code);
         backoff.reset();
         waitMs = this.#options.heartbeatIntervalMs;
@@ -283,6 +304,7 @@ export class GroupMember {
           this.#fail(error);
           return;
         }
+        this.#unanswered = true;
         waitMs = Math.min(backoff.nextMs(), this.#options.heartbeatIntervalMs);
       }
     }
@@ -295,9 +317,13 @@ export class GroupMember {
     return errorCode;
   }
 
+  #noteContact(sentAt: number): void {
+    this.#lastContactAt = sentAt;
+    this.#unanswered = false;
+  }
+
   #judgeHeartbeat(code: number): void {
     const { groupId } = this.#options;
-    this.#lastContactAt = Date.now();
     switch (code) {
       case ErrorCode.none:
         return;

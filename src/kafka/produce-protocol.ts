@@ -17,8 +17,11 @@ export interface ProduceAnswer {
 
 export function produceCall(
   batches: readonly ProducedBatch[],
-  acks: number,
-  timeoutMs: number,
+  {
+    acks,
+    timeoutMs,
+    transactionalId,
+  }: { readonly acks: number; readonly timeoutMs: number; readonly transactionalId: string | null },
 ): LibraryCall<ProduceAnswer> {
   const byTopic = new Map<string, ProducedBatch[]>();
   for (const batch of batches) {
@@ -27,7 +30,7 @@ export function produceCall(
     else sameTopic.push(batch);
   }
   const body = new Encoder();
-  body.writeString(null).writeInt16(acks).writeInt32(timeoutMs).writeInt32(byTopic.size);
+  body.writeString(transactionalId).writeInt16(acks).writeInt32(timeoutMs).writeInt32(byTopic.size);
   for (const [topic, sameTopic] of byTopic) {
     body.writeString(topic).writeInt32(sameTopic.length);
     for (const { partition, bytes } of sameTopic) body.writeInt32(partition).writeBytes(bytes);

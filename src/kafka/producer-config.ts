@@ -13,7 +13,12 @@ export interface ProducerConfig {
   readonly compression: CompressionType;
   /** Of a whole request, and so of one record. */
   readonly maxRequestBytes: number;
+  /** Requests on their way to one broker. */
+  readonly maxInFlight: number;
   readonly idempotent: boolean;
+  readonly transactionalId: string | null;
+  /** After which the broker aborts a transaction that its producer left open. */
+  readonly transactionTimeoutMs: number;
   /** From `send` to success or failure, retries included. */
   readonly deliveryTimeoutMs: number;
   /** How long `send` waits for a topic to be known. */
@@ -25,16 +30,27 @@ const ACKS = { all: -1, '-1': -1, '0': 0, '1': 1 } as const;
 export function producerConfig(properties: ClientProperties, logger: Logger): ProducerConfig {
   const reader = new PropertyReader(properties);
   const acks = ACKS[reader.choice('acks', ['all', '-1', '0', '1'], 'all')];
-  const idempotent = reader.boolean('enable.idempotence', false);
-  if (idempotent && acks !== -1) {
-    throw new ConfigError('Must set acks to all in order to use the idempotent producer.');
+  const idempotent = readIdempotence(reader, acks, logger);
+  const inFlightLimit = reader.durationMs(MAX_IN_FLIGHT, IDEMPOTENT_IN_FLIGHT, 1);
+  if (idempotent && inFlightLimit > IDEMPOTENT_IN_FLIGHT) {
+    throw new ConfigError(
+      `To use the idempotent producer, ${MAX_IN_FLIGHT} must be set to at most ${String(IDEMPOTENT_IN_FLIGHT)}. ` +
+        `Current value is ${String(inFlightLimit)}.`,
+    );
+  }
+  const transactionalId = reader.text('transactional.id') ?? null;
+  if (transactionalId !== null && !idempotent) {
+    throw new ConfigError('Cannot set a transactional.id without also enabling idempotence.');
   }
   const config: ProducerConfig = {
     connection: connectionConfig(reader),
     acks,
     compression: reader.choice('compression.type', COMPRESSION_TYPES, 'none'),
     maxRequestBytes: reader.durationMs('max.request.size', 1_048_576, 1),
+    maxInFlight: Math.min(inFlightLimit, IDEMPOTENT_IN_FLIGHT),
     idempotent,
+    transactionalId,
+    transactionTimeoutMs: reader.durationMs('transaction.timeout.ms', 60_000, 1),
     deliveryTimeoutMs: reader.durationMs('delivery.timeout.ms', 120_000, 1),
     maxBlockMs: reader.durationMs('max.block.ms', 60_000),
   };
@@ -42,8 +58,6 @@ export function producerConfig(properties: ClientProperties, logger: Logger): Pr
     'linger.ms',
     'batch.size',
     'buffer.memory',
-    'max.in.flight.requests.per.connection',
-    'retries',
     'partitioner.class',
     'key.serializer',
     'value.serializer',
@@ -54,4 +68,31 @@ export function producerConfig(properties: ClientProperties, logger: Logger): Pr
   );
   reader.logUnknown(logger);
   return config;
+}
+
+const MAX_IN_FLIGHT = 'max.in.flight.requests.per.connection';
+/** Brokers remember this many batches of a producer in a partition. */
+const IDEMPOTENT_IN_FLIGHT = 5;
+
+/** On by default; other defaults give way to what was asked for, what was asked for twice must fit (ProducerConfig). */
+function readIdempotence(reader: PropertyReader, acks: ProducerConfig['acks'], logger: Logger): boolean {
+  const idempotent = reader.boolean('enable.idempotence', true);
+  const isExplicit = reader.has('enable.idempotence');
+  const retries = reader.text('retries');
+  if (!idempotent) return false;
+  if (retries === '0') {
+    if (isExplicit) throw new ConfigError('Must set retries to non-zero when using the idempotent producer.');
+    logger.info('Idempotence will be disabled because retries is set to 0.');
+    return false;
+  }
+  if (acks !== -1) {
+    if (isExplicit) {
+      throw new ConfigError(
+        'Must set acks to all in order to use the idempotent producer. Otherwise we cannot guarantee idempotence.',
+      );
+    }
+    logger.info(`Idempotence will be disabled because acks is set to ${String(acks)}, not set to 'all'.`);
+    return false;
+  }
+  return true;
 }

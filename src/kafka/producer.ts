@@ -1,7 +1,6 @@
-import { topicPartitionKey } from '../data/record.ts';
 import { ConnectError, toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { ProducedRecord, Producer } from './api.ts';
+import type { ProducedRecord, Producer, SendFailure } from './api.ts';
 import { BatchSender } from './batch-sender.ts';
 import { Cluster } from './cluster.ts';
 import { requireWritable } from './codecs.ts';
@@ -9,12 +8,20 @@ import { ErrorCode } from './error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from './errors.ts';
 import { partitionOfKey } from './partitioner.ts';
 import type { ProducerConfig } from './producer-config.ts';
-import { serializedSize } from './record-batch-writer.ts';
-import { Backoff, retry, sleep } from './retry.ts';
+import { anonymous, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
+import { serializedSize, sizeBound } from './record-batch-writer.ts';
+import { Backoff, retry, sleep, within } from './retry.ts';
+import { Delivery } from './send-queue.ts';
 import { TopicMetadata } from './topic-metadata.ts';
 
 /** Half of what brokers take as one batch by default (`max.message.bytes` 1 MB), whatever compression makes of it. */
 const MAX_BATCH_BYTES = 512 * 1024;
+
+/** What a producer may share with whoever made it. */
+export interface ProducerParts {
+  readonly cluster: Cluster;
+  readonly identity: ProducerIdentity;
+}
 
 /** Producer of api.ts: partitions and batches what it is given; the sender delivers it in order, with retries. */
 export class KafkaProducer implements Producer {
@@ -27,19 +34,27 @@ export class KafkaProducer implements Producer {
   #waiting: Promise<unknown> | undefined;
   #closed = false;
 
-  constructor(config: ProducerConfig, logger: Logger) {
+  constructor(config: ProducerConfig, { cluster, identity }: ProducerParts, logger: Logger) {
     requireWritable(config.compression);
     this.#config = config;
-    this.#cluster = new Cluster(config.connection, logger);
-    this.#metadata = new TopicMetadata(
-      this.#cluster,
+    this.#cluster = cluster;
+    const metadata = new TopicMetadata(
+      cluster,
       () => ({ topics: [...this.#topics], maxAgeMs: config.connection.metadataMaxAgeMs }),
       () => {
         this.#sender.wake();
       },
       logger,
     );
-    this.#sender = new BatchSender(this.#cluster, this.#metadata, config, logger);
+    this.#metadata = metadata;
+    this.#sender = new BatchSender({ cluster, metadata, config, identity, logger });
+  }
+
+  /** One that writes without transactions. */
+  static plain(config: ProducerConfig, logger: Logger): KafkaProducer {
+    const cluster = new Cluster(config.connection, logger);
+    const identity = config.idempotent ? new IdempotentIdentity(cluster) : anonymous;
+    return new KafkaProducer(config, { cluster, identity }, logger);
   }
 
   async connect(): Promise<void> {
@@ -49,44 +64,41 @@ export class KafkaProducer implements Producer {
     this.#metadata.start();
   }
 
-  /**
-   * Records of one partition arrive in the order in which they were handed over, over all calls. Rejects with KafkaError
-   * for what the broker refuses, with TimeoutError after `delivery.timeout.ms`; other partitions' records may be stored.
-   */
   async send(records: readonly ProducedRecord[]): Promise<void> {
+    const [failure] = await this.trySend(records);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  /**
+   * Records of one partition arrive in the order in which they were handed over, over all calls. Fails with KafkaError for
+   * what the broker refuses, with TimeoutError after `delivery.timeout.ms`.
+   */
+  async trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
     if (this.#closed) throw new ClosedError('The producer');
-    if (records.length === 0) return;
+    if (records.length === 0) return [];
     this.#metadata.start();
-    const sizes = records.map((record) => this.#checkedSize(record));
-    await this.#awaitTopics(new Set(records.map(({ topic }) => topic)));
-    const outcomes = Promise.allSettled(this.#enqueue(records, sizes));
-    this.#open.add(outcomes);
-    const settled = await outcomes;
-    this.#open.delete(outcomes);
-    const failed = settled.find((outcome) => outcome.status === 'rejected');
-    if (failed !== undefined) throw toError(failed.reason);
+    const failures: SendFailure[] = [];
+    const known = await this.#ofKnownTopics(records, failures);
+    const delivery = new Delivery();
+    delivery.begin();
+    this.#enqueue(known, delivery, failures);
+    delivery.end();
+    this.#open.add(delivery.done);
+    failures.push(...(await delivery.done));
+    this.#open.delete(delivery.done);
+    return failures;
   }
 
   /** Waits for what was sent, as long as its deadlines allow. */
-  async close(): Promise<void> {
+  async close(timeoutMs?: number): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await Promise.all(this.#open);
+    const settled = Promise.all(this.#open);
+    if (timeoutMs === undefined) await settled;
+    else await within(timeoutMs, settled);
     this.#sender.stop();
     this.#metadata.stop();
     await this.#cluster.close();
-  }
-
-  #checkedSize(record: ProducedRecord): number {
-    const size = serializedSize(record);
-    if (size > this.#config.maxRequestBytes) {
-      throw new KafkaError(
-        ErrorCode.messageTooLarge,
-        `Topic ${record.topic}: The message is ${String(size)} bytes when serialized which is larger than ` +
-          `${String(this.#config.maxRequestBytes)}, which is the value of the max.request.size configuration.`,
-      );
-    }
-    return size;
   }
 
   #isKnown(topic: string): boolean {
@@ -94,24 +106,42 @@ export class KafkaProducer implements Producer {
   }
 
   /**
-   * Only at the first use of a topic. Whoever calls meanwhile waits behind it, as in the Java producer, because nothing
+   * Waits for topics at their first use. Whoever calls meanwhile waits behind it, as in the Java producer, because nothing
    * may overtake what was handed over before.
    */
-  async #awaitTopics(topics: ReadonlySet<string>): Promise<void> {
+  async #ofKnownTopics(
+    records: readonly ProducedRecord[],
+    failures: SendFailure[],
+  ): Promise<readonly ProducedRecord[]> {
     const before = this.#waiting;
-    const unknown = [...topics].filter((topic) => !this.#isKnown(topic));
-    if (before === undefined && unknown.length === 0) return;
+    const unknown = this.#unknownTopics(records);
+    if (before === undefined && unknown.size === 0) return records;
+    const errors = new Map<string, Error>();
     const turn = (async () => {
       await before;
-      for (const topic of unknown) await this.#awaitTopic(topic);
+      for (const topic of unknown) {
+        await this.#awaitTopic(topic).catch((error: unknown) => errors.set(topic, toError(error)));
+      }
     })();
-    const settled = turn.catch(() => undefined);
-    this.#waiting = settled;
-    try {
-      await turn;
-    } finally {
-      if (this.#waiting === settled) this.#waiting = undefined;
+    this.#waiting = turn;
+    await turn;
+    if (this.#waiting === turn) this.#waiting = undefined;
+    if (errors.size === 0) return records;
+    for (const [topic, error] of errors) {
+      failures.push({ records: records.filter((record) => record.topic === topic), error });
     }
+    return records.filter(({ topic }) => !errors.has(topic));
+  }
+
+  #unknownTopics(records: readonly ProducedRecord[]): ReadonlySet<string> {
+    const unknown = new Set<string>();
+    let last: string | undefined;
+    for (const { topic } of records) {
+      if (topic === last) continue;
+      last = topic;
+      if (!this.#isKnown(topic)) unknown.add(topic);
+    }
+    return unknown;
   }
 
   /**
@@ -145,28 +175,45 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  #enqueue(records: readonly ProducedRecord[], sizes: readonly number[]): Promise<void>[] {
-    const maxBatchBytes = Math.min(MAX_BATCH_BYTES, this.#config.maxRequestBytes);
-    const outcomes: Promise<void>[] = [];
-    const open = new Map<string, OpenBatch>();
+  #enqueue(records: readonly ProducedRecord[], delivery: Delivery, failures: SendFailure[]): void {
+    const { maxRequestBytes } = this.#config;
+    const maxBatchBytes = Math.min(MAX_BATCH_BYTES, maxRequestBytes);
+    const open = new Map<string, Map<number, OpenBatch>>();
     const partitionOf = this.#partitioner();
-    records.forEach((record, index) => {
+    let batch: OpenBatch | undefined;
+    for (const record of records) {
       const { topic } = record;
-      const partition = partitionOf(record);
-      const size = sizes[index] ?? 0;
-      const key = topicPartitionKey(topic, partition);
-      let batch = open.get(key);
-      if (batch === undefined || batch.byteLength + size > maxBatchBytes) {
-        if (batch !== undefined) outcomes.push(this.#sender.enqueue(batch));
-        batch = { topic, partition, records: [], byteLength: 0 };
-        open.set(key, batch);
+      const size = sizeBound(record);
+      let partition: number;
+      try {
+        if (size > maxRequestBytes) this.#requireFitting(record);
+        partition = partitionOf(record);
+      } catch (error) {
+        failures.push({ records: [record], error: toError(error) });
+        continue;
+      }
+      if (batch?.topic !== topic || batch.partition !== partition) batch = openBatch(open, topic, partition);
+      if (batch.records.length > 0 && batch.byteLength + size > maxBatchBytes) {
+        this.#sender.enqueue(batch, delivery);
+        batch.records = [];
+        batch.byteLength = 0;
       }
       batch.records.push(record);
       batch.byteLength += size;
-    });
-    for (const batch of open.values()) outcomes.push(this.#sender.enqueue(batch));
+    }
+    for (const batches of open.values()) for (const last of batches.values()) this.#sender.enqueue(last, delivery);
     this.#sender.wake();
-    return outcomes;
+  }
+
+  #requireFitting(record: ProducedRecord): void {
+    const { maxRequestBytes } = this.#config;
+    const size = serializedSize(record);
+    if (size <= maxRequestBytes) return;
+    throw new KafkaError(
+      ErrorCode.messageTooLarge,
+      `Topic ${record.topic}: The message is ${String(size)} bytes when serialized which is larger than ` +
+        `${String(maxRequestBytes)}, which is the value of the max.request.size configuration.`,
+    );
   }
 
   /** Java's default: by the key's hash; without a key one partition for the whole call, another for the next. */
@@ -201,6 +248,14 @@ export class KafkaProducer implements Producer {
 interface OpenBatch {
   readonly topic: string;
   readonly partition: number;
-  readonly records: ProducedRecord[];
+  records: ProducedRecord[];
   byteLength: number;
+}
+
+function openBatch(open: Map<string, Map<number, OpenBatch>>, topic: string, partition: number): OpenBatch {
+  let batches = open.get(topic);
+  if (batches === undefined) open.set(topic, (batches = new Map<number, OpenBatch>()));
+  let batch = batches.get(partition);
+  if (batch === undefined) batches.set(partition, (batch = { topic, partition, records: [], byteLength: 0 }));
+  return batch;
 }

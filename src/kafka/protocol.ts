@@ -59,6 +59,12 @@ interface GroupIdentity {
   readonly memberId: string;
 }
 
+interface TransactionIdentity {
+  readonly transactionalId: string;
+  readonly producerId: number;
+  readonly producerEpoch: number;
+}
+
 interface TopicsOf<T> {
   readonly topic: string;
   readonly partitions: readonly T[];
@@ -163,6 +169,16 @@ export const Apis = {
     { transactionalId: string | null; transactionTimeout: number },
     { errorCode: number; producerId: string; producerEpoch: number }
   >('InitProducerId', 1),
+  addPartitionsToTxn: declare<
+    TransactionIdentity & { topics: readonly TopicsOf<number>[] },
+    {
+      errors: readonly {
+        topic: string;
+        partitionErrors: readonly { partition: number; errorCode: number }[];
+      }[];
+    }
+  >('AddPartitionsToTxn', 1),
+  endTxn: declare<TransactionIdentity & { transactionResult: boolean }, { errorCode: number }>('EndTxn', 1),
 };
 
 type Decode<A> = (payload: Buffer) => Promise<A> | A;

@@ -1,7 +1,7 @@
 import type { ProducedRecord } from './api.ts';
 import { COMPRESSION_TYPES, codecFor, type CompressionType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
-import { BatchField, LENGTH_OVERHEAD, MAGIC, writeInt64 } from './record-batch.ts';
+import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, writeInt64 } from './record-batch.ts';
 
 export interface BatchOptions {
   readonly topic: string;
@@ -12,6 +12,7 @@ export interface BatchOptions {
   readonly producerId: number;
   readonly producerEpoch: number;
   readonly baseSequence: number;
+  readonly transactional?: boolean;
 }
 
 /** One record batch, message format 2: the header, the records, then the checksum over all after it. */
@@ -39,7 +40,8 @@ export function writeBatch(records: readonly ProducedRecord[], options: BatchOpt
   batch.writeInt32BE(batch.length - LENGTH_OVERHEAD, BatchField.length);
   batch.writeInt32BE(-1, BatchField.leaderEpoch);
   batch.writeInt8(MAGIC, BatchField.magic);
-  batch.writeInt16BE(COMPRESSION_TYPES.indexOf(options.compression), BatchField.attributes);
+  const ofTransaction = options.transactional === true ? BatchAttribute.transactional : 0;
+  batch.writeInt16BE(COMPRESSION_TYPES.indexOf(options.compression) | ofTransaction, BatchField.attributes);
   batch.writeInt32BE(records.length - 1, BatchField.lastOffsetDelta);
   writeInt64(batch, baseTimestamp, BatchField.baseTimestamp);
   writeInt64(batch, maxTimestamp, BatchField.maxTimestamp);
@@ -56,6 +58,16 @@ export function serializedSize(record: ProducedRecord): number {
   const bodySize = recordSize(record, 0, 0);
   return BatchField.records + varintSize(bodySize) + bodySize;
 }
+
+/** At least `serializedSize`, without looking at each length. */
+export function sizeBound({ key, value, headers }: ProducedRecord): number {
+  let size = BatchField.records + MOST_VARINTS + (key?.length ?? 0) + (value?.length ?? 0);
+  for (const header of headers) size += MOST_VARINTS + 3 * header.key.length + (header.value?.length ?? 0);
+  return size;
+}
+
+/** The lengths and deltas of a record. */
+const MOST_VARINTS = 36;
 
 function pack(plain: Buffer, { compression, topic }: BatchOptions): Buffer {
   if (compression === 'none') return plain;

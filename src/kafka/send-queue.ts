@@ -1,31 +1,76 @@
-import type { ProducedRecord } from './api.ts';
+import type { ProducedRecord, SendFailure } from './api.ts';
+import type { ProducerId } from './producer-identity.ts';
 
-/** Records of one partition that travel together. Settled once, by the broker's answer or by the deadline. */
+/** What becomes of the records of one call: resolves, once, when the broker or a deadline has decided on all of them. */
+export class Delivery {
+  readonly done: Promise<readonly SendFailure[]>;
+  readonly #failures: SendFailure[] = [];
+  #open = 0;
+  #resolve: (failures: readonly SendFailure[]) => void = () => undefined;
+
+  constructor() {
+    this.done = new Promise((resolve) => {
+      this.#resolve = resolve;
+    });
+  }
+
+  /** One more batch of the call is on its way. */
+  begin(): void {
+    this.#open += 1;
+  }
+
+  end(failure?: SendFailure): void {
+    if (failure !== undefined) this.#failures.push(failure);
+    this.#open -= 1;
+    if (this.#open === 0) this.#resolve(this.#failures);
+  }
+}
+
+/** Under which producer and number a batch was sent first, and will be sent again, so that the broker knows it by them. */
+interface Stamp {
+  readonly producerId: number;
+  readonly producerEpoch: number;
+  readonly baseSequence: number;
+}
+
+/** Records of one partition that travel together. */
 export interface PendingBatch {
   readonly records: readonly ProducedRecord[];
   /** Before compression. */
   readonly byteLength: number;
   readonly deadline: number;
-  /** True once a request with it went out whose outcome may be unknown. */
-  attempted: boolean;
-  readonly settle: (failure?: Error) => void;
+  readonly delivery: Delivery;
+  /** Without one it has not been sent yet, or is sent without idempotence. */
+  stamp: Stamp | undefined;
+  inFlight: boolean;
 }
 
-const NOT_IDEMPOTENT = -1;
+const NOT_IDEMPOTENT: Stamp = { producerId: -1, producerEpoch: -1, baseSequence: -1 };
 const SEQUENCE_LIMIT = 2 ** 31;
+const LAST_EPOCH = 2 ** 15 - 1;
 
-/** What waits for one partition, oldest first. The head stays until it is settled, so that order survives retries. */
+/**
+ * What waits for one partition, oldest first; batches stay until they are settled, so that order survives retries.
+ *
+ * Numbers of an idempotent producer (org.apache.kafka.clients.producer.internals.TransactionManager):
+ *   running --a sent batch is given up--> gap --nothing sent is left, or the broker misses what was given up--> running
+ *   running, gap --the broker misses what the oldest batch should follow--> lost --nothing is in flight--> running
+ * In a gap nothing new gets a number, as it is not known whether the broker has what was given up. After a gap or a loss
+ * numbers start at 0 in the next epoch, which the partition's leader takes without being told before.
+ */
 export class SendQueue {
   readonly topic: string;
   readonly partition: number;
   readonly batches: PendingBatch[] = [];
   /** Not before this time, after a retriable failure. */
   notBefore = 0;
-  /** The head is on its way; a new leader must not get it before the old one has answered. */
-  inFlight = false;
-  /** Why the head is still here. */
+  /** Why the oldest batch is still here. */
   lastFailure: Error | undefined;
-  #producerId = NOT_IDEMPOTENT;
+  #inFlight = 0;
+  #numbering: 'running' | 'gap' | 'lost' = 'running';
+  /** As the broker gave it; epochs of this partition may be ahead of it. */
+  #producer: ProducerId | undefined;
+  #producerEpoch = 0;
   #nextSequence = 0;
 
   constructor(topic: string, partition: number) {
@@ -33,40 +78,110 @@ export class SendQueue {
     this.partition = partition;
   }
 
-  /** The number of the head's first record under this producer id; -1 without idempotence. */
-  sequenceFor(producerId: number): number {
-    if (producerId === NOT_IDEMPOTENT) return -1;
-    if (producerId !== this.#producerId) {
-      this.#producerId = producerId;
-      this.#nextSequence = 0;
+  /**
+   * The batch that may be sent now. Without idempotence one at a time; with it several may follow each other, but those
+   * that are sent again go alone (the broker refuses what comes before its turn).
+   */
+  next(idempotent: boolean): PendingBatch | undefined {
+    if (this.#numbering !== 'running') this.#startOver();
+    if (!idempotent) return this.#inFlight === 0 ? this.batches[0] : undefined;
+    if (this.#numbering === 'lost') return undefined;
+    const candidate = this.batches.find(({ inFlight }) => !inFlight);
+    if (candidate?.stamp !== undefined) return candidate === this.batches[0] ? candidate : undefined;
+    return this.#numbering === 'gap' ? undefined : candidate;
+  }
+
+  /** The batch goes out. False: this producer has no epochs left. */
+  depart(batch: PendingBatch, producer: ProducerId | undefined): boolean {
+    if (batch.stamp === undefined && producer !== undefined) {
+      if (producer !== this.#producer) {
+        this.#producer = producer;
+        this.#producerEpoch = producer.producerEpoch;
+        this.#nextSequence = 0;
+      }
+      if (this.#producerEpoch > LAST_EPOCH) return false;
+      const { producerId } = producer;
+      batch.stamp = { producerId, producerEpoch: this.#producerEpoch, baseSequence: this.#nextSequence };
+      this.#nextSequence = (this.#nextSequence + batch.records.length) % SEQUENCE_LIMIT;
     }
-    return this.#nextSequence;
+    batch.inFlight = true;
+    this.#inFlight += 1;
+    return true;
   }
 
-  /** Numbers are 32 bits wide and start over at 0 (org.apache.kafka.clients.producer.internals.TransactionManager). */
-  advanceSequence(count: number): void {
-    this.#nextSequence = (this.#nextSequence + count) % SEQUENCE_LIMIT;
+  /** An answer came for it, or none will. */
+  arrive(batch: PendingBatch): void {
+    batch.inFlight = false;
+    this.#inFlight -= 1;
   }
 
-  /** The head was refused for its size: its halves take its place. */
-  splitHead(): void {
-    const [head] = this.batches;
-    if (head === undefined) return;
-    const middle = Math.ceil(head.records.length / 2);
-    let open = 2;
-    let firstFailure: Error | undefined;
-    const settle = (failure?: Error): void => {
-      firstFailure ??= failure;
-      open -= 1;
-      if (open === 0) head.settle(firstFailure);
-    };
-    const half = (records: readonly ProducedRecord[]): PendingBatch => ({
+  /** The broker has it. */
+  stored(batch: PendingBatch): void {
+    if (!this.#take(batch)) return;
+    this.notBefore = 0;
+    batch.delivery.end();
+  }
+
+  /** It is given up; whether the broker has it is unknown. */
+  drop(batch: PendingBatch, error: Error): void {
+    if (!this.#take(batch)) return;
+    this.notBefore = 0;
+    if (batch.stamp !== undefined && this.#numbering === 'running') this.#numbering = 'gap';
+    batch.delivery.end({ records: batch.records, error });
+  }
+
+  /** The broker does not have what comes before the oldest batch by its number: none of the others can have got in. */
+  numbersLost(): void {
+    this.#numbering = 'lost';
+  }
+
+  isOldest(batch: PendingBatch): boolean {
+    return this.batches[0] === batch;
+  }
+
+  /** All batches are given up, and numbers start over with the next producer id or epoch. */
+  clear(error: Error): void {
+    for (const batch of [...this.batches]) this.drop(batch, error);
+    this.#numbering = 'running';
+    this.#producer = undefined;
+  }
+
+  /** The batch was refused for its size: its halves take its place, and its numbers. */
+  split(batch: PendingBatch): void {
+    const at = this.batches.indexOf(batch);
+    if (at < 0) return;
+    const middle = Math.ceil(batch.records.length / 2);
+    const { stamp, delivery, deadline } = batch;
+    const half = (records: readonly ProducedRecord[], from: number): PendingBatch => ({
       records,
-      byteLength: Math.ceil(head.byteLength / 2),
-      deadline: head.deadline,
-      attempted: false,
-      settle,
+      byteLength: Math.ceil(batch.byteLength / 2),
+      deadline,
+      delivery,
+      stamp: stamp && { ...stamp, baseSequence: (stamp.baseSequence + from) % SEQUENCE_LIMIT },
+      inFlight: false,
     });
-    this.batches.splice(0, 1, half(head.records.slice(0, middle)), half(head.records.slice(middle)));
+    delivery.begin();
+    this.batches.splice(at, 1, half(batch.records.slice(0, middle), 0), half(batch.records.slice(middle), middle));
   }
+
+  #take(batch: PendingBatch): boolean {
+    const at = this.batches.indexOf(batch);
+    if (at >= 0) this.batches.splice(at, 1);
+    return at >= 0;
+  }
+
+  #startOver(): void {
+    if (this.#inFlight > 0) return;
+    const sent = this.batches.filter(({ stamp }) => stamp !== undefined);
+    if (this.#numbering === 'gap' && sent.length > 0) return;
+    for (const batch of sent) batch.stamp = undefined;
+    this.#numbering = 'running';
+    this.#producerEpoch += 1;
+    this.#nextSequence = 0;
+  }
+}
+
+/** What goes into the batch's header. */
+export function stampOf({ stamp }: PendingBatch): Stamp {
+  return stamp ?? NOT_IDEMPOTENT;
 }

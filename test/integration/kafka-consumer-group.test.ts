@@ -7,10 +7,20 @@ import type {
   KafkaClient,
   PartitionPosition,
 } from '../../src/kafka/api.ts';
+import { createKafkaClient } from '../../src/kafka/client.ts';
 import { CommitRefusedError } from '../../src/kafka/errors.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { newTopic, pollUntil, produceNumbers, rebalanceLog, record, sharedClient, values } from './kafka-fixture.ts';
+import {
+  newTopic,
+  pollUntil,
+  produceNumbers,
+  rebalanceLog,
+  record,
+  recordingLogger,
+  sharedClient,
+  values,
+} from './kafka-fixture.ts';
 
 const QUICK: ClientProperties = {
   'auto.offset.reset': 'earliest',
@@ -248,12 +258,22 @@ describe('a consumer group', () => {
       async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,
       'the first has joined',
     );
-    const second = client.consumer({ ...QUICK, 'group.id': topic });
+    const { lines, logger } = recordingLogger();
+    const { bootstrapServers } = await broker();
+    const second = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, logger).consumer({
+      ...QUICK,
+      'group.id': topic,
+    });
     second.subscribe([topic], rebalanceLog());
     await second.poll(100);
     const startedAt = Date.now();
     await second.close(5000);
     assert.ok(Date.now() - startedAt < 1000);
+    assert.deepEqual(
+      lines.filter(({ level }) => level >= 40),
+      [],
+      'it gave up the connection itself, no broker is away',
+    );
     await until(
       async () => (await first.poll(50)).length === 0 && first.assignment().length === 1,
       'the first goes on',

@@ -236,7 +236,8 @@ describe('a consumer with assigned partitions', () => {
     // Producers count from 0.
     bytes.writeBigInt64BE(0n, 0);
     const batch = { topic, partition: 0, bytes };
-    const answer = await cluster.callNode(leader, 'produce', produceCall([batch], -1, 5000));
+    const options = { acks: -1, timeoutMs: 5000, transactionalId: null };
+    const answer = await cluster.callNode(leader, 'produce', produceCall([batch], options));
     assert.equal(answer.partitions[0]?.errorCode, 0);
     await cluster.close();
     const consumer = client.consumer(earliest);

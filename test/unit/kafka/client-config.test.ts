@@ -70,7 +70,10 @@ describe('client properties', () => {
       acks: -1,
       compression: 'none',
       maxRequestBytes: 1_048_576,
-      idempotent: false,
+      maxInFlight: 5,
+      idempotent: true,
+      transactionalId: null,
+      transactionTimeoutMs: 60_000,
       deliveryTimeoutMs: 120_000,
       maxBlockMs: 60_000,
     });

@@ -1,0 +1,123 @@
+import { ConfigError, toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ProducedRecord, SendFailure, TransactionalProducer } from './api.ts';
+import { Cluster } from './cluster.ts';
+import { ErrorCode } from './error-codes.ts';
+import { ClosedError, KafkaError } from './errors.ts';
+import { KafkaProducer } from './producer.ts';
+import type { ProducerConfig } from './producer-config.ts';
+import { Transaction } from './transaction.ts';
+
+/**
+ * TransactionalProducer of api.ts: a producer whose batches belong to the transaction that is open.
+ *
+ *   new --init--> ready --begin--> open --commit, abort--> ready
+ *   open --a record or the commit failed--> failed --abort, which takes the next epoch--> ready
+ * Who was fenced stays failed.
+ */
+export class KafkaTransactionalProducer implements TransactionalProducer {
+  readonly #producer: KafkaProducer;
+  readonly #transaction: Transaction;
+  #sends: Promise<unknown>[] = [];
+  #state: 'new' | 'ready' | 'open' | 'failed' = 'new';
+  #failure: Error | undefined;
+  #closed = false;
+
+  constructor(config: ProducerConfig, logger: Logger) {
+    const { transactionalId, transactionTimeoutMs: timeoutMs, maxBlockMs } = config;
+    if (transactionalId === null) {
+      throw new ConfigError('Missing required configuration "transactional.id" which has no default value.');
+    }
+    const cluster = new Cluster(config.connection, logger);
+    this.#transaction = new Transaction(cluster, { transactionalId, timeoutMs, maxBlockMs }, () => this.#closed);
+    this.#producer = new KafkaProducer(config, { cluster, identity: this.#transaction }, logger);
+  }
+
+  connect(): Promise<void> {
+    return this.#producer.connect();
+  }
+
+  async init(): Promise<void> {
+    await this.#transaction.init();
+    this.#moveTo('ready');
+  }
+
+  begin(): void {
+    this.#require('ready');
+    this.#moveTo('open');
+  }
+
+  async send(records: readonly ProducedRecord[]): Promise<void> {
+    const [failure] = await this.trySend(records);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
+    this.#require('open', 'failed');
+    if (this.#failure !== undefined) return [{ records, error: this.#failure }];
+    const sending = this.#producer.trySend(records).then((failures) => {
+      if (failures[0] !== undefined) this.#fail(failures[0].error);
+      return failures;
+    });
+    this.#sends.push(sending.catch(() => undefined));
+    return sending;
+  }
+
+  async commit(): Promise<void> {
+    this.#require('open', 'failed');
+    await Promise.all(this.#sends);
+    if (this.#failure !== undefined) throw this.#failure;
+    try {
+      await this.#transaction.end('commit');
+    } catch (error) {
+      this.#fail(toError(error));
+      throw error;
+    }
+    this.#moveTo('ready');
+  }
+
+  async abort(): Promise<void> {
+    this.#require('open', 'failed');
+    await Promise.all(this.#sends);
+    if (isFencing(this.#failure)) throw this.#failure;
+    const wasUsed = this.#transaction.isUsed;
+    // Refused when another holds the id now, from whom it must not be taken back.
+    await this.#transaction.end('abort');
+    // Records that failed leave holes in the numbers, and may still be on their way: the next epoch is rid of both.
+    if (wasUsed && this.#state === 'failed') await this.#transaction.init();
+    this.#moveTo('ready');
+  }
+
+  async close(timeoutMs?: number): Promise<void> {
+    this.#closed = true;
+    await this.#producer.close(timeoutMs);
+  }
+
+  #fail(error: Error): void {
+    this.#failure ??= error;
+    this.#state = 'failed';
+  }
+
+  #moveTo(state: 'ready' | 'open'): void {
+    this.#state = state;
+    this.#failure = undefined;
+    this.#sends = [];
+  }
+
+  #require(...states: readonly string[]): void {
+    if (this.#closed) throw new ClosedError('The producer');
+    if (!states.includes(this.#state)) {
+      throw new Error(`A producer whose transaction is ${this.#state} cannot do this (${states.join(', ')} is needed)`);
+    }
+  }
+}
+
+const FENCING: ReadonlySet<number> = new Set([
+  ErrorCode.producerFenced,
+  ErrorCode.invalidProducerEpoch,
+  ErrorCode.invalidProducerIdMapping,
+]);
+
+function isFencing(error: Error | undefined): error is KafkaError {
+  return error instanceof KafkaError && FENCING.has(error.code);
+}

@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { SluiceError } from '../../src/errors.ts';
+import type { ClientProperties, KafkaClient, TransactionalProducer } from '../../src/kafka/api.ts';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { KafkaProxy } from '../support/kafka-proxy.ts';
+import { broker, uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
+import { newTopic, partitionsOf, pollUntil, record, recordingLogger, sharedClient, values } from './kafka-fixture.ts';
+
+const FENCED = 'org.apache.kafka.common.errors.ProducerFencedException';
+
+describe('a transactional producer', function () {
+  this.timeout(60_000);
+  let client: KafkaClient;
+  const open: TransactionalProducer[] = [];
+
+  before(async () => {
+    client = await sharedClient();
+  });
+  afterEach(() => Promise.all(open.splice(0).map((producer) => producer.close(0))));
+
+  async function start(id: string, properties: ClientProperties = {}, from = client): Promise<TransactionalProducer> {
+    const producer = from.transactionalProducer({ 'transactional.id': id, ...properties });
+    open.push(producer);
+    await producer.connect();
+    await producer.init();
+    return producer;
+  }
+
+  /** What a reader sees after `count` values are there. */
+  async function read(topic: string, isolation: string, count: number, partitions = 1): Promise<(string | null)[]> {
+    const consumer = client.consumer({ 'auto.offset.reset': 'earliest', 'isolation.level': isolation });
+    consumer.assign(partitionsOf(topic, partitions));
+    try {
+      const records = await pollUntil(consumer, (got) => got.length >= count);
+      records.push(...(await consumer.poll(200)));
+      return values(records).sort();
+    } finally {
+      await consumer.close(1000);
+    }
+  }
+
+  it('shows readers of committed records a transaction whole, over partitions and topics, and never an aborted one', async () => {
+    const topic = await newTopic(client, 3);
+    const producer = await start(uniqueName('txn'));
+    producer.begin();
+    await producer.send([0, 1, 2].map((partition) => record(topic, `a${String(partition)}`, { partition })));
+    assert.deepEqual(await read(topic, 'read_uncommitted', 3, 3), ['a0', 'a1', 'a2']);
+    assert.deepEqual(await read(topic, 'read_committed', 0, 3), []);
+    await producer.commit();
+    assert.deepEqual(await read(topic, 'read_committed', 3, 3), ['a0', 'a1', 'a2']);
+    producer.begin();
+    await producer.send([record(topic, 'b')]);
+    await producer.abort();
+    producer.begin();
+    await producer.send([record(topic, 'c')]);
+    await producer.commit();
+    assert.deepEqual(await read(topic, 'read_committed', 4, 3), ['a0', 'a1', 'a2', 'c']);
+    assert.deepEqual(await read(topic, 'read_uncommitted', 5, 3), ['a0', 'a1', 'a2', 'b', 'c']);
+  });
+
+  it('commits what was sent and not awaited, one transaction right after the other', async () => {
+    const topic = await newTopic(client);
+    const producer = await start(uniqueName('txn'));
+    const startedAt = Date.now();
+    for (let transaction = 0; transaction < 30; transaction++) {
+      producer.begin();
+      void producer.send([record(topic, `${String(transaction)}a`)]);
+      void producer.send([record(topic, `${String(transaction)}b`)]);
+      await producer.commit();
+    }
+    console.log(`    30 transactions in ${String(Date.now() - startedAt)} ms`);
+    assert.equal((await read(topic, 'read_committed', 60)).length, 60);
+  });
+
+  it('may be empty', async () => {
+    const producer = await start(uniqueName('txn'));
+    producer.begin();
+    await producer.commit();
+    producer.begin();
+    await producer.abort();
+  });
+
+  it('fences who had its id before, and ends what that left open', async () => {
+    const topic = await newTopic(client);
+    const id = uniqueName('txn');
+    const zombie = await start(id);
+    zombie.begin();
+    await zombie.send([record(topic, 'zombie')]);
+    const heir = await start(id);
+    heir.begin();
+    await heir.send([record(topic, 'heir')]);
+    await heir.commit();
+    await zombie.trySend([record(topic, 'late')]);
+    await assert.rejects(zombie.commit(), (error: unknown) => error instanceof SluiceError);
+    await assert.rejects(zombie.abort(), (error: unknown) => error instanceof SluiceError);
+    heir.begin();
+    await heir.send([record(topic, 'heir still')]);
+    await heir.commit();
+    assert.deepEqual(await read(topic, 'read_committed', 2), ['heir', 'heir still']);
+  });
+
+  it('is told of it with Java’s words when it commits', async () => {
+    const topic = await newTopic(client);
+    const id = uniqueName('txn');
+    const zombie = await start(id);
+    zombie.begin();
+    await zombie.send([record(topic, 'zombie')]);
+    const admin = client.admin();
+    await admin.fenceProducers([id, uniqueName('never-used')]);
+    await admin.close();
+    await assert.rejects(zombie.commit(), (error: unknown) => {
+      assert.ok(error instanceof SluiceError);
+      assert.equal(error.javaName, FENCED);
+      assert.match(
+        error.message,
+        /There is a newer producer with the same transactionalId which fences the current one\./,
+      );
+      return true;
+    });
+    assert.deepEqual(await read(topic, 'read_committed', 0), []);
+  });
+
+  it('stores each record once when connections break, be it at the commit', async () => {
+    const proxy = await KafkaProxy.start((await broker()).bootstrapServers);
+    try {
+      const through = createKafkaClient({ 'bootstrap.servers': proxy.bootstrapServers }, recordingLogger().logger);
+      const topic = await newTopic(client, 2);
+      const producer = await start(uniqueName('txn'), {}, through);
+      const expected: string[] = [];
+      for (let round = 0; round < 6; round++) {
+        producer.begin();
+        const swallowed = round % 2 === 0 ? proxy.swallowAcknowledgements() : undefined;
+        for (let number = 0; number < 10; number++) {
+          const text = String(round * 10 + number);
+          expected.push(text);
+          void producer.send([record(topic, text, { partition: number % 2 })]);
+        }
+        await swallowed;
+        proxy.pass();
+        proxy.cut();
+        const committing = producer.commit();
+        await delay(round);
+        proxy.cut();
+        await committing;
+      }
+      assert.deepEqual(await read(topic, 'read_committed', 60, 2), expected.sort());
+      assert.equal((await read(topic, 'read_uncommitted', 60, 2)).length, 60);
+    } finally {
+      await Promise.all(open.splice(0).map((producer) => producer.close(0)));
+      await proxy.close();
+    }
+  });
+
+  it('fails as a whole when one record is refused, and goes on after the abort', async () => {
+    const topic = await newTopic(client, 1, { 'max.message.bytes': '2000' });
+    const producer = await start(uniqueName('txn'));
+    producer.begin();
+    await producer.send([record(topic, 'good')]);
+    await assert.rejects(producer.send([record(topic, 'x'.repeat(5000))]), /MESSAGE_TOO_LARGE/);
+    await assert.rejects(producer.send([record(topic, 'after')]), /MESSAGE_TOO_LARGE/);
+    await assert.rejects(producer.commit(), /MESSAGE_TOO_LARGE/);
+    await producer.abort();
+    producer.begin();
+    await producer.send([record(topic, 'next')]);
+    await producer.commit();
+    assert.deepEqual(await read(topic, 'read_committed', 1), ['next']);
+  });
+
+  it('cannot go on with a transaction that took longer than transaction.timeout.ms', async () => {
+    const topic = await newTopic(client);
+    const id = uniqueName('txn');
+    const producer = await start(id, { 'transaction.timeout.ms': '500' });
+    producer.begin();
+    await producer.send([record(topic, 'slow')]);
+    // Brokers look for such transactions every 10 s by default.
+    await until(async () => (await ended(topic)) > 1, 'the broker has ended it', { timeoutMs: 25_000 });
+    await assert.rejects(producer.send([record(topic, 'more')]), /INVALID_PRODUCER_EPOCH|newer producer/);
+    await assert.rejects(producer.commit(), (error: unknown) => error instanceof SluiceError);
+    assert.deepEqual(await read(topic, 'read_committed', 0), []);
+  });
+
+  it('refuses a timeout that the brokers do not allow', async () => {
+    await assert.rejects(
+      start(uniqueName('txn'), { 'transaction.timeout.ms': '2000000000' }),
+      /INVALID_TRANSACTION_TIMEOUT/,
+    );
+  });
+
+  it('needs an id, and a transaction to send in', async () => {
+    assert.throws(() => client.transactionalProducer(), /Missing required configuration "transactional.id"/);
+    const producer = await start(uniqueName('txn'));
+    await assert.rejects(producer.send([record('t', 'x')]), /whose transaction is ready/);
+  });
+
+  it('is waited for by who reads a compacted topic to its end', async () => {
+    const topic = uniqueName('followed');
+    const seen: string[] = [];
+    const compacted = client.compactedTopic({
+      topic,
+      property: 'offset.storage.topic',
+      purpose: 'source connector offsets',
+      partitions: 1,
+      replicationFactor: 1,
+      settings: {},
+      onRecord: ({ value }) => void seen.push(String(value)),
+    });
+    await compacted.start();
+    const [first, second] = [await start(uniqueName('txn')), await start(uniqueName('txn'))];
+    first.begin();
+    await first.send([record(topic, 'open', { key: Buffer.from('a') })]);
+    second.begin();
+    await second.send([record(topic, 'done', { key: Buffer.from('b') })]);
+    await second.commit();
+    let isRead = false;
+    const reading = compacted.readToEnd().then(() => (isRead = true));
+    await delay(300);
+    assert.deepEqual([isRead, seen], [false, []]);
+    await first.commit();
+    await reading;
+    assert.deepEqual(seen, ['open', 'done']);
+    await compacted.stop();
+  });
+
+  async function ended(topic: string): Promise<number> {
+    const admin = client.admin();
+    try {
+      return (await admin.endOffsets(topic)).reduce((sum, { offset }) => sum + offset, 0);
+    } finally {
+      await admin.close();
+    }
+  }
+});
