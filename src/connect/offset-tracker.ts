@@ -8,15 +8,21 @@ interface Submitted {
 
 interface PartitionQueue {
   readonly partition: SourceCoordinates;
+  /** In order of submission; those before `head` are done with. */
   queue: Submitted[];
+  head: number;
   committable: SourceCoordinates | undefined;
 }
+
+/** A queue lets go of what is done with in pieces of this many, so that each of them is moved once at the most. */
+const DONE_AT_ONCE = 1_024;
 
 export type Acknowledge = () => void;
 
 /**
  * Offsets of a source task on their way: a first-in-first-out queue per source partition. An offset may be committed
- * when its record and all before it in the same partition were acknowledged (Connect's SubmittedRecords).
+ * when its record and all before it in the same partition were acknowledged (Connect's SubmittedRecords). Only records on their
+ * way are kept, however long it is until the next commit.
  */
 export class OffsetTracker {
   readonly #queues = new Map<string, PartitionQueue>();
@@ -34,6 +40,7 @@ export class OffsetTracker {
       if (submitted.acknowledged) return;
       submitted.acknowledged = true;
       this.#pending--;
+      advance(queue);
     };
   }
 
@@ -46,12 +53,6 @@ export class OffsetTracker {
   takeCommittable(): StoredOffset[] {
     const offsets: StoredOffset[] = [];
     for (const queue of this.#queues.values()) {
-      let run = 0;
-      while (run < queue.queue.length && queue.queue[run]?.acknowledged === true) run++;
-      if (run > 0) {
-        queue.committable = queue.queue[run - 1]?.offset;
-        queue.queue = queue.queue.slice(run);
-      }
       if (queue.committable === undefined) continue;
       offsets.push({ partition: queue.partition, offset: queue.committable });
       queue.committable = undefined;
@@ -71,13 +72,24 @@ export class OffsetTracker {
     const key = coordinatesKey(partition);
     let queue = this.#queues.get(key);
     if (queue === undefined) {
-      queue = { partition, queue: [], committable: undefined };
+      queue = { partition, queue: [], head: 0, committable: undefined };
       this.#queues.set(key, queue);
     }
     this.#lastPartition = partition;
     this.#lastQueue = queue;
     return queue;
   }
+}
+
+function advance(queue: PartitionQueue): void {
+  for (let next = queue.queue[queue.head]; next?.acknowledged === true; next = queue.queue[++queue.head]) {
+    queue.committable = next.offset;
+  }
+  const isDone = queue.head === queue.queue.length;
+  if (!isDone && (queue.head < DONE_AT_ONCE || queue.head * 2 < queue.queue.length)) return;
+  if (isDone) queue.queue.length = 0;
+  else queue.queue = queue.queue.slice(queue.head);
+  queue.head = 0;
 }
 
 /** One text for equal coordinates, whatever the order of their keys. */

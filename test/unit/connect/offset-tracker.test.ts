@@ -15,6 +15,21 @@ describe('OffsetTracker', () => {
     assert.equal(tracker.pending, 1);
   });
 
+  it('goes on past thousands of records that are acknowledged in any order', () => {
+    const tracker = new OffsetTracker();
+    const offset = (position: number) => [{ partition, offset: { position } }];
+    const done = Array.from({ length: 10_000 }, (_, position) => tracker.submit(partition, { position }));
+    for (const acknowledge of done.slice(5_000).reverse()) acknowledge();
+    assert.deepEqual(tracker.takeCommittable(), []);
+    for (const acknowledge of done.slice(0, 3_000)) acknowledge();
+    assert.deepEqual(tracker.takeCommittable(), offset(2_999));
+    for (const acknowledge of done.slice(3_000, 5_000).reverse()) acknowledge();
+    assert.deepEqual(tracker.takeCommittable(), offset(9_999));
+    tracker.submit(partition, { position: 10_000 })();
+    assert.deepEqual(tracker.takeCommittable(), offset(10_000));
+    assert.equal(tracker.pending, 0);
+  });
+
   it('keeps partitions apart and knows them by content, whatever the order of keys', () => {
     const tracker = new OffsetTracker();
     tracker.submit({ a: 1, b: 'x' }, { n: 1 })();
