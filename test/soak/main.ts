@@ -2,9 +2,14 @@ import { parseArgs } from 'node:util';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
+import { sinkKills } from './sink-kills.ts';
 
 /** Long repeats of what the tests do briefly, by name; one file each. */
-const REPEATS: Readonly<Record<string, Repeat>> = { parsers, 'silent-database': silentDatabaseRepeat };
+const REPEATS: Readonly<Record<string, Repeat>> = {
+  parsers,
+  'silent-database': silentDatabaseRepeat,
+  'sink-kills': sinkKills,
+};
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
