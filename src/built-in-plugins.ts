@@ -1,3 +1,4 @@
+import type { ConfigProviderPlugin } from './config/providers/config-provider.ts';
 import type { Plugin, ServicePlugin } from './connect/api.ts';
 import { ConfigError } from './errors.ts';
 
@@ -20,6 +21,12 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
     ...transforms.transformationPlugins,
     ...predicates.predicatePlugins,
   ];
+}
+
+/** The config provider of that name; they are loaded when one is asked for. */
+export async function builtInConfigProviders(className: string): Promise<ConfigProviderPlugin | undefined> {
+  const { configProviderPlugins } = await import('./config/providers/registry.ts');
+  return configProviderPlugins.find((plugin) => plugin.className === className);
 }
 
 const SERVICES: Readonly<Record<string, () => Promise<ServicePlugin>>> = {

@@ -2,9 +2,10 @@
 import { Command } from 'commander';
 import { environmentProperties } from './config/environment.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
-import { loadWorkerConfig, type WorkerConfig } from './config/worker-config.ts';
+import { loadWorkerConfig, type Properties, type WorkerConfig } from './config/worker-config.ts';
 import { ConfigError, toError } from './errors.ts';
 import { createLogger, type Logger } from './observe/logger.ts';
+import { SecretMask } from './observe/secret-mask.ts';
 import { packageVersion } from './version.ts';
 
 /** Connect's exit codes: 1 usage, 2 stopped by an error, 3 could not start. */
@@ -65,35 +66,57 @@ program
   });
 
 async function runWorker(mode: WorkerConfig['mode'], file: string | undefined, connectors: string[]): Promise<void> {
-  const config = await readConfig(mode, file);
-  const format = config.own['log.format'];
-  const logger = await createLogger({
-    level: config.own['log.level'].toLowerCase(),
-    format: format === 'auto' ? (process.stdout.isTTY ? 'text' : 'json') : format === 'pretty' ? 'text' : 'json',
-  });
-  await serve(config, connectors, logger);
+  const secrets = new SecretMask();
+  const config = await readConfig(mode, file, secrets);
+  const level = config.own['log.level'].toLowerCase();
+  const logger = await createLogger({ level, format: logFormat(config.own['log.format']), secrets });
+  await serve(config, connectors, logger, secrets);
 }
 
-async function readConfig(mode: WorkerConfig['mode'], file: string | undefined): Promise<WorkerConfig> {
+async function readConfig(
+  mode: WorkerConfig['mode'],
+  file: string | undefined,
+  secrets: SecretMask,
+): Promise<WorkerConfig> {
   try {
     const environment = environmentProperties(process.env);
     const given = file === undefined ? {} : await readPropertiesFile(file);
-    const config = loadWorkerConfig({ mode, properties: { ...given, ...environment.properties } });
-    return { ...config, warnings: [...environment.warnings, ...config.warnings] };
+    const { properties, warnings } = await resolved({ ...given, ...environment.properties }, secrets);
+    const config = loadWorkerConfig({ mode, properties });
+    return { ...config, warnings: [...environment.warnings, ...warnings, ...config.warnings] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(
-      `The worker's configuration${file === undefined ? '' : ` in ${file}`} is wrong:\n${error.message}\n`,
+      `The worker's configuration${file === undefined ? '' : ` in ${file}`} is wrong:\n${secrets.hide(error.message)}\n`,
     );
     process.exit(EXIT_NOT_STARTED);
   }
 }
 
-async function serve(config: WorkerConfig, connectorFiles: string[], logger: Logger): Promise<void> {
+/** The properties with the values of their variables, where they name config providers. */
+async function resolved(properties: Properties, secrets: SecretMask) {
+  if (properties['config.providers'] === undefined) return { properties, warnings: [] };
+  const { resolveWorkerProperties } = await import('./config/providers/worker-variables.ts');
+  const { builtInConfigProviders } = await import('./built-in-plugins.ts');
+  const logger = await createLogger({ level: 'warn', format: logFormat(properties['log.format']), secrets });
+  return resolveWorkerProperties(properties, builtInConfigProviders, secrets, logger);
+}
+
+function logFormat(option = 'auto'): 'text' | 'json' {
+  if (option === 'auto') return process.stdout.isTTY ? 'text' : 'json';
+  return option === 'pretty' ? 'text' : 'json';
+}
+
+async function serve(
+  config: WorkerConfig,
+  connectorFiles: string[],
+  logger: Logger,
+  secrets: SecretMask,
+): Promise<void> {
   const { startWorker } = await import('./worker.ts');
   let stopping: Promise<void> | undefined;
   try {
-    const worker = await startWorker(config, { logger });
+    const worker = await startWorker(config, { logger, secrets });
     const stop = (signal: string) => {
       logger.info(`${signal}: stopping`);
       stopping ??= worker.stop().then(() => {

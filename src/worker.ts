@@ -1,6 +1,8 @@
-import { builtInPlugins } from './built-in-plugins.ts';
+import { builtInConfigProviders, builtInPlugins } from './built-in-plugins.ts';
 import type { DistributedWorkerConfig, InternalTopic, WorkerConfig } from './config/worker-config.ts';
 import { overridePolicy } from './config/override-policy.ts';
+import { ConfigResolver } from './config/providers/config-resolver.ts';
+import { openProviders } from './config/providers/open-providers.ts';
 import type { Plugin } from './connect/api.ts';
 import { KafkaTaskClients } from './connect/kafka-task-clients.ts';
 import { PluginRegistry } from './connect/plugin-registry.ts';
@@ -19,6 +21,7 @@ import { ConnectorValidation } from './herder/validation.ts';
 import { createKafkaClient } from './kafka/client.ts';
 import { LogLevels } from './observe/log-levels.ts';
 import type { Logger } from './observe/logger.ts';
+import { SecretMask } from './observe/secret-mask.ts';
 import { openRest } from './rest/open-rest.ts';
 import { startServices } from './services.ts';
 
@@ -32,6 +35,8 @@ export interface WorkerOptions {
   readonly logger: Logger;
   /** Beyond those that ship with the worker. */
   readonly plugins?: readonly Plugin[];
+  /** Learns what config providers give; the logger should ask it too. */
+  readonly secrets?: SecretMask;
 }
 
 export interface Worker {
@@ -52,7 +57,7 @@ export interface Worker {
  * listens; the herder comes up behind it (`started`), and `/health` tells when.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
-  const { logger } = options;
+  const { logger, secrets = new SecretMask() } = options;
   for (const warning of config.warnings) logger.warn(warning);
   const plugins = new PluginRegistry([
     ...(await builtInPlugins({ strictJson: config.own['json.converter.strict'] })),
@@ -62,6 +67,11 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const policy = overridePolicy(
     config.common['connector.client.config.override.policy'],
     config.common['connector.client.config.override.allowlist'],
+  );
+  const resolver = new ConfigResolver(
+    await openProviders(config.properties, builtInConfigProviders, logger),
+    secrets,
+    logger,
   );
   const stores = openStores(config, logger);
   const clients = new KafkaTaskClients(config.clients, policy, logger);
@@ -83,6 +93,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
       topicCreationEnabled: config.common['topic.creation.enable'],
       converterConfig: config.converterConfig,
     },
+    secrets,
     logger,
   });
   const herder = new Herder({
@@ -91,6 +102,8 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     workerId: () => workerId,
     placement: new SoleWorker(config.mode === 'distributed' ? FIRST_GENERATION : 0),
     plugins,
+    resolver,
+    secrets,
     taskFactory,
     topics,
     logLevels,
@@ -101,6 +114,8 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const groupId = config.mode === 'distributed' ? config.distributed['group.id'] : undefined;
   const validation = new ConnectorValidation({
     plugins,
+    resolver,
+    secrets,
     converterConfig: config.converterConfig,
     workerGroupId: groupId,
     overridePolicy: policy,
@@ -110,6 +125,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     configs: stores.configs,
     offsets: stores.offsets,
     plugins,
+    resolver,
     clients,
     tasksEnded: (name) => herder.tasksEnded(name),
   });
@@ -120,6 +136,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     offsets,
     topics,
     logLevels,
+    secrets,
     kafkaClusterId: () => clusterId,
     signatureAlgorithms:
       config.mode === 'distributed' ? config.distributed['inter.worker.verification.algorithms'] : undefined,
@@ -153,6 +170,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     stop: async () => {
       await Promise.all([rest.server.close(), services.stop()]);
       await herder.stop();
+      await resolver.close();
     },
   };
 }

@@ -8,6 +8,8 @@ export interface DeadLetterOptions {
   readonly topic: string;
   readonly replicationFactor: number;
   readonly contextHeaders: boolean;
+  /** Takes secrets out of what context headers say. */
+  readonly hide: (text: string) => string;
 }
 
 const PREFIX = '__connect.errors.';
@@ -90,8 +92,8 @@ export class DeadLetterQueue implements FailureReporter {
       ['stage', stage],
       ['class.name', className],
       ['exception.class.name', error instanceof SluiceError ? error.javaName : 'java.lang.RuntimeException'],
-      ['exception.message', error.message],
-      ['exception.stacktrace', javaTrace(error)],
+      ['exception.message', this.#options.hide(error.message)],
+      ['exception.stacktrace', this.#options.hide(javaTrace(error))],
     ];
     return entries.map(([key, value]) => ({ key: PREFIX + key, value: Buffer.from(value) }));
   }

@@ -14,8 +14,8 @@ export function taskText(id: TaskId): string {
 export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED';
 
 /**
- * All that a task host needs to run one task: plain data, so that the host may live in another thread. Values from
- * config providers are resolved already.
+ * All that a task host needs to run one task: plain data, so that the host may live in another thread. Variables of config
+ * providers are in it as they were given, until the task is started.
  */
 export interface TaskAssignment {
   readonly id: TaskId;

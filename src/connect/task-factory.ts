@@ -1,4 +1,5 @@
 import type { Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
 import { listEntries } from '../config/list-text.ts';
 import { parseOptions } from '../config/parse.ts';
@@ -32,6 +33,8 @@ export interface TaskFactoryParts {
   readonly clients: TaskClients;
   readonly offsets: OffsetStorage;
   readonly defaults: TaskDefaults;
+  /** What dead letters may not show. */
+  readonly secrets: SecretMask;
   readonly logger: Logger;
 }
 
@@ -126,6 +129,7 @@ export class TaskFactory {
           topic,
           replicationFactor: options['errors.deadletterqueue.topic.replication.factor'],
           contextHeaders: options['errors.deadletterqueue.context.headers.enable'],
+          hide: (text) => this.#parts.secrets.hide(text),
         },
         { admin, producer: clients.deadLetterProducer(id, config) },
         logger,

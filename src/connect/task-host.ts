@@ -15,6 +15,11 @@ interface HostedTask {
   ended: Promise<void>;
 }
 
+/** Puts values in the place of variables when a task is started; the task FAILS when that cannot be done. */
+export interface TaskConfigs {
+  resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment>;
+}
+
 /**
  * Runs tasks and tells how they fare. Nothing a task does reaches another one or the caller: a failure is an event.
  *
@@ -23,12 +28,14 @@ interface HostedTask {
  */
 export class TaskHost {
   readonly #factory: TaskFactory;
+  readonly #configs: TaskConfigs;
   readonly #onEvent: (event: TaskEvent) => void;
   readonly #logger: Logger;
   readonly #tasks = new Map<string, HostedTask>();
 
-  constructor(factory: TaskFactory, onEvent: (event: TaskEvent) => void, logger: Logger) {
+  constructor(factory: TaskFactory, configs: TaskConfigs, onEvent: (event: TaskEvent) => void, logger: Logger) {
     this.#factory = factory;
+    this.#configs = configs;
     this.#onEvent = onEvent;
     this.#logger = logger;
   }
@@ -92,7 +99,7 @@ export class TaskHost {
       if (!hosted.muted) this.#onEvent(event);
     };
     try {
-      const built = await this.#factory.build(assignment, tell);
+      const built = await this.#factory.build(await this.#configs.resolveAssignment(assignment), tell);
       hosted.runner = built.runner;
       hosted.counts = built.counts;
       if (hosted.stopping) built.runner.stop();

@@ -1,3 +1,4 @@
+import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, SinkOffset, SourceOffset } from '../connect/api.ts';
 import type { StoredOffset } from '../connect/offset-storage.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
@@ -15,6 +16,7 @@ export interface ConnectorOffsetsParts {
   readonly configs: ConfigStore;
   readonly offsets: OffsetStore;
   readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
   readonly clients: Pick<TaskClients, 'admin'>;
   /** Resolves when tasks of a stopped connector have ended here, or were given up. */
   readonly tasksEnded: (connector: string) => Promise<void>;
@@ -35,10 +37,10 @@ export class ConnectorOffsets {
 
   /** In any state of the connector. */
   async list(name: string): Promise<readonly StoredOffset[]> {
-    const { configs, plugins, offsets } = this.#parts;
-    const state = configs.connector(name);
-    if (state === undefined) throw new RequestError(404, `Connector ${name} not found`);
-    const plugin = plugins.find('connector', state.config['connector.class'] ?? '');
+    const { configs, offsets } = this.#parts;
+    const known = configs.connector(name);
+    if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
+    const { state, plugin } = await this.#resolved(known);
     if (plugin.type === 'source') return offsets.list(name);
     return this.#withAdmin(state, async (admin) => {
       const committed = [...(await admin.groupOffsets(groupId(state)))];
@@ -78,7 +80,7 @@ export class ConnectorOffsets {
 
   /** Reads the config topic first, so that a stop of a moment ago counts. */
   async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
-    const { configs, plugins, tasksEnded } = this.#parts;
+    const { configs, tasksEnded } = this.#parts;
     await configs.refresh();
     const state = configs.connector(name);
     if (state === undefined) throw new RequestError(404, `Connector ${name} not found`);
@@ -89,7 +91,14 @@ export class ConnectorOffsets {
       );
     }
     await tasksEnded(name);
-    return { state, plugin: plugins.find('connector', state.config['connector.class'] ?? '') };
+    return this.#resolved(state);
+  }
+
+  /** With the values of the configuration's variables. */
+  async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
+    const { plugins, resolver } = this.#parts;
+    const { config } = await resolver.resolve(known.config);
+    return { state: { ...known, config }, plugin: plugins.find('connector', config['connector.class'] ?? '') };
   }
 
   async #write(name: string, offsets: readonly SourceOffset[]): Promise<void> {

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
+import type { ResolvedConfig } from '../config/providers/config-resolver.ts';
+import { withVariables } from '../config/providers/variables.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { ConnectorHost } from '../connect/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
 import { ConnectError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';
+import type { LiveConfigs } from './live-configs.ts';
 import type { Placement } from './placement.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { StatusWriter } from './status-writer.ts';
@@ -15,6 +18,7 @@ export interface SupervisorParts {
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
   readonly connectors: ConnectorHost;
+  readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
   readonly logger: Logger;
   /** How long a plugin may take to stop. */
@@ -27,6 +31,8 @@ const MAX_RETRY_MS = 60_000;
 /** One instance of the connector, from its start on. What it still does after `ended` counts for nothing. */
 interface Run {
   readonly config: ConnectorConfig;
+  /** The same with the values of its variables, once they were looked up. */
+  resolved: ResolvedConfig<ConnectorConfig> | undefined;
   /** Resolves with whether it runs; never, when the plugin hangs. */
   started: Promise<boolean>;
   running: boolean;
@@ -110,6 +116,7 @@ export class ConnectorSupervisor {
   #beginRun(config: ConnectorConfig): void {
     const run: Run = {
       config,
+      resolved: undefined,
       started: Promise.resolve(false),
       running: false,
       ended: false,
@@ -119,11 +126,22 @@ export class ConnectorSupervisor {
       retryTimer: undefined,
     };
     this.#run = run;
-    run.started = this.#parts.connectors.start(this.#name, config).then(async (running) => {
+    run.started = this.#startInstance(run).then(async (running) => {
       run.running = running && !run.ended;
       if (run.running) await this.#publishTasks(run);
       return running;
     });
+  }
+
+  async #startInstance(run: Run): Promise<boolean> {
+    const { connectors, liveConfigs } = this.#parts;
+    try {
+      run.resolved = await liveConfigs.resolve(this.#name, run.config);
+    } catch (error) {
+      if (!run.ended) connectors.fail(this.#name, error);
+      return false;
+    }
+    return !run.ended && connectors.start(this.#name, run.resolved.config);
   }
 
   async #endRun(): Promise<void> {
@@ -156,7 +174,7 @@ export class ConnectorSupervisor {
     if (desired?.config !== run.config || desired.targetState !== 'STARTED') return;
     clearTimeout(run.retryTimer);
     try {
-      const configs = await this.#taskConfigs(desired);
+      const configs = await this.#taskConfigs(desired, run.resolved ?? NOTHING_RESOLVED);
       if (run.ended) return;
       if (configs !== undefined && !isUpToDate(desired, configs)) {
         await this.#parts.configs.putTaskConfigs(this.#name, configs);
@@ -176,18 +194,27 @@ export class ConnectorSupervisor {
   }
 
   /** `undefined` when the connector made more tasks than it may; it is FAILED then. */
-  async #taskConfigs(desired: ConnectorState): Promise<ConnectorConfig[] | undefined> {
-    const plugin = this.#parts.plugins.find('connector', desired.config['connector.class'] ?? '');
-    const maxTasks = Number(desired.config['tasks.max'] ?? '1');
+  async #taskConfigs(
+    desired: ConnectorState,
+    { config: inUse, values }: ResolvedConfig<ConnectorConfig>,
+  ): Promise<ConnectorConfig[] | undefined> {
+    const plugin = this.#parts.plugins.find('connector', inUse['connector.class'] ?? '');
+    const maxTasks = Number(inUse['tasks.max'] ?? '1');
     const configs = await this.#parts.connectors.taskConfigs(this.#name, maxTasks);
-    if (configs.length > maxTasks && desired.config['tasks.max.enforce']?.trim().toLowerCase() !== 'false') {
+    if (configs.length > maxTasks && inUse['tasks.max.enforce']?.trim().toLowerCase() !== 'false') {
       this.#parts.connectors.fail(this.#name, new ConnectError(tooManyTasks(this.#name, configs.length, maxTasks)));
       return undefined;
     }
     const topics = plugin.type === 'sink' ? pick(desired.config, ['topics', 'topics.regex']) : {};
-    return configs.map((config) => ({ ...config, 'task.class': plugin.taskClassName, ...topics }));
+    return configs.map((config) => ({
+      ...withVariables(config, desired.config, values),
+      'task.class': plugin.taskClassName,
+      ...topics,
+    }));
   }
 }
+
+const NOTHING_RESOLVED: ResolvedConfig<ConnectorConfig> = { config: {}, ttlMs: undefined, values: new Map() };
 
 /** Tasks are made again when they differ, or when they were made for another connector configuration. */
 function isUpToDate(desired: ConnectorState, configs: readonly ConnectorConfig[]): boolean {

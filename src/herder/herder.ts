@@ -1,3 +1,4 @@
+import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
@@ -8,11 +9,13 @@ import type { TaskCounts } from '../connect/task-runner.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { parseLogLevel, type LogLevel, type LogLevels } from '../observe/log-levels.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
 import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
 import { ConnectorDirectory, type ConnectorInfo, type ConnectorStatusInfo } from './connector-directory.ts';
 import type { ConnectorTopics } from './connector-topics.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
+import { LiveConfigs } from './live-configs.ts';
 import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -32,6 +35,9 @@ export interface HerderParts {
   readonly offsets: OffsetStore;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
+  /** What is not to be in the traces of statuses. */
+  readonly secrets: SecretMask;
   readonly taskFactory: TaskFactory;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
@@ -60,6 +66,7 @@ export class Herder implements ConfigListener {
   readonly #parts: HerderParts;
   readonly #connectors: ConnectorHost;
   readonly #tasks: TaskHost;
+  readonly #liveConfigs: LiveConfigs;
   readonly #sessionKeys: SessionKeys | undefined;
   readonly #statusWriter: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
@@ -78,13 +85,15 @@ export class Herder implements ConfigListener {
     const { logger, sessionKeys } = parts;
     this.#sessionKeys = sessionKeys && new SessionKeys(parts.configs, sessionKeys, logger);
     this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
-    this.#tasks = new TaskHost(parts.taskFactory, (event) => this.#onTaskEvent(event), logger);
+    this.#liveConfigs = new LiveConfigs(parts.resolver, (name) => this.#restartAll(name), logger);
+    this.#tasks = new TaskHost(parts.taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
     this.#statusWriter = new StatusWriter(
       parts.statuses,
       {
         workerId: parts.workerId,
         generation: () => parts.placement.generation,
         version: (connector) => this.directory.plugin(connector)?.version ?? null,
+        hide: (trace) => parts.secrets.hide(trace),
       },
       logger,
     );
@@ -125,6 +134,7 @@ export class Herder implements ConfigListener {
     this.#stopping = true;
     this.#ready = false;
     this.#sessionKeys?.stop();
+    this.#liveConfigs.close();
     const all = [...this.#supervisors.values()];
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
     await this.#statusWriter.flush();
@@ -332,7 +342,14 @@ export class Herder implements ConfigListener {
   }
 
   #forget(name: string): void {
+    this.#liveConfigs.forget(name);
     if (this.#supervisors.delete(name)) this.#statusWriter.removeConnector(name);
+  }
+
+  #restartAll(name: string): void {
+    const supervisors = this.#supervisors.get(name);
+    if (supervisors === undefined || this.#stopping) return;
+    this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
   }
 
   #inBackground(name: string, work: Promise<unknown>): void {
@@ -350,6 +367,7 @@ export class Herder implements ConfigListener {
         connector: new ConnectorSupervisor(name, {
           ...shared,
           connectors: this.#connectors,
+          liveConfigs: this.#liveConfigs,
           logger,
           connectorStopTimeoutMs: CONNECTOR_STOP_TIMEOUT_MS,
         }),

@@ -7,6 +7,8 @@ export interface StatusSource {
   workerId(): string;
   generation(): number;
   version(connector: string): string | null;
+  /** Takes secrets out of a trace. */
+  hide(trace: string): string;
 }
 
 /**
@@ -51,7 +53,7 @@ export class StatusWriter {
   #status(connector: string, state: State, trace: string | null): Status {
     return {
       state,
-      trace,
+      trace: trace === null ? null : this.#source.hide(trace),
       workerId: this.#source.workerId(),
       generation: this.#source.generation(),
       version: this.#source.version(connector),

@@ -49,6 +49,10 @@ export class TaskSupervisor {
     });
   }
 
+  async restartAll(): Promise<void> {
+    await this.restart([...this.#assigned.keys()]);
+  }
+
   async shutdown(): Promise<void> {
     await this.#queue.run(() => this.#stop([...this.#assigned.keys()]));
   }

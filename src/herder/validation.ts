@@ -6,8 +6,12 @@ import type { OptionResult } from '../config/option.ts';
 import type { OverridePolicy } from '../config/override-policy.ts';
 import { overrideSections } from '../config/override-sections.ts';
 import { Password } from '../config/password.ts';
+import type { ConfigResolver } from '../config/providers/config-resolver.ts';
+import { withHiddenValues } from '../config/providers/hidden-results.ts';
+import { isSecretName } from '../config/secret-names.ts';
 import { javaHashMapOrder } from '../data/java-hash-order.ts';
 import { RequestError } from '../errors.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
 import { sourceConflicts } from './source-conflicts.ts';
@@ -17,6 +21,9 @@ export type RawConnectorConfig = Readonly<Record<string, string | null>>;
 
 export interface ValidationParts {
   readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
+  /** What no answer may show. */
+  readonly secrets: SecretMask;
   /** `key.converter` and its like of the worker, with their sub-keys. */
   readonly converterConfig: ConnectorConfig;
   /** `group.id`, of a distributed worker. */
@@ -42,23 +49,43 @@ export class ConnectorValidation {
   }
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
-  async validateFor(pluginName: string, config: RawConnectorConfig, stage = new StageTracker()): Promise<ConfigInfos> {
+  async validateFor(pluginName: string, given: RawConnectorConfig, stage = new StageTracker()): Promise<ConfigInfos> {
+    const config = await this.#resolve(given, stage);
     const className = config['connector.class'] ?? null;
     if (className !== null && !withoutSuffix(className).endsWith(withoutSuffix(pluginName))) {
       throw new RequestError(400, `Included connector type ${className} does not match request type ${pluginName}`);
     }
-    return this.#validate(this.#pluginOf(config), config, stage);
+    return this.#validate(given, config, stage);
   }
 
   /** The configuration, now without nulls, or a RequestError with Connect's list of what is wrong. */
-  async requireValid(config: RawConnectorConfig, stage = new StageTracker()): Promise<ConnectorConfig> {
-    const infos = await this.#validate(this.#pluginOf(config), config, stage);
+  async requireValid(given: RawConnectorConfig, stage = new StageTracker()): Promise<ConnectorConfig> {
+    const infos = await this.#validate(given, await this.#resolve(given, stage), stage);
     const messages = infos.configs.flatMap(({ value }) => value.errors);
     if (messages.length > 0) throw new RequestError(400, invalid(messages));
-    return withoutNulls(config);
+    return withoutNulls(given);
   }
 
-  async #validate(plugin: ConnectorPlugin, config: RawConnectorConfig, stage: StageTracker): Promise<ConfigInfos> {
+  async #resolve(given: RawConnectorConfig, stage: StageTracker): Promise<RawConnectorConfig> {
+    const { config } = await stage.during('resolving the variables of a connector configuration', () =>
+      this.#parts.resolver.resolve(given),
+    );
+    return config;
+  }
+
+  /** `config` is what was given with the values of its variables, which the answer does not show. */
+  async #validate(given: RawConnectorConfig, config: RawConnectorConfig, stage: StageTracker): Promise<ConfigInfos> {
+    const plugin = this.#pluginOf(given, config);
+    const infos = await this.#validateResolved(plugin, config, stage);
+    const shown = withHiddenValues(infos, given, config, this.#parts.secrets);
+    return { ...shown, name: given['connector.class'] ?? shown.name };
+  }
+
+  async #validateResolved(
+    plugin: ConnectorPlugin,
+    config: RawConnectorConfig,
+    stage: StageTracker,
+  ): Promise<ConfigInfos> {
     const { plugins, converterConfig, workerGroupId, overridePolicy, topicCreationEnabled } = this.#parts;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings);
@@ -78,9 +105,9 @@ export class ConnectorValidation {
     return configInfos(config['connector.class'] ?? plugin.className, complete, undeclared);
   }
 
-  #pluginOf(config: RawConnectorConfig): ConnectorPlugin {
+  #pluginOf(given: RawConnectorConfig, config: RawConnectorConfig): ConnectorPlugin {
     const className = config['connector.class'];
-    if (className === undefined || className === null) throw new RequestError(400, noType(config));
+    if (className === undefined || className === null) throw new RequestError(400, noType(given));
     return this.plugins.find('connector', className);
   }
 }
@@ -132,13 +159,11 @@ function withoutNulls(config: RawConnectorConfig): ConnectorConfig {
 /** In the order of Java's map; what a key says to be a secret stays one. */
 function noType(config: RawConnectorConfig): string {
   const entries = javaHashMapOrder(Object.keys(config), 'copy').map((key) => {
-    const value = SECRET_KEY.test(key) ? new Password('').toString() : String(config[key]);
+    const value = isSecretName(key) ? new Password('').toString() : String(config[key]);
     return `${key}=${value}`;
   });
   return `Connector config {${entries.join(', ')}} contains no connector type`;
 }
-
-const SECRET_KEY = /passw|secret|token|credential|jaas|passphrase|(^|[._-])key$|url$/i;
 
 function invalid(messages: readonly string[]): string {
   return [

@@ -1,4 +1,5 @@
 import { pino, type Logger as PinoLogger } from 'pino';
+import type { SecretMask } from './secret-mask.ts';
 
 /** The logger that every room and plugin is handed; children carry `connector` and `task` as fields. */
 export type Logger = PinoLogger;
@@ -9,11 +10,15 @@ export interface LoggerOptions {
   readonly format: 'json' | 'text';
   /** A file to append to; standard output when absent. */
   readonly file?: string | undefined;
+  /** What no line may show. */
+  readonly secrets?: SecretMask | undefined;
 }
 
 /** The worker's logger. Values of PASSWORD options print as `[hidden]` by themselves (config/password.ts). */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
-  const base = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime };
+  const { secrets } = options;
+  const hooks = secrets === undefined ? {} : { hooks: { streamWrite: (line: string) => secrets.hide(line) } };
+  const base = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, ...hooks };
   if (options.format === 'json') {
     return pino(
       { ...base, formatters: { level: (label) => ({ level: label }) } },

@@ -7,6 +7,7 @@ import type { ConnectorValidation } from '../herder/validation.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 
 /** What every resource is given. */
@@ -16,6 +17,8 @@ export interface ResourceParts {
   readonly offsets: ConnectorOffsets;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
+  /** What no answer may show. */
+  readonly secrets: SecretMask;
   readonly kafkaClusterId: () => string;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;

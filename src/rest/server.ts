@@ -7,7 +7,6 @@ import Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
 import { toError } from '../errors.ts';
 import type { Herder } from '../herder/herder.ts';
-import type { Logger } from '../observe/logger.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
@@ -89,7 +88,7 @@ function requestListener(resources: readonly Resource[], parts: ResourceParts, s
   const app = new Koa();
   app.silent = true;
   if (settings.headerRules.length > 0) app.use(responseHeaders(settings.headerRules));
-  app.use(errors(parts.logger));
+  app.use(errors(parts));
   if (settings.crossOrigin.origins.trim() !== '') app.use(crossOrigin(settings.crossOrigin));
   for (const extension of settings.extensions) app.use(extension);
   app.use(negotiation(router));
@@ -122,7 +121,7 @@ export function hostPort(host: string, port: number): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
 }
 
-function errors(logger: Logger): Koa.Middleware {
+function errors({ logger, secrets }: ResourceParts): Koa.Middleware {
   return async (context: Context, next) => {
     try {
       await next();
@@ -130,7 +129,7 @@ function errors(logger: Logger): Koa.Middleware {
       const { status, headers, body } = errorAnswer(thrown);
       if (status >= 500) logger.error({ err: toError(thrown) }, `${context.method} ${context.path} failed`);
       context.set(headers);
-      answer(context, status, body);
+      answer(context, status, { ...body, message: secrets.hide(body.message) });
     }
   };
 }

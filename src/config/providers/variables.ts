@@ -33,3 +33,26 @@ function toVariable(match: RegExpMatchArray): Variable {
 function variable(text: string, provider = '', path = '', key = ''): Variable {
   return { text, provider, path, key };
 }
+
+/** A value of at least this many characters is taken for a variable's, wherever it stands. */
+const MIN_TELLING_LENGTH = 8;
+
+/**
+ * Configurations that a connector made from its own, to be stored: where it copied a value, the variable stands again
+ * (org.apache.kafka.connect.runtime.AbstractHerder#reverseTransform), and where it put one into another value as well.
+ * `values` are those that were put into `given`, by variable.
+ */
+export function withVariables(
+  made: Readonly<Record<string, string>>,
+  given: Readonly<Record<string, string>>,
+  values: ReadonlyMap<string, string>,
+): Record<string, string> {
+  const telling = [...values].filter(([, value]) => value.length >= MIN_TELLING_LENGTH);
+  return Object.fromEntries(
+    Object.entries(made).map(([key, value]) => {
+      const own = given[key];
+      if (own !== undefined && (own === value || hasVariables(own))) return [key, own];
+      return [key, telling.reduce((text, [variable, secret]) => text.replaceAll(secret, () => variable), value)];
+    }),
+  );
+}

@@ -1,0 +1,44 @@
+import type { SecretMask } from '../../observe/secret-mask.ts';
+import type { ConfigInfos, ValueView } from '../config-values.ts';
+import { Password } from '../password.ts';
+import { hasVariables } from './variables.ts';
+
+type Config = Readonly<Record<string, string | null>>;
+
+const HIDDEN = new Password('').toString();
+
+/**
+ * What a validation said, without the values that variables stood for: an option shows its variable, and its errors say what
+ * is wrong with the value without naming it.
+ */
+export function withHiddenValues(
+  infos: ConfigInfos,
+  given: Config,
+  resolved: Config,
+  secrets: SecretMask,
+): ConfigInfos {
+  const configs = infos.configs.map(({ definition, value }) => ({
+    definition,
+    value: hiddenValue(value, given[value.name] ?? null, resolved[value.name] ?? null, secrets),
+  }));
+  return { ...infos, configs };
+}
+
+function hiddenValue(view: ValueView, given: string | null, resolved: string | null, secrets: SecretMask): ValueView {
+  if (given === null || resolved === null || given === resolved || !hasVariables(given)) {
+    const errors = view.errors.map((error) => secrets.hide(error));
+    return { ...view, value: view.value === null ? null : secrets.hide(view.value), errors };
+  }
+  const value = view.value === null || view.value === HIDDEN ? view.value : given;
+  return { ...view, value, errors: view.errors.map((error) => hiddenError(view.name, error, resolved, secrets)) };
+}
+
+/** The value is taken from where messages name it; one that quotes it elsewhere is said in the words of Connect's trunk. */
+function hiddenError(name: string, error: string, resolved: string, secrets: SecretMask): string {
+  const forms = [resolved, resolved.trim(), `[${resolved.split(/\s*,\s*/).join(', ')}]`];
+  const form = forms.find((each) => error.startsWith(`Invalid value ${each} for configuration `));
+  const rest =
+    form === undefined ? error : `Invalid value ${HIDDEN}${error.slice('Invalid value '.length + form.length)}`;
+  if (!rest.includes(resolved.trim())) return secrets.hide(rest);
+  return `Invalid value for configuration '${name}': the value resolved from the config provider reference failed validation`;
+}
