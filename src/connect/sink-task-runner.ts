@@ -4,7 +4,14 @@ import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition } from 
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from './api.ts';
 import { PolledRecords } from './polled-records.ts';
 import { SinkRecordConverter } from './record-converter.ts';
-import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './task-runner.ts';
+import {
+  AFTER_SHUTDOWN,
+  countBatch,
+  takeAll,
+  type TaskDetails,
+  type TaskRunner,
+  type TaskRuntime,
+} from './task-runner.ts';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
 
@@ -67,6 +74,10 @@ export class SinkTaskRunner implements TaskRunner {
     this.#runtime.abort.abort();
   }
 
+  details(): TaskDetails {
+    return { partitions: this.#consumer.lags(), parts: [] };
+  }
+
   async run(): Promise<void> {
     const { assignment, onEvent } = this.#runtime;
     let failure: Error | undefined;
@@ -114,6 +125,8 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #put(): Promise<void> {
+    const startedAt = performance.now();
+    const isEmpty = this.#polled.count === 0;
     try {
       await this.#polled.put((end, count) => {
         this.#runtime.counts.delivered += count;
@@ -125,6 +138,7 @@ export class SinkTaskRunner implements TaskRunner {
       this.#waitForRetry(error);
       return;
     }
+    if (!isEmpty) countBatch(this.#runtime.counts, startedAt);
     if (this.#pausedForRetry) {
       this.#pausedForRetry = false;
       if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
@@ -173,11 +187,13 @@ export class SinkTaskRunner implements TaskRunner {
     if (positions.length === 0) return;
     const commit = this.#consumer.commit(positions).then(
       () => {
+        this.#runtime.counts.commits += 1;
         for (const { topic, partition, offset } of positions) {
           this.#committed.set(topicPartitionKey(topic, partition), offset);
         }
       },
       (error: unknown) => {
+        this.#runtime.counts.commitFailures += 1;
         this.#runtime.logger.warn({ err: error }, 'Offsets were not committed; they are with the next commit');
       },
     );

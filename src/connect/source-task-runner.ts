@@ -6,7 +6,14 @@ import type { SourceTask, SourceTaskContext } from './api.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import { coordinatesKey, OffsetTracker, type Acknowledge } from './offset-tracker.ts';
 import { SourceRecordConverter } from './record-converter.ts';
-import { AFTER_SHUTDOWN, takeAll, type TaskRunner, type TaskRuntime } from './task-runner.ts';
+import {
+  AFTER_SHUTDOWN,
+  countBatch,
+  takeAll,
+  type TaskDetails,
+  type TaskRunner,
+  type TaskRuntime,
+} from './task-runner.ts';
 import type { TopicCreator } from './topic-creator.ts';
 
 const POLL_RETRY_DELAY_MS = 100;
@@ -83,6 +90,10 @@ export class SourceTaskRunner implements TaskRunner {
     this.#wake?.();
   }
 
+  details(): TaskDetails {
+    return { partitions: [], parts: this.#task.parts?.() ?? [] };
+  }
+
   async run(): Promise<void> {
     const { assignment, abort, onEvent, offsetFlushIntervalMs } = this.#runtime;
     let failure: Error | undefined;
@@ -114,10 +125,12 @@ export class SourceTaskRunner implements TaskRunner {
       });
       return;
     }
+    const startedAt = performance.now();
     const polled = await this.#poll();
     if (this.#sendFailure !== undefined) throw this.#sendFailure;
     if (polled.length === 0) return;
     this.#runtime.counts.records += polled.length;
+    countBatch(this.#runtime.counts, startedAt);
     await this.#convert(polled);
     this.#sendWaiting();
     await this.#roomForMore();

@@ -8,7 +8,7 @@ import { commonConnectorOptions, sinkConnectorOptions } from '../config/connecto
 import type { ConnectorConfig } from './api.ts';
 import { transformationChain } from './chain-builder.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
-import { ErrorPolicy, type FailureReporter } from './error-policy.ts';
+import { ErrorPolicy, type ErrorCounts, type FailureReporter } from './error-policy.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import type { Converters } from './record-converter.ts';
@@ -16,7 +16,7 @@ import { SinkTaskRunner } from './sink-task-runner.ts';
 import { SourceTaskRunner } from './source-task-runner.ts';
 import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
-import type { TaskCounts, TaskRunner, TaskRuntime } from './task-runner.ts';
+import { newCounts, type TaskCounts, type TaskRunner, type TaskRuntime } from './task-runner.ts';
 import { TopicCreator } from './topic-creator.ts';
 
 /** What the worker's own configuration gives to every task. */
@@ -41,6 +41,7 @@ export interface TaskFactoryParts {
 export interface BuiltTask {
   readonly runner: TaskRunner;
   readonly counts: TaskCounts;
+  readonly errors: ErrorCounts;
 }
 
 /** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
@@ -58,7 +59,7 @@ export class TaskFactory {
     const runtimeClass = assignment.type === 'sink' ? 'WorkerSinkTask' : 'WorkerSourceTask';
     const logger = this.#parts.logger.child({ ...ids, logger: `org.apache.kafka.connect.runtime.${runtimeClass}` });
     const abort = new AbortController();
-    const counts: TaskCounts = { records: 0, delivered: 0 };
+    const counts = newCounts();
     const converters = this.#converters(config);
     const chain = transformationChain(config, this.#parts.plugins);
     const reporters = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
@@ -77,7 +78,7 @@ export class TaskFactory {
       offsetFlushTimeoutMs,
       counts,
     };
-    return { runner: this.#runner(runtime), counts };
+    return { runner: this.#runner(runtime), counts, errors: errors.counts };
   }
 
   #runner(runtime: TaskRuntime): TaskRunner {

@@ -2,13 +2,16 @@ import { javaTrace } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { taskText, type TargetState, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
-import type { TaskCounts, TaskRunner } from './task-runner.ts';
+import type { ErrorCounts } from './error-policy.ts';
+import { newCounts, type TaskCounts, type TaskDetails, type TaskRunner } from './task-runner.ts';
 
 interface HostedTask {
   readonly id: TaskId;
   targetState: TargetState;
   runner: TaskRunner | undefined;
+  readonly type: TaskAssignment['type'];
   counts: TaskCounts;
+  errors: ErrorCounts | undefined;
   stopping: boolean;
   /** Set when the stop took too long: from then on the task may not say anything any more. */
   muted: boolean;
@@ -18,6 +21,15 @@ interface HostedTask {
 /** Puts values in the place of variables when a task is started; the task FAILS when that cannot be done. */
 export interface TaskConfigs {
   resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment>;
+}
+
+/** How a task is doing; what it has not come to yet is absent. */
+export interface TaskReport {
+  readonly id: TaskId;
+  readonly type: TaskAssignment['type'];
+  readonly counts: TaskCounts;
+  readonly errors: ErrorCounts | undefined;
+  readonly details: TaskDetails | undefined;
 }
 
 /**
@@ -47,7 +59,9 @@ export class TaskHost {
       id: assignment.id,
       targetState: assignment.targetState,
       runner: undefined,
-      counts: { records: 0, delivered: 0 },
+      type: assignment.type,
+      counts: newCounts(),
+      errors: undefined,
       stopping: false,
       muted: false,
       ended: Promise.resolve(),
@@ -89,6 +103,13 @@ export class TaskHost {
     }
   }
 
+  /** All tasks known here, for metrics. */
+  reports(): readonly TaskReport[] {
+    return [...this.#tasks.values()].map(({ id, type, counts, errors, runner }) => {
+      return { id, type, counts, errors, details: runner?.details() };
+    });
+  }
+
   /** Running totals of all tasks known here, by `connector-task`. */
   counts(): ReadonlyMap<string, TaskCounts> {
     return new Map([...this.#tasks].map(([key, hosted]) => [key, hosted.counts]));
@@ -102,6 +123,7 @@ export class TaskHost {
       const built = await this.#factory.build(await this.#configs.resolveAssignment(assignment), tell);
       hosted.runner = built.runner;
       hosted.counts = built.counts;
+      hosted.errors = built.errors;
       if (hosted.stopping) built.runner.stop();
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();

@@ -1,3 +1,5 @@
+import type { PartitionLag } from '../kafka/api.ts';
+import type { TaskPart } from './api.ts';
 import type { Converters } from './record-converter.ts';
 import type { ErrorPolicy } from './error-policy.ts';
 import type { TransformationChain } from './transformation-chain.ts';
@@ -17,6 +19,16 @@ export interface TaskRunner {
   resume(): void;
   /** Asks the task to end; `run` resolves after it did. */
   stop(): void;
+  /** For metrics, at any time. */
+  details(): TaskDetails;
+}
+
+/** What there is to know of a running task beyond its counts. */
+export interface TaskDetails {
+  /** Partitions that a sink task reads. */
+  readonly partitions: readonly PartitionLag[];
+  /** What a source task is made of. */
+  readonly parts: readonly TaskPart[];
 }
 
 /** What both kinds of runners are built from. */
@@ -53,4 +65,22 @@ export interface TaskCounts {
   records: number;
   /** Records handed to the sink task, or acknowledged by the broker. */
   delivered: number;
+  /** Calls of the sink task's `put`, or batches polled from the source task, and how long they took in all and at most. */
+  batches: number;
+  batchTotalMs: number;
+  batchMaxMs: number;
+  commits: number;
+  commitFailures: number;
+}
+
+export function newCounts(): TaskCounts {
+  return { records: 0, delivered: 0, batches: 0, batchTotalMs: 0, batchMaxMs: 0, commits: 0, commitFailures: 0 };
+}
+
+/** One more batch, begun at `startedAt` (`performance.now()`). */
+export function countBatch(counts: TaskCounts, startedAt: number): void {
+  const tookMs = performance.now() - startedAt;
+  counts.batches += 1;
+  counts.batchTotalMs += tookMs;
+  counts.batchMaxMs = Math.max(counts.batchMaxMs, tookMs);
 }

@@ -4,7 +4,7 @@ import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
 import { taskText, type TargetState, type TaskEvent, type TaskId } from '../connect/task-assignment.ts';
 import type { TaskFactory } from '../connect/task-factory.ts';
-import { TaskHost } from '../connect/task-host.ts';
+import { TaskHost, type TaskReport } from '../connect/task-host.ts';
 import type { TaskCounts } from '../connect/task-runner.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -141,6 +141,11 @@ export class Herder implements ConfigListener {
     const { configs, statuses, offsets } = this.#parts;
     await Promise.all([configs.stop(), statuses.stop(), offsets.stop()]);
     this.#parts.logger.info('Herder stopped');
+  }
+
+  /** The tasks that run on this worker. */
+  taskReports(): readonly TaskReport[] {
+    return this.#tasks.reports();
   }
 
   taskCounts(): ReadonlyMap<string, TaskCounts> {

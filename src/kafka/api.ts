@@ -36,6 +36,11 @@ export interface PartitionPosition extends TopicPartition {
   readonly offset: number;
 }
 
+export interface PartitionLag extends TopicPartition {
+  /** Records; `undefined` before the first answer of the broker. */
+  readonly lag: number | undefined;
+}
+
 /**
  * Called from inside `poll` (and `close`), never at any other time, as in the Java consumer. While a listener runs the
  * member still holds its generation: offsets committed in `onRevoked` are accepted.
@@ -68,6 +73,8 @@ export interface Consumer {
   assignment(): readonly TopicPartition[];
   /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
   position(partition: TopicPartition): number | undefined;
+  /** How far each assigned partition's end is ahead of `position`, as far as the broker said so lately. */
+  lags(): readonly PartitionLag[];
   seek(position: PartitionPosition): void;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;

@@ -2,7 +2,7 @@ import { setImmediate as yieldToIo } from 'node:timers/promises';
 import type { TopicPartition } from '../data/record.ts';
 import { ConfigError, toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { ConsumedRecord, Consumer, PartitionPosition, RebalanceListener } from './api.ts';
+import type { ConsumedRecord, Consumer, PartitionLag, PartitionPosition, RebalanceListener } from './api.ts';
 import { Cluster } from './cluster.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { ConsumerMembership, type TopicSelection } from './consumer-membership.ts';
@@ -117,6 +117,13 @@ export class KafkaConsumer implements Consumer {
 
   position(partition: TopicPartition): number | undefined {
     return this.#fetcher.get(partition)?.position;
+  }
+
+  lags(): readonly PartitionLag[] {
+    return [...this.#fetcher.partitions].map(({ topic, partition, position, highWatermark }) => {
+      const isKnown = position !== undefined && highWatermark !== undefined;
+      return { topic, partition, lag: isKnown ? Math.max(0, highWatermark - position) : undefined };
+    });
   }
 
   seek({ topic, partition, offset }: PartitionPosition): void {

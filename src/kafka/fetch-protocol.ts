@@ -28,6 +28,8 @@ export interface FetchedPartition {
   readonly topic: string;
   readonly partition: number;
   readonly errorCode: number;
+  /** -1 with an error. */
+  readonly highWatermark: number;
   readonly aborted: readonly AbortedTransaction[];
   /** A view of the whole answer's bytes. */
   readonly records: Buffer;
@@ -100,8 +102,9 @@ export function decodeFetch(payload: Buffer): FetchAnswer {
     for (let count = int32(); count > 0; count--) {
       const partition = int32();
       const partitionError = int16();
-      const highWatermarkStableAndStart = 24;
-      at += highWatermarkStableAndStart;
+      const highWatermark = int64();
+      const stableAndStart = 16;
+      at += stableAndStart;
       const aborted: AbortedTransaction[] = [];
       for (let left = int32(); left > 0; left--) aborted.push({ producerId: int64(), firstOffset: int64() });
       const preferredReplica = 4;
@@ -109,7 +112,7 @@ export function decodeFetch(payload: Buffer): FetchAnswer {
       const size = Math.max(0, int32());
       const records = payload.subarray(at, at + size);
       at += size;
-      partitions.push({ topic, partition, errorCode: partitionError, aborted, records });
+      partitions.push({ topic, partition, errorCode: partitionError, highWatermark, aborted, records });
     }
   }
   return { clientSideThrottleTime, errorCode, partitions };

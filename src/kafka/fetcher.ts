@@ -215,6 +215,7 @@ export class Fetcher {
       const buffer = this.get(fetched);
       // Answers to questions asked before a seek or a new assignment are of no interest.
       if (buffer === undefined || asked.get(buffer) !== buffer.epoch) continue;
+      if (fetched.highWatermark >= 0) buffer.highWatermark = fetched.highWatermark;
       if (fetched.errorCode !== ErrorCode.none) {
         healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
         progress = true;

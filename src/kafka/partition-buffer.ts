@@ -13,6 +13,8 @@ export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
   paused = false;
+  /** Where the partition ended when the broker answered last. */
+  highWatermark: number | undefined;
   #epoch = 0;
   #position: number | undefined;
   #fetchOffset: number | undefined;

@@ -12,6 +12,7 @@ import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
 import { internalResource } from './internal-resource.ts';
+import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
 import { answer, withinTimeLimit, type Context, type Resource, type ResourceParts } from './resource.ts';
@@ -26,6 +27,7 @@ const RESOURCES = [
   topicsResource,
   connectorPluginsResource,
   internalResource,
+  metricsResource,
 ];
 const ADMIN_RESOURCES = [loggersResource];
 

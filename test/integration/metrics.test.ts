@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+describe('the metrics of a worker', () => {
+  let worker: WorkerProcess;
+  let target: TestDatabase;
+  let sql: SqlClient;
+  let traffic: KafkaTraffic;
+
+  before(async () => {
+    [worker, target, traffic] = await Promise.all([WorkerProcess.start(), database('metrics'), KafkaTraffic.shared()]);
+    sql = new SqlClient(target);
+  });
+  after(async () => {
+    await worker.discard();
+    await sql.close();
+  });
+
+  const page = async (): Promise<string> => (await fetch(`${worker.url}/metrics`)).text();
+
+  /** The value of a sample by its name and labels as they stand on the page. */
+  async function value(sample: string): Promise<number | undefined> {
+    const line = (await page()).split('\n').find((each) => each.startsWith(`${sample} `));
+    return line === undefined ? undefined : Number(line.slice(sample.length + 1));
+  }
+
+  it('tell states, records, failures and lag in the names of Connect’s dashboards', async () => {
+    const [topic, name] = [uniqueName('metrics'), uniqueName('metrics')];
+    await sql.run('CREATE TABLE m (k_timestamp timestamptz PRIMARY KEY, v float8)');
+    await traffic.createTopic(topic);
+    const options = {
+      topics: topic,
+      'protocol.type': 'line_lp',
+      'timestamp.precision': 'ms',
+      'errors.tolerance': 'all',
+    };
+    await worker.rest.create(name, sinkConfig(target, options));
+    const lines = Array.from({ length: 10 }, (_, id) => ({ value: id === 4 ? 'garbage' : `m v=1 ${String(id)}` }));
+    await traffic.produce(topic, lines);
+    await until(async () => (await sql.number('SELECT count(*) FROM m')) === 9, 'nine rows');
+
+    const of = `{connector="${name}",task="0"`;
+    const samples: [string, number][] = [
+      [`kafka_connect_sink_task_sink_record_read_total${of}}`, 10],
+      [`kafka_connect_sink_task_sink_record_send_total${of}}`, 10],
+      [`kafka_connect_sink_task_partition_count${of}}`, 1],
+      [`kafka_connect_task_error_total_records_skipped${of}}`, 1],
+      [`kafka_connect_connector_status{connector="${name}",status="running"}`, 1],
+      [`kafka_connect_connector_task_status${of},status="running"}`, 1],
+      [`kafka_connect_worker_connector_failed_task_count{connector="${name}"}`, 0],
+      [`kafka_consumer_fetch_manager_records_lag${of},topic="${topic}",partition="0"}`, 0],
+    ];
+    for (const [sample, expected] of samples) {
+      await until(async () => (await value(sample)) === expected, `${sample} is ${String(expected)}`);
+    }
+    assert.match(await page(), /^process_cpu_seconds_total \d/m);
+
+    await worker.rest.put(`/connectors/${name}/pause`);
+    await until(async () => (await value(`kafka_connect_connector_task_status${of},status="paused"}`)) === 1, 'paused');
+    assert.equal(await value(`kafka_connect_connector_task_status${of},status="running"}`), undefined);
+  });
+});
