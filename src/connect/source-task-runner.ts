@@ -150,6 +150,7 @@ export class SourceTaskRunner implements TaskRunner {
   /** Adds to what waits, all at once: it may be sent at any time in between. */
   async #convert(polled: readonly SourceRecord[]): Promise<void> {
     const batch = newBatch();
+    let topic: string | undefined;
     for (const source of polled) {
       const done = this.#tracker.submit(source.sourcePartition, source.sourceOffset);
       const converting = this.#converter.convert(source);
@@ -159,7 +160,10 @@ export class SourceTaskRunner implements TaskRunner {
         this.#task.commitRecord?.(source);
         continue;
       }
-      if (!this.#seenTopics.has(record.topic)) await this.#meet(record.topic);
+      if (record.topic !== topic) {
+        topic = record.topic;
+        await this.#meet(topic);
+      }
       batch.records.push(record);
       batch.sources.push(source);
       batch.acknowledge.push(done);
@@ -168,9 +172,12 @@ export class SourceTaskRunner implements TaskRunner {
     append(this.#waiting, batch);
   }
 
+  /** Told with each batch: someone may have reset what was told before. */
   async #meet(topic: string): Promise<void> {
-    await this.#topics.ensure(topic);
-    this.#seenTopics.add(topic);
+    if (!this.#seenTopics.has(topic)) {
+      await this.#topics.ensure(topic);
+      this.#seenTopics.add(topic);
+    }
     this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: 'TOPIC', topic });
   }
 
@@ -268,12 +275,12 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   #context(): SourceTaskContext {
-    const { assignment, logger, abort } = this.#runtime;
+    const { assignment, pluginLogger, abort } = this.#runtime;
     return {
       connectorName: assignment.id.connector,
       taskIndex: assignment.id.task,
       config: assignment.taskConfig,
-      logger,
+      logger: pluginLogger,
       signal: abort.signal,
       offset: (partition) => this.#storage.read(assignment.id.connector, partition),
     };

@@ -18,6 +18,9 @@ const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 const OWN =
   /^(bootstrap\.servers|listeners|plugin\.path|(config|offset|status)\.storage\.topic|offset\.storage\.file\..*)$/;
 
+/** About 45 s where everything is answered; steps that wait for what never comes take 30 s each. */
+const REPLAY_TIMEOUT_MS = 200_000;
+
 type Mode = 'distributed' | 'standalone';
 
 /** A worker with the properties the answers were recorded with. */
@@ -45,6 +48,7 @@ async function replay(mode: Mode, base: string): Promise<Replay> {
   const files = scenarios.map((name) => join(FOLDER, 'scenarios', name));
   const child = spawn(process.execPath, [join(FOLDER, 'replay.mjs'), ...given, ...files], {
     stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: REPLAY_TIMEOUT_MS,
     env: { ...process.env, TZ: 'UTC' },
   });
   let output = '';
