@@ -121,15 +121,29 @@ describe('validating a connector', () => {
       'transforms.m.type': 'x.Mask$Value',
       'transforms.m.count': '0',
       'transforms.m.negate': 'perhaps',
-      'transforms.m.plugin.version': '9.9',
     });
     assert.deepEqual(errors, [
       "Config 'transforms.m.negate' was provided but there is no config 'transforms.m.predicate' defining a predicate to be negated.",
-      'Plugin x.Mask$Value not found that matches the version range [9.9,9.9], available versions: [2.0]',
       'Missing required configuration "transforms.m.fields" which has no default value.',
       'Invalid value 0 for configuration count: Value must be at least 1',
       'Invalid value perhaps for configuration transforms.m.negate: Expected value to be either true or false',
     ]);
+  });
+
+  it('knows no options of a transformation whose wanted version is not installed, and says so at type and version', () => {
+    const { errors, infos } = validate({
+      transforms: 'm',
+      'transforms.m.type': 'x.Mask$Value',
+      'transforms.m.count': '0',
+      'transforms.m.plugin.version': '9.9',
+    });
+    const text = 'Plugin x.Mask$Value not found that matches the version range [9.9,9.9], available versions: [2.0]';
+    assert.deepEqual(errors, [text, text]);
+    const listed = infos.configs.filter(({ definition }) => definition?.group === 'Transforms: m');
+    assert.deepEqual(
+      listed.map(({ value }) => value.name),
+      ['transforms.m.type', 'transforms.m.plugin.version'],
+    );
   });
 
   it('says what is wrong with a class at the wrong place', () => {
