@@ -66,7 +66,7 @@ const columns = [
     name: `c${String(index)}`,
     type,
     nullable: true,
-    role: 'data' as ColumnRole,
+    role: 'data',
   })),
   { name: 'site', type: 'character varying(64)', nullable: false, role: 'primary-tag' as ColumnRole },
   { name: 'rack', type: 'character varying(64)', nullable: true, role: 'tag' as ColumnRole },
