@@ -9,6 +9,7 @@ import { PluginRegistry } from './connect/plugin-registry.ts';
 import { TaskFactory } from './connect/task-factory.ts';
 import { ConnectorOffsets } from './herder/connector-offsets.ts';
 import { ConnectorTopics } from './herder/connector-topics.ts';
+import { exactlyOnceSources } from './herder/exactly-once-sources.ts';
 import { Herder } from './herder/herder.ts';
 import { SoleWorker } from './herder/placement.ts';
 import type { SessionKeySettings } from './herder/session-keys.ts';
@@ -83,6 +84,8 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     },
     logger,
   );
+  const exactlyOnce =
+    config.mode === 'distributed' ? exactlyOnceSources(config, { ...stores, clients, logger }) : undefined;
   const taskFactory = new TaskFactory({
     plugins,
     clients,
@@ -91,6 +94,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
       offsetFlushIntervalMs: Number(config.common['offset.flush.interval.ms']),
       offsetFlushTimeoutMs: Number(config.common['offset.flush.timeout.ms']),
       topicCreationEnabled: config.common['topic.creation.enable'],
+      exactlyOnce: exactlyOnce?.sources,
       converterConfig: config.converterConfig,
     },
     secrets,
@@ -118,6 +122,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     secrets,
     converterConfig: config.converterConfig,
     workerGroupId: groupId,
+    exactlyOnceSources: exactlyOnce !== undefined,
     overridePolicy: policy,
     topicCreationEnabled: config.common['topic.creation.enable'],
   });

@@ -73,6 +73,8 @@ export const fileSource: SourceConnectorPlugin = {
   options: fileSourceOptions,
   createConnector: () => new FileConnector(fileSourceOptions, 1),
   createTask: () => new FileSourceTask(),
+  // Standard input cannot be read again.
+  exactlyOnceSupport: (config) => (fileOf(config) === null ? 'unsupported' : 'supported'),
   alterOffsets: alterSourceOffsets,
 };
 

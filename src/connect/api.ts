@@ -62,6 +62,13 @@ export interface SinkConnectorPlugin extends ConnectorPluginBase {
 export interface SourceConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'source';
   createTask(): SourceTask;
+  /**
+   * Whether no record is lost or doubled when each is stored together with its offset (`exactly.once.support=required` asks
+   * for it); absent: nobody knows. A throw is shown to the user.
+   */
+  exactlyOnceSupport?(config: ConnectorConfig): 'supported' | 'unsupported';
+  /** Whether its tasks end transactions themselves (`transaction.boundary=connector`); absent: they do not. */
+  canDefineTransactionBoundaries?(config: ConnectorConfig): boolean;
   /** As for sinks, with what users gave: anything may be in it. */
   alterOffsets?(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean>;
 }
@@ -147,6 +154,17 @@ export interface SourceTaskContext {
   readonly signal: AbortSignal;
   /** The offset stored last for this partition, or `null`. */
   offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
+  /** With exactly-once delivery and `transaction.boundary=connector` only. */
+  readonly transactions?: SourceTransactions;
+}
+
+/**
+ * Ends of transactions, as a task sets them (org.apache.kafka.connect.source.TransactionContext): after a record of the poll
+ * that is under way, or after all of them. Records of an aborted transaction are discarded, their offsets are stored.
+ */
+export interface SourceTransactions {
+  commit(record?: SourceRecord): void;
+  abort(record?: SourceRecord): void;
 }
 
 /** One part of what a task does, such as a table: how it is doing, for status pages and metrics. */

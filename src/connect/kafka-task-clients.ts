@@ -2,7 +2,7 @@ import { overrideError, type OverridePolicy } from '../config/override-policy.ts
 import { withPrefix } from '../config/worker-config.ts';
 import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
-import type { Admin, ClientProperties, Consumer, Producer } from '../kafka/api.ts';
+import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorConfig } from './api.ts';
 import { taskText, type TaskId } from './task-assignment.ts';
@@ -40,7 +40,21 @@ export class KafkaTaskClients implements TaskClients {
   }
 
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer {
-    return this.#producer(id, config, `connector-producer-${taskText(id)}`);
+    return createKafkaClient(this.#sourceProperties(id, config), this.#loggerOf(id)).producer();
+  }
+
+  sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer {
+    const logger = this.#loggerOf(id);
+    const given = this.#sourceProperties(id, config);
+    const fixed = { 'enable.idempotence': 'true', 'transactional.id': transactionalId };
+    for (const [name, value] of Object.entries(fixed)) {
+      const other = given[name];
+      if (other === undefined || other.trim().toLowerCase() === value.toLowerCase()) continue;
+      logger.warn(
+        `The value '${other}' for the '${name}' property will be ignored as it cannot be overridden for connectors when exactly-once source support is enabled. The value '${value}' will be used instead.`,
+      );
+    }
+    return createKafkaClient({ ...given, ...fixed }, logger).transactionalProducer();
   }
 
   deadLetterProducer(id: TaskId, config: ConnectorConfig): Producer {
@@ -51,6 +65,17 @@ export class KafkaTaskClients implements TaskClients {
     const own = { 'client.id': `connector-adminclient-${connector}` };
     const properties = { ...own, ...this.#defaults.admin, ...this.#overrides(config, 'admin') };
     return createKafkaClient(properties, this.#logger.child({ connector, logger: KAFKA_LOGGER })).admin();
+  }
+
+  /** Retries go on for ever (org.apache.kafka.connect.runtime.Worker#baseProducerConfigs). */
+  #sourceProperties(id: TaskId, config: ConnectorConfig): ClientProperties {
+    const own = {
+      'client.id': `connector-producer-${taskText(id)}`,
+      acks: 'all',
+      'max.block.ms': '9223372036854775807',
+      'delivery.timeout.ms': '2147483647',
+    };
+    return { ...own, ...this.#defaults.producer, ...this.#overrides(config, 'producer') };
   }
 
   #producer(id: TaskId, config: ConnectorConfig, clientId: string): Producer {

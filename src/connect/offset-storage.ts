@@ -15,3 +15,13 @@ export interface OffsetStorage {
   /** All partitions of a connector with an offset. */
   list(connector: string): Promise<readonly StoredOffset[]>;
 }
+
+/** The topic that source offsets are kept in, for producers that write them in transactions of their own. */
+export interface OffsetTopic {
+  readonly name: string;
+  /** The records that `OffsetStorage.write` would write. */
+  encode(
+    connector: string,
+    offsets: readonly StoredOffset[],
+  ): readonly { readonly key: Uint8Array; readonly value: Uint8Array | null }[];
+}

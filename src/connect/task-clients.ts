@@ -1,4 +1,4 @@
-import type { Admin, Consumer, Producer } from '../kafka/api.ts';
+import type { Admin, Consumer, Producer, TransactionalProducer } from '../kafka/api.ts';
 import type { ConnectorConfig } from './api.ts';
 import type { TaskId } from './task-assignment.ts';
 
@@ -9,6 +9,8 @@ import type { TaskId } from './task-assignment.ts';
 export interface TaskClients {
   sinkConsumer(id: TaskId, config: ConnectorConfig): Consumer;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
+  /** For delivery exactly once. */
+  sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;
   deadLetterProducer(id: TaskId, config: ConnectorConfig): Producer;
   admin(connector: string, config: ConnectorConfig): Admin;
 }

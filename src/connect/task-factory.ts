@@ -13,7 +13,7 @@ import type { OffsetStorage } from './offset-storage.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import type { Converters } from './record-converter.ts';
 import { SinkTaskRunner } from './sink-task-runner.ts';
-import { SourceTaskRunner } from './source-task-runner.ts';
+import { sourceTaskRunner, type ExactlyOnceSources } from './source-task-parts.ts';
 import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
 import { newCounts, type TaskCounts, type TaskRunner, type TaskRuntime } from './task-runner.ts';
@@ -24,6 +24,8 @@ export interface TaskDefaults {
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
   readonly topicCreationEnabled: boolean;
+  /** Where source tasks write in transactions (`exactly.once.source.support=enabled`). */
+  readonly exactlyOnce?: ExactlyOnceSources | undefined;
   /** `key.converter`, `value.converter`, `header.converter` and their sub-keys, as in the worker's file. */
   readonly converterConfig: ConnectorConfig;
 }
@@ -90,7 +92,12 @@ export class TaskFactory {
     }
     const admin = () => clients.admin(id.connector, config);
     const topics = new TopicCreator(config, defaults.topicCreationEnabled, admin, runtime.logger);
-    return new SourceTaskRunner(runtime, plugin.createTask(), clients.sourceProducer(id, config), offsets, topics);
+    return sourceTaskRunner(runtime, plugin.createTask(), {
+      clients,
+      offsets,
+      topics,
+      exactlyOnce: defaults.exactlyOnce,
+    });
   }
 
   /** The connector's own converters where it names one, else the worker's; sub-keys belong to whoever names the class. */

@@ -96,6 +96,7 @@ export class TaskHost {
       this.#tasks.delete(taskText(hosted.id));
       if (done.has(hosted)) continue;
       hosted.muted = true;
+      hosted.runner?.cancel?.();
       this.#logger.warn(
         { connector: hosted.id.connector, task: hosted.id.task },
         `Graceful stop of task ${taskText(hosted.id)} failed: it did not end within ${String(timeoutMs)} ms`,

@@ -19,6 +19,8 @@ export interface TaskRunner {
   resume(): void;
   /** Asks the task to end; `run` resolves after it did. */
   stop(): void;
+  /** It did not end in time: gives up what it waits for, and can write nothing any more. */
+  cancel?(): void;
   /** For metrics, at any time. */
   details(): TaskDetails;
 }

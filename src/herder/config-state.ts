@@ -13,6 +13,10 @@ export interface ConnectorState {
   readonly appliedConfig: ConnectorConfig | undefined;
   /** A commit without all its task records (compaction took some): the tasks must be made again. */
   readonly inconsistent: boolean;
+  /** How many tasks may have transactions under their ids, as recorded when they were started; `undefined`: none. */
+  readonly taskCountRecord: number | undefined;
+  /** Task configurations have been written since that record: before their tasks start, those of before are fenced. */
+  readonly pendingFencing: boolean;
 }
 
 export interface RestartRequest {

@@ -28,6 +28,8 @@ export interface ValidationParts {
   readonly converterConfig: ConnectorConfig;
   /** `group.id`, of a distributed worker. */
   readonly workerGroupId: string | undefined;
+  /** `exactly.once.source.support` is enabled. */
+  readonly exactlyOnceSources: boolean;
   readonly overridePolicy: OverridePolicy;
   /** `topic.creation.enable` */
   readonly topicCreationEnabled: boolean;
@@ -86,10 +88,10 @@ export class ConnectorValidation {
     config: RawConnectorConfig,
     stage: StageTracker,
   ): Promise<ConfigInfos> {
-    const { plugins, converterConfig, workerGroupId, overridePolicy, topicCreationEnabled } = this.#parts;
+    const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#parts;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings);
-    const more = conflicts(plugin.type, config, workerGroupId);
+    const more = this.#conflicts(plugin, config);
     const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
     if (plugin.validate !== undefined && ownAreFine) {
       const asked = plugin.validate(withoutNulls(config));
@@ -110,21 +112,17 @@ export class ConnectorValidation {
     if (className === undefined || className === null) throw new RequestError(400, noType(given));
     return this.plugins.find('connector', className);
   }
+
+  #conflicts(plugin: ConnectorPlugin, config: RawConnectorConfig): OptionResult[] {
+    const { workerGroupId, exactlyOnceSources } = this.#parts;
+    if (plugin.type === 'sink') return [...sinkConflicts(config, workerGroupId)];
+    return sourceConflicts(withoutNulls(config), plugin, exactlyOnceSources);
+  }
 }
 
 /** As ConnectorPluginsResource compares names: by their ends, whatever is installed. */
 function withoutSuffix(name: string): string {
   return name.length > 'Connector'.length ? name.replace(/Connector$/, '') : name;
-}
-
-/** `workerGroupId` is a distributed worker's alone. */
-function conflicts(
-  type: 'sink' | 'source',
-  config: RawConnectorConfig,
-  workerGroupId: string | undefined,
-): OptionResult[] {
-  if (type === 'sink') return sinkConflicts(config, workerGroupId);
-  return workerGroupId === undefined ? [] : sourceConflicts(config);
 }
 
 /** Adds errors to the results of their keys; what has no result of its own is left over. */

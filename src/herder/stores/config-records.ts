@@ -8,6 +8,7 @@ export type ConfigChange =
   | { readonly kind: 'restart'; readonly request: RestartRequest }
   | { readonly kind: 'logger'; readonly logger: string; readonly level: string }
   | { readonly kind: 'session-key' }
+  | { readonly kind: 'fenced' }
   | { readonly kind: 'none' };
 
 const NONE: ConfigChange = { kind: 'none' };
@@ -20,6 +21,8 @@ interface Entry {
   committed: readonly ConnectorConfig[];
   appliedConfig: ConnectorConfig | undefined;
   inconsistent: boolean;
+  taskCountRecord: number | undefined;
+  pendingFencing: boolean;
 }
 
 /**
@@ -48,6 +51,8 @@ export class ConfigRecords {
       taskConfigs: entry.committed,
       appliedConfig: entry.appliedConfig,
       inconsistent: entry.inconsistent,
+      taskCountRecord: entry.taskCountRecord,
+      pendingFencing: entry.pendingFencing,
     };
   }
 
@@ -63,6 +68,7 @@ export class ConfigRecords {
   readonly #appliers: readonly (readonly [string, (rest: string, value: string | null) => ConfigChange])[] = [
     ['connector-', (name, value) => this.#applyConnector(name, value)],
     ['task-', (rest, value) => this.#applyTask(rest, value)],
+    ['tasks-fencing-', (name, value) => this.#applyTaskCount(name, value)],
     ['commit-', (name, value) => this.#applyCommit(name, value)],
     ['target-state-', (name, value) => this.#applyTargetState(name, value)],
     ['restart-connector-', (name, value) => applyRestart(name, value)],
@@ -79,6 +85,8 @@ export class ConfigRecords {
         committed: [],
         appliedConfig: undefined,
         inconsistent: false,
+        taskCountRecord: undefined,
+        pendingFencing: false,
       };
       this.#entries.set(name, entry);
     }
@@ -119,7 +127,18 @@ export class ConfigRecords {
     entry.committed = entry.inconsistent ? [] : complete;
     entry.pendingTasks.clear();
     entry.appliedConfig = entry.config;
+    entry.pendingFencing = true;
     return { kind: 'tasks', connector: name };
+  }
+
+  #applyTaskCount(name: string, value: string | null): ConfigChange {
+    if (value === null) return NONE;
+    const count = (JSON.parse(value) as { 'task-count'?: unknown })['task-count'];
+    if (typeof count !== 'number') throw new Error(`tasks-fencing-${name} has no number of tasks`);
+    const entry = this.#entry(name);
+    entry.taskCountRecord = count;
+    entry.pendingFencing = false;
+    return { kind: 'fenced' };
   }
 
   #applyTargetState(name: string, value: string | null): ConfigChange {
@@ -175,6 +194,7 @@ function targetState(value: string): TargetState {
 export const configRecord = {
   properties: (config: ConnectorConfig) => JSON.stringify({ properties: config }),
   commit: (tasks: number) => JSON.stringify({ tasks }),
+  taskCount: (tasks: number) => JSON.stringify({ 'task-count': tasks }),
   targetState: (state: TargetState) =>
     JSON.stringify({ state: state === 'STARTED' ? 'STARTED' : 'PAUSED', 'state.v2': state }),
   restart: (request: RestartRequest) =>

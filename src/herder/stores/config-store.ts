@@ -78,6 +78,11 @@ export class ConfigStore {
     ]);
   }
 
+  /** Tasks of before are fenced; so many will have to be next time. */
+  async putTaskCount(name: string, tasks: number): Promise<void> {
+    await this.#write([{ key: `tasks-fencing-${name}`, value: configRecord.taskCount(tasks) }]);
+  }
+
   async putRestartRequest(request: RestartRequest): Promise<void> {
     await this.#write([{ key: `restart-connector-${request.connector}`, value: configRecord.restart(request) }]);
   }
@@ -135,6 +140,7 @@ function notify(listener: ConfigListener, change: ConfigChange): void {
       listener.loggerLevelChanged(change.logger, change.level);
       break;
     case 'session-key':
+    case 'fenced':
     case 'none':
       break;
   }

@@ -41,12 +41,15 @@ export class OffsetStore implements OffsetStorage {
   }
 
   async write(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
-    await this.#log.sendAll(
-      offsets.map(({ partition, offset }) => ({
-        key: this.#rawKey(connector, partition),
-        value: offset === null ? null : plainJson(null, coordinatesValue(offset)),
-      })),
-    );
+    await this.#log.sendAll(this.encode(connector, offsets));
+  }
+
+  /** The records that `write` writes. */
+  encode(connector: string, offsets: readonly StoredOffset[]): { key: Uint8Array; value: Uint8Array | null }[] {
+    return offsets.map(({ partition, offset }) => ({
+      key: this.#rawKey(connector, partition),
+      value: offset === null ? null : plainJson(null, coordinatesValue(offset)),
+    }));
   }
 
   async list(connector: string): Promise<readonly StoredOffset[]> {

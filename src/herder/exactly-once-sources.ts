@@ -1,0 +1,44 @@
+import type { DistributedWorkerConfig } from '../config/worker-config.ts';
+import type { ExactlyOnceSources } from '../connect/source-task-parts.ts';
+import { taskText, type TaskId } from '../connect/task-assignment.ts';
+import type { TaskClients } from '../connect/task-clients.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+import type { OffsetStore } from './stores/offset-store.ts';
+import { ZombieFencing } from './zombie-fencing.ts';
+
+/**
+ * What tasks of source connectors need to write in transactions; `undefined` unless `exactly.once.source.support` is
+ * `enabled`. Tasks of a worker that is `preparing` write as before.
+ */
+export function exactlyOnceSources(
+  { distributed, topics }: DistributedWorkerConfig,
+  parts: {
+    readonly configs: ConfigStore;
+    readonly offsets: OffsetStore;
+    readonly clients: TaskClients;
+    readonly logger: Logger;
+  },
+): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
+  if (distributed['exactly.once.source.support'].toLowerCase() !== 'enabled') return undefined;
+  const { configs, offsets, clients, logger } = parts;
+  const transactionalId = (id: TaskId): string => `${distributed['group.id']}-${taskText(id)}`;
+  const fencing = new ZombieFencing({
+    configs,
+    logger,
+    fence: async (connector, config, tasks) => {
+      const admin = clients.admin(connector, config);
+      try {
+        await admin.fenceProducers(tasks.map(transactionalId));
+      } finally {
+        await admin.close();
+      }
+    },
+  });
+  const sources: ExactlyOnceSources = {
+    offsets: { name: topics.offset.name, encode: (connector, stored) => offsets.encode(connector, stored) },
+    transactionalId,
+    fenceZombies: (connector) => fencing.fence(connector),
+  };
+  return { sources, fencing };
+}

@@ -1,0 +1,62 @@
+import type { ConnectorConfig } from '../connect/api.ts';
+import type { TaskId } from '../connect/task-assignment.ts';
+import { ConnectError, toError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { ConnectorState } from './config-state.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+
+export interface ZombieFencingParts {
+  readonly configs: ConfigStore;
+  /** Takes the transactional ids of these tasks away from whoever has them. */
+  readonly fence: (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]) => Promise<void>;
+  readonly logger: Logger;
+}
+
+/**
+ * Sees to it that tasks of generations before the present one cannot write any more
+ * (org.apache.kafka.connect.runtime.distributed.DistributedHerder#fenceZombieSourceTasks). A task fences its predecessor of the
+ * same number by itself; those of other numbers are fenced here, once per generation, which the config topic records as
+ * `tasks-fencing-<connector>`. The leader's to do.
+ */
+export class ZombieFencing {
+  readonly #parts: ZombieFencingParts;
+  readonly #rounds = new Map<string, Promise<void>>();
+
+  constructor(parts: ZombieFencingParts) {
+    this.#parts = parts;
+  }
+
+  /** Resolves when tasks of the present generation may start. Tasks that ask at the same time share one round. */
+  fence(connector: string): Promise<void> {
+    let round = this.#rounds.get(connector);
+    if (round === undefined) {
+      round = this.#round(connector).finally(() => this.#rounds.delete(connector));
+      this.#rounds.set(connector, round);
+    }
+    return round;
+  }
+
+  async #round(connector: string): Promise<void> {
+    const { configs } = this.#parts;
+    await configs.refresh();
+    const state = configs.connector(connector);
+    if (state === undefined) throw new ConnectError(`Connector ${connector} not found`);
+    if (!state.pendingFencing) return;
+    await this.#fenceOld(state);
+    await configs.putTaskCount(connector, state.taskConfigs.length);
+  }
+
+  async #fenceOld({ name, config, taskCountRecord, taskConfigs }: ConnectorState): Promise<void> {
+    // Without a record no task has had a transactional id; a single one fences the single one before it.
+    if (taskCountRecord === undefined || (taskCountRecord === 1 && taskConfigs.length === 1)) return;
+    const tasks = Array.from({ length: taskCountRecord }, (_none, task) => ({ connector: name, task }));
+    this.#parts.logger.info(`Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`);
+    try {
+      await this.#parts.fence(name, config, tasks);
+    } catch (error) {
+      throw new ConnectError(`Failed to complete zombie fencing for connector ${name}: ${toError(error).message}`, {
+        cause: error,
+      });
+    }
+  }
+}
