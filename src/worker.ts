@@ -11,6 +11,8 @@ import { ConnectorOffsets } from './herder/connector-offsets.ts';
 import { ConnectorTopics } from './herder/connector-topics.ts';
 import { exactlyOnceSources } from './herder/exactly-once-sources.ts';
 import { Herder } from './herder/herder.ts';
+import { openWorkerGroup } from './herder/group/open-worker-group.ts';
+import { PeerClient } from './herder/peer-client.ts';
 import { SoleWorker } from './herder/placement.ts';
 import type { SessionKeySettings } from './herder/session-keys.ts';
 import { ConfigStore } from './herder/stores/config-store.ts';
@@ -23,11 +25,9 @@ import { createKafkaClient } from './kafka/client.ts';
 import { LogLevels } from './observe/log-levels.ts';
 import type { Logger } from './observe/logger.ts';
 import { SecretMask } from './observe/secret-mask.ts';
+import { peerTls } from './rest/listener-tls.ts';
 import { openRest } from './rest/open-rest.ts';
 import { startServices } from './services.ts';
-
-/** Workers that share a `group.id` come later; until then a distributed worker is the first generation of its group. */
-const FIRST_GENERATION = 1;
 
 /** By these names users set the herder's log level. */
 const HERDER_CLASSES = { distributed: 'distributed.DistributedHerder', standalone: 'standalone.StandaloneHerder' };
@@ -100,11 +100,15 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     secrets,
     logger,
   });
+  const placement =
+    config.mode === 'distributed' ? openWorkerGroup(config, stores.configs, () => rest.url, logger) : new SoleWorker();
+  const peers = new PeerClient(peerTls(config.properties));
   const herder = new Herder({
     ...stores,
     mode: config.mode,
     workerId: () => workerId,
-    placement: new SoleWorker(config.mode === 'distributed' ? FIRST_GENERATION : 0),
+    placement,
+    peers,
     plugins,
     resolver,
     secrets,
@@ -113,6 +117,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     logLevels,
     taskStopTimeoutMs: Number(config.common['task.shutdown.graceful.timeout.ms']),
     sessionKeys: config.mode === 'distributed' ? sessionKeySettings(config) : undefined,
+    signatureAlgorithm: config.mode === 'distributed' ? config.distributed['inter.worker.signature.algorithm'] : '',
     logger: logger.child({ logger: `org.apache.kafka.connect.runtime.${HERDER_CLASSES[config.mode]}` }),
   });
   const groupId = config.mode === 'distributed' ? config.distributed['group.id'] : undefined;
@@ -142,6 +147,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     topics,
     logLevels,
     secrets,
+    peers,
     kafkaClusterId: () => clusterId,
     signatureAlgorithms:
       config.mode === 'distributed' ? config.distributed['inter.worker.verification.algorithms'] : undefined,
@@ -229,8 +235,8 @@ function openTopic(config: DistributedWorkerConfig, kind: keyof typeof PURPOSES,
       replicationFactor: topic.replicationFactor,
       settings: topic.settings,
       singlePartition: kind === 'config',
-      onRecord: ({ key, value }) => {
-        if (key !== null) onRecord({ key, value });
+      onRecord: ({ key, value, offset }) => {
+        if (key !== null) onRecord({ key, value, offset });
       },
     });
 }

@@ -20,6 +20,8 @@ export interface SupervisorParts {
   readonly connectors: ConnectorHost;
   readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
+  /** Brings task configurations into the config topic. */
+  readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
   readonly logger: Logger;
   /** How long a plugin may take to stop. */
   readonly connectorStopTimeoutMs: number;
@@ -100,9 +102,11 @@ export class ConnectorSupervisor {
   async #reconcileNow(): Promise<void> {
     const desired = this.#parts.configs.connector(this.#name);
     if (desired === undefined || !this.#parts.placement.ownsConnector(this.#name)) {
+      const wasHere = this.#appliedConfig !== undefined;
       await this.#endRun();
       this.#appliedConfig = undefined;
       this.#appliedState = undefined;
+      if (wasHere && desired !== undefined) this.#parts.statuses.connector(this.#name, 'UNASSIGNED');
       return;
     }
     if (desired.config === this.#appliedConfig && desired.targetState === this.#appliedState) return;
@@ -177,7 +181,7 @@ export class ConnectorSupervisor {
       const configs = await this.#taskConfigs(desired, run.resolved ?? NOTHING_RESOLVED);
       if (run.ended) return;
       if (configs !== undefined && !isUpToDate(desired, configs)) {
-        await this.#parts.configs.putTaskConfigs(this.#name, configs);
+        await this.#parts.publish(configs);
       }
       run.retryMs = FIRST_RETRY_MS;
     } catch (error) {

@@ -1,10 +1,9 @@
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
-import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
-import { taskText, type TargetState, type TaskEvent, type TaskId } from '../connect/task-assignment.ts';
+import { taskText, type TargetState, type TaskId } from '../connect/task-assignment.ts';
 import type { TaskFactory } from '../connect/task-factory.ts';
-import { TaskHost, type TaskReport } from '../connect/task-host.ts';
+import type { TaskReport } from '../connect/task-host.ts';
 import type { TaskCounts } from '../connect/task-runner.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -14,17 +13,19 @@ import { StageTracker } from '../observe/stage.ts';
 import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
 import { ConnectorDirectory, type ConnectorInfo, type ConnectorStatusInfo } from './connector-directory.ts';
 import type { ConnectorTopics } from './connector-topics.ts';
-import { ConnectorSupervisor } from './connector-supervisor.ts';
-import { LiveConfigs } from './live-configs.ts';
-import type { Placement } from './placement.ts';
+import { ElsewhereError } from './elsewhere.ts';
+import type { Work } from './group/group-bytes.ts';
+import { LeaderDuties } from './leader-duties.ts';
+import type { PeerClient } from './peer-client.ts';
+import type { Placement, WorkListener } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from './serial-queue.ts';
-import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
+import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
 import type { Status, StatusStore } from './stores/status-store.ts';
-import { TaskSupervisor } from './task-supervisor.ts';
+import { Supervision } from './supervision.ts';
 
 export interface HerderParts {
   readonly mode: 'standalone' | 'distributed';
@@ -44,32 +45,23 @@ export interface HerderParts {
   readonly taskStopTimeoutMs: number;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
+  readonly peers: PeerClient;
+  /** `inter.worker.signature.algorithm` */
+  readonly signatureAlgorithm: string;
   readonly logger: Logger;
 }
-
-interface Supervisors {
-  readonly connector: ConnectorSupervisor;
-  readonly tasks: TaskSupervisor;
-}
-
-/** Connect's limit for a connector instance to stop (reference/kafka-connect.md 2.3). */
-const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
 /**
  * The control side. Requests change what should run (the config store); the store's own log then tells this worker, as any
  * other, and supervisors bring what runs in line with it. Standalone differs in its stores and placement only.
  */
-export class Herder implements ConfigListener {
+export class Herder implements ConfigListener, WorkListener {
   readonly stage = new StageTracker();
   /** What there is. */
   readonly directory: ConnectorDirectory;
   readonly #parts: HerderParts;
-  readonly #connectors: ConnectorHost;
-  readonly #tasks: TaskHost;
-  readonly #liveConfigs: LiveConfigs;
-  readonly #sessionKeys: SessionKeys | undefined;
-  readonly #statusWriter: StatusWriter;
-  readonly #supervisors = new Map<string, Supervisors>();
+  readonly #duties: LeaderDuties;
+  readonly #supervision: Supervision;
   /** Requests that change the config store, one after the other. */
   readonly #changes = new SerialQueue();
   #ready = false;
@@ -82,12 +74,7 @@ export class Herder implements ConfigListener {
   constructor(parts: HerderParts) {
     this.#parts = parts;
     this.directory = new ConnectorDirectory(parts.configs, parts.statuses, parts.plugins);
-    const { logger, sessionKeys } = parts;
-    this.#sessionKeys = sessionKeys && new SessionKeys(parts.configs, sessionKeys, logger);
-    this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
-    this.#liveConfigs = new LiveConfigs(parts.resolver, (name) => this.#restartAll(name), logger);
-    this.#tasks = new TaskHost(parts.taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
-    this.#statusWriter = new StatusWriter(
+    const statusWriter = new StatusWriter(
       parts.statuses,
       {
         workerId: parts.workerId,
@@ -95,8 +82,10 @@ export class Herder implements ConfigListener {
         version: (connector) => this.directory.plugin(connector)?.version ?? null,
         hide: (trace) => parts.secrets.hide(trace),
       },
-      logger,
+      parts.logger,
     );
+    this.#duties = new LeaderDuties({ ...parts, statusWriter });
+    this.#supervision = new Supervision(parts, statusWriter);
   }
 
   get ready(): boolean {
@@ -113,43 +102,38 @@ export class Herder implements ConfigListener {
     await this.#readiness;
   }
 
-  /** Reads the stores and starts what they say. */
+  /** Reads the stores, joins the cluster and starts what is this worker's. */
   async start(): Promise<void> {
     const { configs, statuses, offsets, logger } = this.#parts;
     await this.stage.during('reading to the end of internal topics', () =>
       Promise.all([configs.start(this), statuses.start(), offsets.start()]),
     );
-    if (this.#parts.placement.isLeader) await this.#sessionKeys?.keep();
+    await this.stage.during('ensuring membership in the cluster', () => this.#parts.placement.start(this));
     this.#ready = true;
     this.#becomeReady();
-    for (const name of configs.names()) this.#reconcile(name);
-    for (const name of statuses.names()) {
-      if (configs.connector(name) === undefined) this.#statusWriter.removeConnector(name);
-    }
+    for (const name of configs.names()) this.#supervision.reconcile(name);
     logger.info('Herder started');
   }
 
-  /** Stops tasks and connectors, side by side, then the stores. What could not be stopped in time is left behind. */
+  /** Stops what runs, leaves the cluster, then stops the stores. What could not be stopped in time is left behind. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#ready = false;
-    this.#sessionKeys?.stop();
-    this.#liveConfigs.close();
-    const all = [...this.#supervisors.values()];
-    await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
-    await this.#statusWriter.flush();
-    const { configs, statuses, offsets } = this.#parts;
+    this.#duties.follow();
+    await this.#supervision.stop();
+    const { configs, statuses, offsets, placement } = this.#parts;
+    await placement.stop();
     await Promise.all([configs.stop(), statuses.stop(), offsets.stop()]);
     this.#parts.logger.info('Herder stopped');
   }
 
   /** The tasks that run on this worker. */
   taskReports(): readonly TaskReport[] {
-    return this.#tasks.reports();
+    return this.#supervision.tasks.reports();
   }
 
   taskCounts(): ReadonlyMap<string, TaskCounts> {
-    return this.#tasks.counts();
+    return this.#supervision.tasks.counts();
   }
 
   // What should be. Configurations given here were validated by the caller (herder/validation.ts).
@@ -190,14 +174,14 @@ export class Herder implements ConfigListener {
 
   /** What another worker's connector came to: the task configurations of a connector, for the leader to write. */
   async putTaskConfigs(name: string, configs: readonly ConnectorConfig[]): Promise<void> {
-    await this.#change(`writing task configs for connector ${name} to the config topic`, async () => {
+    await this.#changeAsLeader(`writing task configs for connector ${name} to the config topic`, async () => {
       this.directory.require(name);
       await this.#parts.configs.putTaskConfigs(name, configs);
     });
   }
 
   async deleteConnector(name: string): Promise<void> {
-    await this.#change(`removing the config for connector ${name} from the config topic`, async () => {
+    await this.#changeAsLeader(`removing the config for connector ${name} from the config topic`, async () => {
       this.directory.require(name);
       await this.#parts.configs.removeConnector(name);
     });
@@ -213,7 +197,7 @@ export class Herder implements ConfigListener {
 
   /** Takes the tasks away first, then stops the connector: Connect's order of records. */
   async stopConnector(name: string): Promise<void> {
-    await this.#change(`stopping connector ${name}`, async () => {
+    await this.#changeAsLeader(`stopping connector ${name}`, async () => {
       this.directory.require(name, `Unknown connector ${name}`);
       await this.#parts.configs.putTaskConfigs(name, []);
       await this.#parts.configs.putTargetState(name, 'STOPPED');
@@ -222,8 +206,10 @@ export class Herder implements ConfigListener {
 
   /** Restarts the instance alone; its tasks are not touched. */
   async restartConnector(name: string): Promise<void> {
+    await this.#parts.placement.settled();
     this.directory.require(name, `Unknown connector: ${name}`);
-    if (!(await this.#supervisorsOf(name).connector.restart())) {
+    if (!this.#parts.placement.ownsConnector(name)) throw this.#elsewhere(name);
+    if (!(await this.#supervision.of(name).connector.restart())) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }
   }
@@ -231,7 +217,7 @@ export class Herder implements ConfigListener {
   /** Resolves with the statuses as they will be shown at once: those to be restarted as RESTARTING. */
   async restartConnectorAndTasks(request: RestartRequest): Promise<ConnectorStatusInfo> {
     const name = request.connector;
-    return this.#change(`restarting connector ${name} and its tasks`, async () => {
+    return this.#changeAsLeader(`restarting connector ${name} and its tasks`, async () => {
       this.directory.require(name, `Unknown connector: ${name}`);
       const plan = planRestart(request, this.#parts.statuses);
       if (plan === undefined) throw new RequestError(404, `Status for connector ${name} not found`);
@@ -247,44 +233,64 @@ export class Herder implements ConfigListener {
   }
 
   async restartTask(id: TaskId): Promise<void> {
+    await this.#parts.placement.settled();
     const { taskConfigs } = this.directory.require(id.connector, `Unknown connector: ${id.connector}`);
     if (taskConfigs[id.task] === undefined) {
       const isStandalone = this.#parts.mode === 'standalone';
       throw new RequestError(404, isStandalone ? `Task ${taskText(id)} not found` : `Unknown task: ${taskText(id)}`);
     }
-    await this.#supervisorsOf(id.connector).tasks.restart([id.task]);
+    if (!this.#parts.placement.ownsTask(id)) throw this.#elsewhere(id.connector, id.task);
+    await this.#supervision.of(id.connector).tasks.restart([id.task]);
+  }
+
+  /** Throws an ElsewhereError unless this worker leads the cluster. */
+  async mustLead(): Promise<void> {
+    const { placement } = this.#parts;
+    await placement.settled();
+    this.#requireLead();
+  }
+
+  /** Resolves when what others have changed so far is known here. */
+  async catchUp(): Promise<void> {
+    await this.#parts.configs.refresh();
+  }
+
+  // WorkListener: what is this worker's now.
+
+  async assigned(work: Work): Promise<void> {
+    if (this.#stopping) return;
+    this.#supervision.reconcileAll(work);
+    if (this.#parts.placement.isLeader) await this.#duties.lead();
+    else this.#duties.follow();
+  }
+
+  async revoked(work: Work): Promise<void> {
+    await this.#supervision.giveUp(work);
   }
 
   // ConfigListener: what the log says now.
 
   connectorChanged(name: string): void {
-    this.#reconcile(name);
+    this.#parts.placement.workChanged(name);
+    this.#supervision.reconcile(name);
   }
 
   connectorRemoved(name: string): void {
-    this.#reconcile(name);
+    this.#parts.placement.workChanged(name);
+    this.#supervision.reconcile(name);
   }
 
   tasksChanged(name: string): void {
-    this.#reconcile(name);
+    this.#parts.placement.workChanged(name);
+    this.#supervision.reconcile(name);
   }
 
   targetStateChanged(name: string): void {
-    this.#reconcile(name);
+    this.#supervision.reconcile(name);
   }
 
   restartRequested(request: RestartRequest): void {
-    const name = request.connector;
-    const plan = planRestart(request, this.#parts.statuses);
-    const supervisors = this.#supervisors.get(name);
-    if (plan === undefined || supervisors === undefined) return;
-    if (plan.restartConnector) {
-      this.#statusWriter.connector(name, 'RESTARTING');
-      this.#inBackground(name, supervisors.connector.restart());
-    }
-    const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
-    for (const task of tasks) this.#statusWriter.task({ connector: name, task }, 'RESTARTING');
-    this.#inBackground(name, supervisors.tasks.restart(tasks));
+    this.#supervision.restart(request);
   }
 
   loggerLevelChanged(logger: string, text: string): void {
@@ -302,7 +308,7 @@ export class Herder implements ConfigListener {
 
   /** Resolves when tasks that are not wanted any more have ended here, or were given up. */
   async tasksEnded(name: string): Promise<void> {
-    await this.#supervisors.get(name)?.tasks.reconcile();
+    await this.#supervision.tasksEnded(name);
   }
 
   /** Resolves when the changes asked for so far are made. */
@@ -317,6 +323,30 @@ export class Herder implements ConfigListener {
     });
   }
 
+  async #changeAsLeader<T>(stage: string, work: () => Promise<T>): Promise<T> {
+    await this.mustLead();
+    return this.#change(stage, () => {
+      this.#requireLead();
+      return work();
+    });
+  }
+
+  #requireLead(): void {
+    const { placement } = this.#parts;
+    if (!placement.isLeader) throw new ElsewhereError('Only the leader can process this request.', placement.leaderUrl);
+  }
+
+  /** The leader knows who has what; others know the leader. */
+  #elsewhere(connector: string, task?: number): ElsewhereError {
+    const { placement } = this.#parts;
+    if (!placement.isLeader) {
+      return new ElsewhereError('Only the leader can process restart requests.', placement.leaderUrl);
+    }
+    const what = task === undefined ? 'connector' : 'task';
+    const message = `Cannot restart ${what} since it is not assigned to this member`;
+    return new ElsewhereError(message, placement.ownerUrl(connector, task));
+  }
+
   async #change<T>(stage: string, work: () => Promise<T>): Promise<T> {
     return this.#changes.run(async () => {
       if (this.#stopping) throw new RequestError(500, 'Worker is shutting down');
@@ -326,71 +356,12 @@ export class Herder implements ConfigListener {
 
   /** On a standalone worker resolves when the connector has started and made its tasks; others go on meanwhile. */
   async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const done = await this.#change(`writing a config for connector ${name} to the config topic`, work);
+    const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
     if (this.#parts.mode === 'standalone' && this.#parts.configs.connector(name) !== undefined) {
-      const { connector } = this.#supervisorsOf(name);
+      const { connector } = this.#supervision.of(name);
       await connector.reconcile();
       await connector.settled();
     }
     return done;
-  }
-
-  #reconcile(name: string): void {
-    if (this.#stopping) return;
-    const { connector, tasks } = this.#supervisorsOf(name);
-    this.#inBackground(
-      name,
-      Promise.all([connector.reconcile(), tasks.reconcile()]).then(() => {
-        if (this.#parts.configs.connector(name) === undefined) this.#forget(name);
-      }),
-    );
-  }
-
-  #forget(name: string): void {
-    this.#liveConfigs.forget(name);
-    if (this.#supervisors.delete(name)) this.#statusWriter.removeConnector(name);
-  }
-
-  #restartAll(name: string): void {
-    const supervisors = this.#supervisors.get(name);
-    if (supervisors === undefined || this.#stopping) return;
-    this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
-  }
-
-  #inBackground(name: string, work: Promise<unknown>): void {
-    work.catch((error: unknown) => {
-      this.#parts.logger.error({ err: error, connector: name }, `Could not bring connector ${name} to its state`);
-    });
-  }
-
-  #supervisorsOf(name: string): Supervisors {
-    let supervisors = this.#supervisors.get(name);
-    if (supervisors === undefined) {
-      const { configs, placement, plugins, logger, taskStopTimeoutMs } = this.#parts;
-      const shared = { configs, placement, plugins, statuses: this.#statusWriter };
-      supervisors = {
-        connector: new ConnectorSupervisor(name, {
-          ...shared,
-          connectors: this.#connectors,
-          liveConfigs: this.#liveConfigs,
-          logger,
-          connectorStopTimeoutMs: CONNECTOR_STOP_TIMEOUT_MS,
-        }),
-        tasks: new TaskSupervisor(name, { ...shared, tasks: this.#tasks, taskStopTimeoutMs }),
-      };
-      this.#supervisors.set(name, supervisors);
-    }
-    return supervisors;
-  }
-
-  #onConnectorEvent(event: ConnectorEvent): void {
-    if (event.state === 'RECONFIGURE') this.#supervisors.get(event.connector)?.connector.reconfigure();
-    else this.#statusWriter.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
-  }
-
-  #onTaskEvent(event: TaskEvent): void {
-    if (event.state === 'TOPIC') this.#parts.topics.note(event.id, event.topic);
-    else if (event.state === 'STOPPED') this.#statusWriter.task(event.id, 'UNASSIGNED');
-    else this.#statusWriter.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
   }
 }

@@ -1,4 +1,13 @@
 import type { TaskId } from '../connect/task-assignment.ts';
+import type { Work } from './group/group-bytes.ts';
+
+/** Is told what this worker gets and has to give up. */
+export interface WorkListener {
+  /** From now on this worker's own; `isLeader` may have changed too. Resolves when that has been acted on. */
+  assigned(work: Work): Promise<void>;
+  /** Not this worker's any more: resolves when it has been stopped here and its statuses are written. */
+  revoked(work: Work): Promise<void>;
+}
 
 /**
  * Where things run: which of the cluster's connectors and tasks are this worker's. Told apart from what should run (the
@@ -9,18 +18,27 @@ export interface Placement {
   readonly generation: number;
   /** The leader alone writes connector and task configurations. */
   readonly isLeader: boolean;
+  /** Where the leader's REST API is; `undefined` while there is none. */
+  readonly leaderUrl: string | undefined;
   ownsConnector(name: string): boolean;
   ownsTask(id: TaskId): boolean;
+  /** Where the REST API of the worker is that has the connector, or the task; known to the leader alone. */
+  ownerUrl(connector: string, task?: number): string | undefined;
+  /** Resolves when this worker knows what is its own for the first time. The stores must have been read. */
+  start(listener: WorkListener): Promise<void>;
+  /** Takes leave of the cluster. What ran here must have been stopped. */
+  stop(): Promise<void>;
+  /** The connector has come, gone, or has another number of tasks. */
+  workChanged(connector: string): void;
+  /** Resolves when no division of work is going on; rejects when this worker stops meanwhile. */
+  settled(): Promise<void>;
 }
 
-/** A worker that is alone in its group: everything is its own. */
+/** A worker without a cluster (standalone): everything is its own. */
 export class SoleWorker implements Placement {
-  readonly generation: number;
+  readonly generation = 0;
   readonly isLeader = true;
-
-  constructor(generation: number) {
-    this.generation = generation;
-  }
+  readonly leaderUrl = undefined;
 
   ownsConnector(): boolean {
     return true;
@@ -28,5 +46,25 @@ export class SoleWorker implements Placement {
 
   ownsTask(): boolean {
     return true;
+  }
+
+  ownerUrl(): undefined {
+    return undefined;
+  }
+
+  async start(listener: WorkListener): Promise<void> {
+    await listener.assigned({ connectors: [], tasks: [] });
+  }
+
+  async stop(): Promise<void> {
+    await Promise.resolve();
+  }
+
+  workChanged(): void {
+    // All of it is this worker's anyway.
+  }
+
+  async settled(): Promise<void> {
+    await Promise.resolve();
   }
 }

@@ -1,5 +1,5 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { RequestError } from '../errors.ts';
+import { ConfigError, RequestError } from '../errors.ts';
 import type { SessionKey } from './config-state.ts';
 
 /** Java's names of the algorithms that workers may sign with. */
@@ -51,6 +51,13 @@ export function requireSignature(
   if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
     throw new RequestError(403, 'Internal request contained invalid signature.');
   }
+}
+
+/** What goes into `X-Connect-Authorization` of a request with this body. */
+export function signatureOf(body: Uint8Array, algorithm: string, { key }: SessionKey): string {
+  const hash = HASHES[algorithm];
+  if (hash === undefined) throw new ConfigError(`inter.worker.signature.algorithm: ${algorithm} is not available`);
+  return createHmac(hash, Buffer.from(key, 'base64')).update(body).digest('base64');
 }
 
 /** With the words of Java's decoder for what is none. */

@@ -53,6 +53,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   router.patch('/connectors/:connector/config', async (context) => {
     const name = pathName(context, 'connector');
     const patch = await readConfig(context.req);
+    await withinTimeLimit(herder.stage, herder.mustLead());
     answer(context, 200, connectorInfoView(await patchConfig(herder, validation, name, patch)));
   });
 

@@ -1,4 +1,4 @@
-import type { SecureContextOptions, TlsOptions } from 'node:tls';
+import type { ConnectionOptions, SecureContextOptions, TlsOptions } from 'node:tls';
 import { withPrefix, type Properties } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
 import { PropertyReader } from '../kafka/properties.ts';
@@ -27,6 +27,14 @@ export function listenerTls(properties: Properties, prefix: string): TlsOptions 
     requestCert: clientAuth !== 'none',
     rejectUnauthorized: clientAuth === 'required',
   };
+}
+
+/** The same properties for requests to other workers; without any, what Node trusts is trusted. */
+export function peerTls(properties: Properties): ConnectionOptions | undefined {
+  const prefixed = withPrefix(properties, 'listeners.https.');
+  const own = Object.keys(prefixed).length > 0 ? prefixed : properties;
+  if (!Object.keys(own).some((key) => key.startsWith('ssl.'))) return undefined;
+  return tlsOptions(new PropertyReader(own))();
 }
 
 function requireIdentity({ key, cert, pfx }: SecureContextOptions, prefix: string): void {

@@ -18,6 +18,7 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
     if (changes.length === 0) {
       throw new RequestError(400, 'Partitions / offsets need to be provided for an alter offsets request');
     }
+    await withinTimeLimit(herder.stage, herder.mustLead());
     const message = await herder.stage.during(`altering offsets for connector ${name}`, () =>
       withinTimeLimit(herder.stage, offsets.alter(name, changes)),
     );
@@ -26,6 +27,7 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
 
   router.delete('/connectors/:connector/offsets', async (context) => {
     const name = pathName(context, 'connector');
+    await withinTimeLimit(herder.stage, herder.mustLead());
     const message = await herder.stage.during(`resetting offsets for connector ${name}`, () =>
       withinTimeLimit(herder.stage, offsets.reset(name)),
     );

@@ -89,7 +89,16 @@ export async function readJsonText(request: IncomingMessage): Promise<{ text: st
   return { text, parsed: parseJson(text) };
 }
 
+/** Bodies that were read: one may be read again to be sent on to another worker. */
+const known = new WeakMap<IncomingMessage, Promise<Buffer>>();
+
 export async function readBytes(request: IncomingMessage): Promise<Buffer> {
+  const bytes = known.get(request) ?? readAll(request);
+  known.set(request, bytes);
+  return bytes;
+}
+
+async function readAll(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {

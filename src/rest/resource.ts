@@ -3,6 +3,7 @@ import type Router from '@koa/router';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
+import type { PeerClient } from '../herder/peer-client.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -19,6 +20,8 @@ export interface ResourceParts {
   readonly logLevels: LogLevels;
   /** What no answer may show. */
   readonly secrets: SecretMask;
+  /** Other workers of the cluster. */
+  readonly peers: PeerClient;
   readonly kafkaClusterId: () => string;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;
@@ -63,7 +66,8 @@ export function flag(context: Context, name: string, otherwise = false): boolean
   return text === undefined ? otherwise : text.toLowerCase() === 'true';
 }
 
-const REQUEST_TIMEOUT_MS = 90_000;
+/** How long any request may take. */
+export const REQUEST_TIMEOUT_MS = 90_000;
 
 /** Connect's limit for a request; what the worker, or the request, is busy with is in the text. */
 export async function withinTimeLimit<T>(

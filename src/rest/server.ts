@@ -2,7 +2,7 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { isIP } from 'node:net';
 import type { TlsOptions } from 'node:tls';
-import Router from '@koa/router';
+import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
 import { toError } from '../errors.ts';
@@ -11,6 +11,7 @@ import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
+import { anywhere } from './forwarding.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
@@ -95,7 +96,12 @@ function requestListener(resources: readonly Resource[], parts: ResourceParts, s
   for (const extension of settings.extensions) app.use(extension);
   app.use(negotiation(router));
   app.use(readiness(parts.herder));
-  app.use(router.routes());
+  const routes = router.routes();
+  app.use(
+    anywhere(parts, async (context, next) => {
+      await routes(context as RouterContext, next);
+    }),
+  );
   app.use(() => {
     throw new HttpError(404);
   });

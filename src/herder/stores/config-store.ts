@@ -19,6 +19,7 @@ export class ConfigStore {
   readonly #log: RecordLog;
   readonly #logger: Logger;
   #listener: ConfigListener | undefined;
+  #offset = -1;
 
   constructor(open: OpenRecordLog, logger: Logger) {
     this.#log = open((record) => {
@@ -40,6 +41,11 @@ export class ConfigStore {
   /** Waits until everything in the log at the time of the call is part of the state. */
   async refresh(): Promise<void> {
     await this.#log.readToEnd();
+  }
+
+  /** After the last record that is part of the state; -1 before the first (KafkaConfigBackingStore#snapshot). */
+  get offset(): number {
+    return this.#offset;
   }
 
   names(): string[] {
@@ -108,6 +114,7 @@ export class ConfigStore {
 
   #onRecord(record: LogRecord): void {
     const key = Buffer.from(record.key).toString();
+    if (record.offset !== undefined) this.#offset = record.offset + 1;
     let change: ConfigChange;
     try {
       change = this.#records.apply(key, record.value === null ? null : Buffer.from(record.value).toString());

@@ -4,6 +4,8 @@ import type { CompactedTopic } from '../../kafka/api.ts';
 export interface LogRecord {
   readonly key: Uint8Array;
   readonly value: Uint8Array | null;
+  /** In the topic; absent where there is none. */
+  readonly offset?: number;
 }
 
 /** What a store keeps its records in: a compacted topic, a file, or memory. */

@@ -48,6 +48,11 @@ export class StatusStore {
     await this.#log.stop();
   }
 
+  /** Waits until everything in the log at the time of the call is part of the state. */
+  async refresh(): Promise<void> {
+    await this.#log.readToEnd();
+  }
+
   connector(name: string): Status | undefined {
     return this.#connectors.get(name);
   }

@@ -1,0 +1,34 @@
+import type { DistributedWorkerConfig } from '../../config/worker-config.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ConfigStore } from '../stores/config-store.ts';
+import { configuredWork } from './configured-work.ts';
+import { WorkerGroup } from './worker-group.ts';
+
+/** By this name users set the level of what the group logs. */
+const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
+
+/** The group of a worker's configuration. `url`: this worker's REST API, known once it listens. */
+export function openWorkerGroup(
+  { distributed, clients }: DistributedWorkerConfig,
+  configs: ConfigStore,
+  url: () => string,
+  logger: Logger,
+): WorkerGroup {
+  return new WorkerGroup({
+    settings: {
+      groupId: distributed['group.id'],
+      sessionTimeoutMs: distributed['session.timeout.ms'],
+      rebalanceTimeoutMs: distributed['rebalance.timeout.ms'],
+      heartbeatIntervalMs: distributed['heartbeat.interval.ms'],
+      protocol: distributed['connect.protocol'],
+      maxDelayMs: distributed['scheduled.rebalance.max.delay.ms'],
+      syncTimeoutMs: distributed['worker.sync.timeout.ms'],
+      unsyncBackoffMs: distributed['worker.unsync.backoff.ms'],
+    },
+    client: clients.worker,
+    clientId: distributed['client.id'],
+    url: () => `${url()}/`,
+    configured: configuredWork(configs),
+    logger: logger.child({ logger: LOGGER }),
+  });
+}

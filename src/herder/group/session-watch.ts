@@ -1,0 +1,69 @@
+const LONGEST_PULSE_MS = 500;
+
+/** What is watched: the member of the group, as far as it can be seen from outside. */
+export interface WatchedMember {
+  /** Milliseconds since the epoch; see GroupMember. */
+  readonly lastContactAt: number;
+  readonly unanswered: boolean;
+  readonly state: string;
+}
+
+/**
+ * Notices that the group must have given this worker up: its process did not run, or nobody answered, for longer than the
+ * session may last. Others may have its work by then.
+ */
+export class SessionWatch {
+  readonly #sessionTimeoutMs: number;
+  readonly #member: () => WatchedMember;
+  readonly #onLost: (reason: string) => void;
+  readonly #pulseMs: number;
+  #lastPulseAt = Date.now();
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(sessionTimeoutMs: number, member: () => WatchedMember, onLost: (reason: string) => void) {
+    this.#sessionTimeoutMs = sessionTimeoutMs;
+    this.#member = member;
+    this.#onLost = onLost;
+    this.#pulseMs = Math.min(LONGEST_PULSE_MS, sessionTimeoutMs / 4);
+  }
+
+  start(): void {
+    this.#lastPulseAt = Date.now();
+    this.#timer = setInterval(() => {
+      this.#pulse();
+    }, this.#pulseMs);
+    this.#timer.unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /**
+   * False from the moment on at which a process that was suspended goes on, before any timer has run: asked right before
+   * something is written.
+   */
+  get mayWork(): boolean {
+    return Date.now() - this.#lastPulseAt <= this.#sessionTimeoutMs;
+  }
+
+  /** True when the last contact is too long ago for the membership to be still there. */
+  get isOverdue(): boolean {
+    return Date.now() - this.#member().lastContactAt > this.#sessionTimeoutMs;
+  }
+
+  #pulse(): void {
+    const gapMs = Date.now() - this.#lastPulseAt;
+    this.#lastPulseAt = Date.now();
+    if (gapMs > this.#sessionTimeoutMs) {
+      this.#onLost(`this process did not run for ${String(gapMs)} ms`);
+      return;
+    }
+    const { state, unanswered } = this.#member();
+    // While the group waits for the others to join it does not expect heartbeats.
+    const isWaitedFor = state === 'joining' && !unanswered;
+    if (!isWaitedFor && this.isOverdue) {
+      this.#onLost(`the group's coordinator has not answered for more than ${String(this.#sessionTimeoutMs)} ms`);
+    }
+  }
+}

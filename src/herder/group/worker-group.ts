@@ -1,0 +1,394 @@
+import type { TaskId } from '../../connect/task-assignment.ts';
+import { RequestError, toError } from '../../errors.ts';
+import {
+  idle,
+  KafkaGroup,
+  within,
+  type Generation,
+  type GroupMember,
+  type GroupOptions,
+} from '../../kafka/group-membership.ts';
+import type { ClientProperties } from '../../kafka/api.ts';
+import { Signal } from '../../kafka/signal.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { Placement, WorkListener } from '../placement.ts';
+import { decodeAssignment, decodeMetadata, NO_WORK, type MemberAssignment } from './group-bytes.ts';
+import { RoundReport } from './round-report.ts';
+import { SessionWatch } from './session-watch.ts';
+import { taskKey, WorkSet } from './work-set.ts';
+import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
+
+export interface WorkerGroupSettings extends GroupOptions {
+  /** `connect.protocol` */
+  readonly protocol: string;
+  /** `scheduled.rebalance.max.delay.ms` */
+  readonly maxDelayMs: number;
+  /** `worker.sync.timeout.ms` */
+  readonly syncTimeoutMs: number;
+  /** `worker.unsync.backoff.ms` */
+  readonly unsyncBackoffMs: number;
+}
+
+export interface WorkerGroupParts {
+  readonly settings: WorkerGroupSettings;
+  /** Of the worker's own Kafka clients. */
+  readonly client: ClientProperties;
+  /** `client.id`; empty: named by this worker's address. */
+  readonly clientId: string;
+  /** By which other workers reach this one, with a slash at its end. Asked when the group is joined. */
+  readonly url: () => string;
+  readonly configured: ConfiguredWork & { taskCount(connector: string): number | undefined };
+  readonly logger: Logger;
+}
+
+interface Rejoin {
+  readonly reason: string;
+  /** The config record that is the reason: an assignment that knows of it makes the rejoining unnecessary. */
+  readonly configOffset?: number;
+}
+
+const NOT_STARTED = 'The worker group has not been started';
+const LEAVE_MS = 2000;
+const AFTER_FAILURE_MS = 5000;
+
+/**
+ * This worker's place in a group of workers that share connectors and tasks
+ * (org.apache.kafka.connect.runtime.distributed.{WorkerCoordinator,DistributedHerder#handleRebalanceCompleted}).
+ *
+ *   outside --start--> joining --assignment--> settled
+ *   settled --members or work changed--> joining (work goes on) --assignment: revoked work stops, new work starts--> settled
+ *   settled --work was revoked--> joining again at once, so that it can be dealt out
+ *   any --session lost--> all work stops --> joining
+ *   joining --config topic cannot be read as far as the others have--> all work stops, out of the group --> joining
+ *   any --stop--> left
+ */
+export class WorkerGroup implements Placement {
+  readonly #parts: WorkerGroupParts;
+  readonly #watch: SessionWatch;
+  readonly #changed = new Signal();
+  #group: KafkaGroup | undefined;
+  #protocol: WorkerProtocol | undefined;
+  #member: GroupMember | undefined;
+  #listener: WorkListener | undefined;
+  #running: Promise<void> | undefined;
+  #stopped = false;
+
+  readonly #owned = new WorkSet();
+  #assignment: MemberAssignment | undefined;
+  #held: Generation | undefined;
+  #generationId = -1;
+  /** How often everything was dropped: an assignment that was made before counts for nothing. */
+  #drops = 0;
+  #dropping: Promise<void> = Promise.resolve();
+  #rejoin: Rejoin | undefined;
+  #joinAgainAtMs: number | undefined;
+  #settled = false;
+  readonly #waiters = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
+  readonly #known = new Map<string, number>();
+  #report = new RoundReport('this worker started');
+
+  constructor(parts: WorkerGroupParts) {
+    const { settings } = parts;
+    this.#parts = parts;
+    const member = () => this.#member ?? { lastContactAt: 0, unanswered: false, state: 'joining' };
+    this.#watch = new SessionWatch(settings.sessionTimeoutMs, member, (reason) => {
+      this.#drop(reason);
+    });
+  }
+
+  get generation(): number {
+    return this.#generationId;
+  }
+
+  get isLeader(): boolean {
+    return this.#watch.mayWork && this.#assignment !== undefined && this.#assignment.leader === this.#held?.memberId;
+  }
+
+  get leaderUrl(): string | undefined {
+    return this.#assignment?.leaderUrl;
+  }
+
+  /** False when the group must have given this worker up; see SessionWatch. */
+  get mayWork(): boolean {
+    return this.#watch.mayWork;
+  }
+
+  ownsConnector(name: string): boolean {
+    return this.#owned.connectors.has(name);
+  }
+
+  ownsTask(id: TaskId): boolean {
+    return this.#owned.tasks.has(taskKey(id));
+  }
+
+  ownerUrl(connector: string, task?: number): string | undefined {
+    return this.isLeader ? this.#protocol?.ownerUrl(connector, task) : undefined;
+  }
+
+  /** Rejects when the group cannot be joined with these settings. */
+  async start(listener: WorkListener): Promise<void> {
+    const { configured, settings, logger } = this.#parts;
+    this.#listener = listener;
+    const url = this.#parts.url();
+    this.#protocol = new WorkerProtocol({
+      ...settings,
+      configured,
+      url,
+      offer: settings.protocol,
+      allocation: () => this.#assignment ?? null,
+      lastCompletedGeneration: () => this.#generationId,
+      logger,
+    });
+    for (const name of configured.work().connectors) this.#known.set(name, configured.taskCount(name) ?? 0);
+    const { host } = new URL(url);
+    const client = { ...this.#parts.client, 'client.id': this.#parts.clientId || `connect-${host}` };
+    this.#group = new KafkaGroup(client, settings, logger);
+    await this.#removePredecessor(this.#group, url);
+    if (this.#stopped) throw new RequestError(500, 'Worker is shutting down');
+    this.#member = this.#newMember();
+    this.#watch.start();
+    await this.#round();
+    this.#running = this.#run();
+    await this.settled();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#watch.stop();
+    this.#changed.notify();
+    for (const { reject } of this.#waiters) reject(new RequestError(500, 'Worker is shutting down'));
+    this.#waiters.clear();
+    await this.#member?.leave(LEAVE_MS);
+    await this.#running;
+    await this.#group?.close();
+  }
+
+  workChanged(connector: string): void {
+    const { configured } = this.#parts;
+    const count = configured.taskCount(connector);
+    const before = this.#known.get(connector);
+    if (count === before) return;
+    if (count === undefined) this.#known.delete(connector);
+    else this.#known.set(connector, count);
+    const happened =
+      count === undefined ? 'was deleted' : before === undefined ? 'was created' : `has ${String(count)} tasks`;
+    this.#requestRejoin({ reason: `connector ${connector} ${happened}`, configOffset: configured.offset });
+  }
+
+  async settled(): Promise<void> {
+    if (this.#stopped) throw new RequestError(500, 'Worker is shutting down');
+    if (this.#settled && this.#member?.state === 'stable') return;
+    await new Promise<void>((resolve, reject) => {
+      this.#waiters.add({ resolve, reject });
+    });
+  }
+
+  #newMember(): GroupMember {
+    if (this.#group === undefined || this.#protocol === undefined) throw new Error(NOT_STARTED);
+    return this.#group.member(this.#protocol, (state) => {
+      if (state !== 'stable') this.#settled = false;
+      this.#changed.notify();
+    });
+  }
+
+  #requestRejoin(rejoin: Rejoin): void {
+    if (this.#listener === undefined || this.#stopped) return;
+    this.#rejoin ??= rejoin;
+    this.#settled = false;
+    this.#changed.notify();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#stopped) {
+      try {
+        await this.#untilRejoin();
+        if (!this.#isStopped()) await this.#round();
+      } catch (error) {
+        if (this.#isStopped()) return;
+        this.#parts.logger.error({ err: error }, 'The worker group cannot be joined; trying again');
+        this.#drop('the group cannot be joined');
+        await this.#pause(AFTER_FAILURE_MS);
+      }
+    }
+  }
+
+  /** The loops above go on while others change this. */
+  #isStopped(): boolean {
+    return this.#stopped;
+  }
+
+  async #untilRejoin(): Promise<void> {
+    while (!this.#stopped) {
+      const { state } = this.#requireMember();
+      if (state !== 'stable') {
+        this.#report = new RoundReport(
+          this.#rejoin?.reason ?? (state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost'),
+        );
+        return;
+      }
+      const waitMs = this.#joinAgainAtMs === undefined ? undefined : this.#joinAgainAtMs - Date.now();
+      if (waitMs !== undefined && waitMs <= 0) {
+        this.#rejoin ??= { reason: 'the delay for work of lost workers is over' };
+      }
+      if (this.#rejoin !== undefined) {
+        this.#report = new RoundReport(this.#rejoin.reason);
+        this.#requireMember().requestRejoin(this.#rejoin.reason);
+        return;
+      }
+      await this.#changed.wait(waitMs);
+    }
+  }
+
+  /** One rebalance, from giving up what must not run meanwhile to starting what is new. */
+  async #round(): Promise<void> {
+    const member = this.#requireMember();
+    const { settings } = this.#parts;
+    const isLost = member.state === 'lost' || member.state === 'failed';
+    // Nobody holds work back for a lost member when there is no delay: others have it.
+    if (isLost && (this.#watch.isOverdue || settings.maxDelayMs === 0)) this.#drop('the group gave this worker up');
+    if (settings.protocol.toLowerCase() === 'eager' || this.#held?.protocol === 'default') {
+      this.#drop('all work is dealt out anew (eager protocol)', 'info');
+    }
+    await this.#dropping;
+    const drops = this.#drops;
+    this.#rejoin = undefined;
+    this.#joinAgainAtMs = undefined;
+    const generation = await member.join();
+    await this.#apply(generation, drops);
+  }
+
+  async #apply(generation: Generation, drops: number): Promise<void> {
+    const assignment = this.#decode(generation);
+    if (assignment === undefined) {
+      this.#requestRejoin({ reason: 'the leader gave no assignment' });
+      await idle(this.#parts.settings.heartbeatIntervalMs);
+      return;
+    }
+    const revoked = WorkSet.of(assignment.revoked);
+    await this.#giveUp(revoked.shared(this.#owned));
+    this.#generationId = generation.generationId;
+    this.#held = generation;
+    if (!(await this.#hasRead(assignment.configOffset))) {
+      await this.#stayOut();
+      return;
+    }
+    if (assignment.error !== 'none') {
+      this.#requestRejoin({ reason: 'the leader had not read the config topic to its end' });
+      return;
+    }
+    if (drops !== this.#drops || this.#requireMember().generation !== generation) {
+      this.#requestRejoin({ reason: 'this worker gave up its work meanwhile' });
+      return;
+    }
+    this.#owned.add(WorkSet.of(assignment.assigned));
+    this.#assignment = { ...assignment, assigned: this.#owned.toWork(), revoked: NO_WORK };
+    this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
+    if (this.#knows(assignment)) this.#rejoin = undefined;
+    await this.#listener?.assigned(assignment.assigned);
+    this.#report.log(this.#parts.logger, generation, assignment, this.#owned);
+    if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker gave up work that others are to get' });
+    if (this.#rejoin === undefined) this.#settle();
+  }
+
+  #knows({ configOffset }: MemberAssignment): boolean {
+    return this.#rejoin?.configOffset !== undefined && this.#rejoin.configOffset <= configOffset;
+  }
+
+  #settle(): void {
+    this.#settled = true;
+    for (const { resolve } of this.#waiters) resolve();
+    this.#waiters.clear();
+  }
+
+  #decode({ assignment, generationId }: Generation): MemberAssignment | undefined {
+    try {
+      return decodeAssignment(assignment);
+    } catch (error) {
+      this.#parts.logger.warn(
+        { generation: generationId, reason: toError(error).message },
+        'No assignment was received',
+      );
+      return undefined;
+    }
+  }
+
+  async #hasRead(configOffset: number): Promise<boolean> {
+    return this.#parts.configured.offset >= configOffset || this.#readToEnd();
+  }
+
+  async #readToEnd(): Promise<boolean> {
+    const { configured, settings, logger } = this.#parts;
+    try {
+      return await within(settings.syncTimeoutMs, configured.refresh());
+    } catch (error) {
+      logger.warn({ reason: toError(error).message }, 'The config topic cannot be read');
+      return false;
+    }
+  }
+
+  /** Out of the group until the config topic can be read, so as not to hold the others up. */
+  async #stayOut(): Promise<void> {
+    const { settings, logger } = this.#parts;
+    logger.warn('The end of the config topic was not reached in time; leaving the group until it is');
+    this.#drop('the config topic cannot be read');
+    await this.#requireMember().leave(LEAVE_MS);
+    this.#member = this.#newMember();
+    const pauseMs = Math.min(settings.unsyncBackoffMs, Math.max(settings.syncTimeoutMs, settings.maxDelayMs / 10));
+    do await this.#pause(pauseMs);
+    while (!this.#stopped && !(await this.#readToEnd()));
+  }
+
+  /** Ends early when the worker stops. */
+  async #pause(ms: number): Promise<void> {
+    const until = Date.now() + ms;
+    while (!this.#stopped && Date.now() < until) await this.#changed.wait(until - Date.now());
+  }
+
+  async #giveUp(work: WorkSet): Promise<void> {
+    if (work.isEmpty) return;
+    this.#owned.remove(work);
+    await this.#listener?.revoked(work.toWork());
+  }
+
+  /** Stops everything; the next round waits for that. */
+  #drop(reason: string, level: 'warn' | 'info' = 'warn'): void {
+    this.#drops += 1;
+    this.#assignment = undefined;
+    this.#settled = false;
+    const all = this.#owned.without();
+    if (!all.isEmpty) {
+      const count = { connectors: all.connectors.size, tasks: all.tasks.size };
+      this.#parts.logger[level](count, `All connectors and tasks of this worker stop: ${reason}`);
+      const stopping = Promise.all([this.#dropping, this.#giveUp(all)]);
+      this.#dropping = stopping.then(
+        () => undefined,
+        (error: unknown) => {
+          this.#parts.logger.error({ err: error }, 'Work that is not this worker’s any more could not be stopped');
+        },
+      );
+    }
+    this.#requestRejoin({ reason });
+  }
+
+  #requireMember(): GroupMember {
+    if (this.#member === undefined) throw new Error(NOT_STARTED);
+    return this.#member;
+  }
+
+  /**
+   * A worker that was killed and started again finds its former self in the group, which would keep everybody waiting until
+   * its session is over. Nobody else can be at this address.
+   */
+  async #removePredecessor(group: KafkaGroup, url: string): Promise<void> {
+    const { logger, settings } = this.#parts;
+    try {
+      for (const { memberId, metadata } of await group.members()) {
+        if (metadata.length === 0 || decodeMetadata(metadata).url !== url) continue;
+        await group.remove(memberId);
+        logger.info({ group: settings.groupId, memberId }, 'Removed what an earlier worker at this address left');
+      }
+    } catch (error) {
+      logger.debug({ reason: toError(error).message }, 'Whether an earlier worker is still in the group is not known');
+    }
+  }
+}

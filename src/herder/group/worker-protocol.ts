@@ -1,0 +1,165 @@
+import { toError } from '../../errors.ts';
+import { within, type GroupProtocol, type LeaderView } from '../../kafka/group-membership.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
+import { assignEagerly } from './eager-assignor.ts';
+import {
+  decodeMetadata,
+  encodeAssignment,
+  encodeMetadata,
+  NO_WORK,
+  type ConnectProtocolName,
+  type MemberAssignment,
+  type MemberMetadata,
+  type Work,
+} from './group-bytes.ts';
+import { taskKey } from './work-set.ts';
+
+/** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
+const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
+  sessioned: ['sessioned', 'compatible', 'default'],
+  compatible: ['compatible', 'default'],
+  eager: ['default'],
+};
+
+/** What the config topic says, as far as the division of work needs it. */
+export interface ConfiguredWork {
+  /** The offset after the last record that was read; -1 when there is none. */
+  readonly offset: number;
+  /** Resolves when everything there is at the time of the call has been read. */
+  refresh(): Promise<void>;
+  work(): Work;
+}
+
+export interface WorkerProtocolParts {
+  readonly configured: ConfiguredWork;
+  /** Where other workers reach this one, with a slash at its end. */
+  readonly url: string;
+  /** `connect.protocol` */
+  readonly offer: string;
+  /** `scheduled.rebalance.max.delay.ms` */
+  readonly maxDelayMs: number;
+  /** `worker.sync.timeout.ms` */
+  readonly syncTimeoutMs: number;
+  /** What this worker has, by its last assignment; `null` before the first. */
+  readonly allocation: () => MemberAssignment | null;
+  readonly lastCompletedGeneration: () => number;
+  readonly logger: Logger;
+}
+
+interface Member extends MemberMetadata {
+  readonly memberId: string;
+}
+
+/**
+ * What Connect workers tell each other when they join, and what their leader makes of it
+ * (org.apache.kafka.connect.runtime.distributed.WorkerCoordinator).
+ */
+export class WorkerProtocol implements GroupProtocol {
+  readonly type = 'connect';
+  readonly #parts: WorkerProtocolParts;
+  readonly #assignor: CooperativeAssignor;
+  /** Leader only: who has what, by the last division. */
+  #ownerUrls: ReadonlyMap<string, string> = new Map();
+  #memberCount = 0;
+
+  constructor(parts: WorkerProtocolParts) {
+    this.#parts = parts;
+    this.#assignor = new CooperativeAssignor(parts.maxDelayMs);
+  }
+
+  /** Members of the last division that this worker made. */
+  get memberCount(): number {
+    return this.#memberCount;
+  }
+
+  /** Of a connector, or one of its tasks; known to the leader alone. */
+  ownerUrl(connector: string, task?: number): string | undefined {
+    return this.#ownerUrls.get(task === undefined ? connector : taskKey({ connector, task }));
+  }
+
+  protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
+    const { configured, url, offer, allocation } = this.#parts;
+    const metadata = { url, configOffset: configured.offset, allocation: allocation() };
+    const names = OFFERS[offer.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
+    return names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) }));
+  }
+
+  async assign(view: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
+    const protocol = view.protocol as ConnectProtocolName;
+    const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
+    const groupOffset = Math.max(-1, ...members.map(({ configOffset }) => configOffset));
+    const base = { leader: view.leaderId, leaderUrl: this.#parts.url };
+    if (!(await this.#hasRead(groupOffset))) {
+      this.#parts.logger.warn(
+        { offset: this.#parts.configured.offset, groupOffset },
+        'This worker leads the group and could not read the config topic as far as others have; nothing is assigned until it can',
+      );
+      const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
+      return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
+    }
+    const configOffset = Math.max(groupOffset, this.#parts.configured.offset);
+    const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, members);
+    this.#ownerUrls = ownerUrls(members, complete);
+    this.#memberCount = members.length;
+    const assignmentOf = (memberId: string): MemberAssignment => ({
+      ...base,
+      error: 'none',
+      configOffset,
+      assigned: assigned.get(memberId) ?? NO_WORK,
+      revoked: revoked.get(memberId) ?? NO_WORK,
+      delayMs,
+    });
+    return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(assignmentOf(memberId), protocol)]));
+  }
+
+  #divide(protocol: ConnectProtocolName, generation: number, members: readonly Member[]): Distribution {
+    const configured = this.#parts.configured.work();
+    if (protocol === 'default') {
+      const memberIds = members.map(({ memberId }) => memberId);
+      const complete = assignEagerly(configured, memberIds);
+      return { assigned: complete, revoked: new Map(), complete, delayMs: 0 };
+    }
+    return this.#assignor.assign({
+      configured,
+      members: new Map(members.map(({ memberId, allocation }) => [memberId, allocation?.assigned ?? NO_WORK])),
+      generation,
+      lastCompletedGeneration: this.#parts.lastCompletedGeneration(),
+    });
+  }
+
+  /** A member that cannot be understood gets nothing; the others are not held up by it. */
+  #read(memberId: string, metadata: Buffer): Member[] {
+    try {
+      return [{ memberId, ...decodeMetadata(metadata) }];
+    } catch (error) {
+      this.#parts.logger.error({ err: error, memberId }, 'A member of the worker group gets no work');
+      return [];
+    }
+  }
+
+  /** Java's leader begins another round instead; reading on is quicker. */
+  async #hasRead(offset: number): Promise<boolean> {
+    const { configured, syncTimeoutMs, logger } = this.#parts;
+    if (configured.offset >= offset) return true;
+    try {
+      // What is not there once all has been read was compacted away: there is nothing more to know.
+      return await within(syncTimeoutMs, configured.refresh());
+    } catch (error) {
+      logger.warn({ reason: toError(error).message }, 'The config topic cannot be read');
+      return false;
+    }
+  }
+}
+
+const NOTHING_NEW = { assigned: NO_WORK, revoked: NO_WORK, delayMs: 0 } as const;
+
+function ownerUrls(members: readonly Member[], complete: ReadonlyMap<string, Work>): Map<string, string> {
+  const urls = new Map<string, string>();
+  for (const { memberId, url } of members) {
+    const { connectors, tasks } = complete.get(memberId) ?? NO_WORK;
+    for (const connector of connectors) urls.set(connector, url);
+    for (const id of tasks) urls.set(taskKey(id), url);
+  }
+  return urls;
+}

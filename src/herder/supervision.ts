@@ -1,0 +1,164 @@
+import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts';
+import type { TaskEvent } from '../connect/task-assignment.ts';
+import { TaskHost } from '../connect/task-host.ts';
+import { within } from '../kafka/group-membership.ts';
+import { ConnectorSupervisor } from './connector-supervisor.ts';
+import type { RestartRequest } from './config-state.ts';
+import type { Work } from './group/group-bytes.ts';
+import type { HerderParts } from './herder.ts';
+import { LiveConfigs } from './live-configs.ts';
+import { planRestart } from './restart-plan.ts';
+import type { StatusWriter } from './status-writer.ts';
+import { TaskPublisher } from './task-publisher.ts';
+import { TaskSupervisor } from './task-supervisor.ts';
+
+interface Supervisors {
+  readonly connector: ConnectorSupervisor;
+  readonly tasks: TaskSupervisor;
+}
+
+/** Statuses of what was given up may not hold up the others for longer, when no broker takes them. */
+const REVOKED_STATUSES_MS = 5000;
+/** Connect's limit for a connector instance to stop (reference/kafka-connect.md 2.3). */
+const CONNECTOR_STOP_TIMEOUT_MS = 5000;
+
+/** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
+export class Supervision {
+  readonly tasks: TaskHost;
+  readonly #parts: HerderParts;
+  readonly #connectors: ConnectorHost;
+  readonly #liveConfigs: LiveConfigs;
+  readonly #publisher: TaskPublisher;
+  readonly #statuses: StatusWriter;
+  readonly #supervisors = new Map<string, Supervisors>();
+  #stopping = false;
+
+  constructor(parts: HerderParts, statuses: StatusWriter) {
+    this.#parts = parts;
+    this.#statuses = statuses;
+    const { logger, configs, placement, peers } = parts;
+    this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
+    this.#liveConfigs = new LiveConfigs(parts.resolver, (name) => this.#restartAll(name), logger);
+    this.tasks = new TaskHost(parts.taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
+    this.#publisher = new TaskPublisher({
+      placement,
+      peers,
+      sessionKey: () => configs.sessionKey,
+      algorithm: parts.signatureAlgorithm,
+      write: (name, taskConfigs) => configs.putTaskConfigs(name, taskConfigs),
+    });
+  }
+
+  /** Stops tasks and connectors, side by side, and writes their statuses. */
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    this.#liveConfigs.close();
+    const all = [...this.#supervisors.values()];
+    await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
+    await this.#statuses.flush();
+  }
+
+  of(name: string): Supervisors {
+    let supervisors = this.#supervisors.get(name);
+    if (supervisors === undefined) {
+      const { configs, placement, plugins, logger, taskStopTimeoutMs } = this.#parts;
+      const shared = { configs, placement, plugins, statuses: this.#statuses };
+      supervisors = {
+        connector: new ConnectorSupervisor(name, {
+          ...shared,
+          publish: (taskConfigs) => this.#publisher.publish(name, taskConfigs),
+          connectors: this.#connectors,
+          liveConfigs: this.#liveConfigs,
+          logger,
+          connectorStopTimeoutMs: CONNECTOR_STOP_TIMEOUT_MS,
+        }),
+        tasks: new TaskSupervisor(name, { ...shared, tasks: this.tasks, taskStopTimeoutMs }),
+      };
+      this.#supervisors.set(name, supervisors);
+    }
+    return supervisors;
+  }
+
+  /** In the background. */
+  reconcile(name: string): void {
+    if (this.#stopping) return;
+    const { connector, tasks } = this.of(name);
+    this.#inBackground(
+      name,
+      Promise.all([connector.reconcile(), tasks.reconcile()]).then(() => {
+        if (this.#parts.configs.connector(name) === undefined) this.#forget(name);
+      }),
+    );
+  }
+
+  reconcileAll(work: Work): void {
+    for (const name of connectorsOf(work)) this.reconcile(name);
+  }
+
+  /** Resolves when what placement does not give this worker any more has been stopped, and its statuses are written. */
+  async giveUp(work: Work): Promise<void> {
+    const stopping = connectorsOf(work).map(async (name) => {
+      const supervisors = this.#supervisors.get(name);
+      await Promise.all([supervisors?.connector.reconcile(), supervisors?.tasks.reconcile()]);
+    });
+    for (const outcome of await Promise.allSettled(stopping)) {
+      if (outcome.status === 'rejected') {
+        this.#parts.logger.error({ err: outcome.reason as unknown }, 'Work that was given up could not be stopped');
+      }
+    }
+    await within(REVOKED_STATUSES_MS, this.#statuses.flush());
+  }
+
+  /** This worker's part of what a restart request comes to. */
+  restart(request: RestartRequest): void {
+    const name = request.connector;
+    const plan = planRestart(request, this.#parts.statuses);
+    const supervisors = this.#supervisors.get(name);
+    if (plan === undefined || supervisors === undefined) return;
+    if (plan.restartConnector && this.#parts.placement.ownsConnector(name)) {
+      this.#statuses.connector(name, 'RESTARTING');
+      this.#inBackground(name, supervisors.connector.restart());
+    }
+    const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
+    for (const task of tasks) this.#statuses.task({ connector: name, task }, 'RESTARTING');
+    this.#inBackground(name, supervisors.tasks.restart(tasks));
+  }
+
+  /** Resolves when tasks that are not wanted any more have ended here, or were given up. */
+  async tasksEnded(name: string): Promise<void> {
+    await this.#supervisors.get(name)?.tasks.reconcile();
+  }
+
+  #forget(name: string): void {
+    this.#liveConfigs.forget(name);
+    const isKnown = this.#supervisors.delete(name);
+    if (isKnown && this.#parts.placement.isLeader) this.#statuses.removeConnector(name);
+  }
+
+  #restartAll(name: string): void {
+    const supervisors = this.#supervisors.get(name);
+    if (supervisors === undefined || this.#stopping) return;
+    this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
+  }
+
+  #inBackground(name: string, work: Promise<unknown>): void {
+    work.catch((error: unknown) => {
+      this.#parts.logger.error({ err: error, connector: name }, `Could not bring connector ${name} to its state`);
+    });
+  }
+
+  #onConnectorEvent(event: ConnectorEvent): void {
+    if (event.state === 'RECONFIGURE') this.#supervisors.get(event.connector)?.connector.reconfigure();
+    else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
+  }
+
+  #onTaskEvent(event: TaskEvent): void {
+    if (event.state === 'TOPIC') this.#parts.topics.note(event.id, event.topic);
+    else if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
+    else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
+  }
+}
+
+function connectorsOf({ connectors, tasks }: Work): string[] {
+  return [...new Set([...connectors, ...tasks.map(({ connector }) => connector)])];
+}

@@ -1,0 +1,121 @@
+import type Koa from 'koa';
+import { RequestError, toError } from '../errors.ts';
+import { ElsewhereError } from '../herder/elsewhere.ts';
+import { PeerUnreachableError, type PeerAnswer } from '../herder/peer-client.ts';
+import { readBytes } from './request-body.ts';
+import { queryText, REQUEST_TIMEOUT_MS, type Context, type ResourceParts } from './resource.ts';
+
+type ForwardingParts = Pick<ResourceParts, 'herder' | 'peers' | 'logger'>;
+
+/** What goes along: who asks, what the body is, and that another worker vouches for it. */
+const PASSED_ON = [
+  'authorization',
+  'content-type',
+  'accept',
+  'x-connect-authorization',
+  'x-connect-request-signature-algorithm',
+];
+const NO_LEADER =
+  'Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.';
+const TWO_HOPS = 'Cannot complete request because of a conflicting operation (e.g. worker rebalance)';
+const RETRY_MS = 250;
+
+/**
+ * Answers here what this worker can answer, and sends on what the leader or the owner of a connector has to do
+ * (org.apache.kafka.connect.runtime.rest.HerderRequestHandler#completeOrForwardRequest): at most twice, the second
+ * worker says `forward=false` to the third. `handle` may be called again.
+ */
+export function anywhere(
+  parts: ForwardingParts,
+  handle: (context: Context, next: Koa.Next) => Promise<void>,
+): Koa.Middleware {
+  return async (context: Context, next) => {
+    const deadline = Date.now() + REQUEST_TIMEOUT_MS;
+    let caughtUp = false;
+    for (;;) {
+      try {
+        await handle(context, next);
+        return;
+      } catch (error) {
+        if (error instanceof ElsewhereError) {
+          if (await forwarded(context, parts, error, deadline)) return;
+        } else if (!caughtUp && isMissing(context, error)) {
+          // It may have come through another worker a moment ago.
+          caughtUp = true;
+          await parts.herder.catchUp();
+        } else throw error;
+      }
+    }
+  };
+}
+
+function isMissing(context: Context, error: unknown): boolean {
+  return error instanceof RequestError && error.status === 404 && context.path.startsWith('/connectors/');
+}
+
+/** `false` when the other worker is gone and the group is to be asked again who it is now. */
+async function forwarded(
+  context: Context,
+  parts: ForwardingParts,
+  { url }: ElsewhereError,
+  deadline: number,
+): Promise<boolean> {
+  const forward = queryText(context, 'forward');
+  if (forward !== undefined && forward.toLowerCase() !== 'true') throw new RequestError(409, TWO_HOPS);
+  if (url === undefined || url === '') throw new RequestError(409, NO_LEADER);
+  const target = targetOf(context, url, forward === undefined);
+  parts.logger.debug(`Forwarding ${context.method} ${target}`);
+  let answer: PeerAnswer;
+  try {
+    answer = await parts.peers.request({
+      method: context.method,
+      url: target,
+      headers: headersOf(context),
+      body: hasBody(context) ? await readBytes(context.req) : undefined,
+      timeoutMs: Math.max(1, deadline - Date.now()),
+    });
+  } catch (error) {
+    if (!(error instanceof PeerUnreachableError) || Date.now() + RETRY_MS > deadline) {
+      throw new RequestError(500, `IO Error trying to forward REST request: ${toError(error).message}`, {
+        cause: error,
+      });
+    }
+    // It has not seen the request, and the group will soon know that it is gone.
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    return false;
+  }
+  // Whoever asks this worker next sees what the other one has done.
+  if (context.method !== 'GET' && answer.status < 400) await parts.herder.catchUp();
+  relay(context, answer);
+  return true;
+}
+
+/** The path as it came, so that names stay encoded, and all parameters but our own. */
+function targetOf(context: Context, url: string, mayForwardAgain: boolean): string {
+  const [path = '', query = ''] = (context.req.url ?? '').split('?', 2);
+  const parameters = query.split('&').filter((part) => part !== '' && !/^forward(=|$)/.test(part));
+  return `${url.replace(/\/$/, '')}${path}?${[`forward=${String(mayForwardAgain)}`, ...parameters].join('&')}`;
+}
+
+function headersOf(context: Context): Record<string, string> {
+  const given = PASSED_ON.map((name) => [name, context.get(name)] as const);
+  return { ...Object.fromEntries(given.filter(([, value]) => value !== '')), 'User-Agent': 'kafka-connect' };
+}
+
+function hasBody(context: Context): boolean {
+  const { headers } = context.req;
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0;
+}
+
+/** The answer of the other worker, its location made this one's. */
+function relay(context: Context, { status, headers, body }: PeerAnswer): void {
+  const { location, 'content-type': contentType } = headers;
+  context.status = status;
+  context.body = body.length === 0 ? (status === 204 ? null : '') : body;
+  if (contentType === undefined || body.length === 0) context.remove('Content-Type');
+  else context.set('Content-Type', contentType);
+  if (location !== undefined && URL.canParse(location)) {
+    const { pathname } = new URL(location);
+    context.set('Location', `${context.protocol}://${context.host}${pathname}`);
+  }
+}
