@@ -60,16 +60,16 @@ const TYPES: readonly Type[] = [
   { type: 'inet', cells: fc.ipV4() },
 ];
 
-const columns = [
-  { name: 'at', type: 'timestamp(3) with time zone', nullable: false, role: 'time' as ColumnRole },
+const columns: { name: string; type: string; nullable: boolean; role: ColumnRole }[] = [
+  { name: 'at', type: 'timestamp(3) with time zone', nullable: false, role: 'time' },
   ...TYPES.map(({ type }, index) => ({
     name: `c${String(index)}`,
     type,
     nullable: true,
     role: 'data',
   })),
-  { name: 'site', type: 'character varying(64)', nullable: false, role: 'primary-tag' as ColumnRole },
-  { name: 'rack', type: 'character varying(64)', nullable: true, role: 'tag' as ColumnRole },
+  { name: 'site', type: 'character varying(64)', nullable: false, role: 'primary-tag' },
+  { name: 'rack', type: 'character varying(64)', nullable: true, role: 'tag' },
 ];
 const rowOf = fc
   .tuple(fc.tuple(...TYPES.map(({ cells }) => fc.option(cells))), word, fc.option(word))
