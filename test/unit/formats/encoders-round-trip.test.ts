@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Cell, ColumnRole } from '../../../src/data/row-batch.ts';
+import type { Cell } from '../../../src/data/row-batch.ts';
 import type { Decoded, EncodedTable } from '../../../src/formats/format.ts';
 import { resolveMetric, retarget } from '../../../src/formats/metric-target.ts';
 import {
@@ -60,16 +60,16 @@ const TYPES: readonly Type[] = [
   { type: 'inet', cells: fc.ipV4() },
 ];
 
-const columns: { name: string; type: string; nullable: boolean; role: ColumnRole }[] = [
-  { name: 'at', type: 'timestamp(3) with time zone', nullable: false, role: 'time' },
+const columns = [
+  { name: 'at', type: 'timestamp(3) with time zone', nullable: false, role: 'time' as const },
   ...TYPES.map(({ type }, index) => ({
     name: `c${String(index)}`,
     type,
     nullable: true,
-    role: 'data',
+    role: 'data' as const,
   })),
-  { name: 'site', type: 'character varying(64)', nullable: false, role: 'primary-tag' },
-  { name: 'rack', type: 'character varying(64)', nullable: true, role: 'tag' },
+  { name: 'site', type: 'character varying(64)', nullable: false, role: 'primary-tag' as const },
+  { name: 'rack', type: 'character varying(64)', nullable: true, role: 'tag' as const },
 ];
 const rowOf = fc
   .tuple(fc.tuple(...TYPES.map(({ cells }) => fc.option(cells))), word, fc.option(word))
