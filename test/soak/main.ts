@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { networkCut } from './network-cut.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
@@ -9,6 +10,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   parsers,
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
+  'network-cut': networkCut,
 };
 
 const { values, positionals } = parseArgs({

@@ -95,7 +95,8 @@ export async function killSinks({ kills, random, print = () => undefined }: Kill
   const sql = new SqlClient(db);
   const stopProducing = new AbortController();
   try {
-    const topics = await Promise.all(VICTIMS.map((victim) => startVictim(victim, { db, sql, kafka, worker })));
+    const topics: string[] = [];
+    for (const victim of VICTIMS) topics.push(await startVictim(victim, { db, sql, kafka, worker }));
     const producing = produce(kafka, topics, stopProducing.signal);
     for (let kill = 1; kill <= kills; kill++) {
       await everyTableGrows(sql);

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { broker, database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { assertEachOnce, createTable, line, SHORT_SESSION } from '../support/sink-kills.ts';
+import { silenceNetwork } from '../support/silent-network.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+/** Longer than the session of SHORT_SESSION. */
+const LONG_MS = 7_000;
+
+describe('a sink with delivery=exactly-once, into a table without a key', function () {
+  this.timeout(90_000);
+  let sluice: WorkerProcess;
+  let db: TestDatabase;
+  let kafka: KafkaTraffic;
+  /** They wait more than they work, and so run at the same time. */
+  let scenarios: Readonly<Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced', Promise<void>>>;
+
+  before(async () => {
+    [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('delivery'), KafkaTraffic.shared()]);
+    scenarios = {
+      paused: looking(paused),
+      silent: silenceNetwork({ worker: sluice, db, kafka, silentMs: 6000 }),
+      many: looking(many),
+      found: looking(found),
+      rebalanced: looking(rebalanced),
+    };
+    for (const scenario of Object.values(scenarios)) scenario.catch(() => undefined);
+  });
+
+  after(async () => {
+    await Promise.allSettled(Object.values(scenarios));
+    await sluice.discard();
+  });
+
+  async function looking(scenario: (sql: SqlClient) => Promise<void>): Promise<void> {
+    const sql = new SqlClient(db);
+    try {
+      await scenario(sql);
+    } finally {
+      await sql.close();
+    }
+  }
+
+  async function start(
+    sql: SqlClient,
+    table: string,
+    topic: string,
+    more: Record<string, string> = {},
+  ): Promise<string> {
+    await createTable(sql, table, false);
+    const name = uniqueName(table);
+    const config = {
+      ...('topics.regex' in more ? {} : { topics: topic }),
+      'protocol.type': 'line_lp',
+      'timestamp.precision': 'ms',
+      delivery: 'exactly-once',
+      'batch.size': '200',
+      ...SHORT_SESSION,
+      ...more,
+    };
+    await sluice.rest.create(name, sinkConfig(db, config));
+    return name;
+  }
+
+  async function topicFor(table: string, partitions: number): Promise<string> {
+    const topic = uniqueName(table);
+    await kafka.createTopic(topic, partitions);
+    return topic;
+  }
+
+  async function produce(topic: string, table: string, from: number, to: number, partitions = 4): Promise<void> {
+    const ids = Array.from({ length: to - from }, (_, index) => from + index);
+    await kafka.produce(
+      topic,
+      ids.map((id) => line(table, id, partitions)),
+    );
+  }
+
+  const count = (sql: SqlClient, table: string) => sql.number(`select count(*) from ${table}`);
+  const arrived = (sql: SqlClient, table: string, rows: number) =>
+    until(async () => (await count(sql, table)) >= rows, `${String(rows)} rows in ${table}`, { timeoutMs: 60_000 });
+
+  /** As tools see it that ask the broker. */
+  async function lag(connector: string, topic: string): Promise<number> {
+    const admin = createKafkaClient({ 'bootstrap.servers': (await broker()).bootstrapServers }, silentLogger).admin();
+    try {
+      const committed = await admin.groupOffsets(`connect-${connector}`);
+      const sum = (list: readonly { offset: number }[]) => list.reduce((total, { offset }) => total + offset, 0);
+      return sum(await admin.endOffsets(topic)) - sum(committed);
+    } finally {
+      await admin.close();
+    }
+  }
+
+  async function paused(sql: SqlClient): Promise<void> {
+    const topic = await topicFor('paused', 4);
+    const name = await start(sql, 'paused', topic);
+    await produce(topic, 'paused', 0, 2000);
+    await arrived(sql, 'paused', 2000);
+    await sluice.rest.put(`/connectors/${name}/pause`);
+    await sluice.rest.untilState(name, 'PAUSED', 1);
+    await produce(topic, 'paused', 2000, 3000);
+    await delay(LONG_MS);
+    assert.deepEqual([await count(sql, 'paused'), await lag(name, topic)], [2000, 1000]);
+    await sluice.rest.put(`/connectors/${name}/resume`);
+    await arrived(sql, 'paused', 3000);
+    await until(async () => (await lag(name, topic)) === 0, 'the lag is 0');
+    await assertEachOnce(sql, 'paused', 3000);
+    assert.ok(!sluice.log.split('\n').some((text) => text.includes(name) && text.includes('partitions lost')));
+  }
+
+  async function many(sql: SqlClient): Promise<void> {
+    const topic = await topicFor('many', 200);
+    await produce(topic, 'many', 0, 6000, 200);
+    const name = await start(sql, 'many', topic, { 'tasks.max': '4', 'offsets.table': 'offsets_of_many' });
+    await arrived(sql, 'many', 6000);
+    await until(async () => (await lag(name, topic)) === 0, 'the lag is 0');
+    await assertEachOnce(sql, 'many', 6000);
+    const owners = await sql.rows(
+      'select count(*), sum(next_offset) from offsets_of_many group by owner order by 1, 2',
+    );
+    assert.deepEqual(
+      owners,
+      Array.from({ length: 4 }, () => ['50', '1500']),
+    );
+    await sluice.rest.untilState(name, 'RUNNING', 4);
+  }
+
+  async function found(sql: SqlClient): Promise<void> {
+    const prefix = uniqueName('found');
+    await kafka.createTopic(`${prefix}.a`, 4);
+    await produce(`${prefix}.a`, 'found', 0, 1000);
+    const metadata = { 'consumer.override.metadata.max.age.ms': '500' };
+    await start(sql, 'found', '', { 'topics.regex': `${prefix}\\..*`, ...metadata });
+    await arrived(sql, 'found', 1000);
+    await kafka.createTopic(`${prefix}.b`, 4);
+    await produce(`${prefix}.b`, 'found', 1000, 2000);
+    await arrived(sql, 'found', 2000);
+    await assertEachOnce(sql, 'found', 2000);
+  }
+
+  async function rebalanced(sql: SqlClient): Promise<void> {
+    const topic = await topicFor('rebalanced', 4);
+    const name = await start(sql, 'rebalanced', topic, { 'tasks.max': '1' });
+    // So slow that there is always a batch on its way.
+    await sql.run(
+      `create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.0005); return new; end'`,
+      'create trigger slow before insert on rebalanced for each row execute function slow()',
+    );
+    await produce(topic, 'rebalanced', 0, 12_000);
+    const { body: config } = await sluice.rest.get<Record<string, string>>(`/connectors/${name}/config`);
+    for (const [tasks, rows] of [
+      [2, 1000],
+      [1, 3000],
+      [3, 5000],
+      [1, 7000],
+    ] as const) {
+      await arrived(sql, 'rebalanced', rows);
+      await sluice.rest.put(`/connectors/${name}/config`, { ...config, 'tasks.max': String(tasks) });
+      await sluice.rest.untilState(name, 'RUNNING', tasks);
+    }
+    await arrived(sql, 'rebalanced', 12_000);
+    await assertEachOnce(sql, 'rebalanced', 12_000);
+  }
+
+  it('has each row once after the connector was paused for longer than its session, and the lag is what tools report', () =>
+    scenarios.paused);
+  it('has each row once after the network to the database was silent for six seconds and then lost', () =>
+    scenarios.silent);
+  it('has each row of 200 partitions once, over four tasks', () => scenarios.many);
+  it('has each row once of a topic that came up later and matches topics.regex', () => scenarios.found);
+  it('has each row once when tasks come and go in the middle of batches', () => scenarios.rebalanced);
+});
