@@ -31,6 +31,12 @@ export class RetriableError extends SluiceError {
   }
 }
 
+/**
+ * A service that every record needs (a schema registry, for instance) gives no answer that helps: waiting may help, skipping
+ * records does not, so `errors.tolerance` has no say.
+ */
+export class UnavailableError extends RetriableError {}
+
 /** Connect's DataException: this record's data does not fit. */
 export class DataError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {

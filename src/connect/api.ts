@@ -203,14 +203,28 @@ export interface SchemaAndValue {
   readonly value: ConnectValue;
 }
 
-/** Bytes to Connect data and back. Errors thrown are record faults (DataError). Configured once, then pure. */
+/**
+ * Bytes to Connect data and back. Errors thrown are record faults (DataError). Configured once, then pure.
+ *
+ * A converter that must wait for something (a schema from its registry) says so by `prepare…`: who converts calls it first,
+ * waits for the promise if there is one, and converts then. It costs little where nothing is to be waited for.
+ */
 export interface Converter {
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null;
   toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue;
+  /**
+   * A promise when something must be waited for before `fromConnectData` can be called with this. It rejects with a
+   * DataError for a fault of this record, with an UnavailableError where all records would have to wait.
+   */
+  prepareFromConnectData?(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined;
+  /** The same for `toConnectData`. */
+  prepareToConnectData?(topic: string, bytes: Uint8Array | null): Promise<void> | undefined;
   /** For `SinkRecordBlock.readStructs`: what it cannot read so is for `toConnectData`, which says what is wrong. */
   readStructs?(block: MessageBlock, from: number, to: number, take: TakeStruct): number;
   /** Takes all bytes, and gives them as they are or as UTF-8 text: who wants a message may read it from the bytes. */
   readonly passesMessages?: boolean;
+  /** The task stops: what is being waited for is given up, with an AbortError. */
+  close?(): void;
 }
 
 export interface HeaderConverter {

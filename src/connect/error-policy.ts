@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../observe/logger.ts';
-import { ConnectError, RetriableError, toError } from '../errors.ts';
+import { ConnectError, RetriableError, toError, UnavailableError } from '../errors.ts';
 import type { ConsumedRecord } from '../kafka/api.ts';
 
 /** Where in a record's way something failed (org.apache.kafka.connect.runtime.errors.Stage). */
@@ -81,13 +81,13 @@ export class ErrorPolicy {
 
   /**
    * Called when `operation` failed once with `first`: retries RetriableErrors within `errors.retry.timeout`. Gives the
-   * value, or `undefined` when the record is to be skipped; throws when the task must fail.
+   * value, or `undefined` when the record is to be skipped; throws when the task must fail, or is told to stop.
    */
   async recover<T>(
     stage: Stage,
     className: string,
     first: unknown,
-    operation: () => T,
+    operation: () => T | Promise<T>,
     consumed?: ConsumedRecord,
   ): Promise<T | undefined> {
     let error = toError(first);
@@ -96,11 +96,12 @@ export class ErrorPolicy {
       await delay(this.#retryDelayMs(attempt, deadline), undefined, { signal: this.#signal });
       this.counts.retries++;
       try {
-        return operation();
+        return await operation();
       } catch (thrown) {
         error = toError(thrown);
       }
     }
+    if (error.name === 'AbortError') throw error;
     await this.failed({ stage, className, error, consumed });
     return undefined;
   }
@@ -111,8 +112,10 @@ export class ErrorPolicy {
     this.counts.failures++;
     this.counts.lastErrorAtMs = Date.now();
     this.#log(failure);
-    for (const reporter of this.#reporters) await reporter.report(failure);
-    if (!this.tolerant) {
+    // Nothing is wrong with the record: it is read again when the task is started again.
+    const isFault = !(failure.error instanceof UnavailableError);
+    if (isFault) for (const reporter of this.#reporters) await reporter.report(failure);
+    if (!isFault || !this.tolerant) {
       throw new ConnectError('Tolerance exceeded in error handler', { scope: 'record', cause: located(failure) });
     }
     this.counts.skipped++;

@@ -25,11 +25,14 @@ export class SinkRecordConverter {
   readonly #converters: Converters;
   readonly #chain: TransformationChain;
   readonly #policy: ErrorPolicy;
+  readonly #waits: boolean;
 
   constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
     this.#converters = converters;
     this.#chain = chain;
     this.#policy = policy;
+    const { key, value } = converters;
+    this.#waits = key.prepareToConnectData !== undefined || value.prepareToConnectData !== undefined;
   }
 
   /** The records that are left; those dropped (filtered or tolerated) are simply not among them. */
@@ -43,13 +46,23 @@ export class SinkRecordConverter {
     return records;
   }
 
-  /** `undefined`: dropped. A promise only when something threw. */
+  /** `undefined`: dropped. A promise only when something threw, or a converter must wait. */
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
     try {
-      return this.#transform(this.#toSinkRecord(source)) ?? undefined;
+      const wait = this.#waits ? this.#prepare(source) : undefined;
+      if (wait === undefined) return this.#transform(this.#toSinkRecord(source)) ?? undefined;
+      return wait.then(
+        () => this.convertOne(source),
+        () => this.#convertSlowly(source).then((record) => record ?? undefined),
+      );
     } catch {
       return this.#convertSlowly(source).then((record) => record ?? undefined);
     }
+  }
+
+  #prepare({ topic, key, value }: ConsumedRecord): Promise<void> | undefined {
+    const converters = this.#converters;
+    return converters.key.prepareToConnectData?.(topic, key) ?? converters.value.prepareToConnectData?.(topic, value);
   }
 
   #transform(record: SinkRecord): SinkRecord | null {
@@ -73,12 +86,16 @@ export class SinkRecordConverter {
     });
   }
 
-  /** Stage by stage again, so that the failure is put at the right door; runs only after something threw. */
+  /** Stage by stage again, so that the failure is put at the right door; runs only after something failed. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
-    const guard = async <T>(stage: Parameters<ErrorPolicy['recover']>[0], name: () => string, run: () => T) => {
+    const guard = async <T>(
+      stage: Parameters<ErrorPolicy['recover']>[0],
+      name: () => string,
+      run: () => T | Promise<T>,
+    ): Promise<T | undefined> => {
       try {
-        return run();
+        return await run();
       } catch (error) {
         return this.#policy.recover(stage, name(), error, run, source);
       }
@@ -92,13 +109,13 @@ export class SinkRecordConverter {
     const keyData = await guard(
       'KEY_CONVERTER',
       () => keyClass,
-      () => key.toConnectData(source.topic, source.key),
+      () => toConnectData(key, source.topic, source.key),
     );
     if (keyData === undefined) return undefined;
     const valueData = await guard(
       'VALUE_CONVERTER',
       () => valueClass,
-      () => value.toConnectData(source.topic, source.value),
+      () => toConnectData(value, source.topic, source.value),
     );
     if (valueData === undefined) return undefined;
     const record = sinkRecord(source, keyData, valueData, headers);
@@ -108,6 +125,11 @@ export class SinkRecordConverter {
       () => this.#transform(record),
     );
   }
+}
+
+async function toConnectData(converter: Converter, topic: string, bytes: Uint8Array | null): Promise<SchemaAndValue> {
+  await converter.prepareToConnectData?.(topic, bytes);
+  return converter.toConnectData(topic, bytes);
 }
 
 function sinkRecord(
@@ -136,25 +158,43 @@ export class SourceRecordConverter {
   readonly #converters: Converters;
   readonly #chain: TransformationChain;
   readonly #policy: ErrorPolicy;
+  readonly #waits: boolean;
 
   constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
     this.#converters = converters;
     this.#chain = chain;
     this.#policy = policy;
+    const { key, value } = converters;
+    this.#waits = key.prepareFromConnectData !== undefined || value.prepareFromConnectData !== undefined;
   }
 
-  /** `null`: dropped by a transform or by the error policy. A promise only after something failed. */
+  /** `null`: dropped by a transform or by the error policy. A promise only after something failed, or to wait. */
   convert(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord | null> {
     try {
-      return this.#convertOnce(record);
+      const converted = this.#convertOnce(record);
+      if (!(converted instanceof Promise)) return converted;
+      return converted.catch((error: unknown) => this.#recover(record, error));
     } catch (error) {
       return this.#recover(record, error);
     }
   }
 
-  #convertOnce(record: SourceRecord): ProducedRecord | null {
+  #convertOnce(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord> {
     const kept = this.#chain.empty ? record : this.#chain.apply(record);
-    return kept === null ? null : this.#toBytes(kept);
+    return kept === null ? null : this.#convertKept(kept);
+  }
+
+  #convertKept(record: SourceRecord): ProducedRecord | Promise<ProducedRecord> {
+    const wait = this.#waits ? this.#prepare(record) : undefined;
+    return wait === undefined ? this.#toBytes(record) : wait.then(() => this.#convertKept(record));
+  }
+
+  #prepare({ topic, keySchema, key, valueSchema, value }: SourceRecord): Promise<void> | undefined {
+    const converters = this.#converters;
+    return (
+      converters.key.prepareFromConnectData?.(topic, keySchema, key) ??
+      converters.value.prepareFromConnectData?.(topic, valueSchema, value)
+    );
   }
 
   #toBytes(record: SourceRecord): ProducedRecord {
@@ -187,7 +227,7 @@ export class SourceRecordConverter {
       if (kept === null) return null;
     }
     const convertible = kept;
-    const again = () => this.#toBytes(convertible);
+    const again = () => this.#convertKept(convertible);
     return (await this.#policy.recover('VALUE_CONVERTER', this.#converters.valueClass, first, again)) ?? null;
   }
 }
