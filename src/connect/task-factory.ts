@@ -3,15 +3,15 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
 import { listEntries } from '../config/list-text.ts';
 import { parseOptions } from '../config/parse.ts';
+import { withPrefix } from '../config/worker-config.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../config/connector-options.ts';
 import type { ConnectorConfig } from './api.ts';
 import { transformationChain } from './chain-builder.ts';
-import { buildConverters, withDefaultConverters } from './converter-builder.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 import { ErrorPolicy, type ErrorCounts, type FailureReporter } from './error-policy.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
-import { wantedVersion } from './plugins-of-config.ts';
+import type { Converters } from './record-converter.ts';
 import { SinkTaskRunner } from './sink-task-runner.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from './source-task-parts.ts';
 import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
@@ -31,8 +31,6 @@ export interface TaskDefaults {
 }
 
 export interface TaskFactoryParts {
-  /** False when others may have this worker's tasks. */
-  readonly mayWork: () => boolean;
   readonly plugins: PluginRegistry;
   readonly clients: TaskClients;
   readonly offsets: OffsetStorage;
@@ -64,9 +62,7 @@ export class TaskFactory {
     const logger = this.#parts.logger.child({ ...ids, logger: `org.apache.kafka.connect.runtime.${runtimeClass}` });
     const abort = new AbortController();
     const counts = newCounts();
-    const convertersConfig = withDefaultConverters(config, defaults.converterConfig);
-    await this.#parts.plugins.prepare(convertersConfig);
-    const converters = buildConverters(convertersConfig, this.#parts.plugins);
+    const converters = this.#converters(config);
     abort.signal.addEventListener('abort', () => {
       converters.key.close?.();
       converters.value.close?.();
@@ -84,7 +80,6 @@ export class TaskFactory {
       pluginLogger: this.#parts.logger.child({ ...ids, logger: assignment.taskConfig['task.class'] ?? '' }),
       abort,
       onEvent,
-      mayWork: this.#parts.mayWork,
       offsetFlushIntervalMs,
       offsetFlushTimeoutMs,
       counts,
@@ -95,8 +90,7 @@ export class TaskFactory {
   #runner(runtime: TaskRuntime): TaskRunner {
     const { id, connectorConfig: config } = runtime.assignment;
     const { plugins, clients, offsets, defaults } = this.#parts;
-    const wanted = wantedVersion(config, 'connector.plugin.version');
-    const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
+    const plugin = plugins.find('connector', config['connector.class'] ?? '');
     if (plugin.type === 'sink') {
       return new SinkTaskRunner(runtime, plugin.createTask(), clients.sinkConsumer(id, config), subscription(config));
     }
@@ -108,6 +102,29 @@ export class TaskFactory {
       topics,
       exactlyOnce: defaults.exactlyOnce,
     });
+  }
+
+  /** The connector's own converters where it names one, else the worker's; sub-keys belong to whoever names the class. */
+  #converters(config: ConnectorConfig): Converters {
+    const { plugins, defaults } = this.#parts;
+    const pick = (prefix: string) => {
+      const source = config[prefix] === undefined ? defaults.converterConfig : config;
+      return { className: source[prefix] ?? '', config: withPrefix(source, `${prefix}.`) };
+    };
+    const key = pick('key.converter');
+    const value = pick('value.converter');
+    const header = pick('header.converter');
+    const keyPlugin = plugins.find('converter', key.className);
+    const valuePlugin = plugins.find('converter', value.className);
+    const headerPlugin = plugins.find('header_converter', header.className);
+    return {
+      key: keyPlugin.create({ ...key.config, 'converter.type': 'key' }, true),
+      keyClass: keyPlugin.className,
+      value: valuePlugin.create({ ...value.config, 'converter.type': 'value' }, false),
+      valueClass: valuePlugin.className,
+      header: headerPlugin.create({ ...header.config, 'converter.type': 'header' }),
+      headerClass: headerPlugin.className,
+    };
   }
 
   async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {
