@@ -1,5 +1,5 @@
 import { createKafkaClient } from '../../src/kafka/client.ts';
-import type { ConsumedRecord, KafkaClient, ProducedRecord } from '../../src/kafka/api.ts';
+import type { ClientProperties, ConsumedRecord, KafkaClient, ProducedRecord } from '../../src/kafka/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from './services.ts';
 import { until } from './until.ts';
@@ -38,11 +38,12 @@ export class KafkaTraffic {
     await producer.close();
   }
 
-  /** Reads a topic from its beginning until `enough` says so; fails after `timeoutMs`. */
+  /** Reads a topic from its beginning until `enough` says so; fails after `timeoutMs`. `properties` are the consumer's. */
   async read(
     topic: string,
     enough: (records: readonly ConsumedRecord[]) => boolean,
     timeoutMs = 30_000,
+    properties: ClientProperties = {},
   ): Promise<readonly ConsumedRecord[]> {
     const admin = this.#client.admin();
     const partitions = await until(
@@ -51,7 +52,7 @@ export class KafkaTraffic {
       { timeoutMs },
     );
     await admin.close();
-    const consumer = this.#client.consumer({ 'auto.offset.reset': 'earliest' });
+    const consumer = this.#client.consumer({ 'auto.offset.reset': 'earliest', ...properties });
     consumer.assign(Array.from({ length: partitions }, (_, partition) => ({ topic, partition })));
     const records: ConsumedRecord[] = [];
     const deadline = Date.now() + timeoutMs;
@@ -60,6 +61,24 @@ export class KafkaTraffic {
         if (Date.now() > deadline) throw new Error(`${topic} has only ${String(records.length)} records so far`);
         records.push(...(await consumer.poll(200)));
       }
+    } finally {
+      await consumer.close(1000);
+    }
+    return records;
+  }
+
+  /** All that is in a topic now. */
+  async all(topic: string, properties: ClientProperties = {}): Promise<readonly ConsumedRecord[]> {
+    const admin = this.#client.admin();
+    const partitions = (await admin.describeTopics([topic])).get(topic) ?? 0;
+    await admin.close();
+    const consumer = this.#client.consumer({ 'auto.offset.reset': 'earliest', ...properties });
+    const all = Array.from({ length: partitions }, (_, partition) => ({ topic, partition }));
+    consumer.assign(all);
+    const records: ConsumedRecord[] = [];
+    try {
+      const ends = await consumer.endOffsets(all);
+      while (ends.some((end) => (consumer.position(end) ?? 0) < end.offset)) records.push(...(await consumer.poll(20)));
     } finally {
       await consumer.close(1000);
     }
