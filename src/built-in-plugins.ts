@@ -1,5 +1,6 @@
-import type { ConfigProviderPlugin } from './config/providers/config-provider.ts';
+import type { ProviderFinder } from './config/providers/open-providers.ts';
 import type { Plugin, ServicePlugin } from './connect/api.ts';
+import type { PluginPath } from './connect/plugin-path/plugin-path.ts';
 import { ConfigError } from './errors.ts';
 
 /** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
@@ -23,10 +24,13 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
   ];
 }
 
-/** The config provider of that name; they are loaded when one is asked for. */
-export async function builtInConfigProviders(className: string): Promise<ConfigProviderPlugin | undefined> {
-  const { configProviderPlugins } = await import('./config/providers/registry.ts');
-  return configProviderPlugins.find((plugin) => plugin.className === className);
+/** Finds config providers by their class names, those that ship with the worker first. Nothing is loaded before. */
+export function configProviderFinder(pluginPath: PluginPath): ProviderFinder {
+  return async (className) => {
+    const { configProviderPlugins } = await import('./config/providers/registry.ts');
+    const builtIn = configProviderPlugins.find((plugin) => plugin.className === className);
+    return builtIn ?? pluginPath.configProvider(className);
+  };
 }
 
 const SERVICES: Readonly<Record<string, () => Promise<ServicePlugin>>> = {

@@ -1,10 +1,11 @@
 #!/usr/bin/env node
 import { Command } from 'commander';
 import { environmentProperties } from './config/environment.ts';
+import { listEntries } from './config/list-text.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
 import { loadWorkerConfig, type Properties, type WorkerConfig } from './config/worker-config.ts';
 import { ConfigError, toError } from './errors.ts';
-import { createLogger, type Logger } from './observe/logger.ts';
+import { createLogger, silentLogger, type Logger } from './observe/logger.ts';
 import { SecretMask } from './observe/secret-mask.ts';
 import { packageVersion } from './version.ts';
 
@@ -57,12 +58,17 @@ program
 
 program
   .command('plugins')
-  .description('list the connectors, converters and other plugins there are')
-  .action(async () => {
-    const { builtInPlugins } = await import('./built-in-plugins.ts');
-    for (const { type, className, version } of await builtInPlugins({ strictJson: false })) {
-      process.stdout.write(`${type.padEnd(18)}${className}  ${version}\n`);
-    }
+  .description('list the connectors, converters and other plugins there are, each with its version and place')
+  .argument('[list]', 'the only thing to do with them')
+  .option('--plugin-path <folders>', 'where to look, as in the worker property plugin.path')
+  .option('--worker-config <file>', 'take plugin.path from a worker file')
+  .action(async (action: string | undefined, options: { pluginPath?: string; workerConfig?: string }) => {
+    if (action !== undefined && action !== 'list') program.error(`error: plugins cannot be asked to ${action}`);
+    const { listPlugins } = await import('./plugin-list.ts');
+    const file = options.workerConfig === undefined ? {} : await readPropertiesFile(options.workerConfig);
+    const { properties: environment } = environmentProperties(process.env);
+    const pluginPath = options.pluginPath ?? environment['plugin.path'] ?? file['plugin.path'];
+    for (const line of await listPlugins(listEntries(pluginPath))) process.stdout.write(`${line}\n`);
   });
 
 async function runWorker(mode: WorkerConfig['mode'], file: string | undefined, connectors: string[]): Promise<void> {
@@ -97,9 +103,12 @@ async function readConfig(
 async function resolved(properties: Properties, secrets: SecretMask) {
   if (properties['config.providers'] === undefined) return { properties, warnings: [] };
   const { resolveWorkerProperties } = await import('./config/providers/worker-variables.ts');
-  const { builtInConfigProviders } = await import('./built-in-plugins.ts');
+  const { configProviderFinder } = await import('./built-in-plugins.ts');
+  const { openPluginPath } = await import('./connect/plugin-path/plugin-path.ts');
   const logger = await createLogger({ level: 'warn', format: logFormat(properties['log.format']), secrets });
-  return resolveWorkerProperties(properties, builtInConfigProviders, secrets, logger);
+  // The worker itself says once more what is wrong with the path.
+  const pluginPath = await openPluginPath(listEntries(properties['plugin.path']), silentLogger);
+  return resolveWorkerProperties(properties, configProviderFinder(pluginPath), secrets, logger);
 }
 
 function logFormat(option = 'auto'): 'text' | 'json' {

@@ -1,10 +1,11 @@
-import { builtInConfigProviders, builtInPlugins } from './built-in-plugins.ts';
+import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
 import type { DistributedWorkerConfig, InternalTopic, WorkerConfig } from './config/worker-config.ts';
 import { overridePolicy } from './config/override-policy.ts';
 import { ConfigResolver } from './config/providers/config-resolver.ts';
 import { openProviders } from './config/providers/open-providers.ts';
 import type { Plugin } from './connect/api.ts';
 import { KafkaTaskClients } from './connect/kafka-task-clients.ts';
+import { openPluginPath } from './connect/plugin-path/plugin-path.ts';
 import { PluginRegistry } from './connect/plugin-registry.ts';
 import { TaskFactory } from './connect/task-factory.ts';
 import { ConnectorOffsets } from './herder/connector-offsets.ts';
@@ -60,17 +61,21 @@ export interface Worker {
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
   const { logger, secrets = new SecretMask() } = options;
   for (const warning of config.warnings) logger.warn(warning);
-  const plugins = new PluginRegistry([
-    ...(await builtInPlugins({ strictJson: config.own['json.converter.strict'] })),
-    ...(options.plugins ?? []),
-  ]);
+  const pluginPath = await openPluginPath(config.common['plugin.path'], logger);
+  const plugins = new PluginRegistry(
+    [...(await builtInPlugins({ strictJson: config.own['json.converter.strict'] })), ...(options.plugins ?? [])],
+    pluginPath.plugins,
+  );
+  for (const { className, version, location } of plugins.hidden) {
+    logger.warn(`The plugin ${className} ${version} in ${location} is passed over: there is one already`);
+  }
   const logLevels = new LogLevels(logger);
   const policy = overridePolicy(
     config.common['connector.client.config.override.policy'],
     config.common['connector.client.config.override.allowlist'],
   );
   const resolver = new ConfigResolver(
-    await openProviders(config.properties, builtInConfigProviders, logger),
+    await openProviders(config.properties, configProviderFinder(pluginPath), logger),
     secrets,
     logger,
   );

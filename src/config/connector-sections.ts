@@ -37,8 +37,9 @@ function converterSection(
   config: RawConfig,
   { plugins }: ConnectorSurroundings,
 ): ValidatedSection[] {
-  const className = config[option];
-  const plugin = className === undefined || className === null ? undefined : plugins.tryFind(kind, className.trim());
+  const className = config[option]?.trim();
+  const wanted = config[`${option}.plugin.version`] ?? undefined;
+  const plugin = className === undefined ? undefined : plugins.tryFind(kind, className, wanted);
   if (plugin === undefined || converterMismatch(option, kind, config, plugins) !== undefined) return [];
   const prefix = `${option}.`;
   const given = Object.entries(config).filter(([key]) => key.startsWith(prefix));

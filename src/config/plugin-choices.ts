@@ -11,10 +11,11 @@ export interface PluginChoice {
   readonly options: OptionDeclarations;
 }
 
-/** The installed plugins; `tryFind` takes full names and aliases. */
+/** The installed plugins. */
 export interface PluginChoices {
   ofType(kind: ChoiceKind): readonly PluginChoice[];
-  tryFind(kind: ChoiceKind, name: string): PluginChoice | undefined;
+  /** By full name or alias: the newest version in the range `wanted`, the newest of all where none is. */
+  tryFind(kind: ChoiceKind, name: string, wanted?: string): PluginChoice | undefined;
 }
 
 const INTERFACES: Readonly<Record<ChoiceKind, string>> = {
@@ -60,7 +61,7 @@ function versionsOf(plugins: PluginChoices, className: string): string[] {
 
 /** Why a plugin does not answer to a wanted version or range; `undefined` when it does. */
 export function versionMismatch(plugins: PluginChoices, plugin: PluginChoice, wanted: string): string | undefined {
-  const range = parseVersionRange(wanted);
+  const range = wanted === 'latest' ? undefined : parseVersionRange(wanted);
   if (range === undefined || range.includes(plugin.version)) return undefined;
   const versions = versionsOf(plugins, plugin.className).join(', ');
   return `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${versions}]`;
@@ -83,19 +84,20 @@ export function kindMismatch(plugins: PluginChoices, kind: ChoiceKind, className
 /** Classes of a kind as recommended values. */
 export function recommendClasses(plugins: PluginChoices, kind: ChoiceKind): Recommender {
   return {
-    validValues: () => plugins.ofType(kind).map(({ className }) => className),
+    validValues: () => [...new Set(plugins.ofType(kind).map(({ className }) => className))],
     visible: () => true,
   };
 }
 
 /** The versions of the plugin that another option names; hidden while that names none. */
 export function recommendVersions(plugins: PluginChoices, kind: ChoiceKind, option: string): Recommender {
-  const chosen = (parsed: ReadonlyMap<string, unknown>) => {
-    const name = parsed.get(option);
-    return typeof name === 'string' ? plugins.tryFind(kind, name) : undefined;
-  };
   return {
-    validValues: (_name, parsed) => [chosen(parsed)?.version].filter((version) => version !== undefined),
+    validValues: (_name, parsed) => {
+      const name = parsed.get(option);
+      const className = typeof name === 'string' ? plugins.tryFind(kind, name)?.className : undefined;
+      const versions = plugins.ofType(kind).filter((plugin) => plugin.className === className);
+      return versions.map(({ version }) => version);
+    },
     visible: (_name, parsed) => parsed.get(option) !== null,
   };
 }
@@ -106,7 +108,8 @@ export function installedVersion(plugins: PluginChoices, plugin: PluginChoice | 
     text: '',
     check(name, value) {
       if (typeof value !== 'string') return undefined;
-      if (parseVersionRange(value) === undefined) return { message: `Invalid version range for ${name}: ${value}` };
+      if (value !== 'latest' && parseVersionRange(value) === undefined)
+        return { message: `Invalid version range for ${name}: ${value}` };
       const message = plugin === undefined ? undefined : versionMismatch(plugins, plugin, value);
       return message === undefined ? undefined : { message };
     },

@@ -32,13 +32,17 @@ export function connectorOptionsFor(config: RawConfig, surroundings: ConnectorSu
   const base: OptionDeclarations = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;
   return {
     ...base,
-    ...versionOption(base, 'connector', 'connector.class', connector, plugins),
+    ...versionOption(base, 'connector', 'connector.class', newestOf(connector, plugins), plugins),
     ...converterOptions(base, 'key.converter', 'converter', config, surroundings),
     ...converterOptions(base, 'value.converter', 'converter', config, surroundings),
     ...converterOptions(base, 'header.converter', 'header_converter', config, surroundings),
     ...aliasOptions('transforms', config, plugins),
     ...aliasOptions('predicates', config, plugins),
   };
+}
+
+function newestOf(connector: PluginChoice, plugins: PluginChoices): PluginChoice {
+  return plugins.tryFind('connector', connector.className) ?? connector;
 }
 
 function converterOptions(
@@ -51,7 +55,7 @@ function converterOptions(
   const declared = base[option];
   if (declared === undefined) return {};
   const byDefault = converterConfig[option] ?? null;
-  const chosen = plugins.tryFind(kind, (config[option] ?? byDefault ?? '').trim());
+  const newest = plugins.tryFind(kind, (config[option] ?? byDefault ?? '').trim());
   const ofKind = classOfKind(plugins, kind, declared.validator?.text ?? '');
   const mismatch = converterMismatch(option, kind, config, plugins);
   return {
@@ -61,7 +65,7 @@ function converterOptions(
       recommender: recommendClasses(plugins, kind),
       validator: mismatch === undefined ? ofKind : { ...ofKind, check: () => ({ message: mismatch }) },
     },
-    ...versionOption(base, kind, option, chosen, plugins),
+    ...versionOption(base, kind, option, newest, plugins),
   };
 }
 
@@ -72,17 +76,17 @@ export function converterMismatch(
   config: RawConfig,
   plugins: PluginChoices,
 ): string | undefined {
-  const plugin = plugins.tryFind(kind, (config[option] ?? '').trim());
   const wanted = config[`${option}.plugin.version`] ?? '';
+  const plugin = plugins.tryFind(kind, (config[option] ?? '').trim(), wanted);
   return plugin === undefined || wanted === '' ? undefined : versionMismatch(plugins, plugin, wanted);
 }
 
-/** `<option>.plugin.version` (`connector.plugin.version` of `connector.class`), with the installed version as default. */
+/** `<option>.plugin.version` (`connector.plugin.version` of `connector.class`), with the newest version as default. */
 function versionOption(
   base: OptionDeclarations,
   kind: ChoiceKind,
   option: string,
-  chosen: PluginChoice | undefined,
+  newest: PluginChoice | undefined,
   plugins: PluginChoices,
 ): OptionDeclarations {
   const name = kind === 'connector' ? 'connector.plugin.version' : `${option}.plugin.version`;
@@ -91,9 +95,21 @@ function versionOption(
   return {
     [name]: {
       ...declared,
-      default: chosen?.version ?? null,
-      validator: installedVersion(plugins, chosen),
+      default: newest?.version ?? null,
+      validator: someVersion(kind, newest, plugins),
       recommender: recommendVersions(plugins, kind, option),
+    },
+  };
+}
+
+/** Any version there is of that class. */
+function someVersion(kind: ChoiceKind, newest: PluginChoice | undefined, plugins: PluginChoices): Validator {
+  return {
+    text: '',
+    check(name, value) {
+      const wanted = typeof value === 'string' ? value : undefined;
+      const plugin = newest && plugins.tryFind(kind, newest.className, wanted);
+      return installedVersion(plugins, plugin).check(name, value);
     },
   };
 }
@@ -150,8 +166,9 @@ function optionsOfAlias(
   const prefix = `${family}.${alias}.`;
   const group = `${familyGroup}: ${alias}`;
   const className = (config[`${prefix}type`] ?? '').trim();
-  const plugin = className === '' ? undefined : plugins.tryFind(kind, className);
-  const wanted = config[`${prefix}plugin.version`] ?? '';
+  const newest = className === '' ? undefined : plugins.tryFind(kind, className);
+  const wanted = config[`${prefix}plugin.version`]?.trim() ?? '';
+  const plugin = newest && plugins.tryFind(kind, newest.className, wanted);
   const mismatch = plugin === undefined || wanted === '' ? undefined : versionMismatch(plugins, plugin, wanted);
   const isKnown = plugin !== undefined && mismatch === undefined;
   const own = isKnown ? { ...plugin.options, ...(family === 'transforms' ? CONDITION : {}) } : {};
@@ -171,7 +188,7 @@ function optionsOfAlias(
     },
     [`${prefix}plugin.version`]: {
       type: 'STRING',
-      default: plugin?.version ?? null,
+      default: newest?.version ?? null,
       importance: 'HIGH',
       documentation: `Version of the ${noun.toLowerCase()} ${alias}.`,
       group,

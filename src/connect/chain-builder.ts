@@ -1,9 +1,9 @@
 import { listEntries } from '../config/list-text.ts';
-import { parseVersionRange } from '../config/version-range.ts';
 import { withPrefix } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
-import type { ConnectorConfig, PredicatePlugin, TransformationPlugin } from './api.ts';
+import type { ConnectorConfig } from './api.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
+import { wantedVersion } from './plugins-of-config.ts';
 import { TransformationChain, type TransformationStep } from './transformation-chain.ts';
 
 /**
@@ -14,7 +14,8 @@ export function transformationChain(config: ConnectorConfig, plugins: PluginRegi
   const predicates = new Set(listEntries(config['predicates']));
   const steps = listEntries(config['transforms']).map((alias): TransformationStep => {
     const prefix = `transforms.${alias}.`;
-    const plugin = installed(plugins.find('transformation', config[`${prefix}type`] ?? ''), prefix, config);
+    const wanted = wantedVersion(config, `${prefix}plugin.version`);
+    const plugin = plugins.find('transformation', config[`${prefix}type`] ?? '', wanted);
     const step = { className: plugin.className, transformation: plugin.create(withPrefix(config, prefix)) };
     const predicate = config[`${prefix}predicate`];
     if (predicate === undefined) return step;
@@ -29,24 +30,8 @@ export function transformationChain(config: ConnectorConfig, plugins: PluginRegi
 
 function predicateOf(alias: string, config: ConnectorConfig, plugins: PluginRegistry) {
   const prefix = `predicates.${alias}.`;
-  const plugin = installed(plugins.find('predicate', config[`${prefix}type`] ?? ''), prefix, config);
-  return plugin.create(withPrefix(config, prefix));
-}
-
-/** The plugin, if it is of a version that the configuration takes. */
-function installed<P extends TransformationPlugin | PredicatePlugin>(
-  plugin: P,
-  prefix: string,
-  config: ConnectorConfig,
-): P {
-  const wanted = config[`${prefix}plugin.version`];
-  if (wanted === undefined) return plugin;
-  const range = parseVersionRange(wanted);
-  if (range === undefined) throw new ConfigError(`Invalid version range for ${prefix}plugin.version: ${wanted}`);
-  if (range.includes(plugin.version)) return plugin;
-  throw new ConfigError(
-    `Plugin ${plugin.className} not found that matches the version range ${range.text}, available versions: [${plugin.version}]`,
-  );
+  const wanted = wantedVersion(config, `${prefix}plugin.version`);
+  return plugins.find('predicate', config[`${prefix}type`] ?? '', wanted).create(withPrefix(config, prefix));
 }
 
 function isTrue(text: string | undefined): boolean {

@@ -2,6 +2,7 @@ import { javaTrace, toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Connector, ConnectorConfig } from './api.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
+import { wantedVersion } from './plugins-of-config.ts';
 
 /** What a connector instance tells the control side. */
 export type ConnectorEvent =
@@ -28,11 +29,12 @@ export class ConnectorHost {
     this.#logger = logger;
   }
 
-  /** `false` when the connector failed to start; the FAILED event then has the trace. */
+  /** The plugin must have been loaded. `false` when the connector failed to start; the FAILED event then has the trace. */
   async start(name: string, config: ConnectorConfig): Promise<boolean> {
     let hosted: HostedConnector | undefined;
     try {
-      const plugin = this.#plugins.find('connector', config['connector.class'] ?? '');
+      const wanted = wantedVersion(config, 'connector.plugin.version');
+      const plugin = this.#plugins.find('connector', config['connector.class'] ?? '', wanted);
       const started: HostedConnector = { instance: plugin.createConnector(), muted: false };
       hosted = started;
       this.#connectors.set(name, started);

@@ -3,15 +3,15 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
 import { listEntries } from '../config/list-text.ts';
 import { parseOptions } from '../config/parse.ts';
-import { withPrefix } from '../config/worker-config.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../config/connector-options.ts';
 import type { ConnectorConfig } from './api.ts';
 import { transformationChain } from './chain-builder.ts';
+import { buildConverters, withDefaultConverters } from './converter-builder.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 import { ErrorPolicy, type ErrorCounts, type FailureReporter } from './error-policy.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
-import type { Converters } from './record-converter.ts';
+import { wantedVersion } from './plugins-of-config.ts';
 import { SinkTaskRunner } from './sink-task-runner.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from './source-task-parts.ts';
 import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
@@ -62,7 +62,9 @@ export class TaskFactory {
     const logger = this.#parts.logger.child({ ...ids, logger: `org.apache.kafka.connect.runtime.${runtimeClass}` });
     const abort = new AbortController();
     const counts = newCounts();
-    const converters = this.#converters(config);
+    const convertersConfig = withDefaultConverters(config, defaults.converterConfig);
+    await this.#parts.plugins.prepare(convertersConfig);
+    const converters = buildConverters(convertersConfig, this.#parts.plugins);
     abort.signal.addEventListener('abort', () => {
       converters.key.close?.();
       converters.value.close?.();
@@ -90,7 +92,8 @@ export class TaskFactory {
   #runner(runtime: TaskRuntime): TaskRunner {
     const { id, connectorConfig: config } = runtime.assignment;
     const { plugins, clients, offsets, defaults } = this.#parts;
-    const plugin = plugins.find('connector', config['connector.class'] ?? '');
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
     if (plugin.type === 'sink') {
       return new SinkTaskRunner(runtime, plugin.createTask(), clients.sinkConsumer(id, config), subscription(config));
     }
@@ -102,29 +105,6 @@ export class TaskFactory {
       topics,
       exactlyOnce: defaults.exactlyOnce,
     });
-  }
-
-  /** The connector's own converters where it names one, else the worker's; sub-keys belong to whoever names the class. */
-  #converters(config: ConnectorConfig): Converters {
-    const { plugins, defaults } = this.#parts;
-    const pick = (prefix: string) => {
-      const source = config[prefix] === undefined ? defaults.converterConfig : config;
-      return { className: source[prefix] ?? '', config: withPrefix(source, `${prefix}.`) };
-    };
-    const key = pick('key.converter');
-    const value = pick('value.converter');
-    const header = pick('header.converter');
-    const keyPlugin = plugins.find('converter', key.className);
-    const valuePlugin = plugins.find('converter', value.className);
-    const headerPlugin = plugins.find('header_converter', header.className);
-    return {
-      key: keyPlugin.create({ ...key.config, 'converter.type': 'key' }, true),
-      keyClass: keyPlugin.className,
-      value: valuePlugin.create({ ...value.config, 'converter.type': 'value' }, false),
-      valueClass: valuePlugin.className,
-      header: headerPlugin.create({ ...header.config, 'converter.type': 'header' }),
-      headerClass: headerPlugin.className,
-    };
   }
 
   async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {

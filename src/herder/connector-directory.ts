@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { wantedVersion } from '../connect/plugins-of-config.ts';
 import { taskText, type TaskId } from '../connect/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { ConnectorState } from './config-state.ts';
@@ -69,8 +70,10 @@ export class ConnectorDirectory {
 
   /** The plugin that runs a connector; `undefined` when it is not installed here. */
   plugin(connector: string): ConnectorPlugin | undefined {
-    const className = this.#configs.connector(connector)?.config['connector.class'];
-    return className === undefined ? undefined : this.#plugins.tryFind('connector', className);
+    const config = this.#configs.connector(connector)?.config ?? {};
+    const className = config['connector.class'];
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    return className === undefined ? undefined : this.#plugins.tryFind('connector', className, wanted);
   }
 
   #type(connector: string): ConnectorInfo['type'] {

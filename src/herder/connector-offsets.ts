@@ -2,6 +2,7 @@ import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, SinkOffset, SourceOffset } from '../connect/api.ts';
 import type { StoredOffset } from '../connect/offset-storage.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { wantedVersion } from '../connect/plugins-of-config.ts';
 import type { TaskClients } from '../connect/task-clients.ts';
 import { RequestError, toError } from '../errors.ts';
 import type { Admin } from '../kafka/api.ts';
@@ -98,7 +99,9 @@ export class ConnectorOffsets {
   async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
     const { plugins, resolver } = this.#parts;
     const { config } = await resolver.resolve(known.config);
-    return { state: { ...known, config }, plugin: plugins.find('connector', config['connector.class'] ?? '') };
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    const plugin = await plugins.load(plugins.find('connector', config['connector.class'] ?? '', wanted));
+    return { state: { ...known, config }, plugin };
   }
 
   async #write(name: string, offsets: readonly SourceOffset[]): Promise<void> {

@@ -4,6 +4,7 @@ import { withVariables } from '../config/providers/variables.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { ConnectorHost } from '../connect/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { wantedVersion } from '../connect/plugins-of-config.ts';
 import { ConnectError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';
@@ -138,9 +139,10 @@ export class ConnectorSupervisor {
   }
 
   async #startInstance(run: Run): Promise<boolean> {
-    const { connectors, liveConfigs } = this.#parts;
+    const { connectors, liveConfigs, plugins } = this.#parts;
     try {
       run.resolved = await liveConfigs.resolve(this.#name, run.config);
+      await plugins.prepare(run.resolved.config);
     } catch (error) {
       if (!run.ended) connectors.fail(this.#name, error);
       return false;
@@ -202,7 +204,8 @@ export class ConnectorSupervisor {
     desired: ConnectorState,
     { config: inUse, values }: ResolvedConfig<ConnectorConfig>,
   ): Promise<ConnectorConfig[] | undefined> {
-    const plugin = this.#parts.plugins.find('connector', inUse['connector.class'] ?? '');
+    const wanted = wantedVersion(inUse, 'connector.plugin.version');
+    const plugin = this.#parts.plugins.find('connector', inUse['connector.class'] ?? '', wanted);
     const maxTasks = Number(inUse['tasks.max'] ?? '1');
     const configs = await this.#parts.connectors.taskConfigs(this.#name, maxTasks);
     if (configs.length > maxTasks && inUse['tasks.max.enforce']?.trim().toLowerCase() !== 'false') {

@@ -1,5 +1,6 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { wantedVersion } from '../connect/plugins-of-config.ts';
 import { validateConnectorSections } from '../config/connector-sections.ts';
 import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/config-values.ts';
 import type { OptionResult } from '../config/option.ts';
@@ -77,7 +78,7 @@ export class ConnectorValidation {
 
   /** `config` is what was given with the values of its variables, which the answer does not show. */
   async #validate(given: RawConnectorConfig, config: RawConnectorConfig, stage: StageTracker): Promise<ConfigInfos> {
-    const plugin = this.#pluginOf(given, config);
+    const plugin = await stage.during('loading the plugins of a connector', () => this.#pluginOf(given, config));
     const infos = await this.#validateResolved(plugin, config, stage);
     const shown = withHiddenValues(infos, given, config, this.#parts.secrets);
     return { ...shown, name: given['connector.class'] ?? shown.name };
@@ -107,10 +108,15 @@ export class ConnectorValidation {
     return configInfos(config['connector.class'] ?? plugin.className, complete, undeclared);
   }
 
-  #pluginOf(given: RawConnectorConfig, config: RawConnectorConfig): ConnectorPlugin {
+  /** Loads the others that the configuration names as well. */
+  async #pluginOf(given: RawConnectorConfig, config: RawConnectorConfig): Promise<ConnectorPlugin> {
     const className = config['connector.class'];
     if (className === undefined || className === null) throw new RequestError(400, noType(given));
-    return this.plugins.find('connector', className);
+    // The option of the version says which there are.
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    const plugin = this.plugins.tryFind('connector', className, wanted) ?? this.plugins.find('connector', className);
+    await this.plugins.prepare(withoutNulls(config));
+    return this.plugins.load(plugin);
   }
 
   #conflicts(plugin: ConnectorPlugin, config: RawConnectorConfig): OptionResult[] {

@@ -21,9 +21,9 @@ export const connectorPluginsResource: Resource = (router, { validation }) => {
     answer(context, 200, plugins);
   });
 
-  router.get('/connector-plugins/:plugin/config', (context) => {
+  router.get('/connector-plugins/:plugin/config', async (context) => {
     const plugin = findPlugin(validation.plugins, pathName(context, 'plugin'), queryText(context, 'version'));
-    answer(context, 200, shownDefinitions(optionsOf(plugin)));
+    answer(context, 200, shownDefinitions(optionsOf(await validation.plugins.load(plugin))));
   });
 
   router.put('/connector-plugins/:plugin/config/validate', async (context) => {
@@ -35,7 +35,7 @@ export const connectorPluginsResource: Resource = (router, { validation }) => {
 };
 
 function findPlugin(plugins: PluginRegistry, name: string, version: string | undefined): Plugin {
-  const plugin = plugins.tryFindAny(name);
+  const plugin = plugins.tryFindAny(name, version);
   if (plugin === undefined) throw new RequestError(404, `Unknown plugin ${name}.`);
   if (version === undefined || version === 'latest') return plugin;
   if (parseVersionRange(version) === undefined)
