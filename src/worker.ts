@@ -13,6 +13,7 @@ import { ConnectorTopics } from './herder/connector-topics.ts';
 import { exactlyOnceSources } from './herder/exactly-once-sources.ts';
 import { Herder } from './herder/herder.ts';
 import { openWorkerGroup } from './herder/group/open-worker-group.ts';
+import { LeaderRequests } from './herder/leader-requests.ts';
 import { PeerClient } from './herder/peer-client.ts';
 import { SoleWorker } from './herder/placement.ts';
 import type { SessionKeySettings } from './herder/session-keys.ts';
@@ -89,9 +90,19 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     },
     logger,
   );
+  const placement =
+    config.mode === 'distributed' ? openWorkerGroup(config, stores.configs, () => rest.url, logger) : new SoleWorker();
+  const peers = new PeerClient(peerTls(config.properties));
+  const leader = new LeaderRequests({
+    placement,
+    peers,
+    sessionKey: () => stores.configs.sessionKey,
+    algorithm: config.mode === 'distributed' ? config.distributed['inter.worker.signature.algorithm'] : '',
+  });
   const exactlyOnce =
-    config.mode === 'distributed' ? exactlyOnceSources(config, { ...stores, clients, logger }) : undefined;
+    config.mode === 'distributed' ? exactlyOnceSources(config, { ...stores, clients, leader, logger }) : undefined;
   const taskFactory = new TaskFactory({
+    mayWork: () => placement.mayWork,
     plugins,
     clients,
     offsets: stores.offsets,
@@ -105,15 +116,13 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     secrets,
     logger,
   });
-  const placement =
-    config.mode === 'distributed' ? openWorkerGroup(config, stores.configs, () => rest.url, logger) : new SoleWorker();
-  const peers = new PeerClient(peerTls(config.properties));
   const herder = new Herder({
     ...stores,
     mode: config.mode,
     workerId: () => workerId,
     placement,
-    peers,
+    leader,
+    fenceZombies: exactlyOnce && ((name) => exactlyOnce.fencing.fence(name)),
     plugins,
     resolver,
     secrets,
@@ -122,7 +131,6 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     logLevels,
     taskStopTimeoutMs: Number(config.common['task.shutdown.graceful.timeout.ms']),
     sessionKeys: config.mode === 'distributed' ? sessionKeySettings(config) : undefined,
-    signatureAlgorithm: config.mode === 'distributed' ? config.distributed['inter.worker.signature.algorithm'] : '',
     logger: logger.child({ logger: `org.apache.kafka.connect.runtime.${HERDER_CLASSES[config.mode]}` }),
   });
   const groupId = config.mode === 'distributed' ? config.distributed['group.id'] : undefined;

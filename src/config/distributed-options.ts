@@ -52,9 +52,10 @@ export const distributedOptions = declareOptions({
   },
   'heartbeat.interval.ms': {
     type: 'INT',
-    default: 3000,
+    default: 1000,
     importance: 'HIGH',
-    documentation: 'Milliseconds between two heartbeats of the worker.',
+    documentation:
+      'Milliseconds between two heartbeats of the worker. Connect’s default is 3000; a heartbeat is also how workers hear that another one left.',
   },
   'exactly.once.source.support': {
     type: 'STRING',

@@ -10,7 +10,7 @@ import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
 import { taskText } from './task-assignment.ts';
-import type { TaskRuntime } from './task-runner.ts';
+import { untilMayWork, type TaskRuntime } from './task-runner.ts';
 
 const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
 
@@ -80,6 +80,9 @@ export class AcknowledgedDelivery implements SourceDelivery {
 
   async #deliver(batch: PolledBatch): Promise<void> {
     const records = batch.records();
+    if (!this.#runtime.mayWork() && !(await untilMayWork(this.#runtime))) {
+      throw new ConnectError('Another worker has this task now');
+    }
     const failures = await this.#producer.trySend(records);
     const left = failures.length === 0 ? 0 : await this.#judge(batch, failures);
     this.#tracker.acknowledge(batch.sources);
@@ -131,6 +134,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
 
   async #commitOffsetsNow(): Promise<void> {
     const { assignment, counts, logger, offsetFlushTimeoutMs } = this.#runtime;
+    if (!this.#runtime.mayWork()) return;
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
       const writing = this.#storage.write(assignment.id.connector, offsets);

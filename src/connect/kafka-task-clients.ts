@@ -2,6 +2,7 @@ import { overrideError, type OverridePolicy } from '../config/override-policy.ts
 import { withPrefix } from '../config/worker-config.ts';
 import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
+import { REPLACES_NAMESAKE } from '../kafka/consumer-config.ts';
 import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorConfig } from './api.ts';
@@ -15,6 +16,8 @@ export interface ClientDefaults {
   readonly admin: ClientProperties;
 }
 
+/** The client's own 3 s is how long the others would notice nothing of a task that moved. */
+const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
 /** Clients of tasks with Connect's own settings (reference/kafka-connect.md 4.1 to 4.3), then the worker's, then overrides. */
@@ -34,9 +37,12 @@ export class KafkaTaskClients implements TaskClients {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
       'auto.offset.reset': 'earliest',
+      'heartbeat.interval.ms': HEARTBEAT_MS,
     };
-    const properties = { ...own, ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
-    return createKafkaClient(properties, this.#loggerOf(id)).consumer();
+    const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
+    // No other task has this name: who is in the group under it died, or was left behind.
+    const replaces = { [REPLACES_NAMESAKE]: String(given['client.id'] === undefined) };
+    return createKafkaClient({ ...own, ...given, ...replaces }, this.#loggerOf(id)).consumer();
   }
 
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer {

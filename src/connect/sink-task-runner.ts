@@ -8,6 +8,7 @@ import {
   AFTER_SHUTDOWN,
   countBatch,
   takeAll,
+  untilMayWork,
   type TaskDetails,
   type TaskRunner,
   type TaskRuntime,
@@ -101,6 +102,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #turn(): Promise<void> {
+    if (!(await this.#mayWork())) return;
     this.#applyPause();
     const now = Date.now();
     if (this.#commitRequested || now >= this.#nextCommitMs) {
@@ -112,7 +114,13 @@ export class SinkTaskRunner implements TaskRunner {
     const consumed = await this.#consumer.pollBlocks(Math.max(0, wakeAtMs - Date.now()));
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
+    if (!(await this.#mayWork())) return;
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#put();
+  }
+
+  /** Costs next to nothing as long as it may; `false` when the task is to end. */
+  async #mayWork(): Promise<boolean> {
+    return this.#runtime.mayWork() || untilMayWork(this.#runtime);
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {

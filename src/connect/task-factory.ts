@@ -31,6 +31,8 @@ export interface TaskDefaults {
 }
 
 export interface TaskFactoryParts {
+  /** False when others may have this worker's tasks. */
+  readonly mayWork: () => boolean;
   readonly plugins: PluginRegistry;
   readonly clients: TaskClients;
   readonly offsets: OffsetStorage;
@@ -82,6 +84,7 @@ export class TaskFactory {
       pluginLogger: this.#parts.logger.child({ ...ids, logger: assignment.taskConfig['task.class'] ?? '' }),
       abort,
       onEvent,
+      mayWork: this.#parts.mayWork,
       offsetFlushIntervalMs,
       offsetFlushTimeoutMs,
       counts,

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionLag } from '../kafka/api.ts';
 import type { TaskPart } from './api.ts';
 import type { Converters } from './record-converter.ts';
@@ -45,10 +46,20 @@ export interface TaskRuntime {
   /** Aborted when the task must end. */
   readonly abort: AbortController;
   readonly onEvent: (event: TaskEvent) => void;
+  /** False when another worker may have this task by now: nothing may be written any more, and the task will be stopped. */
+  readonly mayWork: () => boolean;
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
   /** Counts of this task for metrics and `sluice dev`. */
   readonly counts: TaskCounts;
+}
+
+const MAY_WORK_CHECK_MS = 50;
+
+/** Resolves when the task may write, with true; or when it has been told to end meanwhile. */
+export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWork' | 'abort'>): Promise<boolean> {
+  while (!mayWork() && !abort.signal.aborted) await delay(MAY_WORK_CHECK_MS);
+  return !abort.signal.aborted;
 }
 
 /** Takes every step, in order, whatever those before did; what fails is logged. */

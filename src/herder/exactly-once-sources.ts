@@ -3,6 +3,7 @@ import type { ExactlyOnceSources } from '../connect/source-task-parts.ts';
 import { taskText, type TaskId } from '../connect/task-assignment.ts';
 import type { TaskClients } from '../connect/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { LeaderRequests } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
@@ -17,11 +18,12 @@ export function exactlyOnceSources(
     readonly configs: ConfigStore;
     readonly offsets: OffsetStore;
     readonly clients: TaskClients;
+    readonly leader: LeaderRequests;
     readonly logger: Logger;
   },
 ): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
   if (distributed['exactly.once.source.support'].toLowerCase() !== 'enabled') return undefined;
-  const { configs, offsets, clients, logger } = parts;
+  const { configs, offsets, clients, leader, logger } = parts;
   const transactionalId = (id: TaskId): string => `${distributed['group.id']}-${taskText(id)}`;
   const fencing = new ZombieFencing({
     configs,
@@ -38,7 +40,7 @@ export function exactlyOnceSources(
   const sources: ExactlyOnceSources = {
     offsets: { name: topics.offset.name, encode: (connector, stored) => offsets.encode(connector, stored) },
     transactionalId,
-    fenceZombies: (connector) => fencing.fence(connector),
+    fenceZombies: (connector) => leader.fence(connector, () => fencing.fence(connector)),
   };
   return { sources, fencing };
 }

@@ -16,7 +16,7 @@ import type { ConnectorTopics } from './connector-topics.ts';
 import { ElsewhereError } from './elsewhere.ts';
 import type { Work } from './group/group-bytes.ts';
 import { LeaderDuties } from './leader-duties.ts';
-import type { PeerClient } from './peer-client.ts';
+import type { LeaderRequests } from './leader-requests.ts';
 import type { Placement, WorkListener } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from './serial-queue.ts';
@@ -45,9 +45,9 @@ export interface HerderParts {
   readonly taskStopTimeoutMs: number;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
-  readonly peers: PeerClient;
-  /** `inter.worker.signature.algorithm` */
-  readonly signatureAlgorithm: string;
+  readonly leader: LeaderRequests;
+  /** Of a worker with exactly-once delivery of sources. */
+  readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
   readonly logger: Logger;
 }
 
@@ -178,6 +178,18 @@ export class Herder implements ConfigListener, WorkListener {
       this.directory.require(name);
       await this.#parts.configs.putTaskConfigs(name, configs);
     });
+  }
+
+  /** Keeps tasks of the generation before from writing, for a worker that is about to start some of the present one. */
+  async fenceZombies(name: string): Promise<void> {
+    await this.mustLead();
+    if (this.directory.info(name).type === 'sink') {
+      throw new RequestError(400, `Connector ${name} is not a source connector`);
+    }
+    if (this.#parts.fenceZombies === undefined) {
+      throw new RequestError(500, 'This worker does not have exactly-once source support enabled.');
+    }
+    await this.#parts.fenceZombies(name);
   }
 
   async deleteConnector(name: string): Promise<void> {

@@ -20,6 +20,11 @@ export interface Placement {
   readonly isLeader: boolean;
   /** Where the leader's REST API is; `undefined` while there is none. */
   readonly leaderUrl: string | undefined;
+  /**
+   * False as soon as others may have this worker's work: what still runs may not write. Asked right before something is
+   * written.
+   */
+  readonly mayWork: boolean;
   ownsConnector(name: string): boolean;
   ownsTask(id: TaskId): boolean;
   /** Where the REST API of the worker is that has the connector, or the task; known to the leader alone. */
@@ -39,6 +44,7 @@ export class SoleWorker implements Placement {
   readonly generation = 0;
   readonly isLeader = true;
   readonly leaderUrl = undefined;
+  readonly mayWork = true;
 
   ownsConnector(): boolean {
     return true;

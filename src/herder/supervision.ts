@@ -9,7 +9,6 @@ import type { HerderParts } from './herder.ts';
 import { LiveConfigs } from './live-configs.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';
-import { TaskPublisher } from './task-publisher.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
 
 interface Supervisors {
@@ -28,7 +27,6 @@ export class Supervision {
   readonly #parts: HerderParts;
   readonly #connectors: ConnectorHost;
   readonly #liveConfigs: LiveConfigs;
-  readonly #publisher: TaskPublisher;
   readonly #statuses: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
@@ -36,17 +34,10 @@ export class Supervision {
   constructor(parts: HerderParts, statuses: StatusWriter) {
     this.#parts = parts;
     this.#statuses = statuses;
-    const { logger, configs, placement, peers } = parts;
+    const { logger } = parts;
     this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#liveConfigs = new LiveConfigs(parts.resolver, (name) => this.#restartAll(name), logger);
     this.tasks = new TaskHost(parts.taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
-    this.#publisher = new TaskPublisher({
-      placement,
-      peers,
-      sessionKey: () => configs.sessionKey,
-      algorithm: parts.signatureAlgorithm,
-      write: (name, taskConfigs) => configs.putTaskConfigs(name, taskConfigs),
-    });
   }
 
   /** Stops tasks and connectors, side by side, and writes their statuses. */
@@ -61,12 +52,12 @@ export class Supervision {
   of(name: string): Supervisors {
     let supervisors = this.#supervisors.get(name);
     if (supervisors === undefined) {
-      const { configs, placement, plugins, logger, taskStopTimeoutMs } = this.#parts;
+      const { configs, placement, plugins, leader, logger, taskStopTimeoutMs } = this.#parts;
       const shared = { configs, placement, plugins, statuses: this.#statuses };
       supervisors = {
         connector: new ConnectorSupervisor(name, {
           ...shared,
-          publish: (taskConfigs) => this.#publisher.publish(name, taskConfigs),
+          publish: (taskConfigs) => leader.publish(name, taskConfigs, () => configs.putTaskConfigs(name, taskConfigs)),
           connectors: this.#connectors,
           liveConfigs: this.#liveConfigs,
           logger,

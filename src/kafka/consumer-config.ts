@@ -22,6 +22,8 @@ export interface ConsumerConfig {
   readonly maxFetchWaitMs: number;
   readonly checkCrcs: boolean;
   readonly excludeInternalTopics: boolean;
+  /** Whatever is in the group under this client id is gone: it is removed when the group is joined for the first time. */
+  readonly replacesNamesake: boolean;
   /** How often a subscription by predicate looks for new topics. */
   readonly topicDiscoveryMs: number;
 }
@@ -33,6 +35,9 @@ const ASSIGNORS: Readonly<Record<string, AssignorName>> = {
   RoundRobinAssignor: 'roundrobin',
   roundrobin: 'roundrobin',
 };
+
+/** A property of our own, set by whoever knows that a client id is in use once at most. */
+export const REPLACES_NAMESAKE = 'sluice.group.replaces.namesake';
 
 /** Java's default of five minutes is kept when it is set; unset, a topic that appears is found within half a minute. */
 const DISCOVERY_MS = 30_000;
@@ -56,6 +61,7 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
     maxFetchWaitMs: reader.durationMs('fetch.max.wait.ms', 500, 0),
     checkCrcs: reader.boolean('check.crcs', true),
     excludeInternalTopics: reader.boolean('exclude.internal.topics', true),
+    replacesNamesake: reader.boolean(REPLACES_NAMESAKE, false),
     topicDiscoveryMs: reader.has('metadata.max.age.ms')
       ? connection.metadataMaxAgeMs
       : Math.min(DISCOVERY_MS, connection.metadataMaxAgeMs),

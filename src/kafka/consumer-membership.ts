@@ -6,6 +6,7 @@ import { ASSIGNORS, type AssignorName, type PartitionCounts } from './assignor.t
 import type { Cluster } from './cluster.ts';
 import type { ConsumerConfig } from './consumer-config.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
+import { removeMembers } from './group-members.ts';
 import { CommitRefusedError, KafkaError, isRetriable } from './errors.ts';
 import type { Fetcher } from './fetcher.ts';
 import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from './group-member.ts';
@@ -54,6 +55,7 @@ export class ConsumerMembership implements GroupProtocol {
   #assignedCounts: PartitionCounts | undefined;
   #groupTopics: readonly string[] = [];
   #closed = false;
+  #hasJoined = false;
 
   constructor(parts: MembershipParts, groupId: string, selection: TopicSelection, listener: RebalanceListener) {
     const { config } = parts;
@@ -189,6 +191,7 @@ export class ConsumerMembership implements GroupProtocol {
     try {
       while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoff));
       this.#groupTopics = [];
+      await this.#removeNamesake();
       const generation = await this.#member.join();
       const partitions = decodeAssignment(generation.assignment);
       fetcher.assign(partitions);
@@ -200,6 +203,22 @@ export class ConsumerMembership implements GroupProtocol {
       if (isCurrent()) this.#granted = partitions;
     } catch (error) {
       if (!this.#closed) this.#failure = toError(error);
+    }
+  }
+
+  /** What a consumer under the same client id left when its process died; its partitions would wait for its session to end. */
+  async #removeNamesake(): Promise<void> {
+    const { cluster, config, logger } = this.#parts;
+    if (!config.replacesNamesake || this.#hasJoined) return;
+    this.#hasJoined = true;
+    try {
+      const { clientId } = config.connection;
+      const removed = await removeMembers(cluster, this.#groupId, (member) => member.clientId === clientId);
+      for (const memberId of removed) {
+        logger.info({ group: this.#groupId, memberId }, 'removed what a consumer of this name left in the group');
+      }
+    } catch (error) {
+      logger.debug({ group: this.#groupId, reason: toError(error).message }, 'the members of the group are not known');
     }
   }
 

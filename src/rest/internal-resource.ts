@@ -27,10 +27,7 @@ export const internalResource: Resource = (router, { herder, signatureAlgorithms
 
   router.put('/connectors/:connector/fence', async (context) => {
     await signedBody(context, 'exactly-once source connectors');
-    const name = pathName(context, 'connector');
-    if (herder.directory.info(name).type === 'sink') {
-      throw new RequestError(400, `Connector ${name} is not a source connector`);
-    }
-    throw new RequestError(500, 'This worker does not have exactly-once source support enabled.');
+    await withinTimeLimit(herder.stage, herder.fenceZombies(pathName(context, 'connector')));
+    answerEmpty(context, 204);
   });
 };

@@ -3,13 +3,13 @@ import { RequestError, toError } from '../../errors.ts';
 import {
   idle,
   KafkaGroup,
+  Signal,
   within,
   type Generation,
   type GroupMember,
   type GroupOptions,
 } from '../../kafka/group-membership.ts';
 import type { ClientProperties } from '../../kafka/api.ts';
-import { Signal } from '../../kafka/signal.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Placement, WorkListener } from '../placement.ts';
 import { decodeAssignment, decodeMetadata, NO_WORK, type MemberAssignment } from './group-bytes.ts';
@@ -80,6 +80,7 @@ export class WorkerGroup implements Placement {
   /** How often everything was dropped: an assignment that was made before counts for nothing. */
   #drops = 0;
   #dropping: Promise<void> = Promise.resolve();
+  #droppingCount = 0;
   #rejoin: Rejoin | undefined;
   #joinAgainAtMs: number | undefined;
   #settled = false;
@@ -108,9 +109,8 @@ export class WorkerGroup implements Placement {
     return this.#assignment?.leaderUrl;
   }
 
-  /** False when the group must have given this worker up; see SessionWatch. */
   get mayWork(): boolean {
-    return this.#watch.mayWork;
+    return this.#watch.mayWork && this.#droppingCount === 0;
   }
 
   ownsConnector(name: string): boolean {
@@ -359,13 +359,13 @@ export class WorkerGroup implements Placement {
     if (!all.isEmpty) {
       const count = { connectors: all.connectors.size, tasks: all.tasks.size };
       this.#parts.logger[level](count, `All connectors and tasks of this worker stop: ${reason}`);
-      const stopping = Promise.all([this.#dropping, this.#giveUp(all)]);
-      this.#dropping = stopping.then(
-        () => undefined,
-        (error: unknown) => {
-          this.#parts.logger.error({ err: error }, 'Work that is not this worker’s any more could not be stopped');
-        },
-      );
+      this.#droppingCount += 1;
+      const stopped = Promise.all([this.#dropping, this.#giveUp(all)])
+        .catch((error: unknown) => {
+          this.#parts.logger.error({ err: error }, 'Work that was dropped could not be stopped');
+        })
+        .finally(() => (this.#droppingCount -= 1));
+      this.#dropping = stopped.then(() => undefined);
     }
     this.#requestRejoin({ reason });
   }
@@ -382,9 +382,8 @@ export class WorkerGroup implements Placement {
   async #removePredecessor(group: KafkaGroup, url: string): Promise<void> {
     const { logger, settings } = this.#parts;
     try {
-      for (const { memberId, metadata } of await group.members()) {
-        if (metadata.length === 0 || decodeMetadata(metadata).url !== url) continue;
-        await group.remove(memberId);
+      const removed = await group.remove(({ metadata }) => metadata.length > 0 && decodeMetadata(metadata).url === url);
+      for (const memberId of removed) {
         logger.info({ group: settings.groupId, memberId }, 'Removed what an earlier worker at this address left');
       }
     } catch (error) {

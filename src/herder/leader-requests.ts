@@ -1,0 +1,71 @@
+import type { ConnectorConfig } from '../connect/api.ts';
+import { RetriableError } from '../errors.ts';
+import type { SessionKey } from './config-state.ts';
+import type { PeerClient } from './peer-client.ts';
+import type { Placement } from './placement.ts';
+import { signatureOf } from './request-signature.ts';
+
+export interface LeaderRequestsParts {
+  readonly placement: Placement;
+  readonly peers: PeerClient;
+  readonly sessionKey: () => SessionKey | undefined;
+  /** `inter.worker.signature.algorithm` */
+  readonly algorithm: string;
+}
+
+const TIMEOUT_MS = 30_000;
+
+/**
+ * What workers ask of their leader, signed (reference/kafka-connect.md 1.8): to write task configurations, and to fence
+ * tasks of before. The leader itself just does it. All reject when it was not done; the caller tries again.
+ */
+export class LeaderRequests {
+  readonly #parts: LeaderRequestsParts;
+
+  constructor(parts: LeaderRequestsParts) {
+    this.#parts = parts;
+  }
+
+  /** `write` brings the task configurations that a connector made into the config topic. */
+  async publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void> {
+    if (await this.#isLeader()) await write();
+    else await this.#ask('POST', connector, 'tasks', Buffer.from(JSON.stringify(configs)));
+  }
+
+  /** `fence` keeps tasks of the connector's generation before from writing. */
+  async fence(connector: string, fence: () => Promise<void>): Promise<void> {
+    if (await this.#isLeader()) await fence();
+    else await this.#ask('PUT', connector, 'fence', Buffer.alloc(0));
+  }
+
+  async #isLeader(): Promise<boolean> {
+    const { placement } = this.#parts;
+    await placement.settled();
+    return placement.isLeader;
+  }
+
+  async #ask(method: string, connector: string, what: string, body: Buffer): Promise<void> {
+    const { placement, peers, sessionKey, algorithm } = this.#parts;
+    const { leaderUrl = '' } = placement;
+    if (leaderUrl === '') throw new RetriableError('The worker group has no leader whose REST API is known');
+    const key = sessionKey();
+    if (key === undefined) throw new RetriableError('There is no session key to sign requests to the leader with yet');
+    const path = `/connectors/${encodeURIComponent(connector)}/${what}`;
+    const { status, body: answer } = await peers.request({
+      method,
+      url: `${leaderUrl.replace(/\/$/, '')}${path}`,
+      headers: {
+        'Content-Type': 'application/json',
+        'User-Agent': 'kafka-connect',
+        'X-Connect-Request-Signature-Algorithm': algorithm,
+        'X-Connect-Authorization': signatureOf(body, algorithm, key),
+      },
+      body,
+      timeoutMs: TIMEOUT_MS,
+    });
+    if (status < 200 || status >= 300) {
+      const said = answer.toString().slice(0, 500);
+      throw new RetriableError(`The leader at ${leaderUrl} refused ${method} ${path}: ${String(status)} ${said}`);
+    }
+  }
+}

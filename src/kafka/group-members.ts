@@ -1,0 +1,53 @@
+import type { Cluster } from './cluster.ts';
+import { ErrorCode } from './error-codes.ts';
+import { KafkaError } from './errors.ts';
+import { Apis, libraryCall, type Api } from './protocol.ts';
+
+/** A member as the broker describes it. */
+export interface DescribedMember {
+  readonly memberId: string;
+  readonly clientId: string;
+  /** What it said of itself; empty while a rebalance is going on. */
+  readonly metadata: Buffer;
+}
+
+interface DescribeGroupsAnswer {
+  readonly groups: readonly {
+    readonly errorCode: number;
+    readonly members: readonly {
+      readonly memberId: string;
+      readonly clientId: string;
+      readonly memberMetadata: Buffer;
+    }[];
+  }[];
+}
+
+const describeGroups: Api<{ groupIds: readonly string[] }, DescribeGroupsAnswer> = {
+  name: 'DescribeGroups',
+  version: 2,
+};
+
+export async function groupMembers(cluster: Cluster, groupId: string): Promise<readonly DescribedMember[]> {
+  const { groups } = await cluster.callCoordinator(groupId, libraryCall(describeGroups, { groupIds: [groupId] }));
+  return groups.flatMap(({ errorCode, members }) => {
+    if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Describing group ${groupId}`);
+    return members.map(({ memberMetadata, ...member }) => ({ ...member, metadata: memberMetadata }));
+  });
+}
+
+/** Takes members out of the group that are known to be gone, so that nobody waits for their sessions to time out. */
+export async function removeMembers(
+  cluster: Cluster,
+  groupId: string,
+  isGone: (member: DescribedMember) => boolean,
+): Promise<readonly string[]> {
+  const gone = (await groupMembers(cluster, groupId)).filter(isGone).map(({ memberId }) => memberId);
+  for (const memberId of gone) {
+    const call = libraryCall(Apis.leaveGroup, { groupId, memberId });
+    const { errorCode } = await cluster.callCoordinator(groupId, call);
+    if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.unknownMemberId) {
+      throw KafkaError.ofCode(errorCode, `Removing a member of group ${groupId}`);
+    }
+  }
+  return gone;
+}
