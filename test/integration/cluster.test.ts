@@ -1,0 +1,241 @@
+import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { RowLoad } from '../support/row-load.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerCluster } from '../support/worker-cluster.ts';
+
+const SESSION_MS = 10_000;
+const PARTITIONS = 6;
+
+/** One table for each sink; `at` and `writer` tell when the row was written, and by which session of the database. */
+const table = (name: string) => `create table ${name} (
+  k_timestamp timestamptz(3) not null, id int8, category varchar(64) not null,
+  at timestamptz not null default clock_timestamp(), writer int not null default pg_backend_pid(),
+  primary key (k_timestamp, category))`;
+
+describe('several workers of one group', function () {
+  this.timeout(60_000);
+  let cluster: WorkerCluster;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  const spread = uniqueName('spread');
+  const single = uniqueName('single');
+
+  const sink = (topic: string, tasks: number) =>
+    sinkConfig(db, {
+      topics: topic,
+      'protocol.type': 'line_lp',
+      'timestamp.precision': 'ms',
+      'tasks.max': String(tasks),
+    });
+  const rows = (name: string) => sql.number(`select count(*) from ${name}`);
+  const arrived = (name: string, count: number) =>
+    until(async () => (await rows(name)) === count, `${String(count)} rows in ${name}`, { timeoutMs: 30_000 });
+  /** The longest time without a row written, in milliseconds, between two moments. */
+  const longestGap = (name: string, from: Date, to = new Date()) =>
+    sql.number(`select coalesce(max(extract(epoch from gap) * 1000), 0)::int from (
+      select at - lag(at) over (order by at) as gap from ${name}
+      where at between '${from.toISOString()}' and '${to.toISOString()}') gaps`);
+
+  before(async () => {
+    [kafka, db] = await Promise.all([KafkaTraffic.shared(), database('cluster')]);
+    sql = new SqlClient(db);
+    await sql.run(table('spread'), table('single'));
+    for (const name of ['spread', 'single'])
+      await sql.run(`comment on column ${name}.category is 'sluice:primary-tag'`);
+    await Promise.all([kafka.createTopic(spread, PARTITIONS), kafka.createTopic(single)]);
+    cluster = await WorkerCluster.start(3, {
+      'session.timeout.ms': String(SESSION_MS),
+      'scheduled.rebalance.max.delay.ms': '0',
+    });
+  });
+
+  after(async () => {
+    await cluster.discard();
+    await sql.close();
+  });
+
+  it('share connectors and tasks, whichever of them was asked', async () => {
+    await cluster.rest(0).create(spread, sink(spread, 3));
+    await cluster.rest(1).create(single, sink(single, 1));
+    const places = [...(await cluster.untilRuns(spread, 3)), ...(await cluster.untilRuns(single, 1))];
+    const [a = -1, , , , b = -1] = places;
+    const tasks = [...places.slice(1, 4), ...places.slice(5)];
+    assert.notEqual(a, b, 'two connectors are on two workers');
+    const shares = [0, 1, 2].map((worker) => tasks.filter((place) => place === worker).length).sort();
+    assert.deepEqual(shares, [1, 1, 2], 'four tasks on three workers');
+    for (const worker of [0, 1, 2]) {
+      const names = await until(async () => {
+        const { body } = await cluster.rest(worker).get<string[]>('/connectors');
+        return body.length === 2 ? body.sort() : undefined;
+      }, 'both connectors are seen by all');
+      assert.deepEqual(names, [single, spread].sort());
+    }
+  });
+
+  it('answer every request, and lose none, while workers come and go', async () => {
+    const names = Array.from({ length: 12 }, () => uniqueName('rest'));
+    const config = (value: string) => ({
+      'connector.class': 'FileStreamSource',
+      file: '/dev/null',
+      topic: spread,
+      'poll.note': value,
+    });
+    const leaving = (async () => {
+      await cluster.worker(2).terminate();
+      await cluster.worker(2).start();
+    })();
+    const live = [cluster.rest(0), cluster.rest(1)];
+    const statuses: number[] = [];
+    const ask = async (index: number, method: string, path: string, expected: number, body?: unknown) => {
+      const answer = await (live[index % live.length] ?? cluster.rest(0)).request<Record<string, unknown>>(
+        method,
+        path,
+        body,
+      );
+      statuses.push(answer.status);
+      assert.equal(answer.status, expected, `${method} ${path}: ${JSON.stringify(answer.body)}`);
+      return answer.body;
+    };
+    await Promise.all(
+      names.map(async (name, index) => {
+        await ask(index, 'POST', '/connectors', 201, { name, config: config('created') });
+        assert.deepEqual((await ask(index, 'GET', `/connectors/${name}`, 200))['config'], {
+          ...config('created'),
+          name,
+        });
+        const put = await ask(index + 1, 'PUT', `/connectors/${name}/config`, 200, config('changed'));
+        assert.deepEqual(put['config'], { ...config('changed'), name });
+        await ask(index, 'PUT', `/connectors/${name}/pause`, 202);
+        if (index % 2 === 1) await ask(index + 1, 'DELETE', `/connectors/${name}`, 204);
+      }),
+    );
+    await leaving;
+    const kept = names.filter((_, index) => index % 2 === 0);
+    for (const worker of [0, 1, 2]) {
+      await until(
+        async () => {
+          const { body } = await cluster.rest(worker).get<string[]>('/connectors');
+          return (
+            body
+              .filter((name) => names.includes(name))
+              .sort()
+              .join() === [...kept].sort().join()
+          );
+        },
+        `worker ${String(worker)} knows what is left`,
+        { timeoutMs: 5000 },
+      );
+    }
+    await Promise.all(kept.map((name, index) => ask(index, 'DELETE', `/connectors/${name}`, 204)));
+    console.log(`      ${String(statuses.length)} requests to two workers while the third stopped and started`);
+  });
+
+  it('restart what another worker has, and refuse a third hop', async () => {
+    const [, place = 0] = await cluster.untilRuns(single, 1);
+    const other = cluster.rest(place + 1);
+    assert.equal((await other.post(`/connectors/${single}/restart`)).status, 204);
+    assert.equal((await other.post(`/connectors/${single}/tasks/0/restart`)).status, 204);
+    const restarted = await other.post<{ name: string }>(`/connectors/${single}/restart?includeTasks=true`);
+    assert.deepEqual([restarted.status, restarted.body.name], [202, single]);
+    await cluster.untilRuns(single, 1);
+    const refusals = await Promise.all(
+      [0, 1, 2].map((index) =>
+        cluster
+          .rest(index)
+          .post<{ message: string }>('/connectors?forward=false', { name: single, config: sink(single, 1) }),
+      ),
+    );
+    const texts = refusals.map(({ status, body }) => `${String(status)} ${body.message}`).sort();
+    const conflict = '409 Cannot complete request because of a conflicting operation (e.g. worker rebalance)';
+    assert.deepEqual(texts, [conflict, conflict, `409 Connector ${single} already exists`]);
+  });
+
+  it('carry on the work of one that was killed, within its session and two seconds; nobody else pauses', async () => {
+    const places = await cluster.untilRuns(spread, 3);
+    const [, apart = 0] = await cluster.untilRuns(single, 1);
+    const victim = [...places].find((place) => place !== apart) ?? 0;
+    const rest = [0, 1, 2].filter((place) => place !== victim);
+    const loads = [new RowLoad(kafka, spread, 'spread', PARTITIONS), new RowLoad(kafka, single, 'single', 1)];
+    await until(async () => (await rows('spread')) > 100 && (await rows('single')) > 100, 'rows flow');
+    const killedAt = new Date();
+    await cluster.worker(victim).kill();
+    await cluster.untilRuns(spread, 3, rest);
+    const runsMs = Date.now() - killedAt.getTime();
+    const lateMs = async () =>
+      sql.number(`select extract(epoch from (clock_timestamp() - min(last))) * 1000
+        from (select max(at) as last from spread group by category) as each`);
+    await until(async () => (await lateMs()) < 1000, 'rows of all partitions flow again');
+    const flowsMs = Date.now() - killedAt.getTime();
+    const gapMs = await longestGap('single', killedAt);
+    const [count = 0, countSingle = 0] = await Promise.all(loads.map((load) => load.stop()));
+    await Promise.all([arrived('spread', count), arrived('single', countSingle)]);
+    console.log(
+      `      killed: its tasks run elsewhere after ${String(runsMs)} ms, rows of all its partitions after ${String(flowsMs)} ms; longest gap of an unaffected task ${String(gapMs)} ms`,
+    );
+    assert.ok(runsMs < SESSION_MS + 2000, `its work ran elsewhere after ${String(runsMs)} ms`);
+    assert.ok(gapMs < 2000, `an unaffected task had a gap of ${String(gapMs)} ms`);
+    await cluster.worker(victim).start();
+  });
+
+  it('are restarted one after the other under load, and every row is there once', async () => {
+    await Promise.all([sql.run('truncate spread'), sql.run('truncate single')]);
+    const topics = [spread, single];
+    await Promise.all(topics.map((name) => cluster.untilRuns(name, name === spread ? 3 : 1)));
+    const before = [await kafka.committed(`connect-${spread}`), await kafka.committed(`connect-${single}`)];
+    assert.ok(before.every((offset) => offset > 0));
+    const loads = [new RowLoad(kafka, spread, 'spread', PARTITIONS), new RowLoad(kafka, single, 'single', 1)];
+    const takenMs: number[] = [];
+    for (const index of [0, 1, 2]) {
+      const rest = [0, 1, 2].filter((place) => place !== index);
+      const stoppedAt = Date.now();
+      const ended = cluster.worker(index).terminate();
+      await Promise.all(topics.map((name) => cluster.untilRuns(name, name === spread ? 3 : 1, rest)));
+      takenMs.push(Date.now() - stoppedAt);
+      assert.equal(await ended, 0);
+      await cluster.worker(index).start();
+    }
+    const [count = 0, countSingle = 0] = await Promise.all(loads.map((load) => load.stop()));
+    await Promise.all([arrived('spread', count), arrived('single', countSingle)]);
+    console.log(
+      `      stopped: the work of each ran elsewhere after ${takenMs.join(', ')} ms; ${String(count + countSingle)} rows`,
+    );
+    assert.ok(Math.max(...takenMs) < 2000, `work of stopped workers ran elsewhere after ${takenMs.join(', ')} ms`);
+  });
+
+  it('stop what was theirs before it writes again, when they wake up from a suspension', async () => {
+    const places = await cluster.untilRuns(spread, 3);
+    await cluster.untilRuns(single, 1);
+    const sleeper = places[1] ?? 0;
+    const rest = [0, 1, 2].filter((place) => place !== sleeper);
+    const pid = cluster.worker(sleeper).pid ?? 0;
+    await sql.run('truncate spread');
+    const load = new RowLoad(kafka, spread, 'spread', PARTITIONS);
+    await until(async () => (await rows('spread')) > 200, 'rows flow');
+    process.kill(pid, 'SIGSTOP');
+    await delay(1000);
+    const living = await sql.rows(
+      `select distinct writer from spread where at > clock_timestamp() - interval '500 ms'`,
+    );
+    const asleep = await sql.rows(`select distinct writer from spread where writer <> all($1::int[])`, [
+      living.map(([writer]) => Number(writer)),
+    ]);
+    assert.ok(asleep.length > 0, 'the suspended worker had written');
+    await cluster.untilRuns(spread, 3, rest, { timeoutMs: SESSION_MS + 5000 });
+    const wokenAt = new Date().toISOString();
+    process.kill(pid, 'SIGCONT');
+    await cluster.untilRuns(spread, 3, [0, 1, 2], { timeoutMs: 10_000, asked: sleeper });
+    await until(() => /this process did not run for \d+ ms/.test(cluster.worker(sleeper).log), 'it says that it slept');
+    const count = await load.stop();
+    await arrived('spread', count);
+    const late = await sql.number(
+      `select count(*) from spread where at > '${wokenAt}' and writer in (${asleep.map(([writer]) => String(writer)).join()})`,
+    );
+    assert.equal(late, 0, 'rows written by sessions of before the suspension');
+  });
+});

@@ -1,0 +1,67 @@
+import { ConnectRest } from './rest.ts';
+import { until, type UntilOptions } from './until.ts';
+import { WorkerProcess } from './worker-process.ts';
+
+/** Workers of one group, started with the same properties, each at a port of its own. */
+export class WorkerCluster {
+  readonly workers: readonly WorkerProcess[];
+
+  private constructor(workers: readonly WorkerProcess[]) {
+    this.workers = workers;
+  }
+
+  static async start(size: number, properties: Readonly<Record<string, string>>): Promise<WorkerCluster> {
+    const first = await WorkerProcess.start({ properties });
+    try {
+      const { listeners: _own, ...shared } = first.properties;
+      const others = Array.from({ length: size - 1 }, () => WorkerProcess.start({ properties: shared }));
+      return new WorkerCluster([first, ...(await Promise.all(others))]);
+    } catch (error) {
+      await first.discard();
+      throw error;
+    }
+  }
+
+  worker(index: number): WorkerProcess {
+    const worker = this.workers[index % this.workers.length];
+    if (worker === undefined) throw new Error('A cluster without workers');
+    return worker;
+  }
+
+  rest(index: number): ConnectRest {
+    return this.worker(index).rest;
+  }
+
+  /** Which of the workers has a worker id of a status. */
+  indexOf(workerId: string): number {
+    return this.workers.findIndex(({ url }) => url.endsWith(`//${workerId}`));
+  }
+
+  /** Workers of the connector and its tasks, all of them running, as one worker sees it; the connector's is the first. */
+  async places(connector: string, asked = 0): Promise<number[] | undefined> {
+    const { connector: own, tasks } = await this.rest(asked).status(connector);
+    const all = [own, ...tasks];
+    return all.every(({ state }) => state === 'RUNNING') ? all.map((each) => this.indexOf(each.worker_id)) : undefined;
+  }
+
+  /** Waits until the connector runs with so many tasks, on these workers alone; resolves with the places. */
+  async untilRuns(
+    connector: string,
+    tasks: number,
+    on: readonly number[] = this.workers.map((_, index) => index),
+    options: UntilOptions & { asked?: number } = {},
+  ): Promise<number[]> {
+    return until(
+      async () => {
+        const places = await this.places(connector, options.asked ?? on[0] ?? 0);
+        return places?.length === tasks + 1 && places.every((place) => on.includes(place)) ? places : undefined;
+      },
+      `${connector} with ${String(tasks)} tasks on workers ${on.join(', ')}`,
+      options,
+    );
+  }
+
+  async discard(): Promise<void> {
+    await Promise.all(this.workers.map((worker) => worker.discard()));
+  }
+}
