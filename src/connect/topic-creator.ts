@@ -1,7 +1,9 @@
 import { listEntries } from '../config/list-text.ts';
 import { javaRegexMatcher } from '../data/java-regex.ts';
-import { ConnectError } from '../errors.ts';
-import type { Admin } from '../kafka/api.ts';
+import { ConnectError, RetriableError, toError } from '../errors.ts';
+import type { Admin, NewTopic } from '../kafka/api.ts';
+import { ErrorCode } from '../kafka/error-codes.ts';
+import { KafkaError } from '../kafka/errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorConfig } from './api.ts';
 
@@ -43,14 +45,42 @@ export class TopicCreator {
     const existing = await this.#opened.describeTopics([topic]);
     if (existing.has(topic)) return;
     const { partitions, replicationFactor, settings } = group;
-    if (await this.#opened.createTopic({ name: topic, partitions, replicationFactor, settings })) {
+    const wanted = { name: topic, partitions, replicationFactor, settings };
+    if (await this.#create(this.#opened, wanted)) {
       this.#logger.info(`Created topic ${topic} by the settings of topic.creation group ${group.name}`);
+    }
+  }
+
+  /** Texts are Java's (TopicAdmin and AbstractWorkerSourceTask). */
+  async #create(admin: Admin, wanted: NewTopic): Promise<boolean> {
+    try {
+      return await admin.createTopic(wanted);
+    } catch (error) {
+      if (error instanceof RetriableError) throw error;
+      const code = error instanceof KafkaError ? error.code : undefined;
+      if (code !== undefined && FORBIDDEN.has(code)) throw new ConnectError(forbidden(wanted), { cause: error });
+      const isInvalid = code === ErrorCode.invalidConfig || code === ErrorCode.policyViolation;
+      const message = isInvalid
+        ? `Unable to create topic(s) '${wanted.name}': ${toError(error).message}`
+        : `Error while attempting to create/find topic(s) '${wanted.name}'`;
+      throw new ConnectError(message, { cause: error });
     }
   }
 
   async close(): Promise<void> {
     await this.#opened?.close();
   }
+}
+
+const FORBIDDEN: ReadonlySet<number> = new Set([
+  ErrorCode.topicAuthorizationFailed,
+  ErrorCode.clusterAuthorizationFailed,
+]);
+
+function forbidden({ name, partitions, replicationFactor, settings }: NewTopic): string {
+  const configs = Object.entries(settings).map(([key, value]) => `${key}=${value}`);
+  const topic = `(name=${name}, numPartitions=${String(partitions)}, replicationFactor=${String(replicationFactor)}, replicasAssignments=null, configs={${configs.join(', ')}})`;
+  return `Task failed to create new topic ${topic}. Ensure that the task is authorized to create topics or that the topic exists and restart the task`;
 }
 
 function matches(group: TopicGroup, topic: string): boolean {

@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { RetriableError, SluiceError, toError } from '../../../src/errors.ts';
+import { ErrorCode } from '../../../src/kafka/error-codes.ts';
+import { KafkaError } from '../../../src/kafka/errors.ts';
+import { until } from '../../support/until.ts';
+import { source, SourceBench } from './source-fakes.ts';
+
+const OFFSET_T = '"table":"t"';
+const tooLarge = () => new KafkaError(ErrorCode.messageTooLarge, 'it is too large');
+
+/** What the task failed of. */
+async function failure(running: Promise<void>): Promise<SluiceError> {
+  const error = await running.then(
+    () => undefined,
+    (thrown: unknown) => toError(thrown),
+  );
+  assert.ok(error instanceof SluiceError);
+  return error;
+}
+
+describe('delivery of source records at least once', () => {
+  it('stores offsets of what is acknowledged, and no others, and tells the task of both', async () => {
+    const bench = new SourceBench();
+    let open: () => void = () => undefined;
+    bench.producer.gate = new Promise((resolve) => (open = resolve));
+    bench.task.polls.push([source(1), source(2), source(7, 'u')]);
+    const running = bench.runner.run();
+    await until(() => bench.producer.asked.includes('topic 1,2,7'), 'they are sent');
+    await until(() => bench.task.told.filter((each) => each === 'commit').length > 2, 'some commits have passed');
+    assert.equal(bench.offsets.stored.size, 0);
+    open();
+    await until(() => bench.offsets.stored.size === 2, 'offsets are stored');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(Object.fromEntries(bench.offsets.stored), { [OFFSET_T]: { n: 2 }, '"table":"u"': { n: 7 } });
+    const records = bench.task.told.filter((each) => each.startsWith('record'));
+    assert.deepEqual(records, ['record 1', 'record 2', 'record 7']);
+    assert.equal(bench.task.told.at(-1), 'stop');
+    assert.deepEqual(bench.states, ['RUNNING']);
+    assert.ok(bench.producer.isClosed);
+  });
+
+  it('stores the last offsets when it is stopped, after what is on its way', async () => {
+    const bench = new SourceBench({ flushIntervalMs: 60_000 });
+    bench.task.polls.push([source(1)], [source(2)]);
+    const running = bench.runner.run();
+    await until(() => bench.runtime.counts.delivered === 2, 'both are delivered');
+    assert.equal(bench.offsets.stored.size, 0);
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 2 });
+  });
+
+  it('fails with Java’s text when a record is refused, with the offsets before it stored', async () => {
+    const bench = new SourceBench();
+    bench.producer.failing = (value) => (value === '3' ? tooLarge() : undefined);
+    bench.task.polls.push([source(1)], [source(2), source(3), source(4), source(9, 'u')]);
+    const error = await failure(bench.runner.run());
+    assert.equal(error.message, 'Unrecoverable exception from producer send callback');
+    assert.equal((error.cause as Error).message, 'row 3: it is too large', 'the task says which row it is');
+    assert.match((error.cause as SluiceError).javaName, /RecordTooLargeException/);
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 2 });
+    assert.deepEqual(bench.offsets.stored.get('"table":"u"'), { n: 9 });
+    assert.deepEqual(bench.messages(50), [
+      'WorkerSourceTask{id=c-0} failed to send record to topic: row 3: it is too large',
+    ]);
+  });
+
+  it('leaves refused records out where errors are tolerated, and counts them as done', async () => {
+    const bench = new SourceBench({ tolerance: 'all' });
+    bench.producer.failing = (value) => (value === '2' || value === '3' ? tooLarge() : undefined);
+    bench.task.polls.push([source(1), source(2), source(3), source(4)], [source(5)]);
+    const running = bench.runner.run();
+    await until(() => bench.runtime.counts.delivered === 3, 'the others are delivered');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 5 });
+    assert.equal(bench.runtime.errors.counts.skipped, 2);
+    const told = bench.task.told.filter((each) => each.startsWith('record'));
+    assert.deepEqual(told, ['record 1', 'record 2', 'record 3', 'record 4', 'record 5']);
+    const executed = bench.messages(50).filter((line) => line.includes("Executing stage 'KAFKA_PRODUCE'"));
+    assert.equal(executed.length, 2);
+  });
+
+  it('counts records that cannot be converted as done where errors are tolerated', async () => {
+    const bench = new SourceBench({ tolerance: 'all' });
+    bench.task.polls.push([source(1), source(2, 't', 'poison')]);
+    const running = bench.runner.run();
+    await until(() => bench.offsets.stored.size === 1, 'the offset is stored');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 2 });
+    assert.deepEqual(
+      bench.producer.asked.filter((each) => each.startsWith('topic')),
+      ['topic 1'],
+    );
+  });
+
+  it('tries offsets again that could not be stored, and survives a task that throws in commit or commitRecord', async () => {
+    const bench = new SourceBench();
+    bench.offsets.failure = new Error('the offsets topic is away');
+    bench.task.commitFailure = new Error('commit');
+    bench.task.polls.push([source(1), source(2, 't', 'throws')]);
+    const running = bench.runner.run();
+    await until(
+      () => bench.messages(50).filter((each) => each.startsWith('Offsets were not stored')).length > 1,
+      'twice',
+    );
+    bench.offsets.failure = undefined;
+    await until(() => bench.offsets.stored.size === 1, 'the offset is stored');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 2 });
+    assert.ok(bench.messages(50).includes('Exception thrown while calling task.commitRecord()'));
+    assert.ok(bench.messages(50).includes('Exception thrown while calling task.commit()'));
+  });
+
+  it('says that offsets took too long, and goes on', async () => {
+    const bench = new SourceBench();
+    const write = bench.offsets.write.bind(bench.offsets);
+    bench.offsets.write = () => new Promise(() => undefined);
+    bench.task.polls.push([source(1)]);
+    const running = bench.runner.run();
+    const text =
+      'Timed out waiting to flush offsets to storage; will try again on next flush interval with latest offsets';
+    await until(() => bench.messages(50).includes(text), 'it is said');
+    bench.offsets.write = write;
+    await until(() => bench.offsets.stored.size === 1, 'the offset is stored');
+    bench.runner.stop();
+    await running;
+  });
+
+  it('polls again after a RetriableError, and fails of any other', async () => {
+    const bench = new SourceBench();
+    bench.task.polls.push(new RetriableError('later'), [source(1)], new Error('broken'));
+    const error = await bench.runner.run().catch(toError);
+    assert.equal(error?.message, 'broken');
+    assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 1 });
+    assert.deepEqual(bench.messages(40), ['The task could not be polled and is polled again']);
+  });
+
+  it('delivers while it is paused what was polled before, and polls no more until it is resumed', async () => {
+    const bench = new SourceBench();
+    const running = bench.runner.run();
+    bench.task.polls.push([source(1)]);
+    await until(() => bench.runtime.counts.delivered === 1, 'it runs');
+    bench.runner.pause();
+    await until(() => bench.states.includes('PAUSED'), 'it is paused');
+    bench.task.polls.push([source(2)]);
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    assert.equal(bench.runtime.counts.records, 1);
+    bench.runner.resume();
+    await until(() => bench.runtime.counts.delivered === 2, 'it goes on');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.states, ['RUNNING', 'PAUSED', 'RUNNING']);
+  });
+
+  it('fails although it is paused, or has nothing to poll', async () => {
+    const bench = new SourceBench();
+    let open: () => void = () => undefined;
+    bench.producer.gate = new Promise((resolve) => (open = resolve));
+    bench.producer.failing = tooLarge;
+    bench.task.polls.push([source(1)]);
+    const running = failure(bench.runner.run());
+    await until(() => bench.producer.asked.includes('topic 1'), 'it is sent');
+    bench.runner.pause();
+    await until(() => bench.states.includes('PAUSED'), 'it is paused');
+    open();
+    assert.match((await running).message, /Unrecoverable exception/);
+  });
+
+  it('sends what waited together, in order, one batch at a time', async () => {
+    const bench = new SourceBench();
+    let open: () => void = () => undefined;
+    bench.producer.gate = new Promise((resolve) => (open = resolve));
+    bench.task.polls.push([source(1)], [source(2)], [source(3), source(4)]);
+    const running = bench.runner.run();
+    await until(() => bench.runtime.counts.records === 4, 'all are polled');
+    assert.deepEqual(bench.producer.asked, ['connect', 'topic 1']);
+    open();
+    await until(() => bench.runtime.counts.delivered === 4, 'all are delivered');
+    assert.deepEqual(bench.producer.asked, ['connect', 'topic 1', 'topic 2,3,4']);
+    bench.runner.stop();
+    await running;
+  });
+});

@@ -1,0 +1,258 @@
+import { pino } from 'pino';
+import { AcknowledgedDelivery } from '../../../src/connect/acknowledged-delivery.ts';
+import type { SourceTask } from '../../../src/connect/api.ts';
+import { ErrorPolicy } from '../../../src/connect/error-policy.ts';
+import type { OffsetStorage, StoredOffset } from '../../../src/connect/offset-storage.ts';
+import { coordinatesKey } from '../../../src/connect/offset-tracker.ts';
+import { SourceTaskRunner } from '../../../src/connect/source-task-runner.ts';
+import { newCounts, type TaskRuntime } from '../../../src/connect/task-runner.ts';
+import { TopicCreator } from '../../../src/connect/topic-creator.ts';
+import { TransactionDelivery, type TransactionBoundary } from '../../../src/connect/transaction-delivery.ts';
+import { TransformationChain } from '../../../src/connect/transformation-chain.ts';
+import type { SourceCoordinates, SourceRecord } from '../../../src/data/record.ts';
+import { DataError } from '../../../src/errors.ts';
+import type { ProducedRecord, SendFailure, TransactionalProducer } from '../../../src/kafka/api.ts';
+
+/** Record number `n` of a source partition; `poison` cannot be converted. */
+export function source(n: number, table = 't', value = String(n)): SourceRecord {
+  return {
+    sourcePartition: { table },
+    sourceOffset: { n },
+    topic: 'topic',
+    partition: null,
+    keySchema: null,
+    key: null,
+    valueSchema: null,
+    value,
+    timestamp: null,
+    headers: [],
+  };
+}
+
+export function valueOf({ value }: SourceRecord): string {
+  return typeof value === 'string' ? value : '';
+}
+
+/** What is asked of it, in order, in words; records by their values. */
+export class FakeProducer implements TransactionalProducer {
+  readonly asked: string[] = [];
+  /** Gives the failure of a record. */
+  failing: (value: string, topic: string) => Error | undefined = () => undefined;
+  /** Sends wait for it. */
+  gate: Promise<void> = Promise.resolve();
+  commitFailure: Error | undefined;
+  isClosed = false;
+
+  async connect(): Promise<void> {
+    this.asked.push('connect');
+    await Promise.resolve();
+  }
+
+  async init(): Promise<void> {
+    this.asked.push('init');
+    await Promise.resolve();
+  }
+
+  begin(): void {
+    this.asked.push('begin');
+  }
+
+  async commit(): Promise<void> {
+    await this.gate;
+    if (this.commitFailure !== undefined) throw this.commitFailure;
+    this.asked.push('commit');
+  }
+
+  async abort(): Promise<void> {
+    this.asked.push('abort');
+    await Promise.resolve();
+  }
+
+  async send(records: readonly ProducedRecord[]): Promise<void> {
+    const [failure] = await this.trySend(records);
+    if (failure !== undefined) throw failure.error;
+  }
+
+  async trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
+    this.asked.push(`${records[0]?.topic ?? ''} ${records.map(textOf).join(',')}`);
+    await this.gate;
+    return records.flatMap((record) => {
+      const error = this.failing(textOf(record), record.topic);
+      return error === undefined ? [] : [{ records: [record], error }];
+    });
+  }
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await Promise.resolve();
+  }
+}
+
+function textOf({ value }: ProducedRecord): string {
+  return Buffer.from(value ?? '').toString();
+}
+
+/** Offsets by `{"table":"t"}` and the like. */
+export class FakeOffsets implements OffsetStorage {
+  readonly name = 'offsets';
+  readonly stored = new Map<string, SourceCoordinates | null>();
+  failure: Error | undefined;
+
+  async read(_connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null> {
+    return Promise.resolve(this.stored.get(coordinatesKey(partition)) ?? null);
+  }
+
+  async write(_connector: string, offsets: readonly StoredOffset[]): Promise<void> {
+    await Promise.resolve();
+    if (this.failure !== undefined) throw this.failure;
+    for (const { partition, offset } of offsets) this.stored.set(coordinatesKey(partition), offset);
+  }
+
+  async list(): Promise<readonly StoredOffset[]> {
+    return Promise.resolve([]);
+  }
+
+  encode(_connector: string, offsets: readonly StoredOffset[]): { key: Uint8Array; value: Uint8Array | null }[] {
+    return offsets.map(({ partition, offset }) => {
+      return { key: Buffer.from(coordinatesKey(partition)), value: Buffer.from(JSON.stringify(offset)) };
+    });
+  }
+}
+
+/** A task that gives the polls it is told to, then waits for its end. */
+export class FakeTask implements SourceTask {
+  readonly told: string[] = [];
+  readonly polls: (readonly SourceRecord[] | Error)[] = [];
+  transactions: { commit(record?: SourceRecord): void; abort(record?: SourceRecord): void } | undefined;
+  onPoll: (records: readonly SourceRecord[]) => void = () => undefined;
+  commitFailure: Error | undefined;
+  #signal: AbortSignal | undefined;
+
+  async start(context: Parameters<SourceTask['start']>[0]): Promise<void> {
+    this.told.push('start');
+    this.#signal = context.signal;
+    this.transactions = context.transactions;
+    await Promise.resolve();
+  }
+
+  async poll(): Promise<readonly SourceRecord[]> {
+    const next = this.polls.shift();
+    if (next instanceof Error) throw next;
+    if (next === undefined) await new Promise((resolve) => setTimeout(resolve, 2));
+    this.#signal?.throwIfAborted();
+    if (next !== undefined) this.onPoll(next);
+    return next ?? [];
+  }
+
+  async commit(): Promise<void> {
+    this.told.push('commit');
+    await Promise.resolve();
+    if (this.commitFailure !== undefined) throw this.commitFailure;
+  }
+
+  commitRecord(record: SourceRecord): void {
+    this.told.push(`record ${valueOf(record)}`);
+    if (record.value === 'throws') throw new Error('commitRecord');
+  }
+
+  describe(record: SourceRecord): string {
+    return `row ${valueOf(record)}`;
+  }
+
+  async stop(): Promise<void> {
+    this.told.push('stop');
+    await Promise.resolve();
+  }
+}
+
+export interface LogLine {
+  readonly level: number;
+  readonly msg: string;
+  readonly err?: { readonly message: string };
+}
+
+/** A source task with fakes around it. */
+export class SourceBench {
+  readonly producer = new FakeProducer();
+  readonly offsets = new FakeOffsets();
+  readonly task = new FakeTask();
+  readonly log: LogLine[] = [];
+  readonly states: string[] = [];
+  readonly runtime: TaskRuntime;
+  readonly runner: SourceTaskRunner;
+
+  constructor({
+    tolerance = 'none',
+    boundary,
+    flushIntervalMs = 10,
+    fenceZombies = () => Promise.resolve(),
+  }: {
+    tolerance?: 'none' | 'all';
+    /** With it, delivery is in transactions. */
+    boundary?: TransactionBoundary;
+    flushIntervalMs?: number;
+    fenceZombies?: () => Promise<void>;
+  } = {}) {
+    const logger = pino({ level: 'debug' }, { write: (line) => void this.log.push(JSON.parse(line) as LogLine) });
+    const abort = new AbortController();
+    const options = { retryTimeoutMs: 0, retryDelayMaxMs: 0, tolerance, logEnable: true, logIncludeMessages: false };
+    const convert = (text: unknown) => {
+      if (text === 'poison') throw new DataError('poison');
+      return typeof text === 'string' ? Buffer.from(text) : null;
+    };
+    const converter = {
+      fromConnectData: (_topic: string, _schema: unknown, value: unknown) => convert(value),
+      toConnectData: () => ({ schema: null, value: null }),
+    };
+    const header = {
+      fromConnectHeader: () => null,
+      toConnectHeader: () => ({ schema: null, value: null }),
+    };
+    this.runtime = {
+      assignment: {
+        id: { connector: 'c', task: 0 },
+        type: 'source',
+        connectorConfig: {},
+        taskConfig: {},
+        targetState: 'STARTED',
+      },
+      converters: { key: converter, keyClass: 'K', value: converter, valueClass: 'V', header, headerClass: 'H' },
+      chain: new TransformationChain([]),
+      errors: new ErrorPolicy('c-0', options, [], logger, abort.signal),
+      logger,
+      pluginLogger: logger,
+      abort,
+      onEvent: ({ state }) => {
+        if (state !== 'TOPIC') this.states.push(state);
+      },
+      mayWork: () => true,
+      offsetFlushIntervalMs: flushIntervalMs,
+      offsetFlushTimeoutMs: 100,
+      counts: newCounts(),
+    };
+    const { producer, offsets, task, runtime } = this;
+    const topics = new TopicCreator(
+      {},
+      false,
+      () => {
+        throw new Error('no admin');
+      },
+      logger,
+    );
+    this.runner = new SourceTaskRunner(runtime, {
+      task,
+      storage: offsets,
+      topics,
+      delivery: (onFailure) =>
+        boundary === undefined
+          ? new AcknowledgedDelivery(runtime, task, { producer, storage: offsets }, onFailure)
+          : new TransactionDelivery(runtime, task, { producer, offsets, boundary, fenceZombies }, onFailure),
+      transactions: boundary?.kind === 'connector' ? boundary.requests : undefined,
+    });
+  }
+
+  /** Messages of a level or above. */
+  messages(level: number): string[] {
+    return this.log.filter((line) => line.level >= level).map(({ msg }) => msg);
+  }
+}

@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { TransactionRequests } from '../../../src/connect/transaction-requests.ts';
+import { SluiceError, toError } from '../../../src/errors.ts';
+import { ErrorCode } from '../../../src/kafka/error-codes.ts';
+import { KafkaError } from '../../../src/kafka/errors.ts';
+import { until } from '../../support/until.ts';
+import { source, SourceBench, valueOf } from './source-fakes.ts';
+
+const POLL = { kind: 'poll' } as const;
+
+describe('delivery of source records exactly once', () => {
+  it('takes over the transactional id before the task starts, and after older tasks are fenced', async () => {
+    const order: string[] = [];
+    const fenceZombies = async () => {
+      order.push('fence', ...bench.producer.asked);
+      await Promise.resolve();
+    };
+    const bench: SourceBench = new SourceBench({ boundary: POLL, fenceZombies });
+    const running = bench.runner.run();
+    await until(() => bench.task.told.includes('start'), 'it started');
+    assert.deepEqual(order, ['fence']);
+    assert.deepEqual(bench.producer.asked, ['connect', 'init']);
+    bench.runner.stop();
+    await running;
+  });
+
+  it('does not take it over when it has been told to stop meanwhile', async () => {
+    let fenced: () => void = () => undefined;
+    const bench = new SourceBench({ boundary: POLL, fenceZombies: () => new Promise((resolve) => (fenced = resolve)) });
+    const running = bench.runner.run();
+    bench.runner.stop();
+    fenced();
+    await running;
+    assert.ok(!bench.producer.asked.includes('init'));
+    assert.ok(!bench.task.told.includes('start'));
+  });
+
+  it('fails when older tasks cannot be fenced', async () => {
+    const bench = new SourceBench({ boundary: POLL, fenceZombies: () => Promise.reject(new Error('no leader')) });
+    await assert.rejects(bench.runner.run(), /no leader/);
+    assert.deepEqual(bench.task.told, ['stop']);
+  });
+
+  it('writes the records of a poll and their offsets in one transaction', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    bench.task.polls.push([source(1), source(2), source(9, 'u')]);
+    const running = bench.runner.run();
+    await until(() => bench.task.told.includes('commit'), 'it is committed');
+    assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'topic 1,2,9', 'offsets {"n":2},{"n":9}', 'commit']);
+    assert.deepEqual(bench.task.told, ['start', 'record 1', 'record 2', 'record 9', 'commit']);
+    assert.equal(bench.runtime.counts.delivered, 3);
+    bench.runner.stop();
+    await running;
+  });
+
+  it('joins polls that waited for a transaction, whole, in the next', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    let open: () => void = () => undefined;
+    bench.producer.gate = new Promise((resolve) => (open = resolve));
+    bench.task.polls.push([source(1)], [source(2), source(3)], [source(4)]);
+    const running = bench.runner.run();
+    await until(() => bench.runtime.counts.records === 4, 'all are polled');
+    open();
+    await until(() => bench.runtime.counts.delivered === 4, 'all are delivered');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.producer.asked.slice(2), [
+      'begin',
+      'topic 1',
+      'offsets {"n":1}',
+      'commit',
+      'begin',
+      'topic 2,3,4',
+      'offsets {"n":4}',
+      'commit',
+    ]);
+  });
+
+  it('stores offsets of records that were left out', async () => {
+    const bench = new SourceBench({ boundary: POLL, tolerance: 'all' });
+    bench.task.polls.push([source(1, 't', 'poison')]);
+    const running = bench.runner.run();
+    await until(() => bench.task.told.includes('commit'), 'it is committed');
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'offsets {"n":1}', 'commit']);
+  });
+
+  it('fails with Java’s text when a record is refused, and aborts; tolerance does not help', async () => {
+    const bench = new SourceBench({ boundary: POLL, tolerance: 'all' });
+    bench.producer.failing = (value) =>
+      value === '2' ? new KafkaError(ErrorCode.messageTooLarge, 'it is too large') : undefined;
+    bench.producer.commitFailure = new Error('a record failed');
+    bench.task.polls.push([source(1), source(2)]);
+    const error = await bench.runner.run().catch(toError);
+    assert.equal(error?.message, 'Failed to flush offsets and/or records for task c-0');
+    assert.equal((error?.cause as Error).message, 'row 2: it is too large');
+    assert.equal(bench.producer.asked.at(-1), 'abort');
+    assert.ok(!bench.task.told.includes('commit'));
+  });
+
+  it('says what to do about a transaction that ran out of its time', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    bench.producer.commitFailure = KafkaError.ofCode(ErrorCode.invalidProducerEpoch, 'Topic topic');
+    bench.task.polls.push([source(1)]);
+    await assert.rejects(
+      bench.runner.run(),
+      /^ConnectError: The task c-0 was unable to finish writing records to Kafka before its producer transaction expired\. It may be necessary/,
+    );
+  });
+
+  it('commits by time, what is open when it is paused or stopped, and nothing where nothing is', async () => {
+    const bench = new SourceBench({ boundary: { kind: 'interval', intervalMs: 300 } });
+    bench.task.polls.push([source(1)]);
+    const running = bench.runner.run();
+    await until(() => bench.producer.asked.includes('topic 1'), 'it is sent');
+    assert.ok(!bench.producer.asked.includes('commit'));
+    await until(() => bench.producer.asked.includes('commit'), 'it is committed');
+    bench.task.polls.push([source(2)], [source(3)]);
+    await until(() => bench.runtime.counts.records === 3, 'they are polled');
+    bench.runner.pause();
+    await until(() => bench.runtime.counts.delivered === 3, 'the pause commits');
+    bench.runner.resume();
+    bench.task.polls.push([source(4)]);
+    await until(() => bench.runtime.counts.records === 4, 'it is polled');
+    bench.runner.stop();
+    await running;
+    assert.equal(bench.runtime.counts.delivered, 4);
+    assert.equal(bench.producer.asked.at(-1), 'commit');
+    assert.equal(
+      bench.producer.asked.filter((each) => each === 'begin').length,
+      bench.producer.asked.filter((each) => each === 'commit').length,
+    );
+  });
+
+  it('delivers what was polled before the task failed', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    bench.task.polls.push([source(1)], new Error('broken'));
+    await assert.rejects(bench.runner.run(), /broken/);
+    assert.equal(bench.runtime.counts.delivered, 1);
+  });
+
+  it('aborts a transaction that is open when the task has failed', async () => {
+    const bench = new SourceBench({ boundary: { kind: 'interval', intervalMs: 60_000 } });
+    bench.task.polls.push([source(1)], new Error('broken'));
+    await assert.rejects(bench.runner.run(), /broken/);
+    assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'topic 1', 'abort']);
+    assert.equal(bench.runtime.counts.delivered, 0);
+  });
+
+  it('lets the task end transactions: after records, after polls, and by abort, which stores offsets alone', async () => {
+    const bench = new SourceBench({ boundary: { kind: 'connector', requests: new TransactionRequests() } });
+    const polls = [[source(1), source(2), source(3)], [source(4)], [source(5), source(6)], [source(7)]];
+    bench.task.onPoll = (records) => {
+      const { transactions } = bench.task;
+      const [first] = records;
+      if (first === polls[0]?.[0]) transactions?.commit(records[1]);
+      if (first === polls[1]?.[0]) transactions?.commit();
+      if (first === polls[2]?.[0]) transactions?.abort(records[0]);
+    };
+    const running = bench.runner.run();
+    for (const [index, poll] of polls.entries()) {
+      bench.task.polls.push(poll);
+      const last = poll.map(valueOf).at(-1) ?? '';
+      await until(() => bench.producer.asked.some((each) => each.endsWith(last)), `poll ${String(index)} is sent`);
+    }
+    bench.runner.stop();
+    await running;
+    assert.deepEqual(bench.producer.asked.slice(2), [
+      'begin',
+      'topic 1,2',
+      'offsets {"n":2}',
+      'commit',
+      'begin',
+      'topic 3',
+      'topic 4',
+      'offsets {"n":4}',
+      'commit',
+      'begin',
+      'topic 5',
+      'abort',
+      'begin',
+      'offsets {"n":5}',
+      'commit',
+      'begin',
+      'topic 6',
+      'topic 7',
+      'abort',
+    ]);
+  });
+
+  it('refuses records for its own offsets topic', async () => {
+    const bench = new SourceBench({ boundary: POLL });
+    bench.task.polls.push([{ ...source(1), topic: 'offsets' }]);
+    const error = await bench.runner.run().catch(toError);
+    assert.ok(error instanceof SluiceError);
+    assert.equal(
+      error.message,
+      'Source tasks may not produce to their own offsets topics when exactly-once support is enabled',
+    );
+  });
+});
