@@ -64,6 +64,7 @@ describe('client properties', () => {
       checkCrcs: true,
       excludeInternalTopics: true,
       topicDiscoveryMs: 30_000,
+      replacesNamesake: false,
     });
     const { connection: _same, ...producer } = producerConfig(SERVER, silentLogger);
     assert.deepEqual(producer, {
