@@ -17,7 +17,7 @@ import { ElsewhereError } from './elsewhere.ts';
 import type { Work } from './group/group-bytes.ts';
 import { LeaderDuties } from './leader-duties.ts';
 import type { LeaderRequests } from './leader-requests.ts';
-import type { Placement, WorkListener } from './placement.ts';
+import type { ClusterView, Placement, WorkListener } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import { SerialQueue } from './serial-queue.ts';
 import type { SessionKeySettings } from './session-keys.ts';
@@ -125,6 +125,12 @@ export class Herder implements ConfigListener, WorkListener {
     await placement.stop();
     await Promise.all([configs.stop(), statuses.stop(), offsets.stop()]);
     this.#parts.logger.info('Herder stopped');
+  }
+
+  /** This worker's place in its group; `undefined` for a standalone one. */
+  cluster(): (ClusterView & { readonly workerId: string }) | undefined {
+    const view = this.#parts.placement.view();
+    return view && { ...view, workerId: this.#parts.workerId() };
   }
 
   /** The tasks that run on this worker. */

@@ -9,6 +9,34 @@ export interface WorkListener {
   revoked(work: Work): Promise<void>;
 }
 
+/** One rebalance, from its reason to the start of what is new. */
+export interface RebalanceView {
+  readonly reason: string;
+  readonly completedAtMs: number;
+  readonly durationMs: number;
+  /** Names of connectors, and of tasks as `connector-task`. */
+  readonly assigned: readonly string[];
+  readonly revoked: readonly string[];
+  readonly delayMs: number;
+}
+
+/** A worker's place in its group, for operators. */
+export interface ClusterView {
+  readonly groupId: string;
+  /** `sessioned`, `compatible` or `default`; `undefined` before the first assignment. */
+  readonly protocol: string | undefined;
+  readonly generation: number;
+  readonly leaderUrl: string | undefined;
+  readonly isLeader: boolean;
+  readonly rebalancing: boolean;
+  readonly connectors: readonly string[];
+  readonly tasks: readonly TaskId[];
+  readonly completedRebalances: number;
+  readonly rebalanceAverageMs: number;
+  readonly rebalanceMaxMs: number;
+  readonly lastRebalance: RebalanceView | undefined;
+}
+
 /**
  * Where things run: which of the cluster's connectors and tasks are this worker's. Told apart from what should run (the
  * config store) and from whether it runs (execution and status), so that several workers can share the work.
@@ -37,6 +65,8 @@ export interface Placement {
   workChanged(connector: string): void;
   /** Resolves when no division of work is going on; rejects when this worker stops meanwhile. */
   settled(): Promise<void>;
+  /** `undefined` for a worker without a cluster. */
+  view(): ClusterView | undefined;
 }
 
 /** A worker without a cluster (standalone): everything is its own. */
@@ -72,5 +102,9 @@ export class SoleWorker implements Placement {
 
   async settled(): Promise<void> {
     await Promise.resolve();
+  }
+
+  view(): undefined {
+    return undefined;
   }
 }

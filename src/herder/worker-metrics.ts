@@ -1,11 +1,14 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { TaskReport } from '../connect/task-host.ts';
+import type { ClusterView } from './placement.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';
 
 /** What metrics are made of, asked anew for each page. */
 export interface MetricsSource {
   readonly directory: ConnectorDirectory;
   taskReports(): readonly TaskReport[];
+  /** `undefined`: a standalone worker. */
+  cluster(): ClusterView | undefined;
 }
 
 type Labels = Readonly<Record<string, string | number>>;
@@ -26,6 +29,8 @@ export async function metricsText(source: MetricsSource): Promise<string> {
   addConnectors(page, source.directory);
   page.gauge('kafka_connect_worker_task_count', 'Tasks that run on this worker', {}, reports.length);
   for (const report of reports) addTask(page, report);
+  const cluster = source.cluster();
+  if (cluster !== undefined) addCluster(page, cluster);
   return (await page.text()) + (await processMetrics.metrics());
 }
 
@@ -112,6 +117,25 @@ function addTask(page: MetricsPage, { id, type, counts, errors, details }: TaskR
     labels,
     errors.lastErrorAtMs,
   );
+}
+
+function addCluster(page: MetricsPage, view: ClusterView): void {
+  const { protocol = '', leaderUrl = '', lastRebalance } = view;
+  const rebalance = 'kafka_connect_worker_rebalance';
+  page.gauge(`${rebalance}_connect_protocol`, 'Protocol of the group', { connect_protocol: protocol }, 1);
+  page.gauge(`${rebalance}_leader_name`, 'Leader of the group', { leader_name: leaderUrl }, 1);
+  page.gauge(`${rebalance}_epoch`, 'Generation of the group', {}, view.generation);
+  page.counter(`${rebalance}_completed_rebalances_total`, 'Rebalances', {}, view.completedRebalances);
+  page.gauge(`${rebalance}_rebalancing`, '1 while a rebalance is going on', {}, view.rebalancing ? 1 : 0);
+  page.gauge(`${rebalance}_rebalance_avg_time_ms`, 'Time of a rebalance, in the mean', {}, view.rebalanceAverageMs);
+  page.gauge(`${rebalance}_rebalance_max_time_ms`, 'Time of the longest rebalance', {}, view.rebalanceMaxMs);
+  if (lastRebalance !== undefined) {
+    const sinceMs = Date.now() - lastRebalance.completedAtMs;
+    page.gauge(`${rebalance}_time_since_last_rebalance_ms`, 'Time since the last rebalance', {}, sinceMs);
+  }
+  const coordinator = 'kafka_connect_coordinator';
+  page.gauge(`${coordinator}_assigned_connectors`, 'Connectors of this worker', {}, view.connectors.length);
+  page.gauge(`${coordinator}_assigned_tasks`, 'Tasks of this worker', {}, view.tasks.length);
 }
 
 function snakeCase(name: string): string {

@@ -128,7 +128,7 @@ export class GroupMember {
   /** Asks for a new round, as the coordinator does when members come or go. */
   requestRejoin(reason: string): void {
     if (this.#state !== 'stable') return;
-    this.#logger.info({ group: this.#options.groupId, reason }, 'rejoining the group');
+    this.#tell({ reason }, 'rejoining the group');
     this.#moveTo('rebalancing');
   }
 
@@ -205,7 +205,7 @@ export class GroupMember {
     const assignment = await this.#syncGroup(joined, assignments);
     if (assignment === undefined) return undefined;
     const { generationId, memberId, leaderId } = joined;
-    this.#logger.info({ group: this.#options.groupId, generationId, memberId, isLeader }, 'joined the group');
+    this.#tell({ generationId, memberId, isLeader }, 'joined the group');
     return { generationId, memberId, leaderId, isLeader, protocol, assignment };
   }
 
@@ -353,6 +353,12 @@ export class GroupMember {
     this.#failure = toError(error);
     this.#generation = undefined;
     this.#moveTo('failed');
+  }
+
+  /** Members of other groups than the consumers' say more of a rebalance themselves. */
+  #tell(fields: object, message: string): void {
+    const level = this.#protocol.type === 'consumer' ? 'info' : 'debug';
+    this.#logger[level]({ group: this.#options.groupId, ...fields }, message);
   }
 
   /** Whoever changed the generation lets its loop see that; an answer under way is not listened to any more. */

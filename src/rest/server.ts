@@ -7,6 +7,7 @@ import Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
 import { toError } from '../errors.ts';
 import type { Herder } from '../herder/herder.ts';
+import { clusterResource } from './cluster-resource.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
@@ -29,6 +30,7 @@ const RESOURCES = [
   connectorPluginsResource,
   internalResource,
   metricsResource,
+  clusterResource,
 ];
 const ADMIN_RESOURCES = [loggersResource];
 

@@ -1,4 +1,4 @@
-import { ConnectRest } from './rest.ts';
+import type { ConnectRest } from './rest.ts';
 import { until, type UntilOptions } from './until.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -59,6 +59,15 @@ export class WorkerCluster {
       `${connector} with ${String(tasks)} tasks on workers ${on.join(', ')}`,
       options,
     );
+  }
+
+  /** Resolves when all workers hold the same generation and nothing is being dealt out. */
+  async settled(): Promise<void> {
+    await until(async () => {
+      const asked = this.workers.map(({ rest }) => rest.get<{ generation: number; rebalancing: boolean }>('/cluster'));
+      const views = (await Promise.all(asked)).map(({ body }) => body);
+      return views.every(({ generation, rebalancing }) => !rebalancing && generation === views[0]?.generation);
+    }, 'no rebalance goes on');
   }
 
   async discard(): Promise<void> {

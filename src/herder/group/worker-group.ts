@@ -1,33 +1,16 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
-import {
-  idle,
-  KafkaGroup,
-  Signal,
-  within,
-  type Generation,
-  type GroupMember,
-  type GroupOptions,
-} from '../../kafka/group-membership.ts';
+import { idle, KafkaGroup, Signal, within, type Generation, type GroupMember } from '../../kafka/group-membership.ts';
 import type { ClientProperties } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { Placement, WorkListener } from '../placement.ts';
-import { decodeAssignment, decodeMetadata, NO_WORK, type MemberAssignment } from './group-bytes.ts';
-import { RoundReport } from './round-report.ts';
+import type { ClusterView, Placement, WorkListener } from '../placement.ts';
+import { decodeAssignment, NO_WORK, type MemberAssignment } from './group-bytes.ts';
+import { removePredecessor } from './predecessor.ts';
+import { RebalanceHistory } from './rebalance-history.ts';
 import { SessionWatch } from './session-watch.ts';
 import { taskKey, WorkSet } from './work-set.ts';
+import type { WorkerGroupSettings } from './worker-group-settings.ts';
 import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
-
-export interface WorkerGroupSettings extends GroupOptions {
-  /** `connect.protocol` */
-  readonly protocol: string;
-  /** `scheduled.rebalance.max.delay.ms` */
-  readonly maxDelayMs: number;
-  /** `worker.sync.timeout.ms` */
-  readonly syncTimeoutMs: number;
-  /** `worker.unsync.backoff.ms` */
-  readonly unsyncBackoffMs: number;
-}
 
 export interface WorkerGroupParts {
   readonly settings: WorkerGroupSettings;
@@ -48,6 +31,7 @@ interface Rejoin {
 }
 
 const NOT_STARTED = 'The worker group has not been started';
+const DEALT_ANEW = 'all work is dealt out anew (eager protocol)';
 const LEAVE_MS = 2000;
 const AFTER_FAILURE_MS = 5000;
 
@@ -86,11 +70,12 @@ export class WorkerGroup implements Placement {
   #settled = false;
   readonly #waiters = new Set<{ resolve: () => void; reject: (error: Error) => void }>();
   readonly #known = new Map<string, number>();
-  #report = new RoundReport('this worker started');
+  readonly #history: RebalanceHistory;
 
   constructor(parts: WorkerGroupParts) {
-    const { settings } = parts;
+    const { settings, logger } = parts;
     this.#parts = parts;
+    this.#history = new RebalanceHistory(logger);
     const member = () => this.#member ?? { lastContactAt: 0, unanswered: false, state: 'joining' };
     this.#watch = new SessionWatch(settings.sessionTimeoutMs, member, (reason) => {
       this.#drop(reason);
@@ -136,14 +121,15 @@ export class WorkerGroup implements Placement {
       url,
       offer: settings.protocol,
       allocation: () => this.#assignment ?? null,
-      lastCompletedGeneration: () => this.#generationId,
+      // Who was given up does not know what the others have got meanwhile: as a leader it begins anew.
+      lastCompletedGeneration: () => (this.#assignment === undefined ? -1 : this.#generationId),
       logger,
     });
     for (const name of configured.work().connectors) this.#known.set(name, configured.taskCount(name) ?? 0);
     const { host } = new URL(url);
     const client = { ...this.#parts.client, 'client.id': this.#parts.clientId || `connect-${host}` };
     this.#group = new KafkaGroup(client, settings, logger);
-    await this.#removePredecessor(this.#group, url);
+    await removePredecessor(this.#group, url, logger);
     if (this.#stopped) throw new RequestError(500, 'Worker is shutting down');
     this.#member = this.#newMember();
     this.#watch.start();
@@ -183,6 +169,24 @@ export class WorkerGroup implements Placement {
     });
   }
 
+  view(): ClusterView {
+    const { connectors, tasks } = this.#owned.toWork();
+    return {
+      groupId: this.#parts.settings.groupId,
+      protocol: this.#held?.protocol,
+      generation: this.#generationId,
+      leaderUrl: this.leaderUrl,
+      isLeader: this.isLeader,
+      rebalancing: !this.#settled,
+      connectors,
+      tasks,
+      completedRebalances: this.#history.completed,
+      rebalanceAverageMs: this.#history.averageMs,
+      rebalanceMaxMs: this.#history.maxMs,
+      lastRebalance: this.#history.last,
+    };
+  }
+
   #newMember(): GroupMember {
     if (this.#group === undefined || this.#protocol === undefined) throw new Error(NOT_STARTED);
     return this.#group.member(this.#protocol, (state) => {
@@ -212,7 +216,7 @@ export class WorkerGroup implements Placement {
     }
   }
 
-  /** The loops above go on while others change this. */
+  /** The loops go on while others change this. */
   #isStopped(): boolean {
     return this.#stopped;
   }
@@ -221,7 +225,7 @@ export class WorkerGroup implements Placement {
     while (!this.#stopped) {
       const { state } = this.#requireMember();
       if (state !== 'stable') {
-        this.#report = new RoundReport(
+        this.#history.begin(
           this.#rejoin?.reason ?? (state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost'),
         );
         return;
@@ -231,7 +235,7 @@ export class WorkerGroup implements Placement {
         this.#rejoin ??= { reason: 'the delay for work of lost workers is over' };
       }
       if (this.#rejoin !== undefined) {
-        this.#report = new RoundReport(this.#rejoin.reason);
+        this.#history.begin(this.#rejoin.reason);
         this.#requireMember().requestRejoin(this.#rejoin.reason);
         return;
       }
@@ -246,9 +250,7 @@ export class WorkerGroup implements Placement {
     const isLost = member.state === 'lost' || member.state === 'failed';
     // Nobody holds work back for a lost member when there is no delay: others have it.
     if (isLost && (this.#watch.isOverdue || settings.maxDelayMs === 0)) this.#drop('the group gave this worker up');
-    if (settings.protocol.toLowerCase() === 'eager' || this.#held?.protocol === 'default') {
-      this.#drop('all work is dealt out anew (eager protocol)', 'info');
-    }
+    if (settings.protocol.toLowerCase() === 'eager' || this.#held?.protocol === 'default') this.#dropForEager();
     await this.#dropping;
     const drops = this.#drops;
     this.#rejoin = undefined;
@@ -264,6 +266,7 @@ export class WorkerGroup implements Placement {
       await idle(this.#parts.settings.heartbeatIntervalMs);
       return;
     }
+    if (generation.protocol === 'default' && this.#held?.protocol !== 'default') this.#dropForEager();
     const revoked = WorkSet.of(assignment.revoked);
     await this.#giveUp(revoked.shared(this.#owned));
     this.#generationId = generation.generationId;
@@ -285,8 +288,9 @@ export class WorkerGroup implements Placement {
     this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
     if (this.#knows(assignment)) this.#rejoin = undefined;
     await this.#listener?.assigned(assignment.assigned);
-    this.#report.log(this.#parts.logger, generation, assignment, this.#owned);
+    this.#history.complete(generation, assignment, this.#owned);
     if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker gave up work that others are to get' });
+    if (this.isLeader && this.#protocol?.dealsAgain === true) this.#requestRejoin({ reason: DEALT_ANEW });
     if (this.#rejoin === undefined) this.#settle();
   }
 
@@ -304,10 +308,8 @@ export class WorkerGroup implements Placement {
     try {
       return decodeAssignment(assignment);
     } catch (error) {
-      this.#parts.logger.warn(
-        { generation: generationId, reason: toError(error).message },
-        'No assignment was received',
-      );
+      const fields = { generation: generationId, reason: toError(error).message };
+      this.#parts.logger.warn(fields, 'No assignment was received');
       return undefined;
     }
   }
@@ -370,24 +372,12 @@ export class WorkerGroup implements Placement {
     this.#requestRejoin({ reason });
   }
 
+  #dropForEager(): void {
+    if (!this.#owned.isEmpty) this.#drop(DEALT_ANEW, 'info');
+  }
+
   #requireMember(): GroupMember {
     if (this.#member === undefined) throw new Error(NOT_STARTED);
     return this.#member;
-  }
-
-  /**
-   * A worker that was killed and started again finds its former self in the group, which would keep everybody waiting until
-   * its session is over. Nobody else can be at this address.
-   */
-  async #removePredecessor(group: KafkaGroup, url: string): Promise<void> {
-    const { logger, settings } = this.#parts;
-    try {
-      const removed = await group.remove(({ metadata }) => metadata.length > 0 && decodeMetadata(metadata).url === url);
-      for (const memberId of removed) {
-        logger.info({ group: settings.groupId, memberId }, 'Removed what an earlier worker at this address left');
-      }
-    } catch (error) {
-      logger.debug({ reason: toError(error).message }, 'Whether an earlier worker is still in the group is not known');
-    }
   }
 }

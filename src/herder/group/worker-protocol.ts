@@ -62,6 +62,8 @@ export class WorkerProtocol implements GroupProtocol {
   /** Leader only: who has what, by the last division. */
   #ownerUrls: ReadonlyMap<string, string> = new Map();
   #memberCount = 0;
+  #lastProtocol: string | undefined;
+  #dealsAgain = false;
 
   constructor(parts: WorkerProtocolParts) {
     this.#parts = parts;
@@ -71,6 +73,11 @@ export class WorkerProtocol implements GroupProtocol {
   /** Members of the last division that this worker made. */
   get memberCount(): number {
     return this.#memberCount;
+  }
+
+  /** The last division gave nothing to anybody, so that all stop what they have: another round must follow. */
+  get dealsAgain(): boolean {
+    return this.#dealsAgain;
   }
 
   /** Of a connector, or one of its tasks; known to the leader alone. */
@@ -115,6 +122,11 @@ export class WorkerProtocol implements GroupProtocol {
 
   #divide(protocol: ConnectProtocolName, generation: number, members: readonly Member[]): Distribution {
     const configured = this.#parts.configured.work();
+    // Members that kept their work until now say nothing of it in the eager protocol.
+    const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
+    this.#dealsAgain = isTurning && this.#parts.offer.toLowerCase() !== 'eager';
+    this.#lastProtocol = protocol;
+    if (this.#dealsAgain) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
     if (protocol === 'default') {
       const memberIds = members.map(({ memberId }) => memberId);
       const complete = assignEagerly(configured, memberIds);

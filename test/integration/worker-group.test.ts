@@ -1,0 +1,272 @@
+import assert from 'node:assert/strict';
+import type { Work } from '../../src/herder/group/group-bytes.ts';
+import { encodeMetadata, NO_WORK } from '../../src/herder/group/group-bytes.ts';
+import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-settings.ts';
+import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
+import { WorkSet } from '../../src/herder/group/work-set.ts';
+import type { WorkListener } from '../../src/herder/placement.ts';
+import { KafkaGroup } from '../../src/kafka/group-membership.ts';
+import { broker, uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
+import { recordingLogger } from './kafka-fixture.ts';
+
+/** What all members of a group read from their config topic, and who runs what. */
+class Scene {
+  readonly running = new Map<string, string>();
+  readonly twice: string[] = [];
+  readonly tasks = new Map<string, number>();
+  offset = 1;
+
+  configure(connectors: Readonly<Record<string, number>>): void {
+    for (const [name, count] of Object.entries(connectors)) this.tasks.set(name, count);
+    this.offset += 1;
+  }
+
+  work(): Work {
+    const connectors = [...this.tasks.keys()];
+    const tasks = connectors.flatMap((connector) =>
+      Array.from({ length: this.tasks.get(connector) ?? 0 }, (_, task) => ({ connector, task })),
+    );
+    return { connectors, tasks };
+  }
+
+  get size(): number {
+    const { connectors, tasks } = this.work();
+    return connectors.length + tasks.length;
+  }
+}
+
+/** One worker without connectors: it only notes what it would run. */
+class Member implements WorkListener {
+  readonly name: string;
+  readonly group: WorkerGroup;
+  readonly log: readonly { readonly msg: string }[];
+  /** How far it has read; `undefined`: as far as there is. */
+  readTo: number | undefined;
+  readonly #scene: Scene;
+
+  constructor(scene: Scene, name: string, bootstrap: string, settings: WorkerGroupSettings) {
+    this.#scene = scene;
+    this.name = name;
+    const { logger, lines } = recordingLogger();
+    this.log = lines;
+    const offset = () => this.readTo ?? scene.offset;
+    this.group = new WorkerGroup({
+      settings,
+      client: { 'bootstrap.servers': bootstrap },
+      clientId: '',
+      url: () => `http://${name}:8083/`,
+      configured: {
+        get offset() {
+          return offset();
+        },
+        refresh: () => (this.readTo === undefined ? Promise.resolve() : new Promise(() => undefined)),
+        work: () => scene.work(),
+        taskCount: (connector) => scene.tasks.get(connector),
+      },
+      logger,
+    });
+  }
+
+  get count(): number {
+    return [...this.#scene.running.values()].filter((owner) => owner === this.name).length;
+  }
+
+  assigned(work: Work): Promise<void> {
+    for (const each of texts(work)) {
+      if (this.#scene.running.has(each)) this.#scene.twice.push(each);
+      this.#scene.running.set(each, this.name);
+    }
+    return Promise.resolve();
+  }
+
+  revoked(work: Work): Promise<void> {
+    for (const each of texts(work)) this.#scene.running.delete(each);
+    return Promise.resolve();
+  }
+}
+
+function texts(work: Work): string[] {
+  const { connectors, tasks } = WorkSet.of(work);
+  return [...connectors, ...tasks];
+}
+
+describe('the group of workers', () => {
+  const members: Member[] = [];
+  let scene: Scene;
+  let settings: WorkerGroupSettings;
+  let bootstrap: string;
+
+  beforeEach(async () => {
+    bootstrap = (await broker()).bootstrapServers;
+    scene = new Scene();
+    scene.configure({ a: 3, b: 2, c: 1 });
+    settings = {
+      groupId: uniqueName('workers'),
+      sessionTimeoutMs: 10_000,
+      rebalanceTimeoutMs: 10_000,
+      heartbeatIntervalMs: 100,
+      protocol: 'sessioned',
+      maxDelayMs: 0,
+      syncTimeoutMs: 300,
+      unsyncBackoffMs: 200,
+    };
+  });
+
+  afterEach(async () => {
+    await Promise.all(members.splice(0).map(({ group }) => group.stop()));
+  });
+
+  const member = (name: string, more: Partial<WorkerGroupSettings> = {}): Member => {
+    const created = new Member(scene, name, bootstrap, { ...settings, ...more });
+    members.push(created);
+    return created;
+  };
+  const enter = async (name: string, more: Partial<WorkerGroupSettings> = {}): Promise<Member> => {
+    const entered = member(name, more);
+    await entered.group.start(entered);
+    return entered;
+  };
+  const shares = () => members.map(({ count }) => count).sort();
+  const untilShared = (expected: readonly number[]) =>
+    until(() => scene.running.size === scene.size && shares().join() === expected.join(), `shares ${expected.join()}`, {
+      timeoutMs: 5000,
+      everyMs: 10,
+    });
+
+  it('divides what there is, takes surplus away before another one gets it, and runs nothing twice', async () => {
+    const first = await enter('one');
+    assert.deepEqual([first.count, first.group.isLeader, first.group.leaderUrl], [9, true, 'http://one:8083/']);
+    const second = await enter('two');
+    await untilShared([4, 5]);
+    await enter('three');
+    await untilShared([3, 3, 3]);
+    assert.deepEqual([second.group.isLeader, second.group.leaderUrl], [false, 'http://one:8083/']);
+    assert.equal(first.group.ownerUrl('a') === undefined, false, 'the leader knows who has what');
+    assert.deepEqual(scene.twice, []);
+    assert.equal(second.group.view().protocol, 'sessioned');
+  });
+
+  it('gives new connectors and tasks out when they come, and nothing else moves', async () => {
+    const first = await enter('one');
+    await enter('two');
+    await untilShared([4, 5]);
+    const before = new Map(scene.running);
+    scene.configure({ d: 2 });
+    for (const { group } of members) group.workChanged('d');
+    await untilShared([6, 6]);
+    for (const [each, owner] of before) assert.equal(scene.running.get(each), owner, each);
+    scene.tasks.delete('d');
+    scene.configure({});
+    for (const { group } of members) group.workChanged('d');
+    await untilShared([4, 5]);
+    await first.group.settled();
+    assert.deepEqual(scene.twice, []);
+  });
+
+  it('falls back to the eager protocol when an old member knows no other', async () => {
+    await enter('one');
+    const old = await enter('two', { protocol: 'eager' });
+    await untilShared([4, 5]);
+    assert.equal(old.group.view().protocol, 'default');
+    assert.deepEqual(scene.twice, [], 'nobody starts what the other has not stopped yet');
+    for (const [each, owner] of scene.running) if (owner === 'one') scene.running.delete(each);
+    await members.shift()?.group.stop();
+    await untilShared([9]);
+    assert.deepEqual(scene.twice, []);
+  });
+
+  it('passes the work of a member that leaves on at its next heartbeat', async () => {
+    const first = await enter('one');
+    const second = await enter('two');
+    await untilShared([4, 5]);
+    await second.revoked(scene.work());
+    scene.running.clear();
+    for (const each of texts({ ...scene.work() })) if (first.group.ownsConnector(each)) scene.running.set(each, 'one');
+    members.splice(members.indexOf(first), 1);
+    scene.running.clear();
+    await first.group.stop();
+    const leftAt = Date.now();
+    await until(() => second.group.isLeader, 'the other one leads', { timeoutMs: 5000, everyMs: 10 });
+    await until(() => second.group.view().tasks.length === 6, 'it has everything', { timeoutMs: 5000, everyMs: 10 });
+    assert.ok(Date.now() - leftAt < 2000);
+  });
+
+  it('does not wait for what an earlier worker at the same address left behind', async () => {
+    const ghosts = new KafkaGroup({ 'bootstrap.servers': bootstrap }, settings, recordingLogger().logger);
+    const metadata = encodeMetadata({ url: 'http://one:8083/', configOffset: 1, allocation: null }, 'sessioned');
+    const protocol = {
+      type: 'connect',
+      protocols: () => [{ name: 'sessioned', metadata }],
+      assign: () => Promise.resolve(new Map<string, Buffer>()),
+    };
+    await ghosts.member(protocol, () => undefined).join();
+    await ghosts.close();
+    const startedAt = Date.now();
+    const worker = await enter('one');
+    assert.equal(worker.count, 9);
+    assert.ok(Date.now() - startedAt < 3000, `it took ${String(Date.now() - startedAt)} ms`);
+  });
+
+  it('assigns nothing until its leader has read as far as the others, and everything then', async () => {
+    const leader = member('one');
+    leader.readTo = 1;
+    await leader.group.start(leader);
+    scene.configure({ d: 0 });
+    const second = member('two');
+    const starting = second.group.start(second);
+    await until(
+      () => leader.log.some(({ msg }) => msg.includes('nothing is assigned until it can')),
+      'the leader says so',
+    );
+    leader.readTo = undefined;
+    await starting;
+    await untilShared([5, 5]);
+    assert.deepEqual(scene.twice, []);
+  });
+
+  it('lets a member go that cannot read the config topic, and back in when it can', async () => {
+    const first = await enter('one');
+    const second = member('two');
+    second.readTo = 0;
+    const starting = second.group.start(second);
+    await until(() => second.log.some(({ msg }) => msg.includes('leaving the group until it is')), 'it leaves');
+    await until(() => first.count === 9, 'the other one has everything meanwhile');
+    second.readTo = undefined;
+    await starting;
+    await untilShared([4, 5]);
+    assert.deepEqual(scene.twice, []);
+  });
+
+  it('keeps the work of a lost member for it, as long as the delay says', async () => {
+    const first = await enter('one', { maxDelayMs: 1500 });
+    const second = await enter('two', { maxDelayMs: 1500 });
+    await untilShared([4, 5]);
+    members.splice(members.indexOf(second), 1);
+    const lost = texts(scene.work()).filter((each) => scene.running.get(each) === 'two');
+    for (const each of lost) scene.running.delete(each);
+    await second.group.stop();
+    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
+    assert.equal(first.count, scene.size - lost.length);
+    const waitedFrom = Date.now();
+    await until(() => first.count === scene.size, 'it gets the rest', { timeoutMs: 5000, everyMs: 10 });
+    assert.ok(Date.now() - waitedFrom > 1000);
+    assert.deepEqual(first.group.view().lastRebalance?.reason, 'the delay for work of lost workers is over');
+  });
+
+  it('is refused to what is no group of workers, with the reason', async () => {
+    const consumers = new KafkaGroup({ 'bootstrap.servers': bootstrap }, settings, recordingLogger().logger);
+    const protocol = {
+      type: 'consumer',
+      protocols: () => [{ name: 'range', metadata: Buffer.alloc(0) }],
+      assign: () => Promise.resolve(new Map<string, Buffer>()),
+    };
+    const other = consumers.member(protocol, () => undefined);
+    await other.join();
+    const worker = member('one');
+    await assert.rejects(worker.group.start(worker), /Joining group .*INCONSISTENT_GROUP_PROTOCOL/);
+    await other.leave(1000);
+    await consumers.close();
+    assert.deepEqual(NO_WORK, { connectors: [], tasks: [] });
+  });
+});
