@@ -5,6 +5,7 @@ export * from './config/option.ts';
 export { parseOptions } from './config/parse.ts';
 export { Password } from './config/password.ts';
 export * from './config/validators.ts';
+export type * from './config/providers/config-provider.ts';
 export * from './data/fault.ts';
 export type * from './data/message-block.ts';
 export * from './data/record.ts';

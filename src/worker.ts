@@ -9,6 +9,7 @@ import { openPluginPath } from './connect/plugin-path/plugin-path.ts';
 import { PluginRegistry } from './connect/plugin-registry.ts';
 import { TaskFactory } from './connect/task-factory.ts';
 import { ConnectorOffsets } from './herder/connector-offsets.ts';
+import { ConnectorPreview } from './herder/connector-preview.ts';
 import { ConnectorTopics } from './herder/connector-topics.ts';
 import { exactlyOnceSources } from './herder/exactly-once-sources.ts';
 import { Herder } from './herder/herder.ts';
@@ -20,9 +21,11 @@ import type { SessionKeySettings } from './herder/session-keys.ts';
 import { ConfigStore } from './herder/stores/config-store.ts';
 import { OffsetFile } from './herder/stores/offset-file.ts';
 import { OffsetStore } from './herder/stores/offset-store.ts';
+import { SourceOffsetStores } from './herder/stores/source-offset-stores.ts';
 import { MemoryLog, type OpenRecordLog } from './herder/stores/record-log.ts';
 import { StatusStore } from './herder/stores/status-store.ts';
 import { ConnectorValidation } from './herder/validation.ts';
+import { ConfigError } from './errors.ts';
 import { createKafkaClient } from './kafka/client.ts';
 import { LogLevels } from './observe/log-levels.ts';
 import type { Logger } from './observe/logger.ts';
@@ -100,12 +103,20 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     algorithm: config.mode === 'distributed' ? config.distributed['inter.worker.signature.algorithm'] : '',
   });
   const exactlyOnce =
-    config.mode === 'distributed' ? exactlyOnceSources(config, { ...stores, clients, leader, logger }) : undefined;
+    config.mode === 'distributed'
+      ? exactlyOnceSources(config, { configs: stores.configs, clients, leader, logger })
+      : undefined;
+  const sourceOffsets = new SourceOffsetStores({
+    worker: stores.offsets,
+    workerTopic: config.mode === 'distributed' ? config.topics.offset.name : undefined,
+    openTopic: (connector, topic) => openOwnOffsets(config, connector, topic, logger),
+    logger,
+  });
   const taskFactory = new TaskFactory({
     mayWork: () => placement.mayWork,
     plugins,
     clients,
-    offsets: stores.offsets,
+    offsets: sourceOffsets,
     defaults: {
       offsetFlushIntervalMs: Number(config.common['offset.flush.interval.ms']),
       offsetFlushTimeoutMs: Number(config.common['offset.flush.timeout.ms']),
@@ -146,17 +157,19 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   });
   const offsets = new ConnectorOffsets({
     configs: stores.configs,
-    offsets: stores.offsets,
+    offsets: sourceOffsets,
     plugins,
     resolver,
     clients,
     tasksEnded: (name) => herder.tasksEnded(name),
+    fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
   });
   let clusterId = '';
   const rest = await openRest(config, {
     herder,
     validation,
     offsets,
+    preview: new ConnectorPreview({ plugins, validation, clients, converterConfig: config.converterConfig, secrets }),
     topics,
     logLevels,
     secrets,
@@ -232,6 +245,25 @@ const PURPOSES = {
   offset: { clientSuffix: 'offsets', purpose: 'source connector offsets' },
   status: { clientSuffix: 'statuses', purpose: 'connector and task statuses' },
 } as const;
+
+/** `offsets.storage.topic` of a connector: created as the worker's own would be. */
+function openOwnOffsets(config: WorkerConfig, connector: string, topic: string, logger: Logger): OpenRecordLog {
+  if (config.mode === 'standalone') throw new ConfigError('offsets.storage.topic needs a distributed worker');
+  const { partitions, replicationFactor, settings } = config.topics.offset;
+  const clientId = `${config.distributed['group.id']}-${connector}-offsets`;
+  return (onRecord) =>
+    createKafkaClient({ ...config.clients.worker, 'client.id': clientId }, logger.child({ connector })).compactedTopic({
+      topic,
+      property: 'offsets.storage.topic',
+      purpose: PURPOSES.offset.purpose,
+      partitions,
+      replicationFactor,
+      settings,
+      onRecord: ({ key, value, offset }) => {
+        if (key !== null) onRecord({ key, value, offset });
+      },
+    });
+}
 
 function openTopic(config: DistributedWorkerConfig, kind: keyof typeof PURPOSES, logger: Logger): OpenRecordLog {
   const topic: InternalTopic = config.topics[kind];

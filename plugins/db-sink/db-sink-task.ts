@@ -14,13 +14,13 @@ import {
   type SinkTaskContext,
   type TopicPartition,
 } from '../../src/index.ts';
-import { createSinkDecoder, refusedByEngine, sinkFormat } from './decoders.ts';
+import { createSinkDecoder, refusedByEngine } from './decoders.ts';
 import { ExactlyOnce } from './delivery.ts';
-import { sinkOptions, type SinkOptions } from './options.ts';
+import { sinkOptions } from './options.ts';
 import type { RecordDecoder } from './record-decoder.ts';
-import { Retries, type RetryOptions } from './retries.ts';
-import { growthOf } from './table-options.ts';
-import { TableWriter, type TableWriterOptions } from './table-writer.ts';
+import { Retries } from './retries.ts';
+import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
+import { TableWriter } from './table-writer.ts';
 import { WriteLane, type LaneParts } from './write-lane.ts';
 
 /** Two writes at a time keep the database busy while this process decodes (bench/README.md: 1.7 times one). */
@@ -159,31 +159,4 @@ export class DbSinkTask implements SinkTask {
     await this.#executor?.close();
     this.#executor = undefined;
   }
-}
-
-function retryOptions(options: SinkOptions): RetryOptions {
-  return {
-    maxRetries: options['max.retries'],
-    retryBackoffMs: options['retry.backoff.ms'],
-    connectionAttempts: options['connection.attempts'],
-    connectionBackoffMs: options['connection.backoff.ms'],
-  };
-}
-
-function writerOptions(options: SinkOptions, database: string): TableWriterOptions {
-  const format = sinkFormat(options['protocol.type']);
-  return {
-    policy: {
-      dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
-      unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
-      growth: growthOf(options, format.growth),
-      insertMode: format.insertMode?.(options),
-    },
-    database,
-  };
-}
-
-/** As the server calls it, whatever the URL says. */
-async function databaseName(executor: Executor): Promise<string> {
-  return (await executor.query('SELECT current_database()')).rows[0]?.[0] ?? '';
 }

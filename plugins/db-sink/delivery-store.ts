@@ -109,6 +109,8 @@ export class DeliveryStore {
         const more = await writer.writeWithin(transaction, part, signal);
         if (more.length > 0) refused = [...refused, ...more];
       }
+      // Nothing is reported in a transaction that will be done again.
+      if (refused.length > faults.length) await transaction.query('SELECT 1', [], { signal });
       for (const [record, error] of await refusals(records, refused)) {
         const { topic, partition, offset } = record.original;
         const key = `${topicPartitionKey(topic, partition)}/${String(offset)}`;

@@ -13,6 +13,7 @@ import { alterOffsets } from './delivery.ts';
 import { deliveryProblems } from './delivery-options.ts';
 import { refusedByEngine, sinkFormat, unsupportedPrecision } from './decoders.ts';
 import { sinkOptions } from './options.ts';
+import { previewRecords } from './preview.ts';
 import { tableProblems } from './table-options.ts';
 
 /** Every task gets the same configuration: the consumer group divides the partitions. */
@@ -61,6 +62,7 @@ export const dbSink: SinkConnectorPlugin = {
   options: sinkOptions,
   createConnector: () => new DbSinkConnector(),
   createTask: () => new DbSinkTask(),
+  preview: previewRecords,
   validate,
   alterOffsets,
 };

@@ -32,7 +32,7 @@ export class FileSinkTask implements SinkTask {
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     if (records.length === 0) return;
-    const text = records.map(({ value, valueSchema }) => `${javaText(value, valueSchema)}\n`).join('');
+    const text = records.map((record) => `${lineOf(record)}\n`).join('');
     if (this.#file !== undefined) await this.#file.appendFile(text);
     else if (!process.stdout.write(text)) await once(process.stdout, 'drain');
   }
@@ -45,4 +45,9 @@ export class FileSinkTask implements SinkTask {
     await this.#file?.close();
     this.#file = undefined;
   }
+}
+
+/** The line that a record becomes. */
+export function lineOf({ value, valueSchema }: SinkRecord): string {
+  return javaText(value, valueSchema);
 }

@@ -9,7 +9,7 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { FileSinkTask } from './file-sink-task.ts';
+import { FileSinkTask, lineOf } from './file-sink-task.ts';
 import { fileOf, FileSourceTask } from './file-source-task.ts';
 import { fileSinkOptions, fileSourceOptions } from './options.ts';
 
@@ -86,5 +86,9 @@ export const fileSink: SinkConnectorPlugin = {
   options: fileSinkOptions,
   createConnector: () => new FileConnector(fileSinkOptions, Number.MAX_SAFE_INTEGER),
   createTask: () => new FileSinkTask(),
+  preview: (config, records) => {
+    parseOptions(fileSinkOptions, config);
+    return Promise.resolve(records.map((record) => ({ lines: [lineOf(record)] })));
+  },
   alterOffsets: () => Promise.resolve(true),
 };

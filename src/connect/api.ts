@@ -48,9 +48,52 @@ interface ConnectorPluginBase extends PluginBase {
   validate?(config: ConnectorConfig): Promise<readonly OptionResult[]>;
 }
 
+/** One row that would be stored or removed. */
+export interface PreviewedRow {
+  readonly table: string;
+  readonly operation: 'store' | 'delete';
+  readonly columns: readonly string[];
+  /** In the order of the columns; what JSON has no number or text for is text as the database prints it. */
+  readonly values: readonly (string | number | boolean | null)[];
+}
+
+/** One thing that is wrong with a record. */
+export interface PreviewFault {
+  readonly message: string;
+  readonly table?: string | undefined;
+  readonly column?: string | undefined;
+  readonly sqlstate?: string | undefined;
+}
+
+/** What would become of one record; a plugin leaves out what it has not. */
+export interface RecordPreview {
+  readonly rows?: readonly PreviewedRow[];
+  /** Text that would be written. */
+  readonly lines?: readonly string[];
+  /** Statements that would run, in their order. */
+  readonly statements?: readonly string[];
+  readonly faults?: readonly PreviewFault[];
+}
+
+/** What the worker lends a preview. */
+export interface PreviewContext {
+  readonly logger: Logger;
+  /** Aborted when nobody waits for the answer any more. */
+  readonly signal: AbortSignal;
+}
+
 export interface SinkConnectorPlugin extends ConnectorPluginBase {
   readonly type: 'sink';
   createTask(): SinkTask;
+  /**
+   * What a task with this configuration would do with these records: one preview each, in their order. Nothing may be left
+   * behind. A throw is the answer's error.
+   */
+  preview?(
+    config: ConnectorConfig,
+    records: readonly SinkRecord[],
+    context: PreviewContext,
+  ): Promise<readonly RecordPreview[]>;
   /**
    * Someone changes the consumer group's offsets (`null`: removes one; none at all: resets them) while the connector is
    * stopped. `true`: the connector keeps no others, or has changed those too; absent or `false`: the user is told to look

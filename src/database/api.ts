@@ -105,6 +105,8 @@ export interface WritePolicy {
   readonly timeZone?: string | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly timeoutMs?: number | undefined;
+  /** Every statement says all that it does: no COPY, and no try as if no stored row had an equal key. Slower. */
+  readonly plain?: boolean | undefined;
   /** What `writeGrowing` may do to the table; default: all of it. */
   readonly growth?: GrowthPolicy | undefined;
 }
@@ -156,6 +158,12 @@ export interface Transaction extends TableWriter {
   attempt<T>(work: () => Promise<T>): Promise<T>;
 }
 
+/** A transaction that is undone at its end, and tells what was done in it. */
+export interface Rehearsal extends Transaction {
+  /** The statements that change something, failed ones too, since they were taken last; values are not in them. */
+  takeStatements(): readonly string[];
+}
+
 /** Notifications of one channel, on a connection of their own. */
 export interface Listener {
   /** Gives the connection back; no notice comes after it. */
@@ -184,11 +192,17 @@ export interface Executor extends TableWriter {
   /**
    * Does `work` in one transaction on one connection: what it did there is committed when it resolves, tables that were made
    * or changed included, and undone when it rejects. Reports and faults are those of `write`; whether faults undo the rest is
-   * for `work` to say, by rejecting. It is done again when the server rolls back for others' sake (deadlock), so it must bear
-   * that; batches in the same order of tables everywhere make that rare. Rejects as `work` does, as `write` does, and with
+   * for `work` to say, by rejecting. It is done again when the server rolls back for others' sake (deadlock), and after the
+   * first statement that fails, so it must bear that. What was refused is known for certain when a later `query` has
+   * succeeded. Batches in the same order of tables everywhere make deadlocks rare. Rejects as `work` does, as `write` does, and with
    * the database's error when the commit fails (a deferred constraint: scope `record`). When the connection is lost during
    * the commit nobody knows what became of it. `signal` ends waiting for a connection, and for the commit.
    */
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  /**
+   * Does `work` in one transaction and undoes it, whatever came of it: reports and faults are those that writing would give. Of
+   * it only numbers taken from sequences are left. What it locks is locked for as long as `work` takes.
+   */
+  rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, signal?: AbortSignal): Promise<T>;
   close(): Promise<void>;
 }

@@ -6,6 +6,7 @@ import type {
   Executor,
   Listener,
   QueryResult,
+  Rehearsal,
   Session,
   SessionOptions,
   StatementOptions,
@@ -20,9 +21,11 @@ import type { Condition, Pool } from './pool.ts';
 import { listen } from './listener.ts';
 import { ReadSession } from './read-session.ts';
 import { readEngine } from './engine-mark.ts';
+import { FirstTryHope } from './first-try-hope.ts';
 import { GrowingWriter } from './growing-writer.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
+import { rehearse } from './rehearsal.ts';
 import { atomically } from './transaction.ts';
 
 /** What executors of one (server, database, user) share. */
@@ -31,6 +34,8 @@ export class Database implements CatalogueSource {
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
   readonly growingWriter: GrowingWriter;
+  /** Of transactions without savepoints. */
+  readonly hope = new FirstTryHope();
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
     this.pool = pool;
@@ -130,6 +135,10 @@ export class PooledExecutor implements Executor {
 
   async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
     return atomically(this.#open(), work, signal);
+  }
+
+  async rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return rehearse(this.#open(), work, signal);
   }
 
   async close(): Promise<void> {

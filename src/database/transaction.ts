@@ -7,6 +7,7 @@ import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
 import { readEngine } from './engine-mark.ts';
+import type { FirstTryHope } from './first-try-hope.ts';
 import { GrowingWriter } from './growing-writer.ts';
 import type { Pool } from './pool.ts';
 import { SchemaGrowth } from './schema-growth.ts';
@@ -22,17 +23,26 @@ interface Parts {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
+  readonly hope: FirstTryHope;
 }
 
-/** Does `work` in one transaction of one connection; see Executor.atomically. */
+/**
+ * Does `work` in one transaction of one connection; see Executor.atomically. It is tried without savepoints first, each of which
+ * is two round trips; when a statement fails there, all of it is done again with them.
+ */
 export async function atomically<T>(
   parts: Parts,
   work: (transaction: Transaction) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
+  if (parts.hope.isThere) {
+    const tried = await attemptOnce(parts, work, { isHopeful: true, signal });
+    if (tried !== SPOILED) return tried.result;
+  }
   for (let attempt = 0; ; attempt++) {
     try {
-      return await attemptOnce(parts, work, signal);
+      const done = await attemptOnce(parts, work, { isHopeful: false, signal });
+      if (done !== SPOILED) return done.result;
     } catch (error) {
       if (!(error instanceof DatabaseError) || !isRollback(error) || attempt >= RETRIES) throw error;
     }
@@ -40,63 +50,90 @@ export async function atomically<T>(
   }
 }
 
+const SPOILED = Symbol('to be done again, with savepoints');
+
 async function attemptOnce<T>(
-  { pool, catalogue, writer }: Parts,
+  { pool, catalogue, writer, hope }: Parts,
   work: (transaction: Transaction) => Promise<T>,
-  signal: AbortSignal | undefined,
-): Promise<T> {
-  return pool.lend(
-    async (connection) => {
-      const session = new PinnedSession(connection, {});
-      const transaction = new WritingTransaction(session, connection, { writer, catalogue });
-      try {
-        const result = await session.transaction(() => work(transaction), { signal });
-        if (!transaction.hasChangedTables) catalogue.adopt(transaction.catalogue);
-        return result;
-      } finally {
-        await session.end();
-        // Others see what was changed when they look again.
-        if (transaction.hasChangedTables) catalogue.forget();
-      }
-    },
-    'used',
-    signal,
-  );
+  { isHopeful, signal }: { isHopeful: boolean; signal: AbortSignal | undefined },
+): Promise<{ readonly result: T } | typeof SPOILED> {
+  const connection = await pool.acquire(signal);
+  const session = new PinnedSession(connection, {});
+  const transaction = new WritingTransaction(session, connection, { writer, catalogue, isHopeful });
+  try {
+    const result = await session.transaction(
+      async () => {
+        const given = await work(transaction);
+        transaction.check();
+        return given;
+      },
+      { signal },
+    );
+    if (!transaction.hasChangedTables) catalogue.adopt(transaction.catalogue);
+    if (isHopeful) hope.succeeded();
+    return { result };
+  } catch (error) {
+    const mayBeDoneAgain = transaction.isSpoiled && connection.lost === undefined && signal?.aborted !== true;
+    if (!mayBeDoneAgain) throw error;
+    hope.failed();
+    return SPOILED;
+  } finally {
+    await session.end();
+    pool.release(connection, transaction.isTouched ? 'used' : 'clean');
+    // Others see what was changed when they look again.
+    if (transaction.hasChangedTables) catalogue.forget();
+  }
 }
 
 /**
  * The writes of one transaction, one after another whatever the caller awaits. Each statement that may fail has a savepoint, so
  * that bad rows are found as everywhere else. Tables are looked at, made and changed within the transaction too.
+ *
+ * Without savepoints (`isHopeful`) it is spoiled by the first thing that fails; all that is asked of it then fails as well.
  */
 class WritingTransaction implements Transaction {
   readonly catalogue: Catalogue;
+  /** The connection may be left with settings that others must not meet. */
+  isTouched = false;
+  isSpoiled = false;
+  readonly #isHopeful: boolean;
   #mayHaveChangedTables = false;
   readonly #session: Session;
   readonly #inner: Session;
-  readonly #run: (sql: string) => Promise<unknown>;
   readonly #writer: BatchWriter;
   readonly #growingWriter: GrowingWriter;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(session: Session, connection: StatementRunner, { writer, catalogue }: Omit<Parts, 'pool'>) {
+  constructor(
+    session: Session,
+    connection: StatementRunner,
+    { writer, catalogue, isHopeful }: { writer: BatchWriter; catalogue: Catalogue; isHopeful: boolean },
+  ) {
     this.#session = session;
-    const run = (sql: string): Promise<unknown> => session.query(sql);
-    this.#run = run;
+    this.#isHopeful = isHopeful;
     const runner: StatementRunner = {
-      run: (statement, options) => savepoint(run, () => connection.run(statement, options)),
-      copyIn: (...call) => savepoint(run, () => connection.copyIn(...call)),
+      run: (statement, options) => this.#guarded(() => connection.run(statement, options)),
+      copyIn: (...call) => this.#guarded(() => connection.copyIn(...call)),
     };
     this.#inner = {
       query: (...call) => session.query(...call),
       stream: (...call) => session.stream(...call),
       transaction: (work) => {
         this.#mayHaveChangedTables = true;
-        return savepoint(run, work);
+        return this.#guarded(work);
       },
     };
     const source = { session: <T>(work: (session: Session) => Promise<T>) => work(this.#inner) };
     this.catalogue = new Catalogue(source, catalogue);
-    this.#writer = writer.within({ lend: (work) => work(runner) }, this.catalogue);
+    this.#writer = writer.within(
+      {
+        lend: (work, condition) => {
+          if (condition === 'used') this.isTouched = true;
+          return work(runner);
+        },
+      },
+      this.catalogue,
+    );
     this.#growingWriter = new GrowingWriter(this.catalogue, new SchemaGrowth(source, this.catalogue), this.#writer);
   }
 
@@ -105,20 +142,42 @@ class WritingTransaction implements Transaction {
     return this.#mayHaveChangedTables || this.catalogue.wasForgotten;
   }
 
+  /** Throws when the transaction must be done again. */
+  check(): void {
+    if (!this.isSpoiled) return;
+    throw new DatabaseError('the transaction must be done again', { scope: 'infrastructure' });
+  }
+
   async query(...call: Parameters<Session['query']>): Promise<QueryResult> {
-    return this.#inTurn(() => this.#session.query(...call));
+    return this.#inTurn(async () => {
+      this.check();
+      return this.#session.query(...call);
+    });
   }
 
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#inTurn(() => savepoint(this.#run, () => work(this.#inner)));
+    this.isTouched = true;
+    return this.#inTurn(() => this.#guarded(() => work(this.#inner)));
   }
 
   async attempt<T>(work: () => Promise<T>): Promise<T> {
     try {
-      return await savepoint(this.#run, work);
+      return await this.#guarded(work);
     } catch (error) {
       // What was made in it is gone.
       if (this.#mayHaveChangedTables) this.catalogue.forget();
+      throw error;
+    }
+  }
+
+  /** Undoes what `work` did when it rejects, or has all of it done again. */
+  async #guarded<T>(work: () => Promise<T>): Promise<T> {
+    if (!this.#isHopeful) return savepoint((sql) => this.#session.query(sql), work);
+    this.check();
+    try {
+      return await work();
+    } catch (error) {
+      this.isSpoiled = true;
       throw error;
     }
   }

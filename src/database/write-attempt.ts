@@ -208,6 +208,7 @@ export class WriteAttempt {
   /** No key is looked for twice in the batch: the server would say so. */
   #encodeCopy(): Buffer | undefined {
     const { groups, rowCount } = this.#batch;
+    if (this.#policy.plain === true) return undefined;
     if (rowCount < MIN_COPIED_ROWS || this.#plans.length > 1 || this.#faults.count > 0) return undefined;
     const { copy, columns } = this.#planOf(0);
     if (groups?.list[0]?.operation === 'delete' || copy === undefined || copy.refused) return undefined;
@@ -244,7 +245,7 @@ export class WriteAttempt {
   /** Sends all rows as a plain insert where that may work; false when it did not, and nothing was stored. */
   async #sendFirstTry(connection: StatementRunner, { plan, rows, parameters }: Round): Promise<boolean> {
     const { firstTry } = plan;
-    if (firstTry?.hope.isThere !== true) return false;
+    if (this.#policy.plain === true || firstTry?.hope.isThere !== true) return false;
     try {
       this.#count(plan, rows.length, await this.#execute(connection, firstTry.statement, parameters));
       firstTry.hope.succeeded();

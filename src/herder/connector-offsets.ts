@@ -1,6 +1,6 @@
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, SinkOffset, SourceOffset } from '../connect/api.ts';
-import type { StoredOffset } from '../connect/offset-storage.ts';
+import type { OffsetStorage, SourceOffsets, StoredOffset } from '../connect/offset-storage.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins-of-config.ts';
 import type { TaskClients } from '../connect/task-clients.ts';
@@ -11,16 +11,17 @@ import { CommitRefusedError, KafkaError } from '../kafka/errors.ts';
 import type { ConnectorState } from './config-state.ts';
 import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
-import type { OffsetStore } from './stores/offset-store.ts';
 
 export interface ConnectorOffsetsParts {
   readonly configs: ConfigStore;
-  readonly offsets: OffsetStore;
+  readonly offsets: SourceOffsets;
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   readonly clients: Pick<TaskClients, 'admin'>;
   /** Resolves when tasks of a stopped connector have ended here, or were given up. */
   readonly tasksEnded: (connector: string) => Promise<void>;
+  /** With exactly-once delivery: resolves when tasks that are still about cannot write any more. */
+  readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
 
 type Change = 'alter' | 'reset';
@@ -38,11 +39,11 @@ export class ConnectorOffsets {
 
   /** In any state of the connector. */
   async list(name: string): Promise<readonly StoredOffset[]> {
-    const { configs, offsets } = this.#parts;
+    const { configs } = this.#parts;
     const known = configs.connector(name);
     if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
     const { state, plugin } = await this.#resolved(known);
-    if (plugin.type === 'source') return offsets.list(name);
+    if (plugin.type === 'source') return this.#withOffsets(state, (offsets) => offsets.list(name));
     return this.#withAdmin(state, async (admin) => {
       const committed = [...(await admin.groupOffsets(groupId(state)))];
       committed.sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition));
@@ -64,7 +65,7 @@ export class ConnectorOffsets {
     }
     const offsets = sourceOffsets(changes);
     const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
-    await this.#write(name, offsets);
+    await this.#write(state, offsets);
     return success('alter', whole);
   }
 
@@ -72,10 +73,10 @@ export class ConnectorOffsets {
   async reset(name: string): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
     if (plugin.type === 'sink') return success('reset', await this.#resetGroup(state, plugin));
-    const known = await this.#parts.offsets.list(name);
+    const known = await this.#withOffsets(state, (offsets) => offsets.list(name));
     const offsets = known.map(({ partition }) => ({ partition, offset: null }));
     const whole = await ask(plugin.alterOffsets?.(state.config, offsets));
-    await this.#write(name, offsets);
+    await this.#write(state, offsets);
     return success('reset', whole);
   }
 
@@ -104,9 +105,29 @@ export class ConnectorOffsets {
     return { state: { ...known, config }, plugin };
   }
 
-  async #write(name: string, offsets: readonly SourceOffset[]): Promise<void> {
+  async #write(state: ConnectorState, offsets: readonly SourceOffset[]): Promise<void> {
+    await this.#fence(state.name);
     const stored = offsets.flatMap(({ partition, offset }) => (partition === null ? [] : [{ partition, offset }]));
-    if (stored.length > 0) await this.#parts.offsets.write(name, stored);
+    if (stored.length > 0) await this.#withOffsets(state, (storage) => storage.write(state.name, stored));
+  }
+
+  async #fence(name: string): Promise<void> {
+    try {
+      await this.#parts.fenceZombies?.(name);
+    } catch (error) {
+      throw new RequestError(500, 'Failed to perform zombie fencing for source connector prior to modifying offsets', {
+        cause: error,
+      });
+    }
+  }
+
+  async #withOffsets<T>({ name, config }: ConnectorState, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
+    const opened = await this.#parts.offsets.open(name, config);
+    try {
+      return await work(opened.storage);
+    } finally {
+      await opened.close();
+    }
   }
 
   async #alterGroup(state: ConnectorState, offsets: readonly SinkOffset[]): Promise<void> {

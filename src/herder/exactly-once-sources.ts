@@ -5,7 +5,6 @@ import type { TaskClients } from '../connect/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { LeaderRequests } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
-import type { OffsetStore } from './stores/offset-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
 
 /**
@@ -13,17 +12,16 @@ import { ZombieFencing } from './zombie-fencing.ts';
  * `enabled`. Tasks of a worker that is `preparing` write as before.
  */
 export function exactlyOnceSources(
-  { distributed, topics }: DistributedWorkerConfig,
+  { distributed }: DistributedWorkerConfig,
   parts: {
     readonly configs: ConfigStore;
-    readonly offsets: OffsetStore;
     readonly clients: TaskClients;
     readonly leader: LeaderRequests;
     readonly logger: Logger;
   },
 ): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
   if (distributed['exactly.once.source.support'].toLowerCase() !== 'enabled') return undefined;
-  const { configs, offsets, clients, leader, logger } = parts;
+  const { configs, clients, leader, logger } = parts;
   const transactionalId = (id: TaskId): string => `${distributed['group.id']}-${taskText(id)}`;
   const fencing = new ZombieFencing({
     configs,
@@ -38,7 +36,6 @@ export function exactlyOnceSources(
     },
   });
   const sources: ExactlyOnceSources = {
-    offsets: { name: topics.offset.name, encode: (connector, stored) => offsets.encode(connector, stored) },
     transactionalId,
     fenceZombies: (connector) => leader.fence(connector, () => fencing.fence(connector)),
   };

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts';
 import type { TaskEvent } from '../connect/task-assignment.ts';
 import { TaskHost } from '../connect/task-host.ts';
@@ -18,6 +19,8 @@ interface Supervisors {
 
 /** Statuses of what was given up may not hold up the others for longer, when no broker takes them. */
 const REVOKED_STATUSES_MS = 5000;
+const OTHERS_STATUSES_MS = 1000;
+const STATUS_CHECK_MS = 20;
 /** Connect's limit for a connector instance to stop (reference/kafka-connect.md 2.3). */
 const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
@@ -115,9 +118,12 @@ export class Supervision {
     this.#inBackground(name, supervisors.tasks.restart(tasks));
   }
 
-  /** Resolves when tasks that are not wanted any more have ended here, or were given up. */
+  /** Resolves when tasks that are not wanted any more have ended, here and elsewhere, or must have been given up. */
   async tasksEnded(name: string): Promise<void> {
+    const deadline = Date.now() + this.#parts.taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
+    // Whoever had a task takes its status away when it has ended.
+    while (this.#parts.statuses.tasks(name).length > 0 && Date.now() < deadline) await delay(STATUS_CHECK_MS);
   }
 
   #forget(name: string): void {

@@ -61,11 +61,27 @@ export class ConnectorValidation {
     return this.#validate(given, config, stage);
   }
 
+  /**
+   * What a plugin would be given, values of variables included, when the configuration is valid for it; else a RequestError as
+   * `requireValid` and `validateFor` have them.
+   */
+  async requireValidFor(
+    pluginName: string,
+    given: RawConnectorConfig,
+    stage: StageTracker,
+  ): Promise<{ plugin: ConnectorPlugin; config: ConnectorConfig; passwords: string[] }> {
+    const infos = await this.validateFor(pluginName, given, stage);
+    requireNoErrors(infos);
+    const resolved = await this.#resolve(given, stage);
+    const secret = infos.configs.filter(({ definition }) => definition?.type === 'PASSWORD');
+    const passwords = secret.flatMap(({ value }) => resolved[value.name] ?? []);
+    return { plugin: await this.#pluginOf(given, resolved), config: withoutNulls(resolved), passwords };
+  }
+
   /** The configuration, now without nulls, or a RequestError with Connect's list of what is wrong. */
   async requireValid(given: RawConnectorConfig, stage = new StageTracker()): Promise<ConnectorConfig> {
     const infos = await this.#validate(given, await this.#resolve(given, stage), stage);
-    const messages = infos.configs.flatMap(({ value }) => value.errors);
-    if (messages.length > 0) throw new RequestError(400, invalid(messages));
+    requireNoErrors(infos);
     return withoutNulls(given);
   }
 
@@ -167,6 +183,11 @@ function noType(config: RawConnectorConfig): string {
     return `${key}=${value}`;
   });
   return `Connector config {${entries.join(', ')}} contains no connector type`;
+}
+
+function requireNoErrors(infos: ConfigInfos): void {
+  const messages = infos.configs.flatMap(({ value }) => value.errors);
+  if (messages.length > 0) throw new RequestError(400, invalid(messages));
 }
 
 function invalid(messages: readonly string[]): string {

@@ -1,5 +1,6 @@
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
+import type { ConnectorPreview } from '../herder/connector-preview.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
@@ -16,6 +17,7 @@ export interface ResourceParts {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
+  readonly preview: ConnectorPreview;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
   /** What no answer may show. */

@@ -17,6 +17,7 @@ import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
+import { previewResource } from './preview-resource.ts';
 import { answer, withinTimeLimit, type Context, type Resource, type ResourceParts } from './resource.ts';
 import { responseHeaders } from './response-headers.ts';
 import { rootResource } from './root-resource.ts';
@@ -28,6 +29,7 @@ const RESOURCES = [
   offsetsResource,
   topicsResource,
   connectorPluginsResource,
+  previewResource,
   internalResource,
   metricsResource,
   clusterResource,

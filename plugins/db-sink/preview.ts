@@ -1,0 +1,141 @@
+import {
+  connectionSettings,
+  openExecutor,
+  parseOptions,
+  partsOf,
+  tableText,
+  toError,
+  type ConnectorConfig,
+  type Executor,
+  type Fault,
+  type PreviewContext,
+  type PreviewedRow,
+  type PreviewFault,
+  type RecordPreview,
+  type Rehearsal,
+  type RowBatch,
+  type SinkRecord,
+  type Transaction,
+} from '../../src/index.ts';
+import { NeedsNoTransaction } from './change-runner.ts';
+import { createSinkDecoder } from './decoders.ts';
+import { sinkOptions, type SinkOptions } from './options.ts';
+import { cellText } from './preview-cells.ts';
+import type { RecordDecoder } from './record-decoder.ts';
+import { Retries } from './retries.ts';
+import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
+import { TableWriter } from './table-writer.ts';
+
+/** More rows of one message are counted among those stored, but not shown. */
+const MAX_ROWS_SHOWN = 100;
+
+/**
+ * What the sink would do with these records, in their order: they are decoded and written as a task does it, in a transaction
+ * that is undone. So a table that the first one creates is there for the second, and what the database refuses shows.
+ */
+export async function previewRecords(
+  config: ConnectorConfig,
+  records: readonly SinkRecord[],
+  { logger, signal }: PreviewContext,
+): Promise<RecordPreview[]> {
+  const options = parseOptions(sinkOptions, config);
+  const executor = openExecutor(connectionSettings(options), { logger, poolSize: 1 });
+  try {
+    const preview = await SinkPreview.open(options, executor, { logger, signal });
+    return await executor.rehearse(async (rehearsal) => {
+      const previews: RecordPreview[] = [];
+      for (const record of records) previews.push(await preview.record(record, rehearsal));
+      return previews;
+    }, signal);
+  } finally {
+    await executor.close();
+  }
+}
+
+class SinkPreview {
+  readonly #decoder: RecordDecoder;
+  readonly #writer: TableWriter;
+  readonly #signal: AbortSignal;
+
+  private constructor(decoder: RecordDecoder, writer: TableWriter, signal: AbortSignal) {
+    this.#decoder = decoder;
+    this.#writer = writer;
+    this.#signal = signal;
+  }
+
+  static async open(
+    options: SinkOptions,
+    executor: Executor,
+    { logger, signal }: PreviewContext,
+  ): Promise<SinkPreview> {
+    const engine = await executor.engine();
+    const database = await databaseName(executor);
+    const retries = new Retries(executor, retryOptions(options), signal, logger);
+    const writer = new TableWriter(executor, writerOptions(options, database), retries, logger);
+    const derivesPrimaryTag = (table: string): boolean => writer.derivesPrimaryTag(table);
+    return new SinkPreview(createSinkDecoder(options, { engine, database, derivesPrimaryTag }), writer, signal);
+  }
+
+  async record(record: SinkRecord, rehearsal: Rehearsal): Promise<RecordPreview> {
+    const { topic, partition, offset } = record.original;
+    this.#decoder.add(record, { kind: 'record', topic, partition, offset });
+    const decoded = this.#decoder.take();
+    const faults: PreviewFault[] = decoded.faults.map(faultOf);
+    const batches: RowBatch[] = [];
+    const observed = observing(rehearsal, (batch) => batches.push(batch));
+    const statements: string[] = [];
+    for (const part of partsOf(decoded)) {
+      try {
+        faults.push(...(await this.#writer.writeWithin(observed, part, this.#signal)).map(faultOf));
+      } catch (error) {
+        this.#signal.throwIfAborted();
+        if (error instanceof NeedsNoTransaction) statements.push(error.statement.sql);
+        else faults.push({ message: toError(error).message });
+      }
+      statements.push(...rehearsal.takeStatements());
+    }
+    return { rows: rowsOf(batches), statements: [...new Set(statements)], faults };
+  }
+}
+
+/** The transaction, telling of the batches that are written in it: with the names that their tables really have. */
+function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Transaction {
+  return {
+    catalogue: rehearsal.catalogue,
+    engine: () => rehearsal.engine(),
+    query: (...call) => rehearsal.query(...call),
+    session: (work) => rehearsal.session(work),
+    attempt: (work) => rehearsal.attempt(work),
+    write: (batch, policy) => {
+      onBatch(batch);
+      return rehearsal.write(batch, policy);
+    },
+    writeGrowing: (batch, shape, policy) => {
+      onBatch(batch);
+      return rehearsal.writeGrowing(batch, shape, policy);
+    },
+  };
+}
+
+function rowsOf(batches: readonly RowBatch[]): PreviewedRow[] {
+  const rows: PreviewedRow[] = [];
+  for (const batch of batches) {
+    for (let row = 0; row < batch.rowCount && rows.length < MAX_ROWS_SHOWN; row++) rows.push(rowOf(batch, row));
+  }
+  return rows;
+}
+
+function rowOf(batch: RowBatch, row: number): PreviewedRow {
+  const group = batch.groups?.list[batch.groups.of(row)];
+  const columns = batch.columns.filter(({ name }) => group?.columns.has(name) ?? true);
+  return {
+    table: tableText(batch.table),
+    operation: group?.operation ?? 'store',
+    columns: columns.map(({ name }) => name),
+    values: columns.map(({ kind, cells }) => cellText(kind, cells[row] ?? null)),
+  };
+}
+
+function faultOf({ message, table, column, sqlstate }: Fault): PreviewFault {
+  return { message, table, column, sqlstate };
+}

@@ -1,0 +1,33 @@
+import type { Executor } from '../../src/index.ts';
+import { sinkFormat } from './decoders.ts';
+import type { SinkOptions } from './options.ts';
+import type { RetryOptions } from './retries.ts';
+import { growthOf } from './table-options.ts';
+import type { TableWriterOptions } from './table-writer.ts';
+
+export function retryOptions(options: SinkOptions): RetryOptions {
+  return {
+    maxRetries: options['max.retries'],
+    retryBackoffMs: options['retry.backoff.ms'],
+    connectionAttempts: options['connection.attempts'],
+    connectionBackoffMs: options['connection.backoff.ms'],
+  };
+}
+
+export function writerOptions(options: SinkOptions, database: string): TableWriterOptions {
+  const format = sinkFormat(options['protocol.type']);
+  return {
+    policy: {
+      dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
+      unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
+      growth: growthOf(options, format.growth),
+      insertMode: format.insertMode?.(options),
+    },
+    database,
+  };
+}
+
+/** As the server calls it, whatever the URL says. */
+export async function databaseName(executor: Executor): Promise<string> {
+  return (await executor.query('SELECT current_database()')).rows[0]?.[0] ?? '';
+}

@@ -1,0 +1,95 @@
+import type { ConnectorConfig } from '../../connect/api.ts';
+import type { OffsetStorage, OpenOffsets, SourceOffsets, StoredOffset } from '../../connect/offset-storage.ts';
+import { coordinatesKey } from '../../connect/offset-tracker.ts';
+import type { SourceCoordinates } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { OffsetStore } from './offset-store.ts';
+import type { OpenRecordLog } from './record-log.ts';
+
+export interface SourceOffsetStoresParts {
+  /** What the worker keeps for all connectors. */
+  readonly worker: OffsetStore;
+  /** Its topic; `undefined` on standalone workers, whose connectors have no topics of their own either. */
+  readonly workerTopic: string | undefined;
+  readonly openTopic: (connector: string, topic: string) => OpenRecordLog;
+  readonly logger: Logger;
+}
+
+/**
+ * Offsets of source connectors: in the worker's store, and first of all in the topic of its own that a connector may name by
+ * `offsets.storage.topic` (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
+ */
+export class SourceOffsetStores implements SourceOffsets {
+  readonly #parts: SourceOffsetStoresParts;
+
+  constructor(parts: SourceOffsetStoresParts) {
+    this.#parts = parts;
+  }
+
+  async open(connector: string, config: ConnectorConfig): Promise<OpenOffsets> {
+    const { worker, workerTopic, openTopic, logger } = this.#parts;
+    const topic = config['offsets.storage.topic']?.trim() ?? '';
+    if (workerTopic === undefined || topic === '' || topic === workerTopic) return ofWorker(worker, workerTopic);
+    const own = new OffsetStore(openTopic(connector, topic), logger);
+    await own.start();
+    const storage = new TwofoldOffsets(own, worker, logger);
+    return {
+      storage,
+      topic: { name: topic, encode: (name, offsets) => own.encode(name, offsets) },
+      committed: (offsets) => storage.copy(connector, offsets),
+      close: () => own.stop(),
+    };
+  }
+}
+
+function ofWorker(worker: OffsetStore, topic: string | undefined): OpenOffsets {
+  return {
+    storage: worker,
+    topic: topic === undefined ? undefined : { name: topic, encode: (name, offsets) => worker.encode(name, offsets) },
+    committed: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  };
+}
+
+/** The connector's own store counts; the worker's has a copy, for the day the connector goes without its own. */
+class TwofoldOffsets implements OffsetStorage {
+  readonly #own: OffsetStore;
+  readonly #worker: OffsetStore;
+  readonly #logger: Logger;
+
+  constructor(own: OffsetStore, worker: OffsetStore, logger: Logger) {
+    this.#own = own;
+    this.#worker = worker;
+    this.#logger = logger;
+  }
+
+  async read(connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null> {
+    return (await this.#own.read(connector, partition)) ?? (await this.#worker.read(connector, partition));
+  }
+
+  /** What is taken away is taken away from the copy first: else it would come back when the second step fails. */
+  async write(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
+    const removals = offsets.filter(({ offset }) => offset === null);
+    if (removals.length > 0) await this.#worker.write(connector, removals);
+    await this.#own.write(connector, offsets);
+    await this.copy(connector, offsets);
+  }
+
+  async list(connector: string): Promise<readonly StoredOffset[]> {
+    const merged = new Map<string, StoredOffset>();
+    for (const store of [this.#worker, this.#own]) {
+      for (const stored of await store.list(connector)) merged.set(coordinatesKey(stored.partition), stored);
+    }
+    return [...merged.values()];
+  }
+
+  /** Never rejects. */
+  async copy(connector: string, offsets: readonly StoredOffset[]): Promise<void> {
+    const kept = offsets.filter(({ offset }) => offset !== null);
+    try {
+      if (kept.length > 0) await this.#worker.write(connector, kept);
+    } catch (error) {
+      this.#logger.warn({ err: error, connector }, "Offsets were not copied to the worker's own offsets topic");
+    }
+  }
+}
