@@ -1,12 +1,15 @@
 import type { ConverterPlugin, HeaderConverterPlugin } from '../api.ts';
+import { avroConverterPlugin } from './avro/avro-converter.ts';
 import { byteArrayConverterPlugins } from './byte-array-converter.ts';
 import { jsonConverterPlugins } from './json-converter.ts';
+import { jsonSchemaConverterPlugin } from './json-schema/json-schema-converter.ts';
 import { primitiveConverterPlugins } from './primitive-converters.ts';
+import { protobufConverterPlugin } from './protobuf/protobuf-converter.ts';
 import { simpleHeaderConverterPlugin } from './simple-header-converter.ts';
 import { stringConverterPlugins } from './string-converter.ts';
 
 /**
- * The converters of Apache Kafka, for keys and values and for headers. `strictJson` is the worker's
+ * The converters of Apache Kafka, for keys and values and for headers, and Confluent's for a schema registry. `strictJson` is the worker's
  * `json.converter.strict`.
  */
 export function converterPlugins(
@@ -18,5 +21,8 @@ export function converterPlugins(
     ...jsonConverterPlugins(settings.strictJson ?? false),
     ...stringConverterPlugins,
     simpleHeaderConverterPlugin,
+    avroConverterPlugin,
+    protobufConverterPlugin,
+    jsonSchemaConverterPlugin,
   ];
 }

@@ -1,0 +1,171 @@
+import { createRequire } from 'node:module';
+import { ConfigError, DataError, toError } from '../../../errors.ts';
+import type { AvroSchema } from './avro-schema.ts';
+
+type Avsc = typeof import('avsc');
+type AvscType = import('avsc').Type;
+
+/**
+ * How values look between the library and Connect: records are objects with a property per field, of a union null or an object
+ * whose one property is named like the member, a long is a bigint, a map is an object.
+ */
+export interface AvroCodec {
+  /** Throws a DataError when the bytes are no value of the schema, or more than one. */
+  decode(message: Buffer, from: number, to: number): unknown;
+  /** The prefix and then the value. Throws a DataError when the value is none of the schema. */
+  encode(value: unknown, prefix: Buffer): Buffer;
+}
+
+const load = createRequire(import.meta.url);
+let library: Avsc | undefined;
+let longType: AvscType | undefined;
+
+/** The package is loaded when the first converter needs it. */
+export function loadAvro(): Avsc {
+  try {
+    return (library ??= load('avsc') as Avsc);
+  } catch (error) {
+    throw new ConfigError(
+      `The optional package "avsc", which Avro needs, could not be loaded: ${toError(error).message}`,
+      {
+        cause: error,
+      },
+    );
+  }
+}
+
+export function avroCodec(schema: AvroSchema): AvroCodec {
+  const { Type } = loadAvro();
+  longType ??= exactLong();
+  const type = Type.forSchema(new CodecSchema().of(schema) as Parameters<Avsc['Type']['forSchema']>[0], {
+    registry: { long: longType },
+    wrapUnions: 'always',
+    logicalTypes: {},
+    noAnonymousTypes: false,
+  });
+  return new TypeCodec(type);
+}
+
+const SCRATCH_BYTES = 1024;
+
+class TypeCodec implements AvroCodec {
+  readonly #type: AvscType;
+  /** Where values are written first, as their length is not known before; grows to the largest. */
+  #scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
+
+  constructor(type: AvscType) {
+    this.#type = type;
+  }
+
+  decode(message: Buffer, from: number, to: number): unknown {
+    let read: { value: unknown; offset: number };
+    try {
+      read = this.#type.decode(to === message.length ? message : message.subarray(0, to), from);
+    } catch (error) {
+      throw new DataError(`The bytes do not fit the schema: ${toError(error).message}`, { cause: error });
+    }
+    if (read.offset < 0) throw new DataError('The bytes end before the value does');
+    if (read.offset !== to) throw new DataError(`${String(to - read.offset)} bytes are left behind the value`);
+    return read.value;
+  }
+
+  encode(value: unknown, prefix: Buffer): Buffer {
+    let end = this.#encodeAt(value, prefix.length);
+    if (end < 0) {
+      this.#scratch = Buffer.allocUnsafe(2 * (this.#scratch.length - end));
+      end = this.#encodeAt(value, prefix.length);
+    }
+    const message = Buffer.allocUnsafe(end);
+    this.#scratch.copy(message, prefix.length, prefix.length, end);
+    prefix.copy(message);
+    return message;
+  }
+
+  #encodeAt(value: unknown, at: number): number {
+    try {
+      return this.#type.encode(value, this.#scratch, at);
+    } catch (error) {
+      throw new DataError(`The value does not fit the Avro schema: ${toError(error).message}`, { cause: error });
+    }
+  }
+}
+
+/** A schema as the library needs it to read and write: names in full, and neither defaults nor logical types. */
+class CodecSchema {
+  readonly #defined = new Set<string>();
+
+  of(schema: AvroSchema): unknown {
+    switch (schema.type) {
+      case 'array':
+        return { type: 'array', items: this.of(schema.items) };
+      case 'map':
+        return { type: 'map', values: this.of(schema.values) };
+      case 'union':
+        return schema.branches.map((branch) => this.of(branch));
+      case 'record':
+      case 'enum':
+      case 'fixed':
+        return this.#named(schema);
+      default:
+        return schema.type;
+    }
+  }
+
+  #named(schema: Extract<AvroSchema, { type: 'record' | 'enum' | 'fixed' }>): unknown {
+    const { type, fullName: name } = schema;
+    if (this.#defined.has(name)) return name;
+    this.#defined.add(name);
+    if (type === 'enum') return { type, name, symbols: schema.symbols };
+    if (type === 'fixed') return { type, name, size: schema.size };
+    return { type, name, fields: schema.fields.map((field) => ({ name: field.name, type: this.of(field.schema) })) };
+  }
+}
+
+/** Longs as bigints: a number would lose what is beyond 2^53. */
+function exactLong(): AvscType {
+  const { types } = loadAvro();
+  const methods = {
+    fromBuffer: readLong,
+    toBuffer: writeLong,
+    fromJSON: BigInt,
+    toJSON: Number,
+    isValid: (value: unknown) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
+    compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
+  };
+  return types.LongType.__with(methods, true);
+}
+
+/** Seven bits a byte, lowest first; six bytes fit into the part of a number that bit operations leave exact. */
+export function readLong(bytes: Buffer): bigint {
+  if (bytes.length <= 6) {
+    let value = 0;
+    let factor = 1;
+    for (const byte of bytes) {
+      value += (byte & 0x7f) * factor;
+      factor *= 128;
+    }
+    return BigInt(value % 2 === 0 ? value / 2 : -(value + 1) / 2);
+  }
+  let value = 0n;
+  for (let index = bytes.length - 1; index >= 0; index--) value = (value << 7n) | BigInt((bytes[index] ?? 0) & 0x7f);
+  return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+}
+
+const MAX_LONG_BYTES = 10;
+const SMALL = 2n ** 40n;
+
+export function writeLong(value: bigint): Buffer {
+  const bytes = Buffer.allocUnsafe(MAX_LONG_BYTES);
+  let length = 0;
+  if (value < SMALL && value >= -SMALL) {
+    const number = Number(value);
+    let rest = number < 0 ? -2 * number - 1 : 2 * number;
+    for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes[length++] = (rest % 128) | 0x80;
+    bytes[length++] = rest;
+  } else {
+    let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
+    for (; rest > 0x7fn; rest >>= 7n) bytes[length++] = Number(rest & 0x7fn) | 0x80;
+    bytes[length++] = Number(rest);
+  }
+  return bytes.subarray(0, length);
+}

@@ -1,0 +1,37 @@
+import { ConfigError, DataError } from '../../../errors.ts';
+
+/**
+ * Under which subject of the registry a schema is kept (io.confluent.kafka.serializers.subject). The name of a record is known
+ * once its schema is.
+ */
+export interface SubjectNaming {
+  /** Whether the name of the record is needed. */
+  readonly byRecord: boolean;
+  subject(topic: string, recordName: string | undefined): string;
+}
+
+const STRATEGIES = ['TopicNameStrategy', 'RecordNameStrategy', 'TopicRecordNameStrategy'] as const;
+
+/** The strategy that a class name means, with or without its package. */
+export function subjectNaming(className: string, isKey: boolean): SubjectNaming {
+  const kind = isKey ? 'key' : 'value';
+  const name = className.slice(className.lastIndexOf('.') + 1);
+  const record = (recordName: string | undefined): string => {
+    if (recordName !== undefined) return recordName;
+    throw new DataError(
+      `In configuration ${kind}.subject.name.strategy = ${className}, the message ${kind} must only be a record schema`,
+    );
+  };
+  switch (STRATEGIES.find((known) => known === name)) {
+    case 'TopicNameStrategy':
+      return { byRecord: false, subject: (topic) => `${topic}-${kind}` };
+    case 'RecordNameStrategy':
+      return { byRecord: true, subject: (_topic, recordName) => record(recordName) };
+    case 'TopicRecordNameStrategy':
+      return { byRecord: true, subject: (topic, recordName) => `${topic}-${record(recordName)}` };
+    case undefined:
+      throw new ConfigError(
+        `Invalid value ${className} for configuration ${kind}.subject.name.strategy: supported are ${STRATEGIES.join(', ')}`,
+      );
+  }
+}
