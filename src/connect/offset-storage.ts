@@ -1,4 +1,5 @@
 import type { SourceCoordinates } from '../data/record.ts';
+import type { ConnectorConfig } from './api.ts';
 
 export interface StoredOffset {
   readonly partition: SourceCoordinates;
@@ -24,4 +25,19 @@ export interface OffsetTopic {
     connector: string,
     offsets: readonly StoredOffset[],
   ): readonly { readonly key: Uint8Array; readonly value: Uint8Array | null }[];
+}
+
+/** Offsets of one connector while someone uses them. */
+export interface OpenOffsets {
+  readonly storage: OffsetStorage;
+  /** Where its tasks write them in their transactions; `undefined` where offsets are in no topic. */
+  readonly topic: OffsetTopic | undefined;
+  /** A transaction has written them to the topic. Never rejects. */
+  committed(offsets: readonly StoredOffset[]): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Offsets of all source connectors, wherever each wants them. */
+export interface SourceOffsets {
+  open(connector: string, config: ConnectorConfig): Promise<OpenOffsets>;
 }

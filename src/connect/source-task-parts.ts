@@ -2,7 +2,8 @@ import { sourceConnectorOptions } from '../config/connector-options.ts';
 import { parseOptions } from '../config/parse.ts';
 import { AcknowledgedDelivery } from './acknowledged-delivery.ts';
 import type { ConnectorConfig, SourceTask } from './api.ts';
-import type { OffsetStorage, OffsetTopic } from './offset-storage.ts';
+import type { OpenOffsets, StoredOffset } from './offset-storage.ts';
+import { ConnectError } from '../errors.ts';
 import { SourceTaskRunner, type SourceTaskParts } from './source-task-runner.ts';
 import type { TaskId } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
@@ -13,7 +14,6 @@ import type { TopicCreator } from './topic-creator.ts';
 
 /** What a worker with exactly-once delivery lends its source tasks. */
 export interface ExactlyOnceSources {
-  readonly offsets: OffsetTopic;
   /** The same for a task of each generation, so that the next one fences it. */
   transactionalId(id: TaskId): string;
   /** Resolves when tasks of the generations before the present one cannot write any more. */
@@ -26,24 +26,27 @@ export function sourceTaskRunner(
   task: SourceTask,
   parts: {
     readonly clients: TaskClients;
-    readonly offsets: OffsetStorage;
+    readonly offsets: OpenOffsets;
     readonly topics: TopicCreator;
     readonly exactlyOnce: ExactlyOnceSources | undefined;
   },
 ): SourceTaskRunner {
-  const { clients, offsets: storage, topics, exactlyOnce } = parts;
+  const { clients, offsets, topics, exactlyOnce } = parts;
   const { id, connectorConfig: config } = runtime.assignment;
-  const shared = { task, storage, topics };
+  const { storage } = offsets;
+  const shared = { task, offsets, topics };
   if (exactlyOnce === undefined) {
     const producer = clients.sourceProducer(id, config);
     const delivery: SourceTaskParts['delivery'] = (onFailure) =>
       new AcknowledgedDelivery(runtime, task, { producer, storage }, onFailure);
     return new SourceTaskRunner(runtime, { ...shared, delivery });
   }
+  const { topic } = offsets;
+  if (topic === undefined) throw new ConnectError('Transactions need offsets that are kept in a topic');
   const boundary = transactionBoundary(config, runtime.offsetFlushIntervalMs);
   const transactionParts = {
     producer: clients.sourceTransactions(id, config, exactlyOnce.transactionalId(id)),
-    offsets: exactlyOnce.offsets,
+    offsets: { ...topic, committed: (stored: readonly StoredOffset[]) => offsets.committed(stored) },
     boundary,
     fenceZombies: () => exactlyOnce.fenceZombies(id.connector),
   };

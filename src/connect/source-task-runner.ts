@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SourceRecord } from '../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../errors.ts';
 import type { SourceTask, SourceTaskContext, SourceTransactions } from './api.ts';
-import type { OffsetStorage } from './offset-storage.ts';
+import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { SourceRecordConverter } from './record-converter.ts';
 import type { SourceDelivery } from './source-delivery.ts';
@@ -22,7 +22,8 @@ export interface SourceTaskParts {
   readonly task: SourceTask;
   /** `onFailure` is called when it cannot deliver any more. */
   readonly delivery: (onFailure: () => void) => SourceDelivery;
-  readonly storage: Pick<OffsetStorage, 'read'>;
+  /** Closed at the end. */
+  readonly offsets: Pick<OpenOffsets, 'storage' | 'close'>;
   readonly topics: TopicCreator;
   /** Where the task sets the boundaries of transactions. */
   readonly transactions?: SourceTransactions | undefined;
@@ -187,6 +188,7 @@ export class SourceTaskRunner implements TaskRunner {
       () => this.#delivery.finish(hasFailed),
       () => this.#task.stop(),
       () => this.#delivery.close(),
+      () => this.#parts.offsets.close(),
       () => this.#parts.topics.close(),
       () => {
         chain.close();
@@ -198,14 +200,14 @@ export class SourceTaskRunner implements TaskRunner {
 
   #context(): SourceTaskContext {
     const { assignment, pluginLogger, abort } = this.#runtime;
-    const { storage, transactions } = this.#parts;
+    const { offsets, transactions } = this.#parts;
     return {
       connectorName: assignment.id.connector,
       taskIndex: assignment.id.task,
       config: assignment.taskConfig,
       logger: pluginLogger,
       signal: abort.signal,
-      offset: (partition) => storage.read(assignment.id.connector, partition),
+      offset: (partition) => offsets.storage.read(assignment.id.connector, partition),
       ...(transactions === undefined ? {} : { transactions }),
     };
   }

@@ -9,7 +9,7 @@ import { transformationChain } from './chain-builder.ts';
 import { buildConverters, withDefaultConverters } from './converter-builder.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 import { ErrorPolicy, type ErrorCounts, type FailureReporter } from './error-policy.ts';
-import type { OffsetStorage } from './offset-storage.ts';
+import type { SourceOffsets } from './offset-storage.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import { wantedVersion } from './plugins-of-config.ts';
 import { SinkTaskRunner } from './sink-task-runner.ts';
@@ -35,7 +35,7 @@ export interface TaskFactoryParts {
   readonly mayWork: () => boolean;
   readonly plugins: PluginRegistry;
   readonly clients: TaskClients;
-  readonly offsets: OffsetStorage;
+  readonly offsets: SourceOffsets;
   readonly defaults: TaskDefaults;
   /** What dead letters may not show. */
   readonly secrets: SecretMask;
@@ -89,10 +89,10 @@ export class TaskFactory {
       offsetFlushTimeoutMs,
       counts,
     };
-    return { runner: this.#runner(runtime), counts, errors: errors.counts };
+    return { runner: await this.#runner(runtime), counts, errors: errors.counts };
   }
 
-  #runner(runtime: TaskRuntime): TaskRunner {
+  async #runner(runtime: TaskRuntime): Promise<TaskRunner> {
     const { id, connectorConfig: config } = runtime.assignment;
     const { plugins, clients, offsets, defaults } = this.#parts;
     const wanted = wantedVersion(config, 'connector.plugin.version');
@@ -102,12 +102,14 @@ export class TaskFactory {
     }
     const admin = () => clients.admin(id.connector, config);
     const topics = new TopicCreator(config, defaults.topicCreationEnabled, admin, runtime.logger);
-    return sourceTaskRunner(runtime, plugin.createTask(), {
-      clients,
-      offsets,
-      topics,
-      exactlyOnce: defaults.exactlyOnce,
-    });
+    const opened = await offsets.open(id.connector, config);
+    try {
+      const parts = { clients, offsets: opened, topics, exactlyOnce: defaults.exactlyOnce };
+      return sourceTaskRunner(runtime, plugin.createTask(), parts);
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
   }
 
   async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {

@@ -5,7 +5,7 @@ import { ErrorCode } from '../kafka/error-codes.ts';
 import { KafkaError } from '../kafka/errors.ts';
 import type { SourceTask } from './api.ts';
 import { BatchQueue } from './batch-queue.ts';
-import type { OffsetTopic, StoredOffset } from './offset-storage.ts';
+import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
@@ -21,7 +21,7 @@ export type TransactionBoundary =
 
 export interface TransactionParts {
   readonly producer: TransactionalProducer;
-  readonly offsets: OffsetTopic;
+  readonly offsets: OffsetTopic & Pick<OpenOffsets, 'committed'>;
   readonly boundary: TransactionBoundary;
   /** Resolves when tasks of earlier generations cannot write any more. */
   readonly fenceZombies: () => Promise<void>;
@@ -180,6 +180,7 @@ export class TransactionDelivery implements SourceDelivery {
       }
       this.#isOpen = false;
       this.#runtime.counts.commits += 1;
+      await this.#parts.offsets.committed(offsets);
     }
     await this.#tell();
   }

@@ -194,6 +194,44 @@ describe('a source with exactly-once delivery', function () {
     );
   });
 
+  it('keeps offsets in a topic of the connector’s own, with a copy in the worker’s; altering fences tasks first', async () => {
+    const own = uniqueName('own-offsets');
+    const { name, topic, file } = await lines({ 'offsets.storage.topic': own });
+    await committed(topic, 2);
+    const stored = async (where: string): Promise<string[]> => {
+      const records = await kafka.all(where, READ_COMMITTED);
+      return records
+        .filter(({ key }) => key?.toString() === JSON.stringify([name, { filename: file }]))
+        .map(({ value }) => value?.toString() ?? 'null');
+    };
+    assert.deepEqual(await stored(own), ['{"position":8}']);
+    await until(async () => (await stored(`${group}-offsets`)).length === 1, 'the copy is there');
+    await sluice.rest.put(`/connectors/${name}/stop`);
+    await sluice.rest.untilState(name, 'STOPPED', 0);
+    const heir = client.transactionalProducer({ 'transactional.id': `${group}-${name}-0` });
+    await heir.connect();
+    await heir.init();
+    heir.begin();
+    await heir.send([{ topic, partition: 0, key: null, value: Buffer.from('late'), timestamp: null, headers: [] }]);
+    const partition = { filename: file };
+    const altered = await sluice.rest.request('PATCH', `/connectors/${name}/offsets`, {
+      offsets: [{ partition, offset: { position: 4 } }],
+    });
+    assert.equal(altered.status, 200, JSON.stringify(altered.body));
+    await assert.rejects(heir.commit(), /fences the current one/);
+    await heir.close(0);
+    const { body } = await sluice.rest.get<{ offsets: unknown[] }>(`/connectors/${name}/offsets`);
+    assert.deepEqual(body.offsets, [{ partition, offset: { position: 4 } }]);
+    await sluice.rest.put(`/connectors/${name}/resume`);
+    const values = (await committed(topic, 3)).map(({ value }) => value?.toString());
+    assert.deepEqual(values, ['one', 'two', 'two']);
+    await sluice.rest.put(`/connectors/${name}/stop`);
+    await sluice.rest.untilState(name, 'STOPPED', 0);
+    await sluice.rest.delete(`/connectors/${name}/offsets`);
+    assert.equal((await stored(own)).at(-1), 'null');
+    assert.equal((await stored(`${group}-offsets`)).at(-1), 'null');
+  });
+
   it('is refused to connectors that cannot do it, in Connect’s words', async () => {
     const file = { topic: 't', 'exactly.once.support': 'required' };
     assert.deepEqual(await errorsOf('FileStreamSource', { ...file, file: '/x' }), []);

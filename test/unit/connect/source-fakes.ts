@@ -108,6 +108,10 @@ export class FakeOffsets implements OffsetStorage {
     for (const { partition, offset } of offsets) this.stored.set(coordinatesKey(partition), offset);
   }
 
+  async committed(): Promise<void> {
+    await Promise.resolve();
+  }
+
   async list(): Promise<readonly StoredOffset[]> {
     return Promise.resolve([]);
   }
@@ -241,7 +245,7 @@ export class SourceBench {
     );
     this.runner = new SourceTaskRunner(runtime, {
       task,
-      storage: offsets,
+      offsets: { storage: offsets, close: () => Promise.resolve() },
       topics,
       delivery: (onFailure) =>
         boundary === undefined
