@@ -1,6 +1,6 @@
 import { parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
-import { aliasRoutes } from './aliases.ts';
-import { ingestRoutes } from './ingest-routes.ts';
+import { aliasRoutes } from './aliases/aliases.ts';
+import { ingestRoutes } from './ingest/routes.ts';
 import { serviceOptions } from './options.ts';
 import { DatabaseHttpService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Executor, Logger } from '../../src/index.ts';
-import type { RequestClock } from './request-clock.ts';
+import type { RequestClock } from './transport/request-clock.ts';
 
 /** Who asks: a role of the database, proved by password or token. */
 export interface Login {

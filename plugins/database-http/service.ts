@@ -6,23 +6,23 @@ import {
   type Service,
   type ServiceContext,
 } from '../../src/index.ts';
-import { Access } from './access.ts';
-import { ApiServer, refuseConnection } from './api-server.ts';
-import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './certificate.ts';
-import type { CertificateFiles } from './certificate.ts';
-import { ConnectionSlots, SPARE_CONNECTIONS } from './connection-slots.ts';
-import { identityOf } from './identity.ts';
-import { PortListener, type Timeouts } from './listener.ts';
-import { loginRoute } from './login-route.ts';
+import { Access } from './access/access.ts';
+import { ApiServer, refuseConnection } from './transport/api-server.ts';
+import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './transport/certificate.ts';
+import type { CertificateFiles } from './transport/certificate.ts';
+import { ConnectionSlots, SPARE_CONNECTIONS } from './transport/connection-slots.ts';
+import { identityOf } from './access/identity.ts';
+import { PortListener, type Timeouts } from './transport/listener.ts';
+import { loginRoute } from './access/login-route.ts';
 import type { ServiceSettings } from './options.ts';
-import { PasswordCheck } from './password-check.ts';
-import { queryRoute } from './query-route.ts';
+import { PasswordCheck } from './access/password-check.ts';
+import { queryRoute } from './statements/query-route.ts';
 import type { Route } from './route.ts';
 import { ServerSettings } from './server-settings.ts';
-import { sessionRoute } from './session-route.ts';
-import { SessionStore } from './session-store.ts';
-import { UserDatabases } from './user-databases.ts';
-import { ddlRoute, insertRoute } from './write-routes.ts';
+import { sessionRoute } from './access/session-route.ts';
+import { SessionStore } from './access/session-store.ts';
+import { UserDatabases } from './access/user-databases.ts';
+import { ddlRoute, insertRoute } from './statements/write-routes.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const CERTIFICATE_CHECK_MS = 5_000;

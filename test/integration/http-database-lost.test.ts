@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
+import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
 import type { LocalPostgres } from '../../src/dev/postgres.ts';

@@ -1,6 +1,6 @@
 import { parseOptions, silentLogger } from '../../src/index.ts';
-import { aliasRoutes } from '../../plugins/database-http/aliases.ts';
-import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
+import { aliasRoutes } from '../../plugins/database-http/aliases/aliases.ts';
+import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
 import { DatabaseFixture } from './database-fixture.ts';

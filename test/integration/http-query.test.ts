@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
-import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
+import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { until } from '../support/until.ts';
 import { HttpFixture, send } from './http-fixture.ts';
 

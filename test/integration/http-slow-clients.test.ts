@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
-import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
+import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { until } from '../support/until.ts';
 import { HttpFixture } from './http-fixture.ts';
 

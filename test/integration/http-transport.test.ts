@@ -6,8 +6,8 @@ import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
-import { ingestRoutes } from '../../plugins/database-http/ingest-routes.ts';
-import { developmentCertificate } from '../../plugins/database-http/certificate.ts';
+import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
+import { developmentCertificate } from '../../plugins/database-http/transport/certificate.ts';
 import { until } from '../support/until.ts';
 import { HttpFixture, send } from './http-fixture.ts';
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { readCredentials } from '../../../plugins/database-http/credentials.ts';
-import { LoginThrottle } from '../../../plugins/database-http/login-throttle.ts';
-import { SessionStore } from '../../../plugins/database-http/session-store.ts';
-import { identityOf } from '../../../plugins/database-http/identity.ts';
+import { readCredentials } from '../../../plugins/database-http/access/credentials.ts';
+import { LoginThrottle } from '../../../plugins/database-http/access/login-throttle.ts';
+import { SessionStore } from '../../../plugins/database-http/access/session-store.ts';
+import { identityOf } from '../../../plugins/database-http/access/identity.ts';
 import { Password } from '../../../src/index.ts';
 
 const TOKEN = '0123456789abcdef0123456789abcdef';

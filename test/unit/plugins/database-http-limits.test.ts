@@ -8,7 +8,7 @@ import {
   decodeElements,
   decodeLines,
   type BodyPart,
-} from '../../../plugins/database-http/ingest-decode.ts';
+} from '../../../plugins/database-http/ingest/decode.ts';
 import { serviceOptions } from '../../../plugins/database-http/options.ts';
 
 describe('the database HTTP API without further options', () => {

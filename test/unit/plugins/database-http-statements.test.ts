@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import fc from 'fast-check';
 import { splitStatements } from '../../../src/index.ts';
-import { RequestClock } from '../../../plugins/database-http/request-clock.ts';
-import { readStatements } from '../../../plugins/database-http/statement-text.ts';
+import { RequestClock } from '../../../plugins/database-http/transport/request-clock.ts';
+import { readStatements } from '../../../plugins/database-http/statements/statement-text.ts';
 
 const texts = (sql: string, maxLength: number): string[] => [...readStatements(sql, maxLength)].map(({ text }) => text);
 

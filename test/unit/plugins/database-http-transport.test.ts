@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { PortListener } from '../../../plugins/database-http/listener.ts';
+import { PortListener } from '../../../plugins/database-http/transport/listener.ts';
 
 describe('a slow client', () => {
   let listener: PortListener;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { cellWriter } from '../../../plugins/database-http/cell-json.ts';
-import { ResultJson } from '../../../plugins/database-http/result-json.ts';
+import { cellWriter } from '../../../plugins/database-http/statements/cell-json.ts';
+import { ResultJson } from '../../../plugins/database-http/statements/result-json.ts';
 import { badTimeZone, readTimeZone } from '../../../plugins/database-http/time-zone.ts';
 
 const column = (typeOid: number) => ({ name: 'c', typeOid, typeModifier: -1 });

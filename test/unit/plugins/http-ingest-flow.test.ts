@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
 import { DatabaseError, type Cell, type DecodedRows, type Fault, type WriteReport } from '../../../src/index.ts';
-import { DecodeClock, type BodyPart } from '../../../plugins/database-http/ingest-decode.ts';
-import { ingest, type Store } from '../../../plugins/database-http/ingest-flow.ts';
-import { describeOutcome, OutcomeCounts, statusOf } from '../../../plugins/database-http/ingest-outcome.ts';
-import { adjustTimes, lineTimes } from '../../../plugins/database-http/ingest-precision.ts';
+import { DecodeClock, type BodyPart } from '../../../plugins/database-http/ingest/decode.ts';
+import { ingest, type Store } from '../../../plugins/database-http/ingest/flow.ts';
+import { describeOutcome, OutcomeCounts, statusOf } from '../../../plugins/database-http/ingest/outcome.ts';
+import { adjustTimes, lineTimes } from '../../../plugins/database-http/ingest/precision.ts';
 import { ApiFailure } from '../../../plugins/database-http/route.ts';
 
 function rows(table: string, rowCount: number): DecodedRows {

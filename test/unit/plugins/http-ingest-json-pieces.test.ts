@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { decodedPointFormats, type Decoded } from '../../../src/index.ts';
-import { DecodeClock, decodeElements } from '../../../plugins/database-http/ingest-decode.ts';
-import { JsonPieces } from '../../../plugins/database-http/ingest-json-pieces.ts';
+import { DecodeClock, decodeElements } from '../../../plugins/database-http/ingest/decode.ts';
+import { JsonPieces } from '../../../plugins/database-http/ingest/json-pieces.ts';
 
 const POINT = { metric: 'größe "ä\\', timestamp: 1_700_000_000, value: -12.5e-3, tags: { 'a]b': '},[{😀', c: 'x' } };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { decodedFormats, type Decoded } from '../../../src/index.ts';
-import { LinePieces, startOfLine, type Piece } from '../../../plugins/database-http/ingest-pieces.ts';
+import { LinePieces, startOfLine, type Piece } from '../../../plugins/database-http/ingest/pieces.ts';
 
 /** Rows as `line/value`, faults as `line!`, in the order of their lines. */
 function told(decoded: readonly Decoded[]): string[] {

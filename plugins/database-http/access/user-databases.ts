@@ -1,0 +1,103 @@
+import { openExecutor, parseConnectionUrl, type Executor, type Logger, type Password } from '../../../src/index.ts';
+import type { Identity } from './identity.ts';
+
+/** An executor nobody borrowed for this long is closed. */
+const IDLE_MS = 300_000;
+
+interface Entry {
+  readonly executor: Executor;
+  lent: number;
+  lastUsedAtMs: number;
+}
+
+/** An executor on loan: it is not closed before `giveBack` was called. */
+export interface Loan {
+  readonly executor: Executor;
+  giveBack(): void;
+}
+
+export interface ServerAccess {
+  readonly url: string;
+  /** Of the user that the URL names. */
+  readonly servicePassword: Password | null;
+  readonly connectionsPerUser: number;
+}
+
+/** In this process, for all services. */
+let freshCount = 0;
+
+/** The executors by which requests reach the databases, one per user, password and database. */
+export class UserDatabases {
+  readonly #access: ServerAccess;
+  readonly #logger: Logger;
+  readonly #nowMs: () => number;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(access: ServerAccess, logger: Logger, nowMs: () => number) {
+    this.#access = access;
+    this.#logger = logger;
+    this.#nowMs = nowMs;
+  }
+
+  borrow(identity: Identity, database: string): Loan {
+    const key = `${identity.key}${database}`;
+    const entry = this.#entries.get(key) ?? {
+      executor: this.#open(identity, database, this.#access.connectionsPerUser),
+      lent: 0,
+      lastUsedAtMs: 0,
+    };
+    this.#entries.set(key, entry);
+    entry.lent += 1;
+    let isLent = true;
+    return {
+      executor: entry.executor,
+      giveBack: () => {
+        if (!isLent) return;
+        isLent = false;
+        entry.lent -= 1;
+        entry.lastUsedAtMs = this.#nowMs();
+      },
+    };
+  }
+
+  /** An executor that shares no connection with others: its first statement proves the password. To be closed. */
+  openFresh(identity: Identity, database: string): Executor {
+    // Executors with equal settings share their connections.
+    return this.#open(identity, database, 1, `sluice login ${String(++freshCount)}`);
+  }
+
+  /** The account of the URL, if it names one. To be closed. */
+  openService(database: string): Executor | undefined {
+    const { url, servicePassword } = this.#access;
+    try {
+      const settings = parseConnectionUrl(url, { password: servicePassword, database });
+      return openExecutor(settings, { logger: this.#logger, poolSize: 1 });
+    } catch {
+      // The URL as such was checked at start: it names no user.
+      return undefined;
+    }
+  }
+
+  /** Closes executors that were not used for a while. */
+  async sweep(): Promise<void> {
+    const oldest = this.#nowMs() - IDLE_MS;
+    const idle = [...this.#entries].filter(([, entry]) => entry.lent === 0 && entry.lastUsedAtMs < oldest);
+    for (const [key] of idle) this.#entries.delete(key);
+    await Promise.all(idle.map(([, entry]) => entry.executor.close()));
+  }
+
+  async close(): Promise<void> {
+    const all = [...this.#entries.values()];
+    this.#entries.clear();
+    await Promise.all(all.map((entry) => entry.executor.close()));
+  }
+
+  #open(identity: Identity, database: string, poolSize: number, applicationName?: string): Executor {
+    const { user, password } = identity;
+    const settings = parseConnectionUrl(this.#access.url, { user, password, database });
+    return openExecutor(applicationName === undefined ? settings : { ...settings, applicationName }, {
+      logger: this.#logger,
+      poolSize,
+    });
+  }
+}

@@ -1,0 +1,154 @@
+import { INFLUX_HEADERS } from './influx-headers.ts';
+import { ingestLines } from '../ingest/lines.ts';
+import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type BadLine, type Outcome } from '../ingest/outcome.ts';
+import { lineTimes, type LineTimes } from '../ingest/precision.ts';
+import { growingTables } from '../ingest/store.ts';
+import { ingestWhole } from '../ingest/whole.ts';
+import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from '../route.ts';
+import { TEXTS } from '../texts.ts';
+
+/** `code` of InfluxDB 2 by status (its API's schema `Error`). */
+const CODES: Readonly<Record<number, string>> = {
+  400: 'invalid',
+  401: 'unauthorized',
+  404: 'not found',
+  500: 'internal error',
+  503: 'unavailable',
+};
+
+/** Where clients of InfluxDB 1, 2 and 3 and of QuestDB write. Lines create and extend tables as `/restapi/linedb` does. */
+export function influxAliases(): Route[] {
+  return [
+    writeRoute('/write', ['db'], 'ns', firstVersionBody),
+    writeRoute('/api/v2/write', ['bucket', 'db'], 'ns', secondVersionBody),
+    thirdVersionRoute(),
+  ];
+}
+
+type ErrorBody = (status: number, message: string, line: number | undefined) => unknown;
+
+/** InfluxDB 1 reads `error`; QuestDB, which has the same path, `code`, `message` and `line`. */
+function firstVersionBody(status: number, message: string, line: number | undefined): unknown {
+  const code = CODES[status] ?? 'invalid';
+  return { error: message, code, message, ...(line === undefined ? {} : { line }) };
+}
+
+function secondVersionBody(status: number, message: string, line: number | undefined): unknown {
+  return { code: CODES[status] ?? 'invalid', message, ...(line === undefined ? {} : { line }) };
+}
+
+function writeRoute(
+  path: string,
+  databaseParameters: readonly string[],
+  precision: string,
+  errorBody: ErrorBody,
+): Route {
+  return {
+    methods: ['POST'],
+    path,
+    credentials: 'any',
+    databaseParameters,
+    handle: async (request) => {
+      const outcome = await store(request, precision);
+      const headers = { ...INFLUX_HEADERS, ...outcomeHeaders(outcome) };
+      const status = statusOf(outcome, 204);
+      if (status === 204) return { status, headers };
+      return jsonAnswer(status, errorBody(status, partialWrite(outcome), outcome.badLines[0]?.line), headers);
+    },
+    failure: (failure) => {
+      if (isEmptyBody(failure)) return { status: 204, headers: INFLUX_HEADERS };
+      return jsonAnswer(failure.status, errorBody(failure.status, failure.message, undefined), INFLUX_HEADERS);
+    },
+  };
+}
+
+/** In the words of InfluxDB 1, which its clients and Telegraf look for. */
+function partialWrite(outcome: Outcome): string {
+  const text = describeOutcome(outcome, 'line');
+  return outcome.badCount === 0 ? text : `partial write: ${text} dropped=${String(outcome.badCount)}`;
+}
+
+/** Errors are told by line: `{error, data: [{original_line, line_number, error_message}]}` (docs of InfluxDB 3, write_lp). */
+function thirdVersionRoute(): Route {
+  return {
+    methods: ['POST'],
+    path: '/api/v3/write_lp',
+    credentials: 'any',
+    databaseParameters: ['db'],
+    handle: async (request) => {
+      const acceptsPartial = request.query.get('accept_partial') !== 'false';
+      const outcome = await (acceptsPartial ? store(request, 'auto') : ingestWhole(request, timesOf(request, 'auto')));
+      const headers = outcomeHeaders(outcome);
+      const status = statusOf(outcome, 204);
+      if (status === 204) return { status, headers };
+      return jsonAnswer(status, acceptsPartial ? partialBody(outcome) : refusedBody(outcome), headers);
+    },
+    failure: (failure): ApiAnswer => {
+      if (isEmptyBody(failure)) return { status: 204 };
+      return jsonAnswer(failure.status, { error: failure.message });
+    },
+  };
+}
+
+function partialBody({ badLines, badCount, failure }: Outcome): unknown {
+  if (badCount === 0) return { error: failure?.message ?? '' };
+  const more = badCount - badLines.length;
+  const rest = [
+    more > 0 ? `; ${String(badLines.length)} of ${String(badCount)} bad lines are listed` : '',
+    failure === undefined ? '' : `; ${failure.message}`,
+  ];
+  return { error: `partial write of line protocol occurred${rest.join('')}`, data: badLines.map(lineError) };
+}
+
+/** With `accept_partial=false`: the first bad line is the reason that no line is stored. */
+function refusedBody({ badLines, failure }: Outcome): unknown {
+  const [first] = badLines;
+  if (first === undefined) return { error: failure?.message ?? '' };
+  return { error: 'parsing failed for write_lp endpoint', data: lineError(first) };
+}
+
+function lineError(bad: BadLine): unknown {
+  return { original_line: bad.text ?? '', line_number: bad.line, error_message: reasonOf(bad) };
+}
+
+async function store(request: ApiRequest, precision: string): Promise<Outcome> {
+  return ingestLines(request.body(), timesOf(request, precision), growingTables(request));
+}
+
+function timesOf({ query }: ApiRequest, fallback: string): LineTimes {
+  return lineTimes(query.get('precision') ?? fallback);
+}
+
+/** Clients of InfluxDB may flush nothing; it takes that. */
+function isEmptyBody({ status, message }: ApiFailure): boolean {
+  return status === 400 && message === TEXTS.emptyBody;
+}
+
+/** What clients ask before they write. Answered without credentials, so that they tell nothing else. */
+export function greetingAliases(): Route[] {
+  const open = { methods: ['GET', 'HEAD'], access: 'anyone' } as const;
+  return [
+    {
+      ...open,
+      path: '/ping',
+      handle: async ({ query }) => {
+        const verbose = query.get('verbose') ?? 'false';
+        if (verbose === 'false' || verbose === '0') return { status: 204, headers: INFLUX_HEADERS };
+        return jsonAnswer(200, { version: INFLUX_HEADERS['X-Influxdb-Version'] }, INFLUX_HEADERS);
+      },
+    },
+    {
+      ...open,
+      path: '/health',
+      handle: async () =>
+        jsonAnswer(200, { name: 'influxdb', message: 'ready for queries and writes', status: 'pass', checks: [] }),
+    },
+    {
+      // QuestDB's clients ask for the versions of line protocol; 1 is the one in plain text.
+      ...open,
+      path: '/settings',
+      handle: async () =>
+        jsonAnswer(200, { config: { 'line.proto.support.versions': [1], 'cairo.max.file.name.length': 63 } }),
+    },
+  ];
+}

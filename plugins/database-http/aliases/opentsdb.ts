@@ -1,0 +1,71 @@
+import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type Outcome } from '../ingest/outcome.ts';
+import { byMetric, ingestJsonPoints, valueTypeOf } from '../ingest/points.ts';
+import { growingTables } from '../ingest/store.ts';
+import { jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
+
+const HINT = 'Please see the TSD logs or append "details" to the put request';
+
+/**
+ * `POST /api/put` of OpenTSDB: one point or an array of points. 204 without a body; with `summary` or `details` 200 and counts;
+ * 400 when a point is bad. Values of new tables have the type of the first one, as OpenTSDB's users expect of numbers.
+ */
+export function openTsdbAlias(): Route {
+  return {
+    methods: ['POST'],
+    path: '/api/put',
+    credentials: 'any',
+    handle: async (request) => {
+      const store = byMetric(request.executor.catalogue, growingTables(request));
+      const outcome = await ingestJsonPoints(request.body(), store, valueTypeOf(request, 'auto'), pointTexts);
+      return answer(outcome, request);
+    },
+    failure: ({ status, message }) => jsonAnswer(status, { error: { code: status, message } }),
+  };
+}
+
+function answer(outcome: Outcome, { query }: ApiRequest): ApiAnswer {
+  const { stored, collapsed, badLines, badCount, failure } = outcome;
+  const headers = outcomeHeaders(outcome);
+  const status = statusOf(outcome, 200);
+  if (failure !== undefined) {
+    const message = describeOutcome(outcome, 'point');
+    return jsonAnswer(status, { error: { code: status, message } }, headers);
+  }
+  const counts = { success: stored + collapsed, failed: badCount };
+  if (query.has('details')) {
+    const errors = badLines.map((bad) => ({ datapoint: datapoint(bad.text), error: reasonOf(bad) }));
+    return jsonAnswer(status, { errors, ...counts }, headers);
+  }
+  if (query.has('summary')) return jsonAnswer(status, counts, headers);
+  if (badCount === 0) return { status: 204, headers };
+  const error = { code: 400, message: 'One or more data points had errors', details: HINT };
+  return jsonAnswer(status, { error }, headers);
+}
+
+function datapoint(text: string | undefined): unknown {
+  return text === undefined ? null : (JSON.parse(text) as unknown);
+}
+
+/** Finds points by their number in a piece of the body, which is parsed at its first bad point, once. */
+function pointTexts(text: string): (point: number) => string | undefined {
+  let points: readonly unknown[] | undefined;
+  return (number) => {
+    points ??= parsePoints(text);
+    const point = points[number - 1];
+    return point === undefined ? undefined : JSON.stringify(point);
+  };
+}
+
+/** A larger piece is one point, or almost: parsing it takes several times its size. */
+const MAX_REPEATED_LENGTH = 4 << 20;
+
+function parsePoints(text: string): readonly unknown[] {
+  if (text.length > MAX_REPEATED_LENGTH) return [];
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    return Array.isArray(parsed) ? parsed : [parsed];
+  } catch {
+    // The piece as a whole is bad, and is told as such.
+    return [];
+  }
+}

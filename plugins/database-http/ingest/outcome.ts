@@ -1,0 +1,89 @@
+import type { Fault, WriteReport } from '../../../src/index.ts';
+import { serverTiming, type Timings } from '../transport/request-clock.ts';
+import type { ApiFailure } from '../route.ts';
+
+/** Bad lines that are spelled out; the rest is counted. */
+const MAX_NAMED = 100;
+
+/** A bad line with its number and, where it was asked for, its text. */
+export interface BadLine {
+  readonly line: number;
+  readonly fault: Fault;
+  readonly text: string | undefined;
+}
+
+/** What became of a body. */
+export interface Outcome {
+  /** Rows that the database now holds. */
+  readonly stored: number;
+  /** Rows that gave way to another row with the same key in this body. */
+  readonly collapsed: number;
+  /** The first bad lines, in their order. */
+  readonly badLines: readonly BadLine[];
+  /** All bad lines. */
+  readonly badCount: number;
+  /** Why the body was not read, or not stored, to its end. */
+  readonly failure: ApiFailure | undefined;
+  readonly timings: Timings;
+}
+
+/** Counts rows and keeps the first bad lines. */
+export class OutcomeCounts {
+  stored = 0;
+  collapsed = 0;
+  badCount = 0;
+  #badLines: BadLine[] = [];
+
+  addReport({ stored, collapsed, discarded }: WriteReport): void {
+    this.stored += stored;
+    this.collapsed += collapsed + discarded;
+  }
+
+  /** Writes end in any order: the lowest numbers are kept. */
+  addFaults(faults: readonly Fault[], textOf?: (line: number) => string | undefined): void {
+    this.badCount += faults.length;
+    const last = this.#badLines.length >= MAX_NAMED ? (this.#badLines.at(-1)?.line ?? 0) : Infinity;
+    const added = new Set<BadLine>();
+    for (const fault of faults) {
+      const line = fault.origin?.kind === 'line' ? fault.origin.line : 0;
+      if (line < last) added.add({ line, fault, text: undefined });
+    }
+    if (added.size === 0) return;
+    this.#badLines = [...this.#badLines, ...added]
+      .sort((left, right) => left.line - right.line)
+      .slice(0, MAX_NAMED)
+      .map((bad) => (textOf !== undefined && added.has(bad) ? { ...bad, text: textOf(bad.line) } : bad));
+  }
+
+  get badLines(): readonly BadLine[] {
+    return this.#badLines;
+  }
+}
+
+/** Why a line is bad; what the database said has the prefix that clients look for. */
+export function reasonOf({ fault }: BadLine): string {
+  return fault.sqlstate === undefined ? fault.message : `pq: ${fault.message}`;
+}
+
+/** All that went wrong, in one text. `unit`: what is counted, `line` or `point`. */
+export function describeOutcome({ badLines, badCount, failure }: Outcome, unit: 'line' | 'point'): string {
+  const parts = badLines.map((bad) => `${unit} ${String(bad.line)}: ${reasonOf(bad)}`);
+  const rest = badCount - badLines.length;
+  if (rest > 0) parts.push(`and ${String(rest)} more bad ${unit}s`);
+  if (failure !== undefined) parts.push(failure.message);
+  return parts.join('; ');
+}
+
+/** 400 for what the sender must change, 503 for what may succeed later (design/decisions.md, "A batch with some bad lines"). */
+export function statusOf({ badCount, failure }: Outcome, success: number): number {
+  return failure?.status ?? (badCount > 0 ? 400 : success);
+}
+
+export function outcomeHeaders({ timings, failure, collapsed }: Outcome): Record<string, string> {
+  const retry = failure?.retryAfterSeconds;
+  return {
+    'Server-Timing': serverTiming(timings),
+    ...(collapsed > 0 ? { 'X-Rows-Collapsed': String(collapsed) } : {}),
+    ...(retry === undefined ? {} : { 'Retry-After': String(retry) }),
+  };
+}

@@ -1,0 +1,68 @@
+import type { Cell, Precision, RowBatch } from '../../../src/index.ts';
+import { ApiFailure } from '../route.ts';
+
+/** How the times of lines are read: by the decoder, and what is done to the numbers it gives then. */
+export interface LineTimes {
+  readonly decoder: Precision;
+  /** What a microsecond of now is for the decoder, so that its numbers and those of lines are treated alike. */
+  readonly nowFactor: number;
+  readonly adjust: ((micros: number | bigint) => number | bigint) | undefined;
+}
+
+const asDecoded = (decoder: Precision): LineTimes => ({ decoder, nowFactor: 1, adjust: undefined });
+
+/** Read as seconds, and made that many times as long. */
+const seconds = (count: number): LineTimes => ({
+  decoder: 's',
+  nowFactor: 1 / count,
+  adjust: (micros) => narrow(BigInt(micros) * BigInt(count)),
+});
+
+/** Units of InfluxDB 1, 2 and 3 and of QuestDB; original-system.md 9.10, peers.md A2. */
+const LINE_TIMES: ReadonlyMap<string, LineTimes> = new Map([
+  ...['n', 'ns', 'nanosecond', 'nanoseconds'].map((name) => [name, asDecoded('ns')] as const),
+  ...['u', 'us', 'µ', 'µs', 'microsecond', 'microseconds'].map((name) => [name, asDecoded('us')] as const),
+  ...['ms', 'millisecond', 'milliseconds'].map((name) => [name, asDecoded('ms')] as const),
+  ...['s', 'second', 'seconds'].map((name) => [name, asDecoded('s')] as const),
+  ...['m', 'minute', 'minutes'].map((name) => [name, seconds(60)] as const),
+  ...['h', 'hour', 'hours'].map((name) => [name, seconds(3600)] as const),
+  // As microseconds the decoder leaves the number as it is.
+  ['auto', { decoder: 'us', nowFactor: 1, adjust: bySize }],
+]);
+
+/** The value of `precision`; ApiFailure 400 when it is none. */
+export function lineTimes(precision: string): LineTimes {
+  const times = LINE_TIMES.get(precision);
+  if (times !== undefined) return times;
+  throw new ApiFailure(
+    400,
+    `invalid precision "${precision.slice(0, 32)}": use n, ns, u, us, ms, s, m, h or auto (without it: nanoseconds)`,
+  );
+}
+
+const SECONDS_BELOW = 5e9;
+const MILLISECONDS_BELOW = 5e12;
+const MICROSECONDS_BELOW = 5e15;
+
+/** The bounds of InfluxDB 3 (peers.md A2): below 5e9 seconds, 5e12 milliseconds, 5e15 microseconds, else nanoseconds. */
+function bySize(value: number | bigint): number | bigint {
+  const size = Math.abs(Number(value));
+  if (size < SECONDS_BELOW) return narrow(BigInt(value) * 1_000_000n);
+  if (size < MILLISECONDS_BELOW) return narrow(BigInt(value) * 1_000n);
+  if (size < MICROSECONDS_BELOW) return value;
+  const nanos = BigInt(value);
+  return narrow((nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n);
+}
+
+/** Times as they are meant; the cells of the batch are changed in place. */
+export function adjustTimes(batch: RowBatch, { adjust }: LineTimes): void {
+  if (adjust === undefined) return;
+  const cells: Cell[] = batch.columns.find(({ role }) => role === 'time')?.cells ?? [];
+  for (const [row, cell] of cells.entries()) {
+    if (typeof cell === 'number' || typeof cell === 'bigint') cells[row] = adjust(cell);
+  }
+}
+
+function narrow(value: bigint): number | bigint {
+  return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
+}

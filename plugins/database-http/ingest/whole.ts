@@ -1,0 +1,102 @@
+import { DatabaseError, tableText, type DecodedRows } from '../../../src/index.ts';
+import { DecodeClock, type BodyPart } from './decode.ts';
+import { asFailure, type Store } from './flow.ts';
+import { lineParts } from './lines.ts';
+import { OutcomeCounts, type Outcome } from './outcome.ts';
+import type { LineTimes } from './precision.ts';
+import { growingTables } from './store.ts';
+import { ApiFailure, type ApiRequest } from '../route.ts';
+
+/** A body that is to be stored whole or not at all has to stand in memory, as columns. */
+const MAX_WHOLE_BYTES = 8 << 20;
+
+interface Written {
+  readonly rows: DecodedRows;
+  readonly textOf: BodyPart['textOf'];
+}
+
+/** Undoes the transaction for the sake of these lines. */
+class RefusedLines extends Error {
+  readonly counts: OutcomeCounts;
+
+  constructor(counts: OutcomeCounts) {
+    super('lines were refused');
+    this.counts = counts;
+  }
+}
+
+/**
+ * Stores all lines of a body in one transaction, or none: tables and columns that were made for it go as well. Bad lines that
+ * are told are those that cannot be read, else those of the first batch that the database refuses.
+ */
+export async function ingestWhole(request: ApiRequest, times: LineTimes): Promise<Outcome> {
+  const began = performance.now();
+  const clock = new DecodeClock();
+  const { written, unread } = await readAll(lineParts(atMost(request.body(), MAX_WHOLE_BYTES), times, clock));
+  let databaseMs = 0;
+  const outcome = (counts: OutcomeCounts, failure?: ApiFailure): Outcome => ({
+    stored: failure === undefined && counts.badCount === 0 ? counts.stored : 0,
+    collapsed: failure === undefined && counts.badCount === 0 ? counts.collapsed : 0,
+    badLines: counts.badLines,
+    badCount: counts.badCount,
+    failure,
+    timings: { parseMs: clock.parseMs, databaseMs, totalMs: performance.now() - began },
+  });
+  if (unread.badCount > 0) return outcome(unread);
+  const writingSince = performance.now();
+  try {
+    const counts = await request.executor.atomically(
+      (writer) => writeAll(written, growingTables(request, writer)),
+      request.signal,
+    );
+    databaseMs = performance.now() - writingSince;
+    return outcome(counts);
+  } catch (error) {
+    databaseMs = performance.now() - writingSince;
+    if (error instanceof RefusedLines) return outcome(error.counts);
+    if (error instanceof DatabaseError) throw asFailure(error);
+    throw error;
+  }
+}
+
+async function readAll(parts: AsyncIterable<BodyPart>): Promise<{ written: Written[]; unread: OutcomeCounts }> {
+  const written: Written[] = [];
+  const unread = new OutcomeCounts();
+  for await (const { decoded, textOf } of parts) {
+    unread.addFaults(decoded.faults, textOf);
+    for (const rows of decoded.rows) written.push({ rows, textOf });
+  }
+  return { written: inTableOrder(written), unread };
+}
+
+/** Transactions that take tables in the same order do not wait for each other in a circle. */
+function inTableOrder(written: readonly Written[]): Written[] {
+  const name = ({ rows }: Written): string => tableText(rows.batch.table);
+  return [...written].sort((left, right) => (name(left) < name(right) ? -1 : name(left) > name(right) ? 1 : 0));
+}
+
+async function writeAll(written: readonly Written[], store: Store): Promise<OutcomeCounts> {
+  const counts = new OutcomeCounts();
+  for (const { rows, textOf } of written) {
+    const report = await store(rows);
+    counts.addReport(report);
+    if (report.faults.length === 0) continue;
+    counts.addFaults(report.faults, textOf);
+    throw new RefusedLines(counts);
+  }
+  return counts;
+}
+
+async function* atMost(body: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) {
+      throw new ApiFailure(
+        400,
+        `a body that is to be stored whole or not at all has at most ${String(maxBytes)} bytes`,
+      );
+    }
+    yield chunk;
+  }
+}

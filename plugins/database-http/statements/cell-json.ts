@@ -1,0 +1,80 @@
+import type { QueryResult } from '../../../src/index.ts';
+
+/** A cell's text as PostgreSQL prints it, never null, as JSON. */
+export type CellWriter = (text: string) => string;
+
+export interface CellRules {
+  /** `?int64=string`: for clients whose numbers end at 2^53. */
+  readonly int64AsString: boolean;
+}
+
+const BOOL = 16;
+const INT8 = 20;
+const TIMESTAMP = 1114;
+const TIMESTAMPTZ = 1184;
+/** int2, int4, oid, float4, float8, numeric. */
+const NUMBERS: ReadonlySet<number> = new Set([21, 23, 26, 700, 701, 1700]);
+
+/**
+ * How the cells of a column are written: numbers with the digits of the database, booleans, timestamps in RFC 3339, all
+ * else as text (original-system.md 8.3).
+ */
+export function cellWriter({ typeOid }: QueryResult['fields'][number], rules: CellRules): CellWriter {
+  if (NUMBERS.has(typeOid)) return numberJson;
+  switch (typeOid) {
+    case BOOL:
+      return (text) => (text === 't' ? 'true' : 'false');
+    case INT8:
+      return rules.int64AsString ? (text) => `"${text}"` : (text) => text;
+    case TIMESTAMP:
+    case TIMESTAMPTZ:
+      return timestampJson;
+    default:
+      return textJson;
+  }
+}
+
+const N = 0x4e;
+const I = 0x49;
+
+/** The digits as they are; JSON has no NaN and no Infinity, which become text. */
+function numberJson(text: string): string {
+  const first = text.charCodeAt(0);
+  return first === N || first === I || (first === 0x2d && text.charCodeAt(1) === I) ? `"${text}"` : text;
+}
+
+/** Nothing to escape: the usual text. */
+
+const PLAIN = /^[^"\\\u0000-\u001f\ud800-\udfff]*$/;
+
+function textJson(text: string): string {
+  return PLAIN.test(text) ? `"${text}"` : JSON.stringify(text);
+}
+
+const BLANK = 0x20;
+const PLUS = 0x2b;
+const MINUS = 0x2d;
+
+/**
+ * `2024-05-06 07:08:09.25+08` as `"2024-05-06T07:08:09.25+08:00"`, UTC as `Z`. A timestamp without time zone is shown as
+ * UTC too, as in the documents' sample. Infinity and years before Christ have no RFC 3339 form and stay as they are.
+ */
+function timestampJson(text: string): string {
+  if (text.charCodeAt(10) !== BLANK || text.endsWith('BC')) return otherTimestamp(text);
+  let sign = text.length - 3;
+  // The offset has hours, and may have minutes and seconds.
+  while (sign > 18 && text.charCodeAt(sign) !== PLUS && text.charCodeAt(sign) !== MINUS) sign -= 3;
+  const date = text.slice(0, 10);
+  if (sign <= 18) return `"${date}T${text.slice(11)}Z"`;
+  const offset = text.slice(sign);
+  if (offset === '+00') return `"${date}T${text.slice(11, sign)}Z"`;
+  return `"${date}T${text.slice(11, sign)}${offset.length === 3 ? `${offset}:00` : offset}"`;
+}
+
+/** Years of more than four digits have their blank further behind. */
+function otherTimestamp(text: string): string {
+  const match = /^(\d{5,}-\d\d-\d\d) (\d\d:\d\d:\d\d(?:\.\d+)?)([+-]\d\d(?::\d\d)*)?$/.exec(text);
+  if (match === null) return textJson(text);
+  const [, date = '', time = '', offset = '+00'] = match;
+  return `"${date}T${time}${offset === '+00' ? 'Z' : offset.length === 3 ? `${offset}:00` : offset}"`;
+}

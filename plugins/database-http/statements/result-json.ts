@@ -1,0 +1,77 @@
+import type { QueryResult } from '../../../src/index.ts';
+import { type CellRules, type CellWriter, cellWriter } from './cell-json.ts';
+import { columnMeta } from './column-meta.ts';
+
+type Rows = QueryResult['rows'];
+
+/**
+ * Writes the parts of a query's answer and counts its bytes: the answer with its closing keys never has more than
+ * `maxBytes`. Only whole rows are written; once one does not fit, none behind it is.
+ */
+export class ResultJson {
+  readonly #maxBytes: number;
+  readonly #writers: readonly CellWriter[];
+  readonly #meta: string;
+  #bytes = 0;
+  #rows = 0;
+  #truncated = false;
+
+  constructor(fields: QueryResult['fields'], rules: CellRules & { readonly maxBytes: number }) {
+    this.#maxBytes = rules.maxBytes;
+    this.#writers = fields.map((field) => cellWriter(field, rules));
+    this.#meta = `[${fields.map(columnMeta).join(',')}]`;
+    this.#bytes = Buffer.byteLength(this.head(0)) + TAIL_BYTES;
+  }
+
+  get truncated(): boolean {
+    return this.#truncated;
+  }
+
+  /** All before the rows; `time` is what is known when it is sent. */
+  head(time: number): string {
+    return `{"code":0,"desc":null,"time":${time.toFixed(6)},"column_meta":${this.#meta},"data":[`;
+  }
+
+  /** The rows of a chunk that still fit. */
+  rows(rows: Rows): Buffer {
+    let text = '';
+    for (const row of rows) text += `${this.#rows++ === 0 ? '' : ','}${this.#row(row)}`;
+    const bytes = Buffer.from(text);
+    if (this.#bytes + bytes.length <= this.#maxBytes) {
+      this.#bytes += bytes.length;
+      return bytes;
+    }
+    this.#rows -= rows.length;
+    return this.#fitting(rows);
+  }
+
+  tail(): string {
+    return `],"rows":${String(this.#rows)}${this.#truncated ? ',"truncated":true' : ''}}`;
+  }
+
+  #fitting(rows: Rows): Buffer {
+    const pieces: Buffer[] = [];
+    for (const row of rows) {
+      const piece = Buffer.from(`${this.#rows === 0 ? '' : ','}${this.#row(row)}`);
+      if (this.#bytes + piece.length > this.#maxBytes) break;
+      this.#bytes += piece.length;
+      this.#rows += 1;
+      pieces.push(piece);
+    }
+    this.#truncated = true;
+    return Buffer.concat(pieces);
+  }
+
+  #row(row: Rows[number]): string {
+    let text = '[';
+    for (let index = 0; index < row.length; index++) {
+      const cell = row[index];
+      const writer = this.#writers[index];
+      if (index > 0) text += ',';
+      text += cell === null || cell === undefined || writer === undefined ? 'null' : writer(cell);
+    }
+    return `${text}]`;
+  }
+}
+
+const TAIL_BYTES = '],"rows":9007199254740991,"truncated":true}'.length;

@@ -1,0 +1,34 @@
+import type { DatabaseError } from '../../../src/index.ts';
+import { databaseText, isUnavailable } from '../database-failure.ts';
+import { TEXTS } from '../texts.ts';
+
+/** What became of one statement. `desc` is `success` or why not. */
+export interface StatementOutcome {
+  readonly desc: string;
+  /** refused: the caller must change it; unavailable: the same may succeed later; failed: the database said no. */
+  readonly verdict: 'success' | 'refused' | 'failed' | 'unavailable';
+  readonly rows: number;
+  /** Beside what was done, for the user to read. */
+  readonly notices: readonly string[];
+}
+
+export function success(rows: number, notices: readonly string[] = []): StatementOutcome {
+  return { desc: TEXTS.success, verdict: 'success', rows, notices };
+}
+
+export function refused(desc: string): StatementOutcome {
+  return { desc, verdict: 'refused', rows: 0, notices: [] };
+}
+
+export function failed(error: DatabaseError): StatementOutcome {
+  const verdict = isUnavailable(error) ? 'unavailable' : 'failed';
+  return { desc: databaseText(error), verdict, rows: 0, notices: [] };
+}
+
+/** 503 when trying again may help, 500 when the database said no, 400 when only the caller's words were wrong. */
+export function statusOf(outcomes: readonly StatementOutcome[]): 200 | 400 | 500 | 503 {
+  const verdicts = new Set(outcomes.map(({ verdict }) => verdict));
+  if (verdicts.has('unavailable')) return 503;
+  if (verdicts.has('failed')) return 500;
+  return verdicts.has('refused') ? 400 : 200;
+}

@@ -1,0 +1,249 @@
+import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, type RunTranslation, type Session } from '../../../src/index.ts';
+import { changeClusterSetting } from './cluster-settings.ts';
+import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import { databaseFailure } from '../database-failure.ts';
+import { ApiFailure, type ApiRequest } from '../route.ts';
+import type { ServerSettings } from '../server-settings.ts';
+import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
+import { readStatements, translateAgain, translateIn, type RequestStatement } from './statement-text.ts';
+import { TEXTS } from '../texts.ts';
+import { badTimeZone } from '../time-zone.ts';
+
+/** Statements that the server rolled back for the sake of others are tried again (original-system.md 7). */
+const MAX_TRIES = 10;
+const FIRST_PAUSE_MS = 50;
+const MAX_PAUSE_MS = 1000;
+/** Of translations after refusals. */
+export const MAX_ROUNDS = 3;
+
+/** The event loop is let go after so much work that waited for nothing. */
+const MAX_TURN_MS = 20;
+
+const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
+
+export interface RunnerParts {
+  readonly settings: ServerSettings;
+  readonly defaultDatabase: string;
+  readonly slots: ConnectionSlots;
+  readonly connectionWaitMs: number;
+  readonly maxStatementLength: number;
+}
+
+export interface StatementRules {
+  /** Why the endpoint does not take the statement; `undefined` when it does. */
+  refusal(statement: RequestStatement): string | undefined;
+}
+
+/**
+ * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
+ * those behind it. `USE` goes on with a connection to another database. One outcome per statement.
+ */
+export async function runStatements(
+  request: ApiRequest,
+  sql: string,
+  rules: StatementRules,
+  parts: RunnerParts,
+): Promise<readonly StatementOutcome[]> {
+  const runner = new StatementRunner(request, rules, parts);
+  await runner.run(readStatements(sql, parts.maxStatementLength));
+  return runner.outcomes;
+}
+
+class StatementRunner {
+  readonly outcomes: StatementOutcome[] = [];
+  readonly #request: ApiRequest;
+  readonly #rules: StatementRules;
+  readonly #parts: RunnerParts;
+  #database: string;
+
+  constructor(request: ApiRequest, rules: StatementRules, parts: RunnerParts) {
+    this.#request = request;
+    this.#rules = rules;
+    this.#parts = parts;
+    this.#database = request.database;
+  }
+
+  async run(statements: Iterator<RequestStatement>): Promise<void> {
+    const { clock } = this.#request;
+    const advance = (): IteratorResult<RequestStatement, unknown> => clock.parse(() => statements.next());
+    let next = advance();
+    let turnedAt = performance.now();
+    while (next.done !== true) {
+      try {
+        await pinned(this.#request, this.#database, this.#parts, {}, async (session) => {
+          const database = this.#database;
+          while (next.done !== true && this.#database === database) {
+            const outcome = await this.#runOne(session, next.value);
+            this.outcomes.push(outcome);
+            next = advance();
+            if (performance.now() - turnedAt > MAX_TURN_MS) {
+              // Statements that are refused wait for nothing by themselves.
+              await turn();
+              turnedAt = performance.now();
+            }
+            // The connection may be gone; the statements behind get another.
+            if (outcome.verdict === 'unavailable') return;
+          }
+        });
+      } catch (error) {
+        // Before anything ran it is the answer to the whole request.
+        if (this.outcomes.length === 0 || this.#request.signal.aborted) throw error;
+        if (!(error instanceof DatabaseError) && !(error instanceof ApiFailure)) throw error;
+        const outcome = error instanceof DatabaseError ? failed(error) : unreached(error);
+        for (; next.done !== true; next = advance()) this.outcomes.push(outcome);
+      }
+    }
+  }
+
+  async #runOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
+    const { signal } = this.#request;
+    if (signal.aborted) throw new DatabaseError('the client went away', { scope: 'caller', sqlstate: '57014' });
+    const refusal = this.#rules.refusal(statement);
+    if (refusal !== undefined) return refused(refusal);
+    try {
+      const outcome = await this.#carryOut(session, statement.text);
+      if (CHANGES_TABLES.has(statement.classification.kind)) {
+        this.#request.executorOn(this.#database).catalogue.forget();
+      }
+      return outcome;
+    } catch (error) {
+      if (error instanceof DatabaseError) return failed(error);
+      if (error instanceof ApiFailure) return refused(error.message);
+      throw error;
+    }
+  }
+
+  async #carryOut(session: Session, text: string): Promise<StatementOutcome> {
+    const translation = await translateIn(this.#database, this.#request, text);
+    switch (translation.kind) {
+      case 'run':
+        return this.#runTranslated(session, translation);
+      case 'use':
+        await this.#request.executorOn(translation.database).query('SELECT 1');
+        this.#database = translation.database;
+        return success(0);
+      case 'set-cluster-setting':
+        await changeClusterSetting(this.#request, translation.name, translation.value, this.#parts);
+        return success(0);
+      case 'show-cluster-setting':
+        return refused(TEXTS.notForDdl);
+      case 'refuse':
+        return refused(`pq: ${translation.message}`);
+    }
+  }
+
+  /** The original's SQL that PostgreSQL alone can tell from its own shows by the refusal; each round changes something. */
+  async #runTranslated(session: Session, first: RunTranslation): Promise<StatementOutcome> {
+    let translation = first;
+    for (let round = 0; ; round++) {
+      try {
+        return await this.#runRetried(session, translation);
+      } catch (error) {
+        if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
+        // The statement that was refused is what is translated on, so that no round undoes the one before.
+        const [refusedSql, ...others] = translation.statements;
+        if (refusedSql === undefined || others.length > 0) throw error;
+        const next = await translateAgain(this.#database, this.#request, refusedSql, error.sqlstate);
+        if (next === undefined) throw error;
+        if (next.kind === 'refuse') return refused(`pq: ${next.message}`);
+        translation = next;
+      }
+    }
+  }
+
+  async #runRetried(session: Session, translation: RunTranslation): Promise<StatementOutcome> {
+    for (let tries = 1, pauseMs = FIRST_PAUSE_MS; ; tries++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
+      try {
+        return success(await runTranslation(session, translation, this.#request), translation.notices);
+      } catch (error) {
+        if (!isRolledBack(error) || tries >= MAX_TRIES) throw error;
+      }
+      await delay(pauseMs, undefined, { signal: this.#request.signal });
+    }
+  }
+}
+
+/** Deadlocks and serialization failures: nothing of the statement is left, and it may succeed. */
+function isRolledBack(error: unknown): boolean {
+  return (
+    error instanceof DatabaseError && error.scope === 'infrastructure' && error.sqlstate?.startsWith('40') === true
+  );
+}
+
+/** Runs the statements of a translation; the rows that the last one changed. */
+async function runTranslation(
+  session: Session,
+  { statements, transaction, doneOn }: RunTranslation,
+  request: ApiRequest,
+): Promise<number> {
+  const options = { signal: request.signal, timeoutMs: request.statementTimeoutMs };
+  const work = async (): Promise<number> => {
+    let rows = 0;
+    for (const statement of statements) rows = (await session.query(statement, [], options)).rowCount;
+    return rows;
+  };
+  try {
+    return await request.clock.database(() => (transaction ? session.transaction(work) : work()));
+  } catch (error) {
+    // IF [NOT] EXISTS: what was to be done is done. Outside of the transaction, which the refusal has ended.
+    if (doneOn !== undefined && error instanceof DatabaseError && error.sqlstate === doneOn) return 0;
+    throw error;
+  }
+}
+
+/**
+ * A pinned connection to `database` in the request's zone. Waits for one at most `connectionWaitMs`. Rejects with an
+ * ApiFailure when there is none: 503 then and when the database is away, 400 for a database or zone that does not exist.
+ */
+export async function pinned<T>(
+  request: ApiRequest,
+  database: string,
+  parts: RunnerParts,
+  options: { readonly readTransaction?: boolean },
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const executor = request.executorOn(database);
+  const wait = new AbortController();
+  const onAbort = (): void => wait.abort(request.signal.reason);
+  const timer = setTimeout(() => wait.abort(new Error(TEXTS.noConnection)), parts.connectionWaitMs);
+  request.signal.addEventListener('abort', onAbort, { once: true });
+  let isPinned = false;
+  let giveBack: (() => void) | undefined;
+  try {
+    giveBack = await parts.slots.take(executor, wait.signal);
+    return await executor.session(
+      async (session) => {
+        isPinned = true;
+        clearTimeout(timer);
+        return work(session);
+      },
+      { ...options, timeZone: request.timeZone, signal: wait.signal },
+    );
+  } catch (error) {
+    if (request.signal.aborted) throw error;
+    // In a read transaction the zone is set with the first statement; statements themselves are never told so.
+    if (isZoneRefused(error)) throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
+    if (isPinned) throw error;
+    if (wait.signal.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
+    if (!(error instanceof DatabaseError)) throw error;
+    throw databaseFailure(error);
+  } finally {
+    clearTimeout(timer);
+    request.signal.removeEventListener('abort', onAbort);
+    giveBack?.();
+  }
+}
+
+function isZoneRefused(error: unknown): boolean {
+  return error instanceof DatabaseError && error.scope === 'caller' && error.sqlstate === '22023';
+}
+
+const VERDICTS: ReadonlyMap<number, StatementOutcome['verdict']> = new Map([
+  [400, 'refused'],
+  [503, 'unavailable'],
+]);
+
+function unreached(error: ApiFailure): StatementOutcome {
+  return { desc: error.message, verdict: VERDICTS.get(error.status) ?? 'failed', rows: 0, notices: [] };
+}

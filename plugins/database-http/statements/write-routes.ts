@@ -1,0 +1,111 @@
+import { type ApiAnswer, type ApiFailure, ApiFailure as Failure, jsonAnswer, type Route } from '../route.ts';
+import { statusOf, type StatementOutcome } from './statement-outcome.ts';
+import { runStatements, type RunnerParts, type StatementRules } from './statement-runner.ts';
+import { TEXTS } from '../texts.ts';
+
+const DDL_KINDS: ReadonlySet<string> = new Set([
+  'create',
+  'drop',
+  'delete',
+  'use',
+  'alter',
+  'update',
+  'grant',
+  'revoke',
+  // Accepted by no endpoint of the original, and needed by the documents (original-system.md 6).
+  'set-cluster-setting',
+]);
+
+const ddlRules: StatementRules = {
+  refusal: ({ classification }) => (DDL_KINDS.has(classification.kind) ? undefined : TEXTS.notForDdl),
+};
+
+const insertRules: StatementRules = {
+  refusal: ({ classification }) => {
+    const { kind, keyword } = classification;
+    return (kind === 'insert' && keyword === 'insert') || kind === 'use' ? undefined : TEXTS.notForInsert;
+  },
+};
+
+/** `POST /restapi/ddl`: CREATE, DROP, DELETE, USE, ALTER, UPDATE, GRANT, REVOKE. */
+export function ddlRoute(parts: RunnerParts): Route {
+  return {
+    methods: ['POST'],
+    path: '/restapi/ddl',
+    handle: async (request) => {
+      const { startedAt } = request.clock;
+      const outcomes = await runStatements(request, notEmpty(await request.text()), ddlRules, parts);
+      const time = seconds(startedAt);
+      return answer(outcomes, (ok) => ({ code: ok ? 0 : -1, desc: descs(outcomes), time: ok ? time : null }));
+    },
+    failure: (failure) => jsonAnswer(failure.status, { code: -1, desc: [failure.message], time: null }),
+  };
+}
+
+/** `POST /restapi/insert`: INSERT. */
+export function insertRoute(parts: RunnerParts): Route {
+  return {
+    methods: ['POST'],
+    path: '/restapi/insert',
+    handle: async (request) => {
+      const { startedAt } = request.clock;
+      const outcomes = await runStatements(request, notEmpty(await request.text()), insertRules, parts);
+      const time = seconds(startedAt);
+      return answer(outcomes, (ok) => ({
+        code: ok ? 0 : -1,
+        desc: descs(outcomes),
+        rows: ok ? rowCount(outcomes) : null,
+        notice: notice(outcomes),
+        time: ok ? time : null,
+      }));
+    },
+    failure: insertFailure,
+  };
+}
+
+function insertFailure(failure: ApiFailure): ApiAnswer {
+  const body = { code: -1, desc: [failure.message], rows: null, notice: null, time: null };
+  return jsonAnswer(failure.status, body);
+}
+
+/** An empty body is refused; one of blanks holds no statement, which is no failure. */
+export function notEmpty(text: string): string {
+  if (text === '') throw new Failure(400, TEXTS.emptyBody);
+  return text;
+}
+
+function answer(outcomes: readonly StatementOutcome[], body: (ok: boolean) => Record<string, unknown>): ApiAnswer {
+  const status = statusOf(outcomes);
+  return jsonAnswer(status, body(status === 200), status === 503 ? { 'Retry-After': '5' } : {});
+}
+
+function descs(outcomes: readonly StatementOutcome[]): readonly string[] {
+  return outcomes.map(({ desc }) => desc);
+}
+
+function rowCount(outcomes: readonly StatementOutcome[]): number {
+  return outcomes.reduce((sum, { rows }) => sum + rows, 0);
+}
+
+/** Count and reasons of what failed, and how much was stored all the same; null when there is nothing to say. */
+function notice(outcomes: readonly StatementOutcome[]): string | null {
+  const told = outcomes.flatMap(({ notices }) => notices);
+  const failures = outcomes.flatMap(({ desc, verdict }, index) =>
+    verdict === 'success' ? [] : [`statement ${String(index + 1)}: ${desc}`],
+  );
+  if (failures.length > 0) {
+    const stored = `${String(rowCount(outcomes))} rows were inserted`;
+    const head = `${String(failures.length)} of ${String(outcomes.length)} statements failed, ${stored}`;
+    const rest = failures.length > MAX_TOLD ? ` and ${String(failures.length - MAX_TOLD)} more` : '';
+    told.push(`${head}: ${failures.slice(0, MAX_TOLD).join('; ')}${rest}`);
+  }
+  return told.length === 0 ? null : told.join('; ');
+}
+
+/** Reasons that are spelled out; each is in `desc` anyway. */
+const MAX_TOLD = 100;
+
+/** With six decimals, as the original has it. */
+export function seconds(startedAt: number): number {
+  return Number(((performance.now() - startedAt) / 1000).toFixed(6));
+}

@@ -1,0 +1,172 @@
+import { X509Certificate } from 'node:crypto';
+import { mkdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { ConfigError, toError, type Logger, type Password } from '../../../src/index.ts';
+
+/** Apple's clients refuse server certificates that are valid for more than 825 days, others for more than 398. */
+const VALID_DAYS = 365;
+/** A development certificate that ends sooner is made anew at start. */
+const RENEW_BEFORE_MS = 30 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+export interface CertificateFiles {
+  readonly certificatePath: string;
+  readonly keyPath: string;
+  readonly keyPassword: Password | undefined;
+}
+
+/** The certificate and key as TLS options; a ConfigError says which file is wrong and why. */
+export async function readCertificate(files: CertificateFiles): Promise<SecureContextOptions> {
+  const options: SecureContextOptions = {
+    cert: await read(files.certificatePath, 'tls.certificate'),
+    key: await read(files.keyPath, 'tls.key'),
+    minVersion: 'TLSv1.2',
+    ...(files.keyPassword === undefined ? {} : { passphrase: files.keyPassword.reveal() }),
+  };
+  try {
+    createSecureContext(options);
+  } catch (error) {
+    const where = `${files.certificatePath} with ${files.keyPath}`;
+    throw new ConfigError(`database.http.tls.certificate: ${where} cannot be used: ${toError(error).message}`);
+  }
+  return options;
+}
+
+/** Calls `onChange` with the new certificate when a file's time or size changes; a broken one is logged and passed over. */
+export class CertificateWatch {
+  readonly #files: CertificateFiles;
+  readonly #logger: Logger;
+  readonly #onChange: (options: SecureContextOptions) => void;
+  readonly #timer: NodeJS.Timeout;
+  #seen: string | undefined;
+  #looking = false;
+
+  /** `seen`: what `fingerprint` said before the certificate in use was read. */
+  constructor(
+    files: CertificateFiles,
+    settings: { readonly seen: string; readonly everyMs: number; readonly logger: Logger },
+    onChange: (options: SecureContextOptions) => void,
+  ) {
+    this.#files = files;
+    this.#logger = settings.logger;
+    this.#seen = settings.seen;
+    this.#onChange = onChange;
+    this.#timer = setInterval(() => void this.#look(), settings.everyMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  async #look(): Promise<void> {
+    if (this.#looking) return;
+    this.#looking = true;
+    try {
+      const now = await fingerprint(this.#files);
+      if (now === this.#seen) return;
+      this.#seen = now;
+      this.#onChange(await readCertificate(this.#files));
+      this.#logger.info('database HTTP API: the certificate was read again');
+    } catch (error) {
+      // Files are replaced one after the other: certificate and key may not fit for a moment. The next change decides.
+      this.#logger.warn(`database HTTP API: the certificate in use stays: ${toError(error).message}`);
+    } finally {
+      this.#looking = false;
+    }
+  }
+}
+
+/** Times and sizes of the files; symbolic links are followed, as Kubernetes swaps those. */
+export async function fingerprint(files: CertificateFiles): Promise<string> {
+  const stats = await Promise.all([files.certificatePath, files.keyPath].map(async (path) => stat(path)));
+  return stats.map(({ mtimeMs, size, ino }) => `${mtimeMs} ${size} ${ino}`).join(', ');
+}
+
+export interface DevelopmentCertificate extends CertificateFiles {
+  /** What clients name as certificate authority. */
+  readonly authorityPath: string;
+}
+
+/**
+ * The development certificate in `directory`, made when it is missing, ends soon or is not for this host. It is signed by
+ * an authority of its own, whose key is not kept.
+ */
+export async function developmentCertificate(directory: string): Promise<DevelopmentCertificate> {
+  const files = {
+    certificatePath: resolve(directory, 'server.pem'),
+    keyPath: resolve(directory, 'server-key.pem'),
+    authorityPath: resolve(directory, 'ca.pem'),
+    keyPassword: undefined,
+  };
+  if (!(await isGood(files))) await make(resolve(directory), files);
+  return files;
+}
+
+async function isGood(files: DevelopmentCertificate): Promise<boolean> {
+  try {
+    await readCertificate(files);
+    const certificate = new X509Certificate(await readFile(files.certificatePath));
+    const authority = new X509Certificate(await readFile(files.authorityPath));
+    return (
+      Date.parse(certificate.validTo) - Date.now() > RENEW_BEFORE_MS &&
+      certificate.verify(authority.publicKey) &&
+      certificate.checkHost(hostname()) !== undefined
+    );
+  } catch {
+    return false;
+  }
+}
+
+async function make(directory: string, files: DevelopmentCertificate): Promise<void> {
+  const { generate } = await import('selfsigned');
+  // A clock that is a little behind must not find it "not yet valid".
+  const notBeforeDate = new Date(Date.now() - DAY_MS);
+  const notAfterDate = new Date(Date.now() + VALID_DAYS * DAY_MS);
+  const shared = { keyType: 'ec', algorithm: 'sha256', notBeforeDate, notAfterDate } as const;
+  const authority = await generate([{ name: 'commonName', value: 'Sluice development authority' }], {
+    ...shared,
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  const server = await generate([{ name: 'commonName', value: 'localhost' }], {
+    ...shared,
+    ca: { key: authority.private, cert: authority.cert },
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      {
+        name: 'subjectAltName',
+        altNames: [
+          { type: 2, value: 'localhost' },
+          { type: 2, value: hostname() },
+          { type: 7, ip: '127.0.0.1' },
+          { type: 7, ip: '::1' },
+        ],
+      },
+    ],
+  });
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await replace(files.keyPath, server.private, 0o600);
+  await replace(files.certificatePath, server.cert, 0o644);
+  await replace(files.authorityPath, authority.cert, 0o644);
+}
+
+/** Two workers that start together must not leave half a file. */
+async function replace(path: string, content: string, mode: number): Promise<void> {
+  const temporary = join(`${path}.${process.pid}.tmp`);
+  await writeFile(temporary, content, { mode });
+  await rename(temporary, path);
+}
+
+async function read(path: string, option: string): Promise<Buffer> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    throw new ConfigError(`database.http.${option}: ${path} cannot be read: ${toError(error).message}`);
+  }
+}
