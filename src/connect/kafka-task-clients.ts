@@ -2,7 +2,7 @@ import { overrideError, type OverridePolicy } from '../config/override-policy.ts
 import { withPrefix } from '../config/worker-config.ts';
 import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
-import { REPLACES_NAMESAKE } from '../kafka/consumer-config.ts';
+import { REPLACES_NAMESAKE } from '../kafka/config/consumer-config.ts';
 import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorConfig } from './api.ts';

@@ -2,13 +2,13 @@ import type { TopicPartition } from '../data/record.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Admin, NewTopic, PartitionPosition } from './api.ts';
 import { Cluster } from './cluster.ts';
-import type { ConnectionConfig } from './connection-config.ts';
+import type { ConnectionConfig } from './config/connection-config.ts';
 import { ErrorCode, describeErrorCode } from './error-codes.ts';
 import { KafkaError } from './errors.ts';
-import { OffsetTime, commitOffsets, deleteCommitted, fetchCommitted, listOffsets } from './offsets.ts';
+import { OffsetTime, commitOffsets, deleteCommitted, fetchCommitted, listOffsets } from './consumer/offsets.ts';
 import { Apis, libraryCall, type MetadataAnswer } from './protocol.ts';
 import { Backoff, retry, sleep } from './retry.ts';
-import { fence } from './transaction.ts';
+import { fence } from './producer/transaction.ts';
 
 const TOPIC_RESOURCE = 2;
 const APPEAR_MS = 5000;

@@ -2,7 +2,7 @@ import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { toError } from '../errors.ts';
-import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
+import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
 import { AuthenticationError, BrokerUnreachableError, ClosedError, DroppedError } from './errors.ts';
 import {
   Connection,
@@ -12,9 +12,9 @@ import {
   type LibraryConnection,
   type LibraryLogger,
   type SocketRequest,
-} from './kafkajs-internals.ts';
+} from './library/kafkajs-internals.ts';
 import { Apis, libraryCall, unsupportedReason } from './protocol.ts';
-import { patchRequestQueue } from './request-queue-patch.ts';
+import { patchRequestQueue } from './library/request-queue-patch.ts';
 import { KafkaError } from './errors.ts';
 
 /**

@@ -1,10 +1,10 @@
 import type { Logger } from '../observe/logger.ts';
 import { BrokerConnection } from './broker-connection.ts';
-import { addressText, type BrokerAddress, type ConnectionConfig } from './connection-config.ts';
+import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
 import { ErrorCode } from './error-codes.ts';
 import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from './errors.ts';
-import type { LibraryCall, LibraryLogger } from './kafkajs-internals.ts';
-import { libraryLogger } from './library-log.ts';
+import type { LibraryCall, LibraryLogger } from './library/kafkajs-internals.ts';
+import { libraryLogger } from './library/library-log.ts';
 import { Apis, libraryCall, metadataCall, type MetadataAnswer } from './protocol.ts';
 
 /**

@@ -4,11 +4,11 @@ import type { Logger } from '../observe/logger.ts';
 import type { CompactedTopic, CompactedTopicOptions, ConsumedRecord, ProducedRecord } from './api.ts';
 import { KafkaAdmin } from './admin.ts';
 import { ensureCompactedTopic } from './compacted-topic-creation.ts';
-import { KafkaConsumer } from './consumer.ts';
-import type { ConsumerConfig } from './consumer-config.ts';
+import { KafkaConsumer } from './consumer/consumer.ts';
+import type { ConsumerConfig } from './config/consumer-config.ts';
 import { ClosedError } from './errors.ts';
-import { KafkaProducer } from './producer.ts';
-import type { ProducerConfig } from './producer-config.ts';
+import { KafkaProducer } from './producer/producer.ts';
+import type { ProducerConfig } from './config/producer-config.ts';
 import { sleep } from './retry.ts';
 
 const POLL_MS = 5000;

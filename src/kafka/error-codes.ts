@@ -1,4 +1,4 @@
-import { protocolErrors } from './kafkajs-internals.ts';
+import { protocolErrors } from './library/kafkajs-internals.ts';
 
 /** Error codes of the Kafka protocol that this room decides on (https://kafka.apache.org/protocol#protocol_error_codes). */
 export const ErrorCode = {

@@ -1,7 +1,7 @@
 import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ClientProperties } from './api.ts';
-import { connectionConfig } from './client-config.ts';
+import { connectionConfig } from './config/client-config.ts';
 import { Cluster } from './cluster.ts';
 import { removeMembers, type DescribedMember } from './group-members.ts';
 import {
@@ -13,7 +13,7 @@ import {
   type MemberListener,
   type MemberState,
 } from './group-member.ts';
-import { PropertyReader } from './properties.ts';
+import { PropertyReader } from './config/properties.ts';
 
 export { idle, within } from './retry.ts';
 export { Signal } from './signal.ts';

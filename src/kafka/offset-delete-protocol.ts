@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../data/record.ts';
-import { Encoder, type LibraryCall } from './kafkajs-internals.ts';
+import { Encoder, type LibraryCall } from './library/kafkajs-internals.ts';
 import { ownCall } from './protocol.ts';
 
 const VERSION = 0;

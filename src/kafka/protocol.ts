@@ -5,7 +5,7 @@ import {
   type ApiRanges,
   type EncodedBytes,
   type LibraryCall,
-} from './kafkajs-internals.ts';
+} from './library/kafkajs-internals.ts';
 
 /**
  * The requests this room sends, each with one pinned version and the shape of its answer. The versions are the newest

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type Koa from 'koa';
 import { decode, parseProperties } from '../config/properties-file.ts';
 import { ConfigError, toError } from '../errors.ts';
-import { parseJaas } from '../kafka/sasl-config.ts';
+import { parseJaas } from '../kafka/config/sasl-config.ts';
 import type { Logger } from '../observe/logger.ts';
 import { basicAuth, credentials } from './basic-auth.ts';
 

@@ -1,8 +1,8 @@
 import type { ConnectionOptions, SecureContextOptions, TlsOptions } from 'node:tls';
 import { withPrefix, type Properties } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
-import { PropertyReader } from '../kafka/properties.ts';
-import { tlsOptions } from '../kafka/tls-config.ts';
+import { PropertyReader } from '../kafka/config/properties.ts';
+import { tlsOptions } from '../kafka/config/tls-config.ts';
 
 /**
  * TLS of an https listener from Java's `ssl.*` properties. Where any has the prefix (`listeners.https.`,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectionConfig } from '../../src/kafka/client-config.ts';
+import { connectionConfig } from '../../src/kafka/config/client-config.ts';
 import { Cluster } from '../../src/kafka/cluster.ts';
 import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from '../../src/kafka/group-member.ts';
-import { PropertyReader } from '../../src/kafka/properties.ts';
+import { PropertyReader } from '../../src/kafka/config/properties.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';

@@ -4,7 +4,7 @@ import { ConfigError } from '../../src/errors.ts';
 import type { KafkaClient } from '../../src/kafka/api.ts';
 import { ErrorCode } from '../../src/kafka/error-codes.ts';
 import { KafkaError, TimeoutError } from '../../src/kafka/errors.ts';
-import { partitionOfKey } from '../../src/kafka/partitioner.ts';
+import { partitionOfKey } from '../../src/kafka/producer/partitioner.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { newTopic, partitionsOf, pollUntil, record, sharedClient, values } from './kafka-fixture.ts';

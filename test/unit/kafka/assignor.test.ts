@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { assignRange, assignRoundRobin, type GroupSubscription } from '../../../src/kafka/assignor.ts';
+import { assignRange, assignRoundRobin, type GroupSubscription } from '../../../src/kafka/consumer/assignor.ts';
 import type { TopicPartition } from '../../../src/data/record.ts';
 
 const member = (memberId: string, ...topics: string[]): GroupSubscription => ({ memberId, topics });

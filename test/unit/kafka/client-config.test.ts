@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { pino } from 'pino';
 import { ConfigError } from '../../../src/errors.ts';
 import type { ClientProperties } from '../../../src/kafka/api.ts';
-import { connectionConfig } from '../../../src/kafka/client-config.ts';
-import type { ConnectionConfig } from '../../../src/kafka/connection-config.ts';
-import { consumerConfig } from '../../../src/kafka/consumer-config.ts';
-import { producerConfig } from '../../../src/kafka/producer-config.ts';
-import { PropertyReader } from '../../../src/kafka/properties.ts';
-import { parseJaas } from '../../../src/kafka/sasl-config.ts';
+import { connectionConfig } from '../../../src/kafka/config/client-config.ts';
+import type { ConnectionConfig } from '../../../src/kafka/config/connection-config.ts';
+import { consumerConfig } from '../../../src/kafka/config/consumer-config.ts';
+import { producerConfig } from '../../../src/kafka/config/producer-config.ts';
+import { PropertyReader } from '../../../src/kafka/config/properties.ts';
+import { parseJaas } from '../../../src/kafka/config/sasl-config.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { CERTIFICATE, PKCS12, PRIVATE_KEY } from './tls-fixture.ts';
 

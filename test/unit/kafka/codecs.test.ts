@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import zlib from 'node:zlib';
-import { codecFor, requireWritable } from '../../../src/kafka/codecs.ts';
+import { codecFor, requireWritable } from '../../../src/kafka/records/codecs.ts';
 import { ConfigError } from '../../../src/errors.ts';
 import { CodecError } from '../../../src/kafka/errors.ts';
-import { splitXerial } from '../../../src/kafka/xerial.ts';
+import { splitXerial } from '../../../src/kafka/records/xerial.ts';
 
 const text = Buffer.from('the quick brown fox '.repeat(5000));
 

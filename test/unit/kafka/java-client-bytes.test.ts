@@ -6,8 +6,8 @@ import {
   decodeSubscription,
   encodeAssignment,
   encodeSubscription,
-} from '../../../src/kafka/consumer-protocol.ts';
-import { RecordSet } from '../../../src/kafka/record-set.ts';
+} from '../../../src/kafka/consumer/consumer-protocol.ts';
+import { RecordSet } from '../../../src/kafka/records/record-set.ts';
 
 /** Written by kafka-clients 4.3.1: ConsumerProtocol's messages, and one batch of the same records per codec. */
 interface JavaBytes {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { murmur2, partitionOfKey } from '../../../src/kafka/partitioner.ts';
+import { murmur2, partitionOfKey } from '../../../src/kafka/producer/partitioner.ts';
 
 interface GoldenCase {
   readonly id: string;

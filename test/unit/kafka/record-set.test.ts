@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { ConsumedRecord, ProducedRecord } from '../../../src/kafka/api.ts';
 import { CodecError, RecordFormatError } from '../../../src/kafka/errors.ts';
-import { BatchAttribute, BatchField, nextOffsetOf, writeInt64 } from '../../../src/kafka/record-batch.ts';
-import { writeBatch } from '../../../src/kafka/record-batch-writer.ts';
-import { RecordSet, type AbortedTransaction } from '../../../src/kafka/record-set.ts';
-import { crc32c } from '../../../src/kafka/crc32c.ts';
+import { BatchAttribute, BatchField, nextOffsetOf, writeInt64 } from '../../../src/kafka/records/record-batch.ts';
+import { writeBatch } from '../../../src/kafka/records/record-batch-writer.ts';
+import { RecordSet, type AbortedTransaction } from '../../../src/kafka/records/record-set.ts';
+import { crc32c } from '../../../src/kafka/records/crc32c.ts';
 
 function record(value: string | null, over: Partial<ProducedRecord> = {}): ProducedRecord {
   return {

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import { RequestQueue, libraryVersion, type RequestQueueInsides } from '../../../src/kafka/kafkajs-internals.ts';
-import { needsCheck, patchRequestQueue } from '../../../src/kafka/request-queue-patch.ts';
+import {
+  RequestQueue,
+  libraryVersion,
+  type RequestQueueInsides,
+} from '../../../src/kafka/library/kafkajs-internals.ts';
+import { needsCheck, patchRequestQueue } from '../../../src/kafka/library/request-queue-patch.ts';
 
 interface QueueOptions {
   readonly maxInFlightRequests: number;

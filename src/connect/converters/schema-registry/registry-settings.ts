@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from 'node:tls';
 import { ConfigError } from '../../../errors.ts';
-import { PropertyReader } from '../../../kafka/properties.ts';
-import { parseJaas } from '../../../kafka/sasl-config.ts';
-import { tlsOptions } from '../../../kafka/tls-config.ts';
+import { PropertyReader } from '../../../kafka/config/properties.ts';
+import { parseJaas } from '../../../kafka/config/sasl-config.ts';
+import { tlsOptions } from '../../../kafka/config/tls-config.ts';
 import type { ConnectorConfig } from '../../api.ts';
 
 /** How the registry is reached. */

@@ -1,16 +1,16 @@
-import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Cluster } from './cluster.ts';
-import type { ConsumerConfig } from './consumer-config.ts';
-import { ErrorCode, LEADER_MOVED } from './error-codes.ts';
-import { ClosedError, KafkaError, RecordFormatError, isRetriable } from './errors.ts';
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { Cluster } from '../cluster.ts';
+import type { ConsumerConfig } from '../config/consumer-config.ts';
+import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
+import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
 import { fetchCall, type FetchedPartition, type FetchPosition } from './fetch-protocol.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
-import type { RecordBlock } from './record-block.ts';
-import { Backoff, idle } from './retry.ts';
-import { Signal } from './signal.ts';
-import type { TopicMetadata } from './topic-metadata.ts';
+import type { RecordBlock } from '../records/record-block.ts';
+import { Backoff, idle } from '../retry.ts';
+import { Signal } from '../signal.ts';
+import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
 const SHORT_WAIT_MS = 25;

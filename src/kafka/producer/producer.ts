@@ -1,18 +1,18 @@
-import { ConnectError, toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ProducedRecord, Producer, SendFailure } from './api.ts';
+import { ConnectError, toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ProducedRecord, Producer, SendFailure } from '../api.ts';
 import { BatchSender } from './batch-sender.ts';
-import { Cluster } from './cluster.ts';
-import { requireWritable } from './codecs.ts';
-import { ErrorCode } from './error-codes.ts';
-import { ClosedError, KafkaError, TimeoutError, isRetriable } from './errors.ts';
+import { Cluster } from '../cluster.ts';
+import { requireWritable } from '../records/codecs.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
 import { partitionOfKey } from './partitioner.ts';
-import type { ProducerConfig } from './producer-config.ts';
+import type { ProducerConfig } from '../config/producer-config.ts';
 import { anonymous, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
-import { serializedSize, sizeBound } from './record-batch-writer.ts';
-import { Backoff, retry, sleep, within } from './retry.ts';
+import { serializedSize, sizeBound } from '../records/record-batch-writer.ts';
+import { Backoff, retry, sleep, within } from '../retry.ts';
 import { Delivery } from './send-queue.ts';
-import { TopicMetadata } from './topic-metadata.ts';
+import { TopicMetadata } from '../topic-metadata.ts';
 
 /** Half of what brokers take as one batch by default (`max.message.bytes` 1 MB), whatever compression makes of it. */
 const MAX_BATCH_BYTES = 512 * 1024;

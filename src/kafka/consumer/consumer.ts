@@ -1,19 +1,19 @@
 import { setImmediate as yieldToIo } from 'node:timers/promises';
-import type { TopicPartition } from '../data/record.ts';
-import { ConfigError, toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ConsumedRecord, Consumer, PartitionLag, PartitionPosition, RebalanceListener } from './api.ts';
-import { Cluster } from './cluster.ts';
-import type { ConsumerConfig } from './consumer-config.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import { ConfigError, toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ConsumedRecord, Consumer, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
+import { Cluster } from '../cluster.ts';
+import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ConsumerMembership, type TopicSelection } from './consumer-membership.ts';
-import { ClosedError, CommitRefusedError, isRetriable } from './errors.ts';
+import { ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
 import { Fetcher } from './fetcher.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
-import type { RecordBlock } from './record-block.ts';
-import { Backoff, idle, retry, within } from './retry.ts';
-import { Signal } from './signal.ts';
+import type { RecordBlock } from '../records/record-block.ts';
+import { Backoff, idle, retry, within } from '../retry.ts';
+import { Signal } from '../signal.ts';
 import { StartPositions } from './start-positions.ts';
-import { TopicMetadata, type TopicInterest } from './topic-metadata.ts';
+import { TopicMetadata, type TopicInterest } from '../topic-metadata.ts';
 
 /** A caller that finds records at every poll must not keep sockets and timers of the process from their turn. */
 const YIELD_AFTER_MS = 5;

@@ -1,10 +1,10 @@
-import type { TopicPartition } from '../data/record.ts';
-import type { PartitionPosition } from './api.ts';
-import type { Cluster } from './cluster.ts';
-import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
-import { BrokerUnreachableError, CommitRefusedError, KafkaError } from './errors.ts';
-import { offsetDeleteCall } from './offset-delete-protocol.ts';
-import { Apis, libraryCall } from './protocol.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import type { PartitionPosition } from '../api.ts';
+import type { Cluster } from '../cluster.ts';
+import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
+import { BrokerUnreachableError, CommitRefusedError, KafkaError } from '../errors.ts';
+import { offsetDeleteCall } from '../offset-delete-protocol.ts';
+import { Apis, libraryCall } from '../protocol.ts';
 
 /** Who commits: a member in its generation, or a plain client (`memberId` empty, `generationId` -1). */
 export interface GroupIdentity {

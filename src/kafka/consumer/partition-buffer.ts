@@ -1,6 +1,6 @@
-import { nextOffsetOf } from './record-batch.ts';
-import type { RecordBlock } from './record-block.ts';
-import { RecordSet, type AbortedTransaction } from './record-set.ts';
+import { nextOffsetOf } from '../records/record-batch.ts';
+import type { RecordBlock } from '../records/record-block.ts';
+import { RecordSet, type AbortedTransaction } from '../records/record-set.ts';
 
 /**
  * One assigned partition: where the caller is, what has been read ahead of it.

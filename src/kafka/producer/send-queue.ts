@@ -1,4 +1,4 @@
-import type { ProducedRecord, SendFailure } from './api.ts';
+import type { ProducedRecord, SendFailure } from '../api.ts';
 import type { ProducerId } from './producer-identity.ts';
 
 /** What becomes of the records of one call: resolves, once, when the broker or a deadline has decided on all of them. */

@@ -1,4 +1,4 @@
-import { ConfigError } from '../errors.ts';
+import { ConfigError } from '../../errors.ts';
 import type { BrokerAddress, ConnectionConfig } from './connection-config.ts';
 import type { PropertyReader } from './properties.ts';
 import { saslOptions } from './sasl-config.ts';

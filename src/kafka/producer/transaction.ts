@@ -1,11 +1,11 @@
-import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
-import type { Cluster } from './cluster.ts';
-import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
-import { KafkaError } from './errors.ts';
-import type { LibraryCall } from './kafkajs-internals.ts';
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import type { Cluster } from '../cluster.ts';
+import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
+import { KafkaError } from '../errors.ts';
+import type { LibraryCall } from '../library/kafkajs-internals.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
-import { Apis, libraryCall } from './protocol.ts';
-import { Backoff, retry } from './retry.ts';
+import { Apis, libraryCall } from '../protocol.ts';
+import { Backoff, retry } from '../retry.ts';
 
 /** The coordinator is still writing the markers of the transaction before this one (Java's producer waits 20 ms). */
 const CONCURRENT_MS = { first: 2, max: 20 };

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../data/record.ts';
+import type { TopicPartition } from '../../data/record.ts';
 
 export type AssignorName = 'range' | 'roundrobin';
 

@@ -1,12 +1,12 @@
-import { SluiceError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { PartitionPosition } from './api.ts';
-import type { Cluster } from './cluster.ts';
-import type { ConsumerConfig } from './consumer-config.ts';
+import { SluiceError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { PartitionPosition } from '../api.ts';
+import type { Cluster } from '../cluster.ts';
+import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { Fetcher } from './fetcher.ts';
 import { OffsetTime, fetchCommitted, listOffsets } from './offsets.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';
-import type { TopicMetadata } from './topic-metadata.ts';
+import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** Where reading begins: at the committed offset, else (or when that offset is gone) where `auto.offset.reset` says. */
 export class StartPositions {

@@ -1,4 +1,4 @@
-import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from './api.ts';
+import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from '../api.ts';
 import { readHeaders } from './record-reader.ts';
 
 const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);

@@ -1,19 +1,19 @@
-import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { RebalanceListener } from './api.ts';
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { RebalanceListener } from '../api.ts';
 import { ASSIGNORS, type AssignorName, type PartitionCounts } from './assignor.ts';
-import type { Cluster } from './cluster.ts';
-import type { ConsumerConfig } from './consumer-config.ts';
+import type { Cluster } from '../cluster.ts';
+import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
-import { removeMembers } from './group-members.ts';
-import { CommitRefusedError, KafkaError, isRetriable } from './errors.ts';
+import { removeMembers } from '../group-members.ts';
+import { CommitRefusedError, KafkaError, isRetriable } from '../errors.ts';
 import type { Fetcher } from './fetcher.ts';
-import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from './group-member.ts';
+import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from '../group-member.ts';
 import type { GroupIdentity } from './offsets.ts';
-import { Backoff, idle, within } from './retry.ts';
+import { Backoff, idle, within } from '../retry.ts';
 import type { StartPositions } from './start-positions.ts';
-import type { TopicInterest, TopicMetadata } from './topic-metadata.ts';
+import type { TopicInterest, TopicMetadata } from '../topic-metadata.ts';
 
 export type TopicSelection = readonly string[] | ((topic: string) => boolean);
 

@@ -1,6 +1,6 @@
-import type { Logger } from '../observe/logger.ts';
-import type { ClientProperties } from './api.ts';
-import type { AssignorName } from './assignor.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ClientProperties } from '../api.ts';
+import type { AssignorName } from '../consumer/assignor.ts';
 import { connectionConfig } from './client-config.ts';
 import type { ConnectionConfig } from './connection-config.ts';
 import { PropertyReader } from './properties.ts';

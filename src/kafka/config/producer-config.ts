@@ -1,8 +1,8 @@
-import { ConfigError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ClientProperties } from './api.ts';
+import { ConfigError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from './client-config.ts';
-import { COMPRESSION_TYPES, type CompressionType } from './codecs.ts';
+import { COMPRESSION_TYPES, type CompressionType } from '../records/codecs.ts';
 import type { ConnectionConfig } from './connection-config.ts';
 import { PropertyReader } from './properties.ts';
 

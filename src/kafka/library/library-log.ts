@@ -1,4 +1,4 @@
-import type { Logger } from '../observe/logger.ts';
+import type { Logger } from '../../observe/logger.ts';
 import { createLibraryLogger, type LibraryLogEntry, type LibraryLogger } from './kafkajs-internals.ts';
 
 /**

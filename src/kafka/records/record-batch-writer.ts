@@ -1,4 +1,4 @@
-import type { ProducedRecord } from './api.ts';
+import type { ProducedRecord } from '../api.ts';
 import { COMPRESSION_TYPES, codecFor, type CompressionType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, writeInt64 } from './record-batch.ts';

@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import zlib from 'node:zlib';
-import { ConfigError, toError } from '../errors.ts';
-import { CodecError } from './errors.ts';
+import { ConfigError, toError } from '../../errors.ts';
+import { CodecError } from '../errors.ts';
 import { joinXerial, splitXerial } from './xerial.ts';
 
 /** `compression.type`; the index is the codec's number in a record batch's attributes. */

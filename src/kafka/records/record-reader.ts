@@ -1,4 +1,4 @@
-import type { ConsumedHeader } from './api.ts';
+import type { ConsumedHeader } from '../api.ts';
 import { BatchField } from './record-batch.ts';
 import type { RecordBlock } from './record-block.ts';
 

@@ -1,6 +1,6 @@
-import { ConfigError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ClientProperties } from './api.ts';
+import { ConfigError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ClientProperties } from '../api.ts';
 
 const INT_MAX = 2 ** 31 - 1;
 

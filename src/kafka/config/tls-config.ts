@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type ConnectionOptions, type SecureVersion } from 'node:tls';
-import { ConfigError, toError } from '../errors.ts';
+import { ConfigError, toError } from '../../errors.ts';
 import type { PropertyReader } from './properties.ts';
 
 /**

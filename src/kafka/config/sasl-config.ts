@@ -1,5 +1,5 @@
-import { ConfigError } from '../errors.ts';
-import type { SaslOptions } from './kafkajs-internals.ts';
+import { ConfigError } from '../../errors.ts';
+import type { SaslOptions } from '../library/kafkajs-internals.ts';
 import type { PropertyReader } from './properties.ts';
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
-import type { SaslOptions } from './kafkajs-internals.ts';
+import type { SaslOptions } from '../library/kafkajs-internals.ts';
 
 export interface BrokerAddress {
   readonly host: string;

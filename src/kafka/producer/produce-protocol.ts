@@ -1,5 +1,5 @@
-import { Encoder, type LibraryCall } from './kafkajs-internals.ts';
-import { ownCall } from './protocol.ts';
+import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
+import { ownCall } from '../protocol.ts';
 
 /** Produce version 7 (Kafka 2.1): the first that takes zstd. */
 const VERSION = 7;

@@ -1,18 +1,18 @@
-import { topicPartitionKey } from '../data/record.ts';
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ProducedRecord } from './api.ts';
-import type { Cluster } from './cluster.ts';
-import { ErrorCode, LEADER_MOVED } from './error-codes.ts';
-import { ClosedError, KafkaError, TimeoutError, isRetriable } from './errors.ts';
+import { topicPartitionKey } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ProducedRecord } from '../api.ts';
+import type { Cluster } from '../cluster.ts';
+import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
+import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
 import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
-import type { ProducerConfig } from './producer-config.ts';
+import type { ProducerConfig } from '../config/producer-config.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
-import { writeBatch } from './record-batch-writer.ts';
-import { Backoff } from './retry.ts';
+import { writeBatch } from '../records/record-batch-writer.ts';
+import { Backoff } from '../retry.ts';
 import { SendQueue, stampOf, type Delivery, type PendingBatch } from './send-queue.ts';
-import { Signal } from './signal.ts';
-import type { TopicMetadata } from './topic-metadata.ts';
+import { Signal } from '../signal.ts';
+import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** The broker does not know the numbers before these any more. */
 const NUMBERS_LOST: ReadonlySet<number> = new Set([

@@ -1,8 +1,8 @@
-import { toError } from '../errors.ts';
-import type { ConsumedRecord } from './api.ts';
+import { toError } from '../../errors.ts';
+import type { ConsumedRecord } from '../api.ts';
 import { codecFor, compressionOf, type PackedType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
-import { RecordFormatError } from './errors.ts';
+import { RecordFormatError } from '../errors.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, readInt64 } from './record-batch.ts';
 import { RecordBlock } from './record-block.ts';
 import { isAbortMarker, readRecords, type OpenBatch } from './record-reader.ts';

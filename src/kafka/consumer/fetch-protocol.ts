@@ -1,7 +1,7 @@
-import { Encoder, type LibraryCall, type LibraryEncoder } from './kafkajs-internals.ts';
-import { ownCall } from './protocol.ts';
-import { readInt64 } from './record-batch.ts';
-import type { AbortedTransaction } from './record-set.ts';
+import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafkajs-internals.ts';
+import { ownCall } from '../protocol.ts';
+import { readInt64 } from '../records/record-batch.ts';
+import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
  * Fetch version 11 (Kafka 2.3), encoded and decoded here: the library decodes every record at once into objects with

@@ -1,4 +1,4 @@
-import type { TopicPartition } from '../data/record.ts';
+import type { TopicPartition } from '../../data/record.ts';
 
 /**
  * The bytes that members of a consumer group exchange (org.apache.kafka.clients.consumer.internals.ConsumerProtocol):

@@ -1,11 +1,11 @@
-import { ConfigError, toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ProducedRecord, SendFailure, TransactionalProducer } from './api.ts';
-import { Cluster } from './cluster.ts';
-import { ErrorCode } from './error-codes.ts';
-import { ClosedError, KafkaError } from './errors.ts';
+import { ConfigError, toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ProducedRecord, SendFailure, TransactionalProducer } from '../api.ts';
+import { Cluster } from '../cluster.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { ClosedError, KafkaError } from '../errors.ts';
 import { KafkaProducer } from './producer.ts';
-import type { ProducerConfig } from './producer-config.ts';
+import type { ProducerConfig } from '../config/producer-config.ts';
 import { Transaction } from './transaction.ts';
 
 /**
