@@ -25,10 +25,10 @@ export {
   type ConnectionSettings,
 } from './database/open-executor.ts';
 export type * from './formats/format.ts';
-export { isDocumentedType } from './formats/json-db-types.ts';
+export { isDocumentedType } from './formats/json-db/json-db-types.ts';
 export { partsOf } from './formats/decoded-parts.ts';
-export type { ValueType } from './formats/metric-shape.ts';
-export { MetricTargets } from './formats/metric-targets.ts';
+export type { ValueType } from './formats/tsd/metric-shape.ts';
+export { MetricTargets } from './formats/tsd/metric-targets.ts';
 export {
   decodedChangeFormats,
   decodedFormats,
@@ -37,9 +37,9 @@ export {
   type DecodedFormatName,
   type EncodedFormatName,
 } from './formats/registry.ts';
-export { StructDecoder, type StructPolicy } from './formats/struct.ts';
-export type { KeyMode } from './formats/struct-layout.ts';
-export { tableFormatProblem } from './formats/struct-table-names.ts';
+export { StructDecoder, type StructPolicy } from './formats/struct/struct.ts';
+export type { KeyMode } from './formats/struct/struct-layout.ts';
+export { tableFormatProblem } from './formats/struct/struct-table-names.ts';
 export { readTimestamp } from './formats/timestamp-read.ts';
 export * from './errors.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';

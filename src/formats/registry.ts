@@ -1,14 +1,14 @@
-import { CdcDbDecoder, type CdcDbPolicy } from './cdc-db.ts';
+import { CdcDbDecoder, type CdcDbPolicy } from './json-db/cdc-db.ts';
 import type { Decoder, EncodedTable, Precision, RowEncoder } from './format.ts';
-import { createJsonDbEncoder, type JsonDbEncoderPolicy } from './json-db-encoder.ts';
-import { JsonDbDecoder, type JsonDbPolicy } from './json-db.ts';
-import { createJsonTsdEncoder, type PointEncoderPolicy } from './json-tsd-encoder.ts';
-import { JsonTsdDecoder } from './json-tsd.ts';
-import { createLineLpEncoder, type LineLpEncoderPolicy } from './line-lp-encoder.ts';
-import { LineLpDecoder, type LineLpPolicy } from './line-lp.ts';
-import { createLineTsdEncoder } from './line-tsd-encoder.ts';
-import { LineTsdDecoder } from './line-tsd.ts';
-import type { PointPolicy } from './point-tables.ts';
+import { createJsonDbEncoder, type JsonDbEncoderPolicy } from './json-db/json-db-encoder.ts';
+import { JsonDbDecoder, type JsonDbPolicy } from './json-db/json-db.ts';
+import { createJsonTsdEncoder, type PointEncoderPolicy } from './tsd/json-tsd-encoder.ts';
+import { JsonTsdDecoder } from './tsd/json-tsd.ts';
+import { createLineLpEncoder, type LineLpEncoderPolicy } from './line-lp/line-lp-encoder.ts';
+import { LineLpDecoder, type LineLpPolicy } from './line-lp/line-lp.ts';
+import { createLineTsdEncoder } from './tsd/line-tsd-encoder.ts';
+import { LineTsdDecoder } from './tsd/line-tsd.ts';
+import type { PointPolicy } from './tsd/point-tables.ts';
 
 /** A format that a sink reads, by its name in `protocol.type`; what its messages are like is spec/stream-connector.md's. */
 export interface DecodedFormat<Policy> {

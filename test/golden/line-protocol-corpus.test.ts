@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Cell, RowBatch } from '../../src/data/row-batch.ts';
 import type { Precision } from '../../src/formats/format.ts';
-import { LineLpDecoder } from '../../src/formats/line-lp.ts';
-import { LineScanner, type ScannedLine } from '../../src/formats/line-scan.ts';
-import { fieldString, writeLine } from '../../src/formats/line-write.ts';
+import { LineLpDecoder } from '../../src/formats/line-lp/line-lp.ts';
+import { LineScanner, type ScannedLine } from '../../src/formats/line-lp/line-scan.ts';
+import { fieldString, writeLine } from '../../src/formats/line-lp/line-write.ts';
 import { messageText } from '../../src/formats/message-text.ts';
 import { DECODE_DIFFERENCES } from './line-protocol-differences.ts';
 

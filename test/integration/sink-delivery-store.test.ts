@@ -13,7 +13,7 @@ import type { SinkRecord } from '../../src/data/record.ts';
 import type { Executor } from '../../src/database/api.ts';
 import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
 import { RetriableError } from '../../src/errors.ts';
-import { CdcDbDecoder } from '../../src/formats/cdc-db.ts';
+import { CdcDbDecoder } from '../../src/formats/json-db/cdc-db.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { TcpProxy } from '../support/proxy.ts';

@@ -3,7 +3,7 @@ import type { Executor, InsertMode, WritePolicy } from '../../src/database/api.t
 import type { WriteReport } from '../../src/data/row-batch.ts';
 import { LogicalName, Schema, type SchemaType } from '../../src/data/schema.ts';
 import { Decimal, type ConnectValue } from '../../src/data/value.ts';
-import type { StructPolicy } from '../../src/formats/struct.ts';
+import type { StructPolicy } from '../../src/formats/struct/struct.ts';
 import { addAll, struct, structDecoder, type Given } from '../unit/formats/struct-records.ts';
 import { DatabaseFixture, offsets } from './database-fixture.ts';
 

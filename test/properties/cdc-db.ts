@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { CdcDbDecoder } from '../../src/formats/cdc-db.ts';
+import { CdcDbDecoder } from '../../src/formats/json-db/cdc-db.ts';
 import { partsOf } from '../../src/formats/decoded-parts.ts';
 import type { Decoded } from '../../src/formats/format.ts';
 import { rowsOf } from '../unit/formats/rows-of.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Decoded } from '../../src/formats/format.ts';
-import { JsonTsdDecoder } from '../../src/formats/json-tsd.ts';
+import { JsonTsdDecoder } from '../../src/formats/tsd/json-tsd.ts';
 import { rowsOf } from '../unit/formats/rows-of.ts';
 import { countsOf } from './decoded.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Decoded } from '../../src/formats/format.ts';
-import { LineTsdDecoder } from '../../src/formats/line-tsd.ts';
+import { LineTsdDecoder } from '../../src/formats/tsd/line-tsd.ts';
 import { rowsOf } from '../unit/formats/rows-of.ts';
 import { linesOf } from './decoded.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Origin } from '../../../src/data/fault.ts';
-import { CdcDbDecoder, type CdcDbPolicy } from '../../../src/formats/cdc-db.ts';
+import { CdcDbDecoder, type CdcDbPolicy } from '../../../src/formats/json-db/cdc-db.ts';
 import { partsOf } from '../../../src/formats/decoded-parts.ts';
 import type { Decoded } from '../../../src/formats/format.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';

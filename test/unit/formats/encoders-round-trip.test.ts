@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Cell } from '../../../src/data/row-batch.ts';
 import type { Decoded, EncodedTable } from '../../../src/formats/format.ts';
-import { resolveMetric, retarget } from '../../../src/formats/metric-target.ts';
+import { resolveMetric, retarget } from '../../../src/formats/tsd/metric-target.ts';
 import {
   decodedFormats,
   decodedPointFormats,

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Cell, ColumnRole } from '../../../src/data/row-batch.ts';
 import type { EncodedTable } from '../../../src/formats/format.ts';
-import { createJsonDbEncoder } from '../../../src/formats/json-db-encoder.ts';
-import { JsonDbDecoder } from '../../../src/formats/json-db.ts';
+import { createJsonDbEncoder } from '../../../src/formats/json-db/json-db-encoder.ts';
+import { JsonDbDecoder } from '../../../src/formats/json-db/json-db.ts';
 import { TimestampWriter } from '../../../src/sql/timestamp-text.ts';
 
 function table(...columns: [name: string, type: string, role?: ColumnRole, nullable?: boolean][]): EncodedTable {

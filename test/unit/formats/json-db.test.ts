@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Origin } from '../../../src/data/fault.ts';
-import { JsonDbDecoder, type JsonDbPolicy } from '../../../src/formats/json-db.ts';
+import { JsonDbDecoder, type JsonDbPolicy } from '../../../src/formats/json-db/json-db.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';
 
 const RECORD: Origin = { kind: 'record', topic: 'rows', partition: 1, offset: 9 };

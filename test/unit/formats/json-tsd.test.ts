@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Origin } from '../../../src/data/fault.ts';
-import { JsonTsdDecoder } from '../../../src/formats/json-tsd.ts';
-import type { PointPolicy } from '../../../src/formats/point-tables.ts';
+import { JsonTsdDecoder } from '../../../src/formats/tsd/json-tsd.ts';
+import type { PointPolicy } from '../../../src/formats/tsd/point-tables.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';
 
 const RECORD: Origin = { kind: 'record', topic: 'points', partition: 3, offset: 11 };

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import type { Cell, ColumnRole } from '../../../src/data/row-batch.ts';
 import { DataError } from '../../../src/errors.ts';
 import type { EncodedTable } from '../../../src/formats/format.ts';
-import { createLineLpEncoder } from '../../../src/formats/line-lp-encoder.ts';
-import { LineLpDecoder } from '../../../src/formats/line-lp.ts';
-import { writeLine } from '../../../src/formats/line-write.ts';
+import { createLineLpEncoder } from '../../../src/formats/line-lp/line-lp-encoder.ts';
+import { LineLpDecoder } from '../../../src/formats/line-lp/line-lp.ts';
+import { writeLine } from '../../../src/formats/line-lp/line-write.ts';
 import { TimestampWriter } from '../../../src/sql/timestamp-text.ts';
 
 function table(name: string, ...columns: [name: string, type: string, role?: ColumnRole][]): EncodedTable {

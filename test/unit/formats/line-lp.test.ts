@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Origin } from '../../../src/data/fault.ts';
 import type { Precision } from '../../../src/formats/format.ts';
-import { LineLpDecoder, type LineLpPolicy } from '../../../src/formats/line-lp.ts';
+import { LineLpDecoder, type LineLpPolicy } from '../../../src/formats/line-lp/line-lp.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';
 
 const RECORD: Origin = { kind: 'record', topic: 'lines', partition: 2, offset: 7 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Origin } from '../../../src/data/fault.ts';
-import { LineTsdDecoder } from '../../../src/formats/line-tsd.ts';
-import type { PointPolicy } from '../../../src/formats/point-tables.ts';
+import { LineTsdDecoder } from '../../../src/formats/tsd/line-tsd.ts';
+import type { PointPolicy } from '../../../src/formats/tsd/point-tables.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';
 
 const RECORD: Origin = { kind: 'record', topic: 'lines', partition: 3, offset: 11 };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { MessageBlock } from '../../../src/data/message-block.ts';
 import type { Decoder } from '../../../src/formats/format.ts';
-import { JsonDbDecoder } from '../../../src/formats/json-db.ts';
-import { LineLpDecoder } from '../../../src/formats/line-lp.ts';
+import { JsonDbDecoder } from '../../../src/formats/json-db/json-db.ts';
+import { LineLpDecoder } from '../../../src/formats/line-lp/line-lp.ts';
 import { blockOf } from './block-of.ts';
 import { rowsOf } from './rows-of.ts';
 

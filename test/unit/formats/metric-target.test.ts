@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ColumnRole } from '../../../src/data/row-batch.ts';
-import { JsonTsdDecoder } from '../../../src/formats/json-tsd.ts';
-import { LineTsdDecoder } from '../../../src/formats/line-tsd.ts';
-import { metricSplits, resolveMetric, retarget, type MetricTarget } from '../../../src/formats/metric-target.ts';
+import { JsonTsdDecoder } from '../../../src/formats/tsd/json-tsd.ts';
+import { LineTsdDecoder } from '../../../src/formats/tsd/line-tsd.ts';
+import { metricSplits, resolveMetric, retarget, type MetricTarget } from '../../../src/formats/tsd/metric-target.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';
 
 const LINE = { kind: 'line', line: 1 } as const;

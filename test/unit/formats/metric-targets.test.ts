@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { DecodedRows } from '../../../src/formats/format.ts';
-import { JsonTsdDecoder } from '../../../src/formats/json-tsd.ts';
-import { MetricTargets } from '../../../src/formats/metric-targets.ts';
+import { JsonTsdDecoder } from '../../../src/formats/tsd/json-tsd.ts';
+import { MetricTargets } from '../../../src/formats/tsd/metric-targets.ts';
 
 const STORED = { stored: 1, discarded: 0, collapsed: 0, faults: [] };
 

@@ -3,11 +3,11 @@ import fc from 'fast-check';
 import type { Cell, ColumnRole } from '../../../src/data/row-batch.ts';
 import { DataError } from '../../../src/errors.ts';
 import type { Decoder, EncodedTable } from '../../../src/formats/format.ts';
-import { createJsonTsdEncoder } from '../../../src/formats/json-tsd-encoder.ts';
-import { JsonTsdDecoder } from '../../../src/formats/json-tsd.ts';
-import { createLineTsdEncoder } from '../../../src/formats/line-tsd-encoder.ts';
-import { LineTsdDecoder } from '../../../src/formats/line-tsd.ts';
-import { resolveMetric, retarget } from '../../../src/formats/metric-target.ts';
+import { createJsonTsdEncoder } from '../../../src/formats/tsd/json-tsd-encoder.ts';
+import { JsonTsdDecoder } from '../../../src/formats/tsd/json-tsd.ts';
+import { createLineTsdEncoder } from '../../../src/formats/tsd/line-tsd-encoder.ts';
+import { LineTsdDecoder } from '../../../src/formats/tsd/line-tsd.ts';
+import { resolveMetric, retarget } from '../../../src/formats/tsd/metric-target.ts';
 import { TimestampWriter } from '../../../src/sql/timestamp-text.ts';
 
 type Column = [name: string, type: string, role?: ColumnRole];

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { LineLpDecoder } from '../../../src/formats/line-lp.ts';
+import { LineLpDecoder } from '../../../src/formats/line-lp/line-lp.ts';
 import { PrimaryTags, primaryTag } from '../../../src/formats/primary-tag.ts';
 
 const EU_WEB01 = '09f578515a766b39a347b3980b28dbde71b6c2e22e115fdbae30bdb6808d0869';

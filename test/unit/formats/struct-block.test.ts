@@ -4,7 +4,7 @@ import type { SinkRecord } from '../../../src/data/record.ts';
 import type { SinkRecordBlock } from '../../../src/data/message-block.ts';
 import { DataError } from '../../../src/errors.ts';
 import { jsonConverterPlugins } from '../../../src/connect/converters/json-converter.ts';
-import { StructDecoder, type StructPolicy } from '../../../src/formats/struct.ts';
+import { StructDecoder, type StructPolicy } from '../../../src/formats/struct/struct.ts';
 import { blockOf } from './block-of.ts';
 import { rowsOf } from './rows-of.ts';
 

@@ -1,7 +1,7 @@
 import type { SinkRecord } from '../../../src/data/record.ts';
 import type { Schema } from '../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../src/data/value.ts';
-import { StructDecoder, type StructPolicy } from '../../../src/formats/struct.ts';
+import { StructDecoder, type StructPolicy } from '../../../src/formats/struct/struct.ts';
 
 /** A decoder with the defaults of the options, but for `changes`. */
 export function structDecoder(changes: Partial<StructPolicy> = {}): StructDecoder {

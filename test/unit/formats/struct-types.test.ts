@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Cell } from '../../../src/data/row-batch.ts';
 import { LogicalName, Schema, type SchemaType } from '../../../src/data/schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../../src/data/value.ts';
-import { compileStruct, compileValue } from '../../../src/formats/struct-columns.ts';
+import { compileStruct, compileValue } from '../../../src/formats/struct/struct-columns.ts';
 
 const named = (type: SchemaType, name: string, parameters: Record<string, string> = {}): Schema =>
   new Schema(type, { name, parameters: new Map(Object.entries(parameters)) });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { kindOfNumber, numberCell } from '../../../src/formats/tsd-number.ts';
-import { pointMicros } from '../../../src/formats/tsd-time.ts';
+import { kindOfNumber, numberCell } from '../../../src/formats/tsd/tsd-number.ts';
+import { pointMicros } from '../../../src/formats/tsd/tsd-time.ts';
 
 function cell(text: string): unknown {
   return numberCell(`<${text}>`, 1, 1 + text.length);

@@ -3,7 +3,7 @@ import { MessageDecoder } from '../../../plugins/db-sink/record-decoder.ts';
 import { WriteLane, type LaneParts } from '../../../plugins/db-sink/write-lane.ts';
 import { topicPartitionKey, type SinkRecord } from '../../../src/data/record.ts';
 import type { DecodedPart } from '../../../src/formats/format.ts';
-import { CdcDbDecoder } from '../../../src/formats/cdc-db.ts';
+import { CdcDbDecoder } from '../../../src/formats/json-db/cdc-db.ts';
 import { until } from '../../support/until.ts';
 
 function record(offset: number, value: string): SinkRecord {

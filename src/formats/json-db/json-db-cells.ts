@@ -1,0 +1,174 @@
+import type { Cell } from '../../data/row-batch.ts';
+import { shown } from '../excerpt.ts';
+import type { Precision } from '../format.ts';
+import type { JsonDbColumn } from './json-db-columns.ts';
+import type { JsonScanner } from '../json-scan.ts';
+import { readTimestamp } from '../timestamp-read.ts';
+import { narrow, unixMicros } from '../unix-time.ts';
+
+/** How a message may write its times; the specification has integers for time series, strings for relational databases. */
+export type TimestampsAs = 'integer' | 'string' | 'either';
+
+const INT_BOUNDS = { int2: 2n ** 15n, int4: 2n ** 31n, int8: 2n ** 63n } as const;
+const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
+const HEX = /^\\x(?:[0-9a-fA-F]{2})*$/;
+/** Digits that a double holds exactly whatever they are. */
+const EXACT_DIGITS = 15;
+
+/** Reads one value at the scanner's position as a cell of its column. */
+export class JsonCellReader {
+  /** What was wrong with the value, after `read` gave `undefined`; empty when it was no JSON at all. */
+  problem = '';
+  readonly #scanner: JsonScanner;
+  readonly #precision: Precision;
+  readonly #timestampsAs: TimestampsAs;
+
+  constructor(scanner: JsonScanner, precision: Precision, timestampsAs: TimestampsAs) {
+    this.#scanner = scanner;
+    this.#precision = precision;
+    this.#timestampsAs = timestampsAs;
+  }
+
+  /** The cell, the scanner behind it; or `undefined`, the scanner in front of the value where that is JSON. */
+  read(column: JsonDbColumn): Cell | undefined {
+    const scanner = this.#scanner;
+    const start = scanner.position;
+    this.problem = '';
+    const kind = scanner.peek();
+    if (kind === 'null') return scanner.word('null') ? null : undefined;
+    let cell: Cell | undefined;
+    if (kind === 'string') {
+      const text = scanner.string();
+      if (text === undefined) return undefined;
+      cell = column.family === 'json' ? scanner.text.slice(start, scanner.position) : this.#ofString(column, text);
+    } else if (kind === 'number') {
+      if (!scanner.number()) return undefined;
+      cell = this.#ofNumber(column, start, scanner.position);
+    } else {
+      if (!scanner.value()) return undefined;
+      if (column.family === 'json') cell = scanner.text.slice(start, scanner.position);
+      else if (kind === 'true' || kind === 'false') cell = this.#ofBoolean(column, kind === 'true');
+    }
+    if (cell !== undefined) return cell;
+    if (this.problem === '') this.problem = `${article(kind)} is no value of type ${column.type}`;
+    scanner.position = start;
+    return undefined;
+  }
+
+  #ofNumber(column: JsonDbColumn, start: number, end: number): Cell | undefined {
+    const { text } = this.#scanner;
+    switch (column.family) {
+      case 'time':
+        return this.#time(start, end);
+      case 'int2':
+      case 'int4':
+      case 'int8':
+        return this.#integer(column.family, start, end);
+      case 'float':
+        return this.#float(start, end);
+      case 'numeric':
+      case 'other':
+      case 'json':
+        return text.slice(start, end);
+      case 'bool':
+      case 'text':
+      case 'bytes':
+        this.problem = `the number ${shown(text.slice(start, end))} is no value of type ${column.type}`;
+        return undefined;
+    }
+  }
+
+  #time(start: number, end: number): Cell | undefined {
+    const { text, integer } = this.#scanner;
+    if (this.#timestampsAs === 'string') {
+      this.problem = `a timestamp must be a string here, not the number ${shown(text.slice(start, end))}`;
+      return undefined;
+    }
+    const micros = integer ? unixMicros(text, start, end, this.#precision) : undefined;
+    if (micros === undefined) {
+      this.problem = `${shown(text.slice(start, end))} is no timestamp, which is an integer in ${this.#precision}`;
+    }
+    return micros;
+  }
+
+  #integer(family: keyof typeof INT_BOUNDS, start: number, end: number): Cell | undefined {
+    const { text, integer } = this.#scanner;
+    const small = integer && end - start <= EXACT_DIGITS ? smallInteger(text, start, end) : undefined;
+    if (small !== undefined && (family === 'int8' || Math.abs(small) < 32_768)) return small;
+    const value = small === undefined ? wholeNumber(text.slice(start, end), integer) : BigInt(small);
+    const bound = INT_BOUNDS[family];
+    if (value === undefined) this.problem = `${shown(text.slice(start, end))} is not a whole number`;
+    else if (value >= bound || value < -bound) this.problem = `${shown(text.slice(start, end))} is out of range`;
+    else return narrow(value);
+    return undefined;
+  }
+
+  #float(start: number, end: number): Cell | undefined {
+    const { text, integer } = this.#scanner;
+    if (integer && end - start <= EXACT_DIGITS && text.charCodeAt(start) !== 45) return smallInteger(text, start, end);
+    const value = Number(text.slice(start, end));
+    if (Number.isFinite(value)) return value;
+    this.problem = `${shown(text.slice(start, end))} is out of range`;
+    return undefined;
+  }
+
+  #ofString(column: JsonDbColumn, text: string): Cell | undefined {
+    switch (column.family) {
+      case 'text':
+      case 'other':
+        return text;
+      case 'time':
+        return this.#timeText(text);
+      case 'float':
+        return text === 'NaN' || text === 'Infinity' || text === '-Infinity' ? Number(text) : undefined;
+      case 'numeric':
+        return DECIMAL.test(text) || text === 'NaN' || text === 'Infinity' || text === '-Infinity' ? text : undefined;
+      case 'bytes':
+        return this.#bytes(text);
+      default:
+        return undefined;
+    }
+  }
+
+  #timeText(text: string): Cell | undefined {
+    if (this.#timestampsAs === 'integer') {
+      this.problem = `a timestamp must be an integer in ${this.#precision} here, not the string ${shown(text)}`;
+      return undefined;
+    }
+    const time = readTimestamp(text);
+    if (time === undefined) this.problem = `${shown(text)} is no timestamp (YYYY-MM-DD hh:mm:ss.ffffff+zz)`;
+    return time;
+  }
+
+  /** `\x` and hexadecimal digits, as PostgreSQL prints bytes; any other text is its own UTF-8 bytes. */
+  #bytes(text: string): Cell | undefined {
+    if (!text.startsWith('\\x')) return Buffer.from(text, 'utf8');
+    if (HEX.test(text)) return Buffer.from(text.slice(2), 'hex');
+    this.problem = `${shown(text)} is not hexadecimal`;
+    return undefined;
+  }
+
+  #ofBoolean(column: JsonDbColumn, value: boolean): Cell | undefined {
+    if (column.family === 'bool') return value;
+    return column.family === 'other' ? String(value) : undefined;
+  }
+}
+
+/** An integer of at most 15 characters. */
+function smallInteger(text: string, start: number, end: number): number {
+  const negative = text.charCodeAt(start) === 45;
+  let value = 0;
+  for (let at = negative ? start + 1 : start; at < end; at++) value = value * 10 + (text.charCodeAt(at) - 48);
+  return negative ? 0 - value : value;
+}
+
+/** `5.0` and `1e3` are whole numbers too. */
+function wholeNumber(digits: string, integer: boolean): bigint | undefined {
+  if (integer) return digits.length <= 40 ? BigInt(digits) : 2n ** 64n;
+  const value = Number(digits);
+  return Number.isSafeInteger(value) ? BigInt(value) : undefined;
+}
+
+function article(kind: string | undefined): string {
+  return kind === 'object' || kind === 'array' ? `an ${kind}` : `a ${kind === 'string' ? 'string' : 'boolean'}`;
+}

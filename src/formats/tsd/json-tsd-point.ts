@@ -1,0 +1,208 @@
+import type { Cell, CellKind } from '../../data/row-batch.ts';
+import { shown } from '../excerpt.ts';
+import type { JsonScanner } from '../json-scan.ts';
+import { readJsonTags } from './json-tsd-tags.ts';
+import { ownText } from '../message-text.ts';
+import type { Point } from './point-batch.ts';
+import type { TagSet, TagSets } from '../tag-sets.ts';
+import { kindOfNumber, numberCell } from './tsd-number.ts';
+import { pointTexts } from './tsd-texts.ts';
+import { pointMicros, timeProblem, type PointPrecision } from './tsd-time.ts';
+
+type Member = 'metric' | 'timestamp' | 'value' | 'tags' | 'other';
+
+/** A key of a point as its text stood in the last point, colon included. */
+interface PointKey {
+  readonly text: string;
+  readonly member: Member;
+}
+
+/** Members of a point whose spelling is remembered by place. */
+const MAX_KEYS = 16;
+
+/** Reads one point of json_tsd at the scanner's position. */
+export class JsonPointReader {
+  /** The last point that was read; filled anew each time, so that none is made. */
+  readonly point: Point;
+  readonly #scanner: JsonScanner;
+  readonly #tagSets: TagSets;
+  readonly #precision: PointPrecision;
+  readonly #keys: PointKey[] = [];
+  #metric: string | undefined;
+  #micros: number | bigint | undefined;
+  #value: Exclude<Cell, null> | undefined;
+  #kind: CellKind = 'float';
+  #tags: TagSet | undefined;
+  #problem: string | undefined;
+
+  constructor(scanner: JsonScanner, tagSets: TagSets, precision: PointPrecision) {
+    this.#scanner = scanner;
+    this.#tagSets = tagSets;
+    this.#precision = precision;
+    this.point = { metric: '', tags: tagSets.none, micros: 0, value: 0, kind: 'float' };
+  }
+
+  /** The metric of the last point, as far as it was one. */
+  get metric(): string | undefined {
+    return this.#metric === '' ? undefined : this.#metric;
+  }
+
+  /** Moves behind a point and fills `point`. A string is what is wrong with it, `false`: the text is not JSON. */
+  read(): true | string | false {
+    this.#metric = this.#micros = this.#value = this.#tags = this.#problem = undefined;
+    if (!this.#members()) return false;
+    if (this.#problem !== undefined) return this.#problem;
+    const { point } = this;
+    if (this.#metric === undefined) return `the point has no "metric"`;
+    if (this.#micros === undefined) return `${pointTexts.missing}: the point has no "timestamp"`;
+    if (this.#value === undefined) return `${pointTexts.missing}: the point has no "value"`;
+    point.metric = this.#metric;
+    point.micros = this.#micros;
+    point.value = this.#value;
+    point.kind = this.#kind;
+    point.tags = this.#tags ?? this.#tagSets.none;
+    return true;
+  }
+
+  #members(): boolean {
+    const scanner = this.#scanner;
+    if (scanner.peek() !== 'object') {
+      return this.#wrong(`a point must be an object, not ${this.#ahead()}`);
+    }
+    scanner.openObject();
+    if (scanner.closeObject()) return true;
+    let place = 0;
+    do {
+      const member = this.#key(place++);
+      if (member === undefined || !this.#member(member)) return false;
+    } while (scanner.takeComma());
+    return scanner.closeObject();
+  }
+
+  /** Reads a key and its colon; `undefined` where the text is not JSON. */
+  #key(place: number): Member | undefined {
+    const scanner = this.#scanner;
+    const expected = this.#keys[place];
+    if (expected !== undefined && scanner.takeText(expected.text)) {
+      scanner.skipSpace();
+      return expected.member;
+    }
+    const start = scanner.position;
+    const name = scanner.string();
+    if (name === undefined || !scanner.takeColon()) return undefined;
+    if (name !== 'metric' && name !== 'timestamp' && name !== 'value' && name !== 'tags') return 'other';
+    const text = ownText(scanner.text.slice(start, scanner.position));
+    if (place < MAX_KEYS) this.#keys[place] = { text, member: name };
+    return name;
+  }
+
+  /** Reads a key's value; false where the text is not JSON. */
+  #member(member: Member): boolean {
+    switch (member) {
+      case 'metric':
+        return this.#metric === undefined ? this.#readMetric() : this.#twice(member);
+      case 'timestamp':
+        return this.#micros === undefined ? this.#readTime() : this.#twice(member);
+      case 'value':
+        return this.#value === undefined ? this.#readValue() : this.#twice(member);
+      case 'tags':
+        return this.#tags === undefined ? this.#readTags() : this.#twice(member);
+      case 'other':
+        return this.#scanner.value();
+    }
+  }
+
+  #readMetric(): boolean {
+    const scanner = this.#scanner;
+    if (scanner.peek() !== 'string') {
+      return this.#wrong(`"metric" must be a string, not ${this.#ahead()}`);
+    }
+    this.#metric = scanner.string();
+    if (this.#metric === '') this.#problem ??= `"metric" is empty`;
+    return this.#metric !== undefined;
+  }
+
+  #readTime(): boolean {
+    const scanner = this.#scanner;
+    const kind = scanner.peek();
+    if (kind === 'null') return this.#wrong(`${pointTexts.missing}: "timestamp" is null`);
+    if (kind !== 'number') return this.#wrong(`"timestamp" is ${this.#ahead()}: ${timeProblem(this.#precision)}`);
+    const start = scanner.position;
+    if (!scanner.number()) return false;
+    const { text, position: end, integer } = scanner;
+    this.#micros = integer ? pointMicros(text, start, end, this.#precision) : undefined;
+    if (this.#micros === undefined) {
+      this.#problem ??= `"timestamp" is ${shown(text.slice(start, end))}: ${timeProblem(this.#precision)}`;
+    }
+    return true;
+  }
+
+  #readValue(): boolean {
+    const scanner = this.#scanner;
+    const kind = scanner.peek();
+    switch (kind) {
+      case 'number':
+        return this.#readNumber();
+      case 'string':
+        this.#value = scanner.string();
+        this.#kind = 'text';
+        return this.#value !== undefined;
+      case 'true':
+      case 'false':
+        this.#value = kind === 'true';
+        this.#kind = 'bool';
+        return scanner.word(kind);
+      case 'null':
+        return this.#wrong(`${pointTexts.missing}: "value" is null`);
+      default:
+        return this.#wrong(`"value" must be a number, a boolean or a string, not ${this.#ahead()}`);
+    }
+  }
+
+  #readNumber(): boolean {
+    const scanner = this.#scanner;
+    const start = scanner.position;
+    if (!scanner.number()) return false;
+    const cell = numberCell(scanner.text, start, scanner.position);
+    if (cell === undefined || cell === Number.POSITIVE_INFINITY) {
+      this.#problem ??= `"value" is out of range: ${shown(scanner.text.slice(start, scanner.position))}`;
+      return true;
+    }
+    this.#value = cell;
+    this.#kind = kindOfNumber(cell);
+    return true;
+  }
+
+  #readTags(): boolean {
+    const scanner = this.#scanner;
+    const kind = scanner.peek();
+    if (kind === 'null') {
+      this.#tags = this.#tagSets.none;
+      return scanner.word('null');
+    }
+    if (kind !== 'object') return this.#wrong(`${pointTexts.tags}: "tags" must be an object, not ${this.#ahead()}`);
+    const tags = readJsonTags(scanner, this.#tagSets);
+    if (tags === undefined) return false;
+    if (typeof tags === 'string') this.#problem ??= `${pointTexts.tags}: ${tags}`;
+    else this.#tags = tags;
+    return true;
+  }
+
+  #twice(key: string): boolean {
+    return this.#wrong(`the key "${key}" occurs twice`);
+  }
+
+  /** Remembers a problem of the value ahead and moves behind it; false where the text is not JSON. */
+  #wrong(problem: string): boolean {
+    this.#problem ??= problem;
+    return this.#scanner.value();
+  }
+
+  /** The kind of value ahead, in words. */
+  #ahead(): string {
+    const kind = this.#scanner.peek();
+    if (kind === undefined) return 'nothing';
+    if (kind === 'object' || kind === 'array') return `an ${kind}`;
+    return kind === 'string' || kind === 'number' ? `a ${kind}` : kind;
+  }
+}

@@ -1,0 +1,99 @@
+import type { Origin } from '../../data/fault.ts';
+import type { Cell, CellKind } from '../../data/row-batch.ts';
+import { RowBatchBuilder, type OpenColumn } from '../../data/row-batch-builder.ts';
+import { admit } from '../cell-kinds.ts';
+import { PRIMARY_TAG } from '../primary-tag.ts';
+import { MAX_TAGS, type TagKeys, type TagSet } from '../tag-sets.ts';
+import { cellAsText } from './tsd-number.ts';
+
+type Value = Exclude<Cell, null>;
+
+/** One value of one metric at one time. */
+export interface Point {
+  metric: string;
+  tags: TagSet;
+  /** Microseconds since the epoch. */
+  micros: number | bigint;
+  value: Value;
+  kind: CellKind;
+}
+
+/** The points of one metric as rows: time, value, primary tag, tags. */
+export class PointBatch {
+  readonly rows: RowBatchBuilder;
+  readonly value: OpenColumn;
+  /** What the first value was, whatever its column holds since. */
+  firstKind: CellKind | undefined;
+  /** Sets with a value longer than VARCHARs are made. */
+  readonly longTags = new Set<TagSet>();
+  readonly #time: OpenColumn;
+  #primary: OpenColumn | undefined;
+  readonly #bound = new Map<TagKeys, readonly OpenColumn[]>();
+  /** Neighbours mostly have the same tags. */
+  #lastKeys: TagKeys | undefined;
+  #lastColumns: readonly OpenColumn[] = [];
+
+  constructor(table: string, timeColumn: string, valueColumn: string) {
+    this.rows = new RowBatchBuilder({ name: table });
+    this.#time = this.rows.addColumn(timeColumn, 'time', 'time');
+    this.value = this.rows.addColumn(valueColumn, 'data', 'float');
+  }
+
+  /** False, and nothing is changed, when the batch has too many tags already to take these. */
+  push({ tags, micros, value, kind }: Point, origin: Origin, lines: number): boolean {
+    if (tags.primaryTag !== undefined) this.#primary ??= this.rows.addColumn(PRIMARY_TAG, 'primary-tag', 'text');
+    if (tags.keys !== this.#lastKeys && !this.#bind(tags.keys)) return false;
+    this.#time.cells.push(micros);
+    this.#pushValue(value, kind);
+    if (tags.primaryTag !== undefined) this.#primary?.cells.push(tags.primaryTag);
+    const columns = this.#lastColumns;
+    const { values } = tags;
+    for (let index = 0; index < columns.length; index++) columns[index]?.cells.push(values[index] ?? null);
+    if (tags.long) this.longTags.add(tags);
+    this.rows.endRow(origin, lines);
+    return true;
+  }
+
+  /** Numbers share a column; where booleans, text and numbers meet all of them become text, which any column type reads. */
+  #pushValue(value: Value, kind: CellKind): void {
+    const column = this.value;
+    if (column.cells.length === 0) {
+      this.firstKind = kind;
+      column.kind = kind;
+    }
+    if (column.kind === kind || (column.kind === 'float' && typeof value === 'number')) {
+      column.cells.push(value);
+    } else if (isNumber(column.kind) && isNumber(kind)) {
+      column.cells.push(admit(column, kind, value));
+    } else {
+      this.#becomeText();
+      column.cells.push(cellAsText(value));
+    }
+  }
+
+  #becomeText(): void {
+    const { value } = this;
+    if (value.kind === 'text') return;
+    value.kind = 'text';
+    for (const [row, cell] of value.cells.entries()) {
+      if (cell !== null) value.cells[row] = cellAsText(cell);
+    }
+  }
+
+  #bind(keys: TagKeys): boolean {
+    let columns = this.#bound.get(keys);
+    if (columns === undefined) {
+      const added = keys.names.filter((name) => this.rows.column(name) === undefined).length;
+      if (added > 0 && this.#bound.size > 0 && this.rows.columns.length + added > MAX_TAGS) return false;
+      columns = keys.names.map((name) => this.rows.column(name) ?? this.rows.addColumn(name, 'tag', 'text'));
+      this.#bound.set(keys, columns);
+    }
+    this.#lastKeys = keys;
+    this.#lastColumns = columns;
+    return true;
+  }
+}
+
+function isNumber(kind: CellKind): boolean {
+  return kind === 'int' || kind === 'float' || kind === 'numeric';
+}
