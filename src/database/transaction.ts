@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
-import { DatabaseError } from '../errors.ts';
+import { DatabaseError, toError } from '../errors.ts';
 import type { Engine, QueryResult, Session, Transaction, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
@@ -26,37 +26,39 @@ interface Parts {
   readonly hope: FirstTryHope;
 }
 
+/** The try without savepoints has come to something that only they can answer. */
+class NeedsSavepoints extends Error {}
+
 /**
  * Does `work` in one transaction of one connection; see Executor.atomically. It is tried without savepoints first, each of which
- * is two round trips; when a statement fails there, all of it is done again with them.
+ * is two round trips; when a statement fails there for what it says, all of it is done again with them.
  */
 export async function atomically<T>(
   parts: Parts,
   work: (transaction: Transaction) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  if (parts.hope.isThere) {
-    const tried = await attemptOnce(parts, work, { isHopeful: true, signal });
-    if (tried !== SPOILED) return tried.result;
-  }
-  for (let attempt = 0; ; attempt++) {
+  let isHopeful = parts.hope.isThere;
+  for (let attempt = 0; ;) {
     try {
-      const done = await attemptOnce(parts, work, { isHopeful: false, signal });
-      if (done !== SPOILED) return done.result;
+      return await attemptOnce(parts, work, { isHopeful, signal });
     } catch (error) {
+      if (error instanceof NeedsSavepoints) {
+        isHopeful = false;
+        continue;
+      }
       if (!(error instanceof DatabaseError) || !isRollback(error) || attempt >= RETRIES) throw error;
     }
     await delay(BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
+    attempt += 1;
   }
 }
-
-const SPOILED = Symbol('to be done again, with savepoints');
 
 async function attemptOnce<T>(
   { pool, catalogue, writer, hope }: Parts,
   work: (transaction: Transaction) => Promise<T>,
   { isHopeful, signal }: { isHopeful: boolean; signal: AbortSignal | undefined },
-): Promise<{ readonly result: T } | typeof SPOILED> {
+): Promise<T> {
   const connection = await pool.acquire(signal);
   const session = new PinnedSession(connection, {});
   const transaction = new WritingTransaction(session, connection, { writer, catalogue, isHopeful });
@@ -71,18 +73,24 @@ async function attemptOnce<T>(
     );
     if (!transaction.hasChangedTables) catalogue.adopt(transaction.catalogue);
     if (isHopeful) hope.succeeded();
-    return { result };
+    return result;
   } catch (error) {
-    const mayBeDoneAgain = transaction.isSpoiled && connection.lost === undefined && signal?.aborted !== true;
-    if (!mayBeDoneAgain) throw error;
+    const { spoiledBy } = transaction;
+    if (spoiledBy === undefined) throw error;
+    // What followed from it says less. Savepoints help neither against a server that is away nor against a deadlock.
+    if (signal?.aborted === true || isInfrastructure(spoiledBy)) throw spoiledBy;
     hope.failed();
-    return SPOILED;
+    throw new NeedsSavepoints('done again with savepoints', { cause: spoiledBy });
   } finally {
     await session.end();
     pool.release(connection, transaction.isTouched ? 'used' : 'clean');
     // Others see what was changed when they look again.
     if (transaction.hasChangedTables) catalogue.forget();
   }
+}
+
+function isInfrastructure(error: Error): boolean {
+  return error instanceof DatabaseError && error.scope === 'infrastructure';
 }
 
 /**
@@ -95,7 +103,8 @@ class WritingTransaction implements Transaction {
   readonly catalogue: Catalogue;
   /** The connection may be left with settings that others must not meet. */
   isTouched = false;
-  isSpoiled = false;
+  /** The first thing that failed in a transaction without savepoints. */
+  spoiledBy: Error | undefined;
   readonly #isHopeful: boolean;
   #mayHaveChangedTables = false;
   readonly #session: Session;
@@ -144,7 +153,7 @@ class WritingTransaction implements Transaction {
 
   /** Throws when the transaction must be done again. */
   check(): void {
-    if (!this.isSpoiled) return;
+    if (this.spoiledBy === undefined) return;
     throw new DatabaseError('the transaction must be done again', { scope: 'infrastructure' });
   }
 
@@ -177,7 +186,7 @@ class WritingTransaction implements Transaction {
     try {
       return await work();
     } catch (error) {
-      this.isSpoiled = true;
+      this.spoiledBy ??= toError(error);
       throw error;
     }
   }

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { Transaction } from '../../src/database/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
-import { batch, DatabaseFixture, OVERRIDE } from './database-fixture.ts';
+import { batch, DatabaseFixture, offsets, OVERRIDE } from './database-fixture.ts';
 
 const numbers = (...n: number[]) => batch('t', { 'n:int': n });
 const isNot = (sqlstate: string) => (error: unknown) => error instanceof DatabaseError && error.sqlstate === sqlstate;
@@ -76,5 +77,99 @@ describe('a transaction of writes', () => {
       assert.ok((await fixture.rows(`SELECT to_regclass('made') IS NOT NULL`))[0]?.[0] === 't');
     });
     assert.deepEqual(await fixture.rows('SELECT v FROM made'), [['1']]);
+  });
+
+  describe('that meets others', () => {
+    /** Fails so, after the first insert of 66 (`at` tells when), as often as told; `runs` says how often that was. */
+    const failing = (at: 'at once' | 'at the commit', times: number, code: string) =>
+      fixture.run(
+        'DROP SEQUENCE IF EXISTS runs',
+        'CREATE SEQUENCE runs',
+        `CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+          IF nextval('runs') <= ${String(times)} THEN RAISE EXCEPTION 'not now' USING ERRCODE = '${code}'; END IF;
+          RETURN NULL; END $$`,
+        `CREATE CONSTRAINT TRIGGER fail AFTER INSERT ON t ${at === 'at once' ? '' : 'INITIALLY DEFERRED'}
+          FOR EACH ROW WHEN (NEW.n = 66) EXECUTE FUNCTION fail()`,
+      );
+    /** How often the work was done, and what came of it. */
+    const tried = async (work: (transaction: Transaction) => Promise<unknown>) => {
+      let times = 0;
+      const end = await fixture.executor
+        .atomically(async (transaction) => {
+          times++;
+          await work(transaction);
+          return 'done';
+        })
+        .catch((error: unknown) => error);
+      return { times, end };
+    };
+
+    it('is done again in place when the server rolls it back: at a write, at a query, at the commit', async () => {
+      const works: readonly ((transaction: Transaction) => Promise<unknown>)[] = [
+        (transaction) => transaction.write(numbers(66), OVERRIDE),
+        (transaction) => transaction.query('INSERT INTO t VALUES (66)'),
+        (transaction) => transaction.attempt(() => transaction.write(numbers(66), OVERRIDE)),
+      ];
+      for (const at of ['at once', 'at the commit'] as const) {
+        for (const work of works) {
+          await fixture.run('TRUNCATE t', 'DROP TRIGGER IF EXISTS fail ON t');
+          await failing(at, 2, '40001');
+          assert.deepEqual(await tried(work), { times: 3, end: 'done' });
+          assert.deepEqual(await stored(), ['66']);
+        }
+      }
+    });
+
+    it('gives up with the words of the server when it is rolled back again and again', async () => {
+      await failing('at the commit', 1000, '40P01');
+      const { times, end } = await tried((transaction) => transaction.write(numbers(66), OVERRIDE));
+      assert.deepEqual([times, String(end)], [6, 'DatabaseError: not now']);
+      assert.deepEqual(await stored(), []);
+    });
+
+    it('is not done again for what savepoints do not help against, and says what that was', async () => {
+      await failing('at once', 1, '53100');
+      const full = await tried((transaction) => transaction.write(numbers(66, 1), OVERRIDE));
+      assert.deepEqual([full.times, String(full.end)], [1, 'DatabaseError: not now']);
+      const lost = await tried(async (transaction) => {
+        const session = transaction.session((statements) =>
+          statements.query('SELECT pg_terminate_backend(pg_backend_pid())'),
+        );
+        await session.catch(() => undefined);
+        await transaction.write(numbers(1), OVERRIDE).catch(() => undefined);
+      });
+      assert.equal(lost.times, 1);
+      assert.ok(isNot('57P01')(lost.end), String(lost.end));
+      assert.deepEqual(await stored(), []);
+    });
+
+    it('is not done again when a constraint refuses it at the commit, and says which one', async () => {
+      await fixture.run('CREATE TABLE IF NOT EXISTS known (n int8 PRIMARY KEY)');
+      await fixture.run('ALTER TABLE t ADD FOREIGN KEY (n) REFERENCES known DEFERRABLE INITIALLY DEFERRED');
+      const { times, end } = await tried((transaction) => transaction.write(numbers(1), OVERRIDE));
+      assert.equal(times, 1);
+      assert.ok(end instanceof DatabaseError && end.scope === 'record' && end.message.includes('t_n_fkey'));
+    });
+  });
+
+  it('leaves nothing behind for those who get its connection next, whatever became of it', async () => {
+    const executor = fixture.open({ poolSize: 1 }, '?application_name=one');
+    const settings = async () =>
+      (await executor.query(`SELECT current_setting('search_path'), current_setting('TimeZone')`)).rows[0];
+    const before = await settings();
+    const zoned = batch('z', { 'at:text': ['2024-01-01 00:00:00', 'no time'], 'n:int': [1, 2] });
+    await fixture.run('CREATE TABLE z (at timestamptz, n int8)');
+    for (const isKept of [true, false]) {
+      const work = executor.atomically(async (transaction) => {
+        await transaction.session((statements) => statements.query('SET search_path = pg_catalog'));
+        await transaction.session((statements) => statements.query('SET search_path = public'));
+        const { faults } = await transaction.write(zoned, { ...OVERRIDE, timeZone: 'Asia/Tokyo' });
+        assert.deepEqual(offsets(faults), [1]);
+        if (!isKept) throw new Error('undone');
+      });
+      await (isKept ? work : assert.rejects(work, /undone/));
+      assert.deepEqual(await settings(), before);
+    }
+    assert.deepEqual(await fixture.rows('SELECT at, n FROM z'), [['2023-12-31 15:00:00+00', '1']]);
   });
 });
