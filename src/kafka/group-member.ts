@@ -3,6 +3,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Cluster } from './cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
 import { ClosedError, KafkaError, isRetriable } from './errors.ts';
+import type { LibraryCall } from './library/kafkajs-internals.ts';
 import { Apis, libraryCall, type JoinGroupAnswer } from './protocol.ts';
 import { Backoff, idle, within } from './retry.ts';
 import { Signal } from './signal.ts';
@@ -80,6 +81,8 @@ export class GroupMember {
   #failure: Error | undefined;
   #lastContactAt = 0;
   #unanswered = false;
+  /** A JoinGroup under way by which the coordinator gives this member its id. */
+  #naming: Promise<unknown> | undefined;
   #heartbeatSignal: Signal | undefined;
 
   constructor(
@@ -175,13 +178,15 @@ export class GroupMember {
   async leave(timeoutMs: number): Promise<void> {
     const { groupId } = this.#options;
     const wasJoining = this.#state === 'joining';
-    const hadMembership = this.#memberId !== '' && this.#state !== 'lost';
+    const wasLost = this.#state === 'lost';
     this.#moveTo('left');
     this.#generation = undefined;
+    this.#stopHeartbeats();
+    // The id is there at once; the others would wait for its bearer as long as a session lasts.
+    if (this.#naming !== undefined) await within(timeoutMs, this.#naming);
     // The broker would not look at LeaveGroup before it has answered the JoinGroup in front of it.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
-    this.#stopHeartbeats();
-    if (!hadMembership) return;
+    if (this.#memberId === '' || wasLost) return;
     const tellGroup = async (): Promise<void> => {
       const call = libraryCall(Apis.leaveGroup, { groupId, memberId: this.#memberId });
       const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
@@ -221,15 +226,13 @@ export class GroupMember {
     };
     const call = libraryCall(Apis.joinGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
     const sentAt = Date.now();
-    const answer = await this.#cluster.callCoordinator(groupId, call);
+    const answer = await (this.#memberId === '' ? this.#named(call) : this.#cluster.callCoordinator(groupId, call));
     switch (answer.errorCode) {
       case ErrorCode.none:
         this.#noteContact(sentAt);
         this.#memberId = answer.memberId;
         return answer;
       case ErrorCode.memberIdRequired:
-        // Kept even if the next attempt fails: a pending id that nobody uses blocks the group for a session timeout.
-        this.#memberId = answer.memberId;
         return undefined;
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
@@ -239,6 +242,19 @@ export class GroupMember {
       default:
         return this.#refuse(answer.errorCode, 'Joining');
     }
+  }
+
+  /**
+   * A JoinGroup without an id, which is answered at once with one. It is kept even if the next attempt fails: the group
+   * waits for it until its session times out.
+   */
+  async #named(call: LibraryCall<JoinGroupAnswer>): Promise<JoinGroupAnswer> {
+    const naming = this.#cluster.callCoordinator(this.#options.groupId, call).then((answer) => {
+      if (answer.errorCode === ErrorCode.memberIdRequired) this.#memberId = answer.memberId;
+      return answer;
+    });
+    this.#naming = naming.catch(() => undefined).finally(() => (this.#naming = undefined));
+    return naming;
   }
 
   async #assign(joined: JoinGroupAnswer, protocol: string): Promise<ReadonlyMap<string, Buffer>> {

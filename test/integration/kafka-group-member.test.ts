@@ -115,6 +115,26 @@ describe('a group member of another protocol type', () => {
     await Promise.all([slow.member.leave(1000), quick.member.leave(1000)]);
   });
 
+  it('holds nobody up when it leaves in the midst of joining', async () => {
+    const group = uniqueName('connect-group');
+    const { member: other } = await member(group, 'other');
+    await other.join();
+    let longestMs = 0;
+    for (const afterMs of [0, 2, 4, 6, 8, 10, 12, 15, 20, 30]) {
+      const { member: fickle } = await member(group, 'fickle');
+      const joining = fickle.join().catch(() => undefined);
+      await delay(afterMs);
+      await fickle.leave(2000);
+      await joining;
+      other.requestRejoin('the test wants to know whether it has to wait');
+      const startedAt = Date.now();
+      await other.join();
+      longestMs = Math.max(longestMs, Date.now() - startedAt);
+    }
+    assert.ok(longestMs < 3000, `it had to wait ${String(longestMs)} ms`);
+    await other.leave(1000);
+  });
+
   it('keeps its session without anyone asking, and knows when it last had contact', async () => {
     const { member: only } = await member(uniqueName('connect-group'), 'a', { sessionTimeoutMs: 6000 });
     await only.join();
