@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { RequestLoad } from '../support/request-load.ts';
 import { RowLoad } from '../support/row-load.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -79,61 +80,14 @@ describe('several workers of one group', function () {
   });
 
   it('answer every request, and lose none, while workers come and go', async () => {
-    const names = Array.from({ length: 12 }, () => uniqueName('rest'));
-    const config = (value: string) => ({
-      'connector.class': 'FileStreamSource',
-      file: '/dev/null',
-      topic: spread,
-      'poll.note': value,
-    });
     const leaving = (async () => {
       await cluster.worker(2).terminate();
       await cluster.worker(2).start();
     })();
-    const live = [cluster.rest(0), cluster.rest(1)];
-    const statuses: number[] = [];
-    const ask = async (index: number, method: string, path: string, expected: number, body?: unknown) => {
-      const answer = await (live[index % live.length] ?? cluster.rest(0)).request<Record<string, unknown>>(
-        method,
-        path,
-        body,
-      );
-      statuses.push(answer.status);
-      assert.equal(answer.status, expected, `${method} ${path}: ${JSON.stringify(answer.body)}`);
-      return answer.body;
-    };
-    await Promise.all(
-      names.map(async (name, index) => {
-        await ask(index, 'POST', '/connectors', 201, { name, config: config('created') });
-        assert.deepEqual((await ask(index, 'GET', `/connectors/${name}`, 200))['config'], {
-          ...config('created'),
-          name,
-        });
-        const put = await ask(index + 1, 'PUT', `/connectors/${name}/config`, 200, config('changed'));
-        assert.deepEqual(put['config'], { ...config('changed'), name });
-        await ask(index, 'PUT', `/connectors/${name}/pause`, 202);
-        if (index % 2 === 1) await ask(index + 1, 'DELETE', `/connectors/${name}`, 204);
-      }),
-    );
-    await leaving;
-    const kept = names.filter((_, index) => index % 2 === 0);
-    for (const worker of [0, 1, 2]) {
-      await until(
-        async () => {
-          const { body } = await cluster.rest(worker).get<string[]>('/connectors');
-          return (
-            body
-              .filter((name) => names.includes(name))
-              .sort()
-              .join() === [...kept].sort().join()
-          );
-        },
-        `worker ${String(worker)} knows what is left`,
-        { timeoutMs: 5000 },
-      );
-    }
-    await Promise.all(kept.map((name, index) => ask(index, 'DELETE', `/connectors/${name}`, 204)));
-    console.log(`      ${String(statuses.length)} requests to two workers while the third stopped and started`);
+    const load = new RequestLoad(cluster, { connectors: 12, atOnce: 12, asked: () => [0, 1] });
+    // All workers have to be there at the end of the load.
+    await Promise.all([load.run(), leaving]);
+    console.log(`      ${String(load.requests)} requests to two workers while the third stopped and started`);
   });
 
   it('restart what another worker has, and refuse a third hop', async () => {

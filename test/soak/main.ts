@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { clusterRequests } from './cluster.ts';
 import { networkCut } from './network-cut.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
@@ -11,6 +12,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
   'network-cut': networkCut,
+  'cluster-requests': clusterRequests,
 };
 
 const { values, positionals } = parseArgs({
