@@ -39,7 +39,7 @@ export const clientOptions = declareOptions({
     type: 'STRING',
     default: 'JKS',
     importance: 'MEDIUM',
-    documentation: 'PEM or PKCS12; JKS needs the Java worker.',
+    documentation: 'PEM, PKCS12 or JKS; a file is read by its content.',
   },
   'ssl.truststore.certificates': {
     type: 'PASSWORD',
@@ -63,7 +63,7 @@ export const clientOptions = declareOptions({
     type: 'STRING',
     default: 'JKS',
     importance: 'MEDIUM',
-    documentation: 'PEM or PKCS12; JKS needs the Java worker.',
+    documentation: 'PEM, PKCS12 or JKS; a file is read by its content.',
   },
   'ssl.keystore.key': {
     type: 'PASSWORD',

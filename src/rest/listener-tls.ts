@@ -40,6 +40,6 @@ export function peerTls(properties: Properties): ConnectionOptions | undefined {
 function requireIdentity({ key, cert, pfx }: SecureContextOptions, prefix: string): void {
   if (pfx !== undefined || (key !== undefined && cert !== undefined)) return;
   throw new ConfigError(
-    `An https listener needs a certificate: set ${prefix}ssl.keystore.location (PEM or PKCS12), or ssl.keystore.key and ssl.keystore.certificate.chain`,
+    `An https listener needs a certificate: set ${prefix}ssl.keystore.location (PEM, PKCS12 or JKS), or ssl.keystore.key and ssl.keystore.certificate.chain`,
   );
 }

@@ -1,21 +1,21 @@
 import { readFileSync } from 'node:fs';
 import { createSecureContext, type ConnectionOptions, type SecureVersion } from 'node:tls';
 import { ConfigError, toError } from '../../errors.ts';
+import { isJks, privateKeyAndChain, trustedCertificates } from './java-key-store.ts';
 import type { PropertyReader } from './properties.ts';
 
 /**
- * `ssl.*`. Stores may be PEM (inline or files) or, for the key store, PKCS12; Java's own JKS has no reader in Node. The
- * properties are always read, so that they count as known; the files only when the returned function is called.
+ * `ssl.*`. Stores may be PEM (inline or files), PKCS12 or JKS, by their content whatever their type is called. The properties
+ * are always read, so that they count as known; the files only when the returned function is called.
  */
 export function tlsOptions(properties: PropertyReader): () => ConnectionOptions {
   const truststore = {
     location: properties.text('ssl.truststore.location'),
-    type: properties.text('ssl.truststore.type')?.toUpperCase(),
+    password: properties.text('ssl.truststore.password'),
     certificates: properties.text('ssl.truststore.certificates'),
   };
   const keystore = {
     location: properties.text('ssl.keystore.location'),
-    type: properties.text('ssl.keystore.type')?.toUpperCase(),
     password: properties.text('ssl.keystore.password'),
     chain: properties.text('ssl.keystore.certificate.chain'),
     key: properties.text('ssl.keystore.key'),
@@ -25,7 +25,8 @@ export function tlsOptions(properties: PropertyReader): () => ConnectionOptions 
   const versions = properties.list('ssl.enabled.protocols');
   const checkHost = endpointIdentification(properties);
   properties.ignore(
-    'ssl.truststore.password',
+    'ssl.truststore.type',
+    'ssl.keystore.type',
     'ssl.protocol',
     'ssl.provider',
     'ssl.keymanager.algorithm',
@@ -64,38 +65,28 @@ function endpointIdentification(properties: PropertyReader): boolean {
   return properties.text(name) !== undefined || !properties.has(name);
 }
 
-type Truststore = Readonly<Record<'location' | 'type' | 'certificates', string | undefined>>;
+type Truststore = Readonly<Record<'location' | 'password' | 'certificates', string | undefined>>;
 
-function trust({ location, type, certificates }: Truststore): ConnectionOptions {
+function trust({ location, password, certificates }: Truststore): ConnectionOptions {
   if (certificates !== undefined) return { ca: unescapePem(certificates) };
   if (location === undefined) return {};
-  const content = readStore('ssl.truststore.location', location);
-  if (isPem(content)) return { ca: content };
-  throw new ConfigError(
-    `ssl.truststore.location: ${location} is not a PEM file (ssl.truststore.type=${type ?? 'JKS'}). Export it with ` +
-      `"keytool -exportcert -rfc -keystore ${location} -alias <alias> -file ca.pem" and set ssl.truststore.type=PEM`,
-  );
+  const property = 'ssl.truststore.location';
+  const content = readStore(property, location);
+  return { ca: isPem(content) ? content : trustedCertificates(content, password, { property, location }) };
 }
 
-type Keystore = Readonly<
-  Record<'location' | 'type' | 'password' | 'chain' | 'key' | 'keyPassword', string | undefined>
->;
+type Keystore = Readonly<Record<'location' | 'password' | 'chain' | 'key' | 'keyPassword', string | undefined>>;
 
-function identity({ location, type, password, chain, key, keyPassword }: Keystore): ConnectionOptions {
+function identity({ location, password, chain, key, keyPassword }: Keystore): ConnectionOptions {
   const passphrase = keyPassword === undefined ? {} : { passphrase: keyPassword };
   if (key !== undefined && chain !== undefined) {
     return { key: unescapePem(key), cert: unescapePem(chain), ...passphrase };
   }
   if (location === undefined) return {};
-  const content = readStore('ssl.keystore.location', location);
+  const property = 'ssl.keystore.location';
+  const content = readStore(property, location);
   if (isPem(content)) return { key: content, cert: content, ...passphrase };
-  if (isJks(content)) {
-    throw new ConfigError(
-      `ssl.keystore.location: ${location} is a JKS key store (ssl.keystore.type=${type ?? 'JKS'}), which cannot be read ` +
-        `here. Convert it with "keytool -importkeystore -srckeystore ${location} -destkeystore keystore.p12 ` +
-        `-deststoretype PKCS12" and set ssl.keystore.type=PKCS12`,
-    );
-  }
+  if (isJks(content)) return privateKeyAndChain(content, { password, keyPassword }, { property, location });
   return { pfx: content, ...(password === undefined ? {} : { passphrase: password }) };
 }
 
@@ -109,15 +100,6 @@ function readStore(property: string, path: string): Buffer {
 
 function isPem(content: Buffer): boolean {
   return content.includes('-----BEGIN ');
-}
-
-const JKS_MAGIC = 0xfeedfeed;
-const JCEKS_MAGIC = 0xcececece;
-
-function isJks(content: Buffer): boolean {
-  if (content.length < 4) return false;
-  const magic = content.readUInt32BE(0);
-  return magic === JKS_MAGIC || magic === JCEKS_MAGIC;
 }
 
 /** PEM on one line of a properties file: with `\n` spelled out, or with blanks where the line ends were. */

@@ -12,7 +12,15 @@ import { producerConfig } from '../../../src/kafka/config/producer-config.ts';
 import { PropertyReader } from '../../../src/kafka/config/properties.ts';
 import { parseJaas } from '../../../src/kafka/config/sasl-config.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
-import { CERTIFICATE, PKCS12, PRIVATE_KEY } from './tls-fixture.ts';
+import {
+  JKS_KEY_STORE,
+  JKS_TRUST_STORE,
+  PKCS12_TRUST_STORE,
+  TRUSTED,
+  CERTIFICATE,
+  PKCS12,
+  PRIVATE_KEY,
+} from './tls-fixture.ts';
 
 const SERVER = { 'bootstrap.servers': 'localhost:9092' };
 
@@ -238,17 +246,48 @@ describe('TLS properties', () => {
     assert.deepEqual([packed.tls?.pfx, packed.tls?.passphrase], [PKCS12, 'secret']);
   });
 
-  it('say how to convert what cannot be read', () => {
-    const jks = file('store.jks', Buffer.from([0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2]));
-    refused({ 'security.protocol': 'SSL', 'ssl.keystore.location': jks }, /is a JKS key store .*-deststoretype PKCS12/);
+  it('take JKS and PKCS12 as keytool writes them, whatever the type is said to be', () => {
+    const jks = {
+      'security.protocol': 'SSL',
+      'ssl.keystore.location': file('keys.jks', JKS_KEY_STORE),
+      'ssl.keystore.password': 'secret2',
+      'ssl.key.password': 'keypass2',
+    };
+    const { tls } = connection(jks);
+    assert.match(tls?.key as string, /BEGIN PRIVATE KEY/);
+    assert.match(tls?.cert as string, /BEGIN CERTIFICATE/);
+    for (const [name, content] of [
+      ['trust.jks', JKS_TRUST_STORE] as const,
+      ['trust.p12', PKCS12_TRUST_STORE] as const,
+    ]) {
+      const trusting = connection({
+        'security.protocol': 'SSL',
+        'ssl.truststore.location': file(name, content),
+        'ssl.truststore.password': 'secret1',
+        'ssl.truststore.type': 'JKS',
+      });
+      const certificates = String(trusting.tls?.ca);
+      assert.equal(certificates.match(/BEGIN CERTIFICATE/g)?.length, 2, name);
+      const body = TRUSTED.replace(/-----.*-----|\s/g, '');
+      assert.ok(certificates.replace(/\s/g, '').includes(body), name);
+    }
+  });
+
+  it('name the property of a store that cannot be read, and no password', () => {
+    const ssl = { 'security.protocol': 'SSL' };
+    const keys = { 'ssl.keystore.location': file('keys.jks', JKS_KEY_STORE), 'ssl.keystore.password': 'guessed' };
     refused(
-      { 'security.protocol': 'SSL', 'ssl.truststore.location': jks },
-      /is not a PEM file .*keytool -exportcert -rfc/,
+      { ...ssl, ...keys },
+      /^ssl\.keystore\.location: \S+ cannot be read \((?!.*guessed).*ssl\.keystore\.password its password/,
     );
-    refused(
-      { 'security.protocol': 'SSL', 'ssl.keystore.location': join(folder, 'none') },
-      /ssl\.keystore\.location: ENOENT/,
-    );
+    const trust = {
+      'ssl.truststore.location': file('trust.p12', PKCS12_TRUST_STORE),
+      'ssl.truststore.password': 'guessed',
+    };
+    refused({ ...ssl, ...trust }, /^ssl\.truststore\.location: \S+ cannot be read \((?!.*guessed)/);
+    refused({ ...ssl, 'ssl.truststore.location': file('text', 'none') }, /it must be PEM, PKCS12 or JKS/);
+    refused({ ...ssl, 'ssl.keystore.location': file('trust.jks', JKS_TRUST_STORE) }, /has no private key/);
+    refused({ ...ssl, 'ssl.keystore.location': join(folder, 'none') }, /ssl\.keystore\.location: ENOENT/);
   });
 
   it('are refused when the password of a store is wrong', () => {
