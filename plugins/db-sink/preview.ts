@@ -81,8 +81,9 @@ class SinkPreview {
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);
-    const batches: RowBatch[] = [];
-    const observed = observing(rehearsal, (batch) => batches.push(batch));
+    // One that is tried again after a table was looked at anew is the same.
+    const batches = new Set<RowBatch>();
+    const observed = observing(rehearsal, (batch) => batches.add(batch));
     const statements: string[] = [];
     for (const part of partsOf(decoded)) {
       try {
@@ -117,7 +118,7 @@ function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Tr
   };
 }
 
-function rowsOf(batches: readonly RowBatch[]): PreviewedRow[] {
+function rowsOf(batches: Iterable<RowBatch>): PreviewedRow[] {
   const rows: PreviewedRow[] = [];
   for (const batch of batches) {
     for (let row = 0; row < batch.rowCount && rows.length < MAX_ROWS_SHOWN; row++) rows.push(rowOf(batch, row));

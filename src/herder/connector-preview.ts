@@ -4,6 +4,7 @@ import { buildConverters, withDefaultConverters } from '../connect/converter-bui
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
 import { newestRecords } from '../connect/preview/newest-records.ts';
 import { convertSamples, sampleText, type ConvertedSample } from '../connect/preview/preview-records.ts';
+import { hiddenInJson } from '../connect/preview/hidden-json.ts';
 import { sampleRecord, type SampleMessage } from '../connect/preview/sample-messages.ts';
 import type { TaskClients } from '../connect/task-clients.ts';
 import { RequestError, toError } from '../errors.ts';
@@ -24,7 +25,7 @@ export interface PreviewRequest {
 
 export interface PreviewParts {
   readonly plugins: PluginRegistry;
-  readonly validation: ConnectorValidation;
+  readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
   readonly clients: Pick<TaskClients, 'admin' | 'sinkConsumer'>;
   /** `key.converter` and its like of the worker, with their sub-keys. */
   readonly converterConfig: ConnectorConfig;
@@ -35,8 +36,8 @@ export interface PreviewParts {
 const NO_TOPIC = 'preview';
 const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
-/** All of a preview; what a plugin still does then is its own. */
-const TIMEOUT_MS = 60_000;
+/** All of a preview, waiting for others included; what a plugin still does then is its own. A request waits 90 s. */
+const TIMEOUT_MS = 80_000;
 
 /**
  * What a sink would do with some messages: converters, transformations, and the plugin's own preview. Nothing is written and
@@ -51,11 +52,24 @@ export class ConnectorPreview {
   }
 
   /** The answer as JSON text, without secrets. What is wrong with the request is a RequestError. */
-  async preview(pluginName: string, request: PreviewRequest, stage: StageTracker): Promise<string> {
-    return this.#queue.run(() => stage.during('previewing messages', () => this.#preview(pluginName, request, stage)));
+  async preview(
+    pluginName: string,
+    request: PreviewRequest,
+    stage: StageTracker,
+    timeoutMs = TIMEOUT_MS,
+  ): Promise<string> {
+    const signal = AbortSignal.timeout(timeoutMs);
+    const work = (): Promise<string> => this.#preview(pluginName, request, stage, signal);
+    const inTurn = (): Promise<string> => this.#queue.run(() => unlessAborted(signal, stage, work));
+    return stage.during(`previewing messages for ${pluginName}`, inTurn);
   }
 
-  async #preview(pluginName: string, request: PreviewRequest, stage: StageTracker): Promise<string> {
+  async #preview(
+    pluginName: string,
+    request: PreviewRequest,
+    stage: StageTracker,
+    signal: AbortSignal,
+  ): Promise<string> {
     const { validation, plugins, converterConfig, secrets } = this.#parts;
     const checked = await validation.requireValidFor(pluginName, this.#complete(request), stage);
     const { plugin } = checked;
@@ -64,7 +78,6 @@ export class ConnectorPreview {
     await plugins.prepare(config);
     const converters = buildConverters(config, plugins);
     const chain = transformationChain(config, plugins);
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const samples = await this.#samples(request, checked.config);
       const converted = await convertSamples(samples, converters, chain, signal);
@@ -73,7 +86,7 @@ export class ConnectorPreview {
       const text = `{"name":${JSON.stringify(plugin.className)},"records":[${records.join(',')}]}`;
       const passwords = new SecretMask();
       for (const password of checked.passwords) passwords.add(password);
-      return passwords.hide(secrets.hide(text));
+      return hiddenInJson(text, (value) => passwords.hide(secrets.hide(value)));
     } finally {
       chain.close();
       converters.key.close?.();
@@ -98,6 +111,24 @@ export class ConnectorPreview {
     const admin = clients.admin(name, config);
     const consumer = clients.sinkConsumer({ connector: name, task: 0 }, config);
     return newestRecords(topic ?? '', count ?? DEFAULT_COUNT, { admin, consumer }, READ_TIMEOUT_MS);
+  }
+}
+
+/** A plugin that does not come to an end keeps no other preview waiting. */
+async function unlessAborted<T>(signal: AbortSignal, stage: StageTracker, work: () => Promise<T>): Promise<T> {
+  const tooLate = (): RequestError => new RequestError(500, `Request timed out. ${stage.describe()}`);
+  if (signal.aborted) throw tooLate();
+  let giveUp = (): void => undefined;
+  const aborted = new Promise<never>((_, reject) => {
+    giveUp = () => {
+      reject(tooLate());
+    };
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([work(), aborted]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
   }
 }
 

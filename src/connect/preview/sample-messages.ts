@@ -1,15 +1,21 @@
 import { ConfigError } from '../../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
+import { JsonNumber, type JsonTree } from '../converters/json-text.ts';
 
 /** A message as a preview is given it; a key or value is text, `{"base64": …}`, any other JSON, or none. */
 export interface SampleMessage {
-  readonly key?: unknown;
-  readonly value?: unknown;
+  readonly key?: JsonTree;
+  readonly value?: JsonTree;
   /** By name, or as a list where names come twice. */
-  readonly headers?: Readonly<Record<string, unknown>> | readonly { readonly key: string; readonly value?: unknown }[];
+  readonly headers?: Readonly<Record<string, JsonTree>> | readonly SampleHeader[];
   /** Milliseconds since the epoch; now when absent. */
   readonly timestamp?: number;
   readonly partition?: number;
+}
+
+interface SampleHeader {
+  readonly key: string;
+  readonly value?: JsonTree;
 }
 
 /** The message as the broker would have it, as the `offset`th of its topic. A ConfigError says what is wrong with it. */
@@ -27,31 +33,34 @@ export function sampleRecord(message: SampleMessage, topic: string, offset: numb
 }
 
 function headersOf(headers: NonNullable<SampleMessage['headers']>): ConsumedHeader[] {
-  const list = Array.isArray(headers)
-    ? (headers as readonly { key: string; value?: unknown }[])
-    : Object.entries(headers).map(([key, value]) => ({ key, value }));
+  const list = isList(headers) ? headers : Object.entries(headers).map(([key, value]) => ({ key, value }));
   return list.map(({ key, value }) => ({ key, value: bytesOf(value) }));
 }
 
-function bytesOf(given: unknown): Buffer | null {
-  if (given === null || given === undefined) return null;
-  if (typeof given === 'string') return Buffer.from(given);
-  if (isBase64(given)) {
-    const bytes = Buffer.from(given.base64, 'base64');
-    if (bytes.toString('base64').replace(/=+$/, '') !== given.base64.replace(/=+$/, '')) {
-      throw new ConfigError('A message has a base64 that is none');
-    }
-    return bytes;
-  }
-  return Buffer.from(JSON.stringify(given));
+function isList(headers: NonNullable<SampleMessage['headers']>): headers is readonly SampleHeader[] {
+  return Array.isArray(headers);
 }
 
-function isBase64(given: unknown): given is { readonly base64: string } {
-  return (
-    typeof given === 'object' &&
-    given !== null &&
-    Object.keys(given).length === 1 &&
-    'base64' in given &&
-    typeof given.base64 === 'string'
-  );
+function bytesOf(given: JsonTree | undefined): Buffer | null {
+  if (given === null || given === undefined) return null;
+  if (typeof given === 'string') return Buffer.from(given);
+  const base64 = given instanceof Map && given.size === 1 ? given.get('base64') : undefined;
+  return typeof base64 === 'string' ? bytesOfBase64(base64) : Buffer.from(jsonText(given));
+}
+
+function bytesOfBase64(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  const withoutPadding = (base64: string): string => base64.replace(/=+$/, '');
+  if (withoutPadding(bytes.toString('base64')) !== withoutPadding(text)) {
+    throw new ConfigError('A message has a base64 that is none');
+  }
+  return bytes;
+}
+
+/** Numbers as they were written, members in their order. */
+function jsonText(tree: JsonTree): string {
+  if (tree instanceof JsonNumber) return tree.text;
+  if (Array.isArray(tree)) return `[${tree.map(jsonText).join(',')}]`;
+  if (!(tree instanceof Map)) return JSON.stringify(tree);
+  return `{${[...tree].map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`).join(',')}}`;
 }
