@@ -117,19 +117,21 @@ export class MessageReader {
     if (keySchema === undefined || valueSchema === undefined) throw new DataError('A map has no schema for its parts');
     const readKey = typeof key === 'string' ? scalarReader(key, keySchema) : this.#content(key, keySchema);
     const readValue = this.#content(value, valueSchema);
-    const absentKey = typeof key === 'string' ? defaultOf(key) : this.#absentContent(key, keySchema);
-    const absentValue = this.#absentContent(value, valueSchema);
+    // Made when an entry misses it: a date has no default.
+    const absentKey = () => (typeof key === 'string' ? defaultOf(key) : this.#absentContent(key, keySchema));
+    const absentValue = () => this.#absentContent(value, valueSchema);
     return (reader, _wireType, values) => {
       const map = (values[slot] ??= new Map()) as Map<ConnectValue, ConnectValue>;
       const end = reader.uint32() + reader.pos;
-      let [entryKey, entryValue] = [absentKey, absentValue];
+      let entryKey: ConnectValue | undefined;
+      let entryValue: ConnectValue | undefined;
       while (reader.pos < end) {
         const tag = reader.uint32();
         if (tag >>> 3 === 1) entryKey = readKey(reader);
         else if (tag >>> 3 === 2) entryValue = readValue(reader);
         else reader.skipType(tag & 7);
       }
-      map.set(entryKey, entryValue);
+      map.set(entryKey ?? absentKey(), entryValue ?? absentValue());
     };
   }
 

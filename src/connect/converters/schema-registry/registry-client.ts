@@ -67,7 +67,7 @@ export class RegistryClient {
   schemaById(id: number, subject?: string): Promise<RegisteredSchema> {
     return this.#schemas.fetch(String(id), async () => {
       const query = subject === undefined ? '' : `?subject=${encodeURIComponent(subject)}`;
-      const answer = await this.#ask({ method: 'GET', path: `/schemas/ids/${String(id)}${query}` });
+      const answer = await this.#require({ method: 'GET', path: `/schemas/ids/${String(id)}${query}` });
       return this.#registered({ ...(answer as SchemaAnswer), id });
     });
   }
@@ -95,7 +95,7 @@ export class RegistryClient {
       const { schemaType, normalize } = this.#options;
       const path = `/subjects/${encodeURIComponent(subject)}${register ? '/versions' : ''}${normalize ? '?normalize=true' : ''}`;
       const body = JSON.stringify({ schema: text, ...(schemaType === 'AVRO' ? {} : { schemaType }) });
-      const { id } = (await this.#ask({ method: 'POST', path, body })) as SchemaAnswer;
+      const { id } = (await this.#require({ method: 'POST', path, body })) as SchemaAnswer;
       if (typeof id !== 'number') throw this.#unavailable('gave no id', { method: 'POST', path });
       return id;
     });
@@ -111,7 +111,7 @@ export class RegistryClient {
     if (this.knownLatest(subject) === undefined) this.#latest.forget(subject);
     const { schema } = await this.#latest.fetch(subject, async () => {
       const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
-      const schema = await this.#registered((await this.#ask({ method: 'GET', path })) as SchemaAnswer);
+      const schema = await this.#registered((await this.#require({ method: 'GET', path })) as SchemaAnswer);
       return { schema, untilMs: Date.now() + (this.#options.latestLifeMs ?? Infinity) };
     });
     return schema;
@@ -134,10 +134,20 @@ export class RegistryClient {
     const resolved: ReferencedSchema[] = [];
     for (const { name, subject, version } of references) {
       const path = `/subjects/${encodeURIComponent(subject)}/versions/${String(version)}?deleted=true`;
-      const answer = (await this.#ask({ method: 'GET', path })) as SchemaAnswer;
+      const answer = (await this.#require({ method: 'GET', path })) as SchemaAnswer;
       resolved.push({ ...(await this.#registered(answer, depth + 1)), name });
     }
     return resolved;
+  }
+
+  /** What is no registry's answer about this one request (a wrong path, a redirection) concerns all records. */
+  async #require(request: RegistryRequest): Promise<unknown> {
+    try {
+      return await this.#ask(request);
+    } catch (error) {
+      if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
+      throw this.#unavailable(`HTTP ${String(error.status)}, as no schema registry does`, request, error);
+    }
   }
 
   /** Each attempt goes through all URLs, beginning with the one that answered last. */
@@ -208,4 +218,9 @@ class RefusedError extends SluiceError {}
 /** The registry may answer the same request later. */
 function isPassing({ status }: RegistryAnswerError): boolean {
   return status === 408 || status === 429 || status >= 500;
+}
+
+/** Registries give codes of five digits, but for a few. */
+function isAboutRequest({ status, code }: RegistryAnswerError): boolean {
+  return code >= 10_000 || status === 400 || status === 409 || status === 413 || status === 422;
 }

@@ -89,7 +89,8 @@ export class RegistryConverter implements Converter {
 
   prepareFromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined {
     if (value === null && this.#isTombstone(topic, schema, value)) return undefined;
-    return this.#output(topic, schema) === undefined ? this.#learnOutput(topic, schema) : undefined;
+    const output = this.#output(topic, schema);
+    return output === undefined || this.#isOutdated(output) ? this.#learnOutput(topic, schema) : undefined;
   }
 
   fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
@@ -150,9 +151,6 @@ export class RegistryConverter implements Converter {
   #output(topic: string, schema: Schema | null): Output | undefined {
     const { target, client } = this.#options;
     const output = this.#outputs.get(schema ?? NO_SCHEMA)?.get(topic);
-    if (output?.latest !== undefined) {
-      return client.knownLatest(output.latest.subject) === output.latest.schema ? output : undefined;
-    }
     if (output !== undefined || target !== 'own') return output;
     try {
       const text = this.#text(schema);
@@ -161,6 +159,11 @@ export class RegistryConverter implements Converter {
     } catch (error) {
       throw this.#writeFailure(topic, error);
     }
+  }
+
+  /** Only asked when a record may wait: one that has waited is written with what it waited for. */
+  #isOutdated({ latest }: Output): boolean {
+    return latest !== undefined && this.#options.client.knownLatest(latest.subject) !== latest.schema;
   }
 
   async #learnOutput(topic: string, schema: Schema | null): Promise<void> {

@@ -43,7 +43,7 @@ export const registryOptions = declareOptions({
     type: 'INT',
     default: -1,
     importance: 'LOW',
-    documentation: 'Seconds after which the latest schema is asked for again; -1 for never.',
+    documentation: 'Seconds after which the latest schema is asked for again, at least 1; -1 for never.',
   },
   'use.schema.id': {
     type: 'INT',
@@ -159,7 +159,8 @@ export function registryConverter(
     schemaType: format.schemaType,
     normalize: options['normalize.schemas'],
     cacheSize,
-    latestLifeMs: latestSeconds < 0 ? undefined : latestSeconds * 1000,
+    // At least a second: who asks for each record anew would never be done with one.
+    latestLifeMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
   });
   const register = options['auto.register.schemas'];
   const naming = subjectNaming(options[isKey ? 'key.subject.name.strategy' : 'value.subject.name.strategy'], isKey);
