@@ -10,29 +10,49 @@ import { packageRoot } from '../package-root.ts';
 /** Of pom.xml beside this file. */
 export const kafkaVersion = '4.3.1';
 
+/** Jars that Maven fetches together. */
+export interface JarSet {
+  /** How errors call it. */
+  readonly title: string;
+  /** Of its folder in the cache; to be changed with the versions. */
+  readonly name: string;
+  /** The file that names them, as the dependencies of a project. */
+  readonly pom: string;
+}
+
+const broker: JarSet = {
+  title: `Kafka ${kafkaVersion}`,
+  name: `kafka-${kafkaVersion}`,
+  pom: join(packageRoot(), 'src', 'dev', 'kafka', 'pom.xml'),
+};
+
 /** Where things are kept that any checkout may use again. */
 export function cacheFolder(environment: NodeJS.ProcessEnv): string {
   const cache = environment['XDG_CACHE_HOME'] ?? '';
   return join(cache === '' ? join(homedir(), '.cache') : cache, 'sluice');
 }
 
-/** The folder that holds Kafka's jars when an earlier fetch was completed. */
-export function cachedJars(environment: NodeJS.ProcessEnv): string | undefined {
-  const folder = join(cacheFolder(environment), `kafka-${kafkaVersion}`);
+/** The folder that holds the jars (of the broker, 44 MB, when none are named) when an earlier fetch was completed. */
+export function cachedJars(environment: NodeJS.ProcessEnv, { name } = broker): string | undefined {
+  const folder = join(cacheFolder(environment), name);
   return existsSync(folder) ? folder : undefined;
 }
 
 /**
- * Fetches Kafka's jars (44 MB) with Maven and returns their folder. They appear in the cache at one stroke: an
+ * Fetches the jars with Maven and returns their folder. They appear in the cache at one stroke: an
  * interrupted fetch leaves nothing behind, and of two at the same time both succeed.
  */
-export async function fetchJars(environment: NodeJS.ProcessEnv, signal?: AbortSignal): Promise<string> {
+export async function fetchJars(
+  environment: NodeJS.ProcessEnv,
+  signal?: AbortSignal,
+  jars: JarSet = broker,
+): Promise<string> {
   const cache = cacheFolder(environment);
   await mkdir(cache, { recursive: true });
-  const unfinished = await mkdtemp(join(cache, `kafka-${kafkaVersion}.unfinished-`));
-  const folder = join(cache, `kafka-${kafkaVersion}`);
+  const unfinished = await mkdtemp(join(cache, `${jars.name}.unfinished-`));
+  const folder = join(cache, jars.name);
   try {
-    await copyDependencies(unfinished, environment, signal);
+    await copyDependencies(jars, unfinished, environment, signal);
     await rename(unfinished, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });
@@ -51,11 +71,11 @@ export async function hasMaven(environment: NodeJS.ProcessEnv): Promise<boolean>
 }
 
 async function copyDependencies(
+  { title, pom }: JarSet,
   folder: string,
   environment: NodeJS.ProcessEnv,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const pom = join(packageRoot(), 'src', 'dev', 'kafka', 'pom.xml');
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'];
   try {
     await promisify(execFile)('mvn', ['--batch-mode', '--quiet', '-Dstyle.color=never', '--file', pom, ...goal], {
@@ -66,6 +86,6 @@ async function copyDependencies(
     signal?.throwIfAborted();
     const { stdout = '' } = error as { stdout?: string };
     const reason = stdout.split('\n').find((line) => line.includes('[ERROR]')) ?? toError(error).message;
-    throw new ConnectError(`Maven could not fetch Kafka ${kafkaVersion}: ${reason.trim()}`, { cause: error });
+    throw new ConnectError(`Maven could not fetch ${title}: ${reason.trim()}`, { cause: error });
   }
 }
