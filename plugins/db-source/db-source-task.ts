@@ -249,8 +249,9 @@ export class DbSourceTask implements SourceTask {
 
   /** Waits for a database that is away; a table that is the trouble is told of, and left alone until the next look. */
   async #afterFailure(feed: Feed, thrown: unknown): Promise<void> {
-    const { context, watch } = this.#parts;
+    const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();
+    if (feeds.all.get(feed.name) !== feed) return;
     if (thrown instanceof TableChangedError || isShapeError(thrown)) {
       watch.distrust();
       this.#lookAgainAt = 0;

@@ -115,6 +115,7 @@ export class FeedSet {
     const order = tableOrder(table, settings);
     if (typeof order === 'string') throw new DataError(order);
     const before = known?.reader instanceof TableReader ? known.reader : undefined;
+    before?.retire();
     const isAnew = before !== undefined && before.table.oid !== table.oid;
     let stored = isAnew
       ? undefined

@@ -1,32 +1,35 @@
+import { TransactionSet } from './transaction-set.ts';
 import type { Look } from './table-watch.ts';
 import type { StoredPosition } from './position.ts';
 import { isWrittenFrom } from './table-query.ts';
 
-/** Versions remembered per table; beyond it the oldest are forgotten, and may be sent twice. */
-const MAX_VERSIONS = 100_000;
+/** Half of what the numbering of transactions can tell apart. */
+const MAX_AGE = 2n ** 31n;
 
 /**
  * What was sent of the recent past of one table, so that rows committed behind its position can be told from those sent.
  *
- * It holds that of the rows up to the position and after `from`, all that were written by transactions below `transaction`
- * were sent, and that the versions of all others that were sent are remembered. A look back sends the others; then all that
- * had ended when the database was last looked at is settled, and its versions are forgotten.
+ * It holds that of the rows up to the position and after `from` those were sent that transactions below `transaction`, and those
+ * of a set beside it, had written. That suffices because the rows of a transaction are seen all at once or not at all, of a
+ * subtransaction too, and because the past is looked through, and read on from, in one snapshot.
  */
 export class LateRows {
   readonly #delayMicros: bigint;
-  readonly #versions = new Set<string>();
   #transaction: bigint;
   #from: bigint;
+  #sent: TransactionSet;
 
   /** Takes up where a stored position ended, or begins now. */
   constructor(delayMs: number, now: bigint, oldest: bigint, next: bigint, stored: StoredPosition | undefined) {
     this.#delayMicros = BigInt(delayMs) * 1000n;
-    const { transaction, position } = stored ?? {};
+    const { transaction, position, from, sent } = stored ?? {};
     // One that has not begun yet is another server's.
-    const isKnown = transaction !== undefined && transaction <= next && position?.at !== undefined;
+    const isKnown =
+      transaction !== undefined && transaction <= next && next - transaction < MAX_AGE && position?.at !== undefined;
     this.#transaction = isKnown ? transaction : oldest;
+    this.#sent = TransactionSet.parse(this.#transaction, isKnown ? (sent ?? '') : '');
     const until = isKnown && position.at !== undefined && position.at < now ? position.at : now;
-    this.#from = until - this.#delayMicros;
+    this.#from = isKnown && from !== undefined ? from : until - this.#delayMicros;
   }
 
   /** All rows up to the position were sent that transactions below this one had written. */
@@ -39,30 +42,35 @@ export class LateRows {
     return this.#from;
   }
 
+  /** Transactions beside those below `transaction` whose rows up to the position were sent. */
+  get sent(): string {
+    return this.#sent.toString();
+  }
+
+  /** A new look at the database would let much be forgotten. */
   get isCrowded(): boolean {
-    return this.#versions.size > MAX_VERSIONS / 2;
+    return this.#sent.isCrowded;
   }
 
-  wasSent(version: string): boolean {
-    return this.#versions.has(version);
+  /** Whether rows up to the position were sent that this transaction (as rows have it) had written. */
+  wasSent(transaction: number): boolean {
+    return !isWrittenFrom(transaction, this.#transaction) || this.#sent.has(transaction);
   }
 
-  /** A row was sent; `null`: it lies too far back to be looked at again. */
-  sent(version: string | null): void {
-    if (version === null || !isWrittenFrom(version, this.#transaction)) return;
-    this.#versions.add(version);
-    if (this.#versions.size <= MAX_VERSIONS) return;
-    const oldest = this.#versions.values().next();
-    if (oldest.done !== true) this.#versions.delete(oldest.value);
+  /** A row after `from` was read on from the position. */
+  readOn(transaction: number): void {
+    if (isWrittenFrom(transaction, this.#transaction)) this.#sent.add(transaction);
   }
 
-  /** The past up to the position was looked through after `look` was taken. */
-  settle({ nowMicros, transactions }: Look): void {
+  /**
+   * The past up to the position was looked through after `look` was taken, and rows of the transactions `seen` were met; without
+   * any it need not be, because the position lies before it.
+   */
+  settle({ nowMicros, transactions }: Look, seen: Iterable<number> = []): void {
     if (transactions === undefined) return;
+    for (const transaction of seen) this.readOn(transaction);
     this.#transaction = transactions.oldest;
     this.#from = nowMicros - this.#delayMicros;
-    for (const version of this.#versions) {
-      if (!isWrittenFrom(version, this.#transaction)) this.#versions.delete(version);
-    }
+    this.#sent = this.#sent.from(this.#transaction);
   }
 }

@@ -40,15 +40,6 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   return Promise.resolve(true);
 }
 
-/**
- * Whether offsets tell all that was sent: a pass over a whole table has none, and which rows of the recent past were sent is
- * not known any more after a restart, where it is looked through again for rows committed late.
- */
-function isRepeatable(config: ConnectorConfig): boolean {
-  const { mode, emitsLateRows, lookBackMs } = sourceSettings(config);
-  return mode === 'incrementing' || (mode === 'timestamp' && (!emitsLateRows || lookBackMs === 0));
-}
-
 export const dbSource: SourceConnectorPlugin = {
   type: 'source',
   className: 'com.db.kafka.connect.source.DbSourceConnector',
@@ -57,7 +48,8 @@ export const dbSource: SourceConnectorPlugin = {
   options: sourceOptions,
   createConnector: () => new DbSourceConnector(),
   createTask: () => new DbSourceTask(),
-  exactlyOnceSupport: (config) => (isRepeatable(config) ? 'supported' : 'unsupported'),
+  // A pass over a whole table has no offset that tells what was sent of it.
+  exactlyOnceSupport: (config) => (sourceSettings(config).mode === 'bulk' ? 'unsupported' : 'supported'),
   validate,
   alterOffsets,
 };

@@ -1,5 +1,6 @@
 import type { SourceCoordinates } from '../../src/index.ts';
 import { parseInitialTime } from './initial-time.ts';
+import { TransactionSet } from './transaction-set.ts';
 
 /**
  * Where reading of a table has come to. `at` is the value of the ordering column: microseconds since the epoch for times, the
@@ -18,23 +19,31 @@ export interface StoredPosition {
   readonly position: TablePosition;
   /** All rows up to the position were sent that transactions below this one had written. */
   readonly transaction: bigint | undefined;
+  /** Of later ones those whose rows up to the position were sent (a TransactionSet's text). */
+  readonly sent?: string | undefined;
+  /** Both tell of rows after this time only; microseconds. */
+  readonly from?: bigint | undefined;
   /** Of which table this is the position. */
   readonly oid: string | undefined;
 }
 
 const NAMES = { time: 'timestamp_us', number: 'incrementing' } as const;
 export type OrderKind = keyof typeof NAMES;
+const BESIDES: ReadonlySet<string> = new Set(['xid', 'sent', 'since_us', 'oid']);
 
 /**
  * Offsets as they are stored: `{"timestamp_us":…,"key":"[…]"}` or `{"timestamp_us":…,"rows":n}`, `incrementing` for numbers;
- * `xid` and `oid` where the server tells them. `{}`: nothing was read.
+ * `xid`, `sent`, `since_us` and `oid` where the server tells them. `{}`: nothing was read.
  */
-export function toOffset({ position, transaction, oid }: StoredPosition, kind: OrderKind): SourceCoordinates {
+export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordinates {
+  const { position, transaction, sent, from, oid } = stored;
   const offset: Record<string, string | number | bigint> = {};
   if (position.at !== undefined) offset[NAMES[kind]] = position.at;
   if (position.kind === 'after') offset['key'] = JSON.stringify(position.key);
   if (position.kind === 'counted') offset['rows'] = position.rowsAt;
   if (transaction !== undefined) offset['xid'] = transaction;
+  if (sent !== undefined && sent !== '') offset['sent'] = sent;
+  if (from !== undefined) offset['since_us'] = from;
   if (oid !== undefined) offset['oid'] = Number(oid);
   return offset;
 }
@@ -44,17 +53,19 @@ export function toOffset({ position, transaction, oid }: StoredPosition, kind: O
  * another width than the table's starts again at its time. Throws on another shape, with what it should look like.
  */
 export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth: number | undefined): StoredPosition {
-  const { timestamp, key, rows, xid, oid } = offset;
+  const { timestamp, key, rows, xid, sent, since_us: from, oid } = offset;
   const given = offset[NAMES[kind]];
   const stored = {
     transaction: isInteger(xid) ? BigInt(xid) : undefined,
+    ...(typeof sent === 'string' && TransactionSet.isText(sent) ? { sent } : {}),
+    ...(isInteger(from) ? { from: BigInt(from) } : {}),
     oid: isInteger(oid) ? String(oid) : undefined,
   };
   if (given === undefined && kind === 'time' && typeof timestamp === 'string') {
     return { ...stored, position: { kind: 'from', at: BigInt(parseInitialTime(timestamp, Date.now())) } };
   }
   if (!isInteger(given)) {
-    const isEmpty = Object.keys(offset).every((name) => name === 'xid' || name === 'oid');
+    const isEmpty = Object.keys(offset).every((name) => BESIDES.has(name));
     if (isEmpty) return { ...stored, position: { kind: 'from', at: undefined } };
     throw new Error(
       `the offset ${JSON.stringify(offset, bigintText)} is not of the form {"${NAMES[kind]}":…} or {"${NAMES[kind]}":…,"key":"[…]"}`,

@@ -11,8 +11,8 @@ const XID_MODULUS = 4_294_967_296n;
 export interface Reach {
   /** Length of time from the next existing row on; `undefined`: up to now. */
   readonly windowMs: number | undefined;
-  /** Rows from this time on are read with the version they have (`versionAt`); `undefined`: none are. */
-  readonly versionsFrom: bigint | undefined;
+  /** Rows after this time are read with the transaction that wrote them; `undefined`: none are. */
+  readonly writersFrom: bigint | undefined;
   /** Only rows of transactions below this one. */
   readonly writtenBelow: bigint | undefined;
 }
@@ -22,7 +22,7 @@ export interface Reach {
  * that a tie is neither cut nor repeated. Without a unique key ties are ordered by all columns, and those read already are
  * counted off. Values are literals: each statement is planned for what it asks.
  *
- * Results have the table's columns, then one more: transaction, table and place of the row (its version), or NULL.
+ * Results have the table's columns, then one more: the transaction that wrote the row, or NULL.
  */
 export class TableQuery {
   readonly #order: TableOrder;
@@ -50,14 +50,13 @@ export class TableQuery {
 
   /** New rows after a position. */
   rows(position: TablePosition, reach: Reach): string {
-    const versions = reach.versionsFrom;
-    const version =
-      versions === undefined || !this.#tellsWriter
+    const from = reach.writersFrom;
+    const writer =
+      from === undefined || !this.#tellsWriter
         ? 'NULL'
-        : `CASE WHEN ${this.#by} > ${this.#value(versions)} THEN ${VERSION} END`;
-    const offset = position.kind === 'counted' && position.rowsAt > 0 ? ` OFFSET ${String(position.rowsAt)}` : '';
-    const conditions = [...this.#newConditions(position, reach), ...this.#windowEnd(position, reach)];
-    return `SELECT t.*, ${version} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}${offset}`;
+        : `CASE WHEN ${this.#by} > ${this.#value(from)} THEN ${WRITER} END`;
+    const conditions = [...this.#newConditions(position, reach), ...this.#windowEnd(position, reach, undefined)];
+    return `SELECT t.*, ${writer} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}${this.#skipTies(position)}`;
   }
 
   /** A condition: there are new rows after a position. */
@@ -69,15 +68,31 @@ export class TableQuery {
     return `(${ties} OR ${this.#exists([`${this.#by} > ${this.#value(position.at)}`, ...this.#nowEnd()])})`;
   }
 
-  /** Rows from `from` up to a position that transactions from `transaction` on have written. */
-  late(position: TablePosition, from: bigint, transaction: bigint): string {
+  /**
+   * New rows after a position, and before them rows after `from` that transactions from `transaction` on have written: in one
+   * statement, so that one snapshot tells of all. The last column is a sign (`-` behind the position, `=` of the very time of one
+   * without a key, `+` after it) and the transaction that wrote the row.
+   */
+  lookBack(position: TablePosition, from: bigint, transaction: bigint, reach: Reach): string {
     if (position.at === undefined) throw new Error('nothing can be late before anything was read');
+    const at = this.#value(position.at);
+    const isCounted = position.kind === 'counted';
+    const after = isCounted ? `${this.#by} > ${at}` : this.#after(position);
+    const tie = isCounted ? ` WHEN ${this.#by} = ${at} THEN '='` : '';
     const conditions = [
       `${this.#by} > ${this.#value(from)}`,
-      this.#upTo(position, position.at),
-      writtenFrom(transaction),
+      `(${this.#after(position)} OR ${writtenFrom(transaction)})`,
+      ...this.#windowEnd(position, reach, at),
     ];
-    return `SELECT t.*, ${VERSION} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
+    const sign = `CASE WHEN ${after} THEN '+'${tie} ELSE '-' END`;
+    return `SELECT t.*, ${sign} || ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
+  }
+
+  /** Rows of the last time that were read; some may have been deleted since, and rows of later times must not be skipped. */
+  #skipTies(position: TablePosition): string {
+    if (position.kind !== 'counted' || position.rowsAt === 0) return '';
+    const tie = `${this.#by} = ${this.#value(position.at)}`;
+    return ` OFFSET (SELECT least(${String(position.rowsAt)}, count(*)) FROM ${this.#source} WHERE ${tie})`;
   }
 
   #exists(conditions: readonly string[]): string {
@@ -99,12 +114,6 @@ export class TableQuery {
       : `${this.#by} >= ${value}`;
   }
 
-  #upTo(position: TablePosition, at: bigint): string {
-    return position.kind === 'after'
-      ? `${this.#beside()} <= ${this.#besideValues(position)}`
-      : `${this.#by} <= ${this.#value(at)}`;
-  }
-
   #beside(): string {
     return `(${[this.#by, ...(this.#order.key ?? []).map(({ name }) => `t.${quoteIdentifier(name)}`)].join(', ')})`;
   }
@@ -124,14 +133,15 @@ export class TableQuery {
   }
 
   /** The window begins with the next row there is, which one look into the index tells: empty stretches are jumped. */
-  #windowEnd(position: TablePosition, reach: Reach): string[] {
+  #windowEnd(position: TablePosition, reach: Reach, atLeast: string | undefined): string[] {
     if (this.#order.kind !== 'time' || reach.windowMs === undefined) return this.#nowEnd();
     const isTied = position.kind === 'counted';
     const after = isTied ? `${this.#by} > ${this.#value(position.at)}` : this.#after(position);
     const first = `(SELECT min(${this.#by}) FROM ${this.#source}${where([after, `${this.#by} > '-infinity'`])})`;
     const end = `${first} + ${milliseconds(reach.windowMs)}`;
     // Ties of the last time may have come where no later row is.
-    const bound = isTied ? `coalesce(${end}, ${this.#value(position.at)})` : end;
+    const least = atLeast ?? (isTied ? this.#value(position.at) : undefined);
+    const bound = least === undefined ? end : `coalesce(${end}, ${least})`;
     return [...this.#nowEnd(), `${this.#by} <= ${bound}`];
   }
 
@@ -145,7 +155,7 @@ export class TableQuery {
   }
 }
 
-const VERSION = "t.xmin::text || ' ' || t.tableoid::text || t.ctid::text";
+const WRITER = 't.xmin::text';
 
 /** The row was written by this transaction or a later one. */
 function writtenFrom(transaction: bigint): string {
@@ -153,10 +163,9 @@ function writtenFrom(transaction: bigint): string {
   return `(t.xmin::text::int8 > 2 AND ((t.xmin::text::int8 - ${low} + 4294967296) & 4294967295) < 2147483648)`;
 }
 
-/** The same of a version as results have it. */
-export function isWrittenFrom(version: string, transaction: bigint): boolean {
-  const xid = Number.parseInt(version, 10);
-  return xid > 2 && ((xid - Number(transaction % XID_MODULUS)) | 0) >= 0;
+/** The same of a transaction as rows have it. */
+export function isWrittenFrom(writer: number, transaction: bigint): boolean {
+  return writer > 2 && ((writer - Number(transaction % XID_MODULUS)) | 0) >= 0;
 }
 
 function milliseconds(count: number): string {

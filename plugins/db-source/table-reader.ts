@@ -1,7 +1,22 @@
-import { DatabaseError, readTimestamp, type Executor, type QueryResult } from '../../src/index.ts';
-import { checkColumns, type FeedReader, type NextStep, type Page, type ReadRequest, type Row } from './feed-reader.ts';
+import {
+  DatabaseError,
+  readTimestamp,
+  type Executor,
+  type QueryResult,
+  type SourceCoordinates,
+} from '../../src/index.ts';
+import {
+  checkColumns,
+  TableChangedError,
+  type FeedReader,
+  type NextStep,
+  type Page,
+  type ReadRequest,
+  type Row,
+} from './feed-reader.ts';
 import { HeldRead } from './held-read.ts';
 import { LateRows } from './late-rows.ts';
+import { LookBack, type FoundRows } from './look-back.ts';
 import { toOffset, type StoredPosition, type TablePosition } from './position.ts';
 import type { TableOrder } from './table-order.ts';
 import { TableQuery, type Reach } from './table-query.ts';
@@ -26,20 +41,16 @@ interface Run {
   readonly held: HeldRead;
   readonly startedAt: number;
   readonly nowMicros: bigint;
+  /** Where rows of the recent past are looked through first. */
+  readonly lookBack: LookBack | undefined;
   firstAt: bigint | undefined;
-}
-
-/** The recent past is being looked through for what was committed before `look` was taken. */
-interface LookBack {
-  readonly look: Look;
-  held: HeldRead | undefined;
 }
 
 /**
  * Reads one table in order from a position.
  *
- * settled -> looking back (once per look at the database, where rows of the recent past were read) -> reading a window ->
- * the next window … -> settled, when now is reached.
+ * settled -> reading a window -> the next window … -> settled, when now is reached. Where rows of the recent past were read, a
+ * query begins with a look back at them, in the same snapshot.
  */
 export class TableReader implements FeedReader {
   readonly table: SourceTable;
@@ -54,9 +65,10 @@ export class TableReader implements FeedReader {
   #late: LateRows | undefined;
   #windowMs: number | undefined;
   #run: Run | undefined;
-  #lookBack: LookBack | undefined;
+  #offset: SourceCoordinates;
   #settledLook: Look | undefined;
   #wasRefusedCursor = false;
+  #isRetired = false;
 
   constructor(
     executor: Executor,
@@ -82,10 +94,15 @@ export class TableReader implements FeedReader {
       const { oldest, next } = transactions;
       this.#late = late ?? new LateRows(options.lookBackMs, look.nowMicros, oldest, next, stored);
     }
+    this.#offset = toOffset(this.stored, order.kind);
   }
 
   get stored(): StoredPosition {
-    return { position: this.#position, transaction: this.#late?.transaction, oid: this.table.oid };
+    const { oid } = this.table;
+    const late = this.#late;
+    if (late === undefined) return { position: this.#position, transaction: undefined, oid };
+    const { transaction, from } = late;
+    return { position: this.#position, transaction, from, sent: this.#isLive() ? late.sent : undefined, oid };
   }
 
   /** What was sent of the recent past, for a reader that goes on from here. */
@@ -94,7 +111,7 @@ export class TableReader implements FeedReader {
   }
 
   get isHolding(): boolean {
-    return this.#run?.held.isClosed === false || this.#lookBack?.held?.isClosed === false;
+    return this.#run?.held.isClosed === false;
   }
 
   /** Without an index each new query sorts the whole table again. */
@@ -110,8 +127,11 @@ export class TableReader implements FeedReader {
   release(): void {
     this.#run?.held.close();
     this.#run = undefined;
-    this.#lookBack?.held?.close();
-    this.#lookBack = undefined;
+  }
+
+  /** What is being read now is not taken any more: another reader goes on from the position. */
+  retire(): void {
+    this.#isRetired = true;
   }
 
   nextStep(look: Look): NextStep {
@@ -121,18 +141,22 @@ export class TableReader implements FeedReader {
   }
 
   async read(request: ReadRequest): Promise<Page> {
-    this.#forgetClosed();
-    if (this.#lookBack === undefined && this.#run === undefined && this.#settledLook !== request.look) {
-      if (this.#isLive()) this.#lookBack = { look: request.look, held: undefined };
-      else this.#settle(request.look);
-    }
-    return this.#lookBack === undefined ? this.#readOn(request) : this.#readLate(request, this.#lookBack);
-  }
-
-  /** Cursors that were left alone for too long are gone; what they had read is not read again. */
-  #forgetClosed(): void {
+    // A cursor that was left alone for too long is gone; what it had read is not read again.
     if (this.#run?.held.isClosed === true) this.#run = undefined;
-    if (this.#lookBack?.held?.isClosed === true) this.#lookBack.held = undefined;
+    if (this.#run === undefined && this.#settledLook !== request.look && !this.#isLive()) this.#settle(request.look);
+    try {
+      const run = (this.#run ??= await this.#open(request));
+      const piece = await run.held.read();
+      if (this.#isRetired) throw new TableChangedError('the table is read by another reader from here on');
+      return this.#taken(run, this.#checked(piece), request);
+    } catch (error) {
+      const run = this.#run;
+      this.#run = undefined;
+      run?.held.close();
+      if (run !== undefined) this.#adaptWindow(performance.now() - run.startedAt);
+      this.#distrustKey(error);
+      throw error;
+    }
   }
 
   /** Rows of the recent past were read, so that others may still be committed among them. */
@@ -145,58 +169,39 @@ export class TableReader implements FeedReader {
     this.#late?.settle(look);
   }
 
-  async #readLate(request: ReadRequest, lookBack: LookBack): Promise<Page> {
-    const late = this.#late;
-    if (late === undefined) throw new Error('there is nothing to look back at');
-    const before = this.stored;
-    try {
-      const sql = this.#query.late(this.#position, late.from, late.transaction);
-      lookBack.held ??= await HeldRead.open(this.#executor, sql, request.maxRows, request.signal);
-      const piece = await lookBack.held.read();
-      const all = this.#checked(piece);
-      const versionAt = this.table.columns.length;
-      const found = all.filter((row) => !late.wasSent(row[versionAt] ?? ''));
-      for (const row of found) late.sent(row[versionAt] ?? null);
-      if (lookBack.held.isClosed) {
-        this.#lookBack = undefined;
-        this.#settle(lookBack.look);
-      }
-      const rows = this.#options.emitsLateRows ? found : [];
-      return { ...this.#page(rows, before), lateRows: found.length, isLast: false };
-    } catch (error) {
-      this.#lookBack = undefined;
-      lookBack.held?.close();
-      this.#distrustKey(error);
-      throw error;
+  #taken(run: Run, all: readonly Row[], { maxRows, mayHold }: ReadRequest): Page {
+    const isFull = all.length === maxRows;
+    const found = this.#lookBack(run, all, !isFull);
+    const rows = found === undefined ? all : all.slice(found.next);
+    run.firstAt ??= rows[0] === undefined ? undefined : this.#at(rows[0]);
+    // A look back that is not done would have to begin anew.
+    if (!run.held.isClosed && run.lookBack?.isDone !== false && !mayHold()) {
+      run.held.close();
+      this.#wasRefusedCursor = !this.order.isIndexed;
     }
+    if (run.held.isClosed) this.#run = undefined;
+    this.#advance(rows);
+    const isLast = !isFull && this.#reachedNow(run);
+    if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
+    const past = found?.rows;
+    const late = past === undefined || !this.#options.emitsLateRows ? [] : past.late;
+    const sent = past === undefined ? rows : [...late, ...past.ties, ...rows];
+    return { ...this.#page(sent, run), lateRows: past?.late.length ?? 0, isLast };
   }
 
-  async #readOn(request: ReadRequest): Promise<Page> {
-    const before = this.stored;
-    try {
-      const run = (this.#run ??= await this.#open(request));
-      const piece = await run.held.read();
-      const all = this.#checked(piece);
-      run.firstAt ??= all[0] === undefined ? undefined : this.#at(all[0]);
-      if (!run.held.isClosed && !request.mayHold()) {
-        run.held.close();
-        this.#wasRefusedCursor = !this.order.isIndexed;
-      }
-      const isFull = all.length === request.maxRows;
-      if (run.held.isClosed) this.#run = undefined;
-      const rows = this.#unsent(all);
-      this.#advance(all);
-      const isLast = !isFull && this.#reachedNow(run);
-      if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
-      return { ...this.#page(rows, before), lateRows: 0, isLast };
-    } catch (error) {
-      const run = this.#run;
-      this.#run = undefined;
-      run?.held.close();
-      if (run !== undefined) this.#adaptWindow(performance.now() - run.startedAt);
-      this.#distrustKey(error);
-      throw error;
+  /** What of the rows lies up to the position and was not sent, and where the others begin; `undefined` after the look back. */
+  #lookBack(
+    { lookBack }: Run,
+    all: readonly Row[],
+    isEnd: boolean,
+  ): { rows: FoundRows | undefined; next: number } | undefined {
+    if (lookBack === undefined || lookBack.isDone) return undefined;
+    const next = lookBack.take(all);
+    const rows = lookBack.give(isEnd || next < all.length);
+    if (lookBack.isDone && this.#position.kind === 'counted') {
+      this.#position = { ...this.#position, rowsAt: lookBack.rowsAt };
     }
+    return { rows, next };
   }
 
   /** A column of the key has another type now, which the values of the position are not of: its time is read again. */
@@ -206,16 +211,23 @@ export class TableReader implements FeedReader {
   }
 
   async #open({ maxRows, signal, look }: ReadRequest): Promise<Run> {
-    const sql = this.#query.rows(this.#position, this.#reach(look));
+    const late = this.#isLive() ? this.#late : undefined;
+    const reach = this.#reach(look);
+    const sql =
+      late === undefined
+        ? this.#query.rows(this.#position, reach)
+        : this.#query.lookBack(this.#position, late.from, late.transaction, reach);
+    const rowsAt = this.#position.kind === 'counted' ? this.#position.rowsAt : 0;
+    const lookBack = late === undefined ? undefined : new LookBack(look, late, rowsAt, this.table.columns.length);
     const startedAt = performance.now();
     const held = await HeldRead.open(this.#executor, sql, maxRows, signal);
-    return { held, startedAt, nowMicros: look.nowMicros, firstAt: undefined };
+    return { held, startedAt, nowMicros: look.nowMicros, lookBack, firstAt: undefined };
   }
 
   #reach(look: Look): Reach {
     return {
       windowMs: this.#windowMs,
-      versionsFrom: this.#late?.from,
+      writersFrom: this.#late?.from,
       writtenBelow:
         this.order.kind === 'number' && this.table.tellsWriter && this.#options.lookBackMs > 0
           ? this.#released.below(look, this.#options.lookBackMs)
@@ -223,21 +235,22 @@ export class TableReader implements FeedReader {
     };
   }
 
-  /** Among ties without a key a row may be met again when another one came in between. */
-  #unsent(rows: readonly Row[]): readonly Row[] {
+  /** Remembers who wrote rows of the recent past. */
+  #noteWriters(rows: readonly Row[]): void {
     const late = this.#late;
-    if (late === undefined) return rows;
-    const versionAt = this.table.columns.length;
-    // Times grow within a page: where the last row has no version none has.
-    if ((rows.at(-1)?.[versionAt] ?? null) === null) return rows;
-    const unsent = this.order.key === undefined ? rows.filter((row) => !late.wasSent(row[versionAt] ?? '')) : rows;
-    for (const row of unsent) late.sent(row[versionAt] ?? null);
-    return unsent;
+    const writerAt = this.table.columns.length;
+    // Times grow within a page: where the last row has no writer none has.
+    if (late === undefined || (rows.at(-1)?.[writerAt] ?? null) === null) return;
+    for (const row of rows) {
+      const writer = row[writerAt] ?? null;
+      if (writer !== null) late.readOn(Number(writer));
+    }
   }
 
   #advance(rows: readonly Row[]): void {
     const last = rows.at(-1);
     if (last === undefined) return;
+    this.#noteWriters(rows);
     const at = this.#at(last);
     if (this.order.key !== undefined) {
       this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => last[index] ?? '') };
@@ -280,9 +293,10 @@ export class TableReader implements FeedReader {
     return piece.rows;
   }
 
-  #page(rows: readonly Row[], before: StoredPosition): Pick<Page, 'rows' | 'offsetBefore' | 'offsetAfter'> {
-    const { kind } = this.order;
-    return { rows, offsetBefore: toOffset(before, kind), offsetAfter: toOffset(this.stored, kind) };
+  #page(rows: readonly Row[], { lookBack }: Run): Pick<Page, 'rows' | 'offsetBefore' | 'offsetAfter'> {
+    const offsetBefore = this.#offset;
+    if (lookBack?.isDone !== false) this.#offset = toOffset(this.stored, this.order.kind);
+    return { rows, offsetBefore, offsetAfter: this.#offset };
   }
 }
 

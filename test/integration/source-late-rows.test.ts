@@ -8,6 +8,7 @@ import { assertOnce, SourceFixture, type RunningSource } from './source-fixture.
 const numbers = (source: RunningSource) => source.rows().map(({ n }) => n);
 
 describe('a row that is committed late', function () {
+  this.timeout(60_000);
   let fixture: SourceFixture;
 
   before(async () => {
@@ -136,48 +137,120 @@ describe('a row that is committed late', function () {
     );
   });
 
-  it('arrives at least once, as all others do, when the task is killed twenty times at random points', async () => {
-    await fixture.sql.run('create table killed (ts timestamptz, n int8, primary key (ts, n))');
-    let writing = true;
+  it('is sent when it has the very time of the last row sent, in a table without a key', async () => {
+    await fixture.sql.run('create table tied (ts timestamptz, n int8)');
+    const [[at] = []] = await fixture.sql.rows(`select date_trunc('second', now())::text`);
+    const row = (n: number) => `insert into tied values ('${String(at)}', ${String(n)})`;
+    await fixture.sql.run(row(1), row(5));
+    const source = await fixture.start('tied', { 'late.rows': 'count' });
+    await source.untilRows(2);
+    await fixture.sql.run(row(3));
+    await source.untilRows(3);
+    await fixture.sql.run('delete from tied where n < 5', row(2), `insert into tied values (now(), 6)`);
+    await source.untilRows(5);
+    await delay(300);
+    assert.deepEqual(numbers(source), [1, 5, 3, 2, 6]);
+    assert.equal(source.part('tied')?.counts['lateRows'], 0);
+  });
+
+  it('does not keep later rows from being sent when those of the last time sent are deleted', async () => {
+    await fixture.sql.run(
+      'create table emptied (ts timestamptz, n int8)',
+      `insert into emptied select '2026-01-01', 1 from generate_series(1, 5)`,
+    );
+    const source = await fixture.start('emptied');
+    await source.untilRows(5);
+    await fixture.sql.run(
+      'delete from emptied',
+      `insert into emptied select timestamptz '2026-01-02' + g * interval '1 s', g from generate_series(2, 4) g`,
+    );
+    await source.untilRows(8);
+    assert.deepEqual(numbers(source), [1, 1, 1, 1, 1, 2, 3, 4]);
+  });
+
+  /** Rows with numbers 0, 1, 2 …, some of them in transactions that stay open for a while, until it is stopped. */
+  function writeRows(table: string, time: string): { stop(): Promise<number> } {
+    let isWriting = true;
     let n = 0;
-    const writer = (async () => {
-      while (writing) {
-        await fixture.other.run('begin', `insert into killed values (clock_timestamp(), ${String(n++)})`);
+    const writing = (async () => {
+      while (isWriting) {
+        await fixture.other.run('begin', `insert into ${table} values (${time}, ${String(n++)})`);
         for (let step = 0; step < 10; step++) {
-          const rows = `select clock_timestamp(), g from generate_series(${String(n)}, ${String((n += 20) - 1)}) g`;
-          await fixture.sql.run(`insert into killed ${rows}`);
+          const rows = `select ${time}, g from generate_series(${String(n)}, ${String((n += 20) - 1)}) g`;
+          await fixture.sql.run(`insert into ${table} ${rows}`);
+          const nested = `insert into ${table} values (${time}, ${String(n++)})`;
+          if (step % 3 === 0) await fixture.other.run('savepoint a', nested, 'release a');
+          else await fixture.sql.run(nested);
           await delay(5);
         }
         await fixture.other.run('commit');
       }
     })();
-    const seen = new Set<unknown>();
-    let offsets = new Map<string, SourceCoordinates>();
-    let sent = 0;
-    for (let life = 0; life <= 20; life++) {
-      const source = await fixture.start(
-        'killed',
-        { 'poll.interval.ms': '20', 'timestamp.delay.ms': '3000' },
-        { offsets },
-      );
-      if (life === 20) {
-        writing = false;
-        await writer;
-        await until(() => new Set([...seen, ...numbers(source)]).size === n, 'all rows are there');
-        sent += numbers(source).length;
-        break;
-      }
+    return {
+      stop: async () => {
+        isWriting = false;
+        await writing;
+        return n;
+      },
+    };
+  }
+
+  const KILLED = { 'poll.interval.ms': '20', 'timestamp.delay.ms': '5000' };
+
+  /** Kills a task twenty times while rows are written; `kept` tells how many of its records and how many offsets remain. */
+  async function killTwentyTimes(
+    table: string,
+    time: string,
+    kept: (source: RunningSource) => { records: number; offsets: number },
+  ): Promise<{ rows: number; seen: unknown[] }> {
+    const writer = writeRows(table, time);
+    const seen: unknown[] = [];
+    const offsets = new Map<string, SourceCoordinates>();
+    for (let life = 0; life < 20; life++) {
+      const config = { ...KILLED, 'fetch.max.rows': String(5 + life * 10) };
+      const source = await fixture.start(table, config, { offsets: new Map(offsets) });
       await delay(30 + Math.random() * 120);
       await source.stop();
-      // What was acknowledged, and its offset stored, is any beginning of what was sent.
-      const stored = source.records.slice(0, Math.floor(Math.random() * (source.records.length + 1)));
-      offsets = new Map(offsets);
-      for (const { sourcePartition, sourceOffset } of stored)
+      const { records, offsets: stored } = kept(source);
+      for (const { sourcePartition, sourceOffset } of source.records.slice(0, stored)) {
         offsets.set(coordinatesKey(sourcePartition), sourceOffset);
-      for (const row of numbers(source)) seen.add(row);
-      sent += source.records.length;
+      }
+      seen.push(...numbers(source).slice(0, records));
     }
-    console.log(`      ${String(n)} rows, ${String(sent)} records over 20 kills`);
-    await delay(200);
+    const rows = await writer.stop();
+    const source = await fixture.start(table, KILLED, { offsets });
+    const all = () => new Set([...seen, ...numbers(source)]).size;
+    await until(() => all() === rows, 'all rows are there', { timeoutMs: 30_000 });
+    await delay(300);
+    return { rows, seen: [...seen, ...numbers(source)] };
+  }
+
+  it('arrives at least once, as all others do, when the task is killed twenty times at random points', async () => {
+    await fixture.sql.run('create table killed (ts timestamptz, n int8, primary key (ts, n))');
+    // What was acknowledged, and its offset stored, is any beginning of what was sent.
+    const { rows, seen } = await killTwentyTimes('killed', 'clock_timestamp()', ({ records }) => {
+      return { records: records.length, offsets: Math.floor(Math.random() * (records.length + 1)) };
+    });
+    console.log(`      ${String(rows)} rows, ${String(seen.length)} records over 20 kills`);
   });
+
+  for (const [what, key, time] of [
+    ['with a key', ', primary key (ts, n)', 'clock_timestamp()'],
+    ['without a key, many rows of one time', '', `date_trunc('second', clock_timestamp())`],
+  ] as const) {
+    it(`arrives once, as all others do, when whole polls are stored together with their offsets (table ${what})`, async () => {
+      const table = `once_${String(key.length)}`;
+      await fixture.sql.run(`create table ${table} (ts timestamptz, n int8${key})`);
+      const { rows, seen } = await killTwentyTimes(table, time, ({ polls }) => {
+        const whole = polls.slice(0, Math.floor(Math.random() * (polls.length + 1)));
+        const records = whole.reduce((sum, count) => sum + count, 0);
+        return { records, offsets: records };
+      });
+      console.log(`      ${String(rows)} rows, ${String(seen.length)} records over 20 kills`);
+      assertOnce(
+        seen,
+        Array.from({ length: rows }, (_, index) => index),
+      );
+    });
+  }
 });

@@ -90,20 +90,38 @@ describe('what a source knows of the recent past', () => {
     changed: false,
   });
 
-  it('are the rows sent of transactions that had not ended when it was looked through', () => {
+  it('are the transactions that had not ended when it was looked through, and of which rows were sent', () => {
     const late = new LateRows(1000, 5_000_000n, 100n, 105n, undefined);
     assert.deepEqual([late.transaction, late.from], [100n, 4_000_000n]);
-    for (const version of ['99 1(0,1)', '100 1(0,2)', '104 1(0,3)']) late.sent(version);
-    late.sent(null);
+    for (const transaction of [99, 100, 104]) late.readOn(transaction);
     assert.deepEqual(
-      ['99 1(0,1)', '100 1(0,2)', '104 1(0,3)', '104 1(0,4)'].map((version) => late.wasSent(version)),
-      [false, true, true, false],
+      [99, 100, 103, 104].map((transaction) => late.wasSent(transaction)),
+      [true, true, false, true],
     );
-    late.settle(at(104n, 9_000_000n));
+    assert.equal(late.sent, '0,4');
+    late.settle(at(104n, 9_000_000n), [104, 106]);
     assert.deepEqual([late.transaction, late.from], [104n, 8_000_000n]);
     assert.deepEqual(
-      ['100 1(0,2)', '104 1(0,3)'].map((version) => late.wasSent(version)),
-      [false, true],
+      [100, 103, 104, 105, 106].map((transaction) => late.wasSent(transaction)),
+      [true, true, true, false, true],
+    );
+    assert.equal(late.sent, '0,2');
+  });
+
+  it('is all in the offset', () => {
+    const position = { kind: 'after', at: 9_500_000n, key: ['a'] } as const;
+    const late = new LateRows(1000, 9_000_000n, 4_294_967_290n, 4_294_967_400n, undefined);
+    for (const transaction of [4_294_967_290, 4_294_967_291, 4_294_967_295, 3, 4, 50]) late.readOn(transaction);
+    const { transaction, from, sent } = late;
+    assert.equal(sent, '0-1,5,9-10,56');
+    const stored = { position, transaction, from, sent, oid: undefined };
+    const restored = fromOffset(toOffset(stored, 'time'), 'time', 1);
+    assert.deepEqual(restored, stored);
+    const again = new LateRows(1000, 99_000_000n, 4_294_967_299n, 4_294_967_400n, restored);
+    assert.deepEqual([again.transaction, again.from, again.sent], [transaction, from, sent]);
+    assert.deepEqual(
+      [3, 4, 5, 50].map((each) => again.wasSent(each)),
+      [true, true, false, true],
     );
   });
 
@@ -121,9 +139,9 @@ describe('what a source knows of the recent past', () => {
 
   it('compares transactions across the wrap of their numbers', () => {
     const wrapped = 4_294_967_296n;
-    assert.equal(isWrittenFrom('5 1(0,1)', wrapped - 3n), true);
-    assert.equal(isWrittenFrom('4294967290 1(0,1)', wrapped + 5n), false);
-    assert.equal(isWrittenFrom('4294967290 1(0,1)', wrapped - 100n), true);
-    assert.equal(isWrittenFrom('2 1(0,1)', 0n), false);
+    assert.equal(isWrittenFrom(5, wrapped - 3n), true);
+    assert.equal(isWrittenFrom(4_294_967_290, wrapped + 5n), false);
+    assert.equal(isWrittenFrom(4_294_967_290, wrapped - 100n), true);
+    assert.equal(isWrittenFrom(2, 0n), false);
   });
 });
