@@ -6,7 +6,7 @@ import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import type { WorkListener } from '../../src/herder/placement.ts';
 import { KafkaGroup } from '../../src/kafka/group-membership.ts';
-import { broker, uniqueName } from '../support/services.ts';
+import { broker, ownBroker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';
 
@@ -252,6 +252,79 @@ describe('the group of workers', () => {
     await until(() => first.count === scene.size, 'it gets the rest', { timeoutMs: 5000, everyMs: 10 });
     assert.ok(Date.now() - waitedFrom > 1000);
     assert.deepEqual(first.group.view().lastRebalance?.reason, 'the delay for work of lost workers is over');
+  });
+
+  it('gives the work of a member that left to the one that comes in its place, without waiting for the delay', async () => {
+    const first = await enter('one', { maxDelayMs: 300_000 });
+    const second = await enter('two', { maxDelayMs: 300_000 });
+    await untilShared([4, 5]);
+    members.splice(members.indexOf(second), 1);
+    const lost = texts(scene.work()).filter((each) => scene.running.get(each) === 'two');
+    const kept = texts(scene.work()).filter((each) => scene.running.get(each) === 'one');
+    for (const each of lost) scene.running.delete(each);
+    await second.group.stop();
+    await until(() => (first.group.view().lastRebalance?.delayMs ?? 0) > 0, 'it is told to wait', { everyMs: 10 });
+    await enter('two-again', { maxDelayMs: 300_000 });
+    await until(() => scene.running.size === scene.size, 'all runs again', { timeoutMs: 5000, everyMs: 10 });
+    assert.ok(lost.every((each) => scene.running.get(each) === 'two-again'));
+    assert.ok(kept.every((each) => scene.running.get(each) === 'one'));
+    assert.deepEqual(scene.twice, []);
+  });
+
+  it('gives a sole member that did not run for longer than its session its work back, without waiting for the delay', async () => {
+    const sole = await enter('one', { maxDelayMs: 300_000, sessionTimeoutMs: 6000 });
+    assert.equal(sole.count, scene.size);
+    let least = sole.count;
+    const revoked = sole.revoked.bind(sole);
+    sole.revoked = async (work) => {
+      await revoked(work);
+      least = Math.min(least, sole.count);
+    };
+    // As SIGSTOP does: nothing of this process runs, timers and answers included.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6500);
+    const wokenAt = Date.now();
+    assert.equal(sole.group.mayWork, false, 'nothing is written from the first moment on');
+    await until(() => least === 0 && sole.count === scene.size, 'it has stopped and started everything', {
+      timeoutMs: 10_000,
+      everyMs: 10,
+    });
+    await until(() => sole.group.mayWork, 'it may write again');
+    console.log(`      a sole worker that was suspended has its work again after ${String(Date.now() - wokenAt)} ms`);
+    assert.deepEqual(scene.twice, []);
+  });
+
+  it('outlives its coordinator being killed and started again: nobody loses anything, and the group goes on', async () => {
+    const kafka = await ownBroker();
+    bootstrap = kafka.bootstrapServers;
+    try {
+      await enter('one');
+      await enter('two');
+      await enter('three');
+      await untilShared([3, 3, 3]);
+      const before = new Map(scene.running);
+      let revocations = 0;
+      for (const each of members) {
+        const revoked = each.revoked.bind(each);
+        each.revoked = (work) => ((revocations += 1), revoked(work));
+      }
+      const generation = members[0]?.group.generation ?? 0;
+      await kafka.kill();
+      await kafka.start();
+      scene.configure({ d: 2 });
+      for (const { group } of members) group.workChanged('d');
+      await until(() => scene.running.size === scene.size, 'new work is dealt out', { everyMs: 10 });
+      await Promise.all(members.map(({ group }) => group.settled()));
+      for (const [each, owner] of before) assert.equal(scene.running.get(each), owner, each);
+      assert.deepEqual(
+        members.map(({ group }) => [group.generation, group.mayWork]),
+        members.map(() => [generation + 1, true]),
+        'the new work was the only reason to rebalance',
+      );
+      assert.deepEqual([revocations, scene.twice], [0, []]);
+      await Promise.all(members.splice(0).map(({ group }) => group.stop()));
+    } finally {
+      await kafka.discard();
+    }
   });
 
   it('is refused to what is no group of workers, with the reason', async () => {

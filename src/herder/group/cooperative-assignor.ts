@@ -32,8 +32,8 @@ const BACKOFF_FACTOR = 40;
 /**
  * Divides connectors and tasks among the members of a worker group, as
  * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: who keeps its work is not disturbed; what lost its
- * member waits for it until the delay is over; surplus is taken away first and dealt out in the next rebalance, and when
- * one rebalance after the other takes work away they are spaced out.
+ * member waits for it until there are as many members as before, or the delay is over; surplus is taken away first and
+ * dealt out in the next rebalance, and when one rebalance after the other takes work away they are spaced out.
  *
  * It lives as long as its worker is the leader's candidate, and remembers the last division: `settled` (no delay), `waiting`
  * (until `#scheduledAtMs`, for members that left or for the next taking away).
@@ -49,6 +49,8 @@ export class CooperativeAssignor {
   #successiveRevocations = 0;
   #scheduledAtMs = 0;
   #delayMs = 0;
+  /** How many members there were before some were lost whose work waits; 0: none waits. */
+  #strength = 0;
   /** Members that came, with nothing, while work was waiting for its member: probably that member under another id. */
   readonly #candidates = new Set<string>();
 
@@ -113,17 +115,21 @@ export class CooperativeAssignor {
     const nobodyLeft = this.#scheduledAtMs <= 0 && [...this.#previousMembers].every((member) => present.has(member));
     // A member that is still there did not get its assignment; its work is as good as new.
     if (nobodyLeft || this.#maxDelayMs === 0) return lost;
-    if (this.#scheduledAtMs > 0 && now >= this.#scheduledAtMs) {
-      const candidates = [...this.#candidates].flatMap((candidate) =>
-        next.filter(({ member }) => member === candidate),
-      );
+    if (!lost.isEmpty && [...this.#previousMembers].some((member) => !present.has(member))) {
+      this.#strength = Math.max(this.#strength, this.#previousMembers.size);
+    }
+    const isOver = this.#scheduledAtMs > 0 && now >= this.#scheduledAtMs;
+    if (!isOver) for (const { member, work } of next) if (work.isEmpty) this.#candidates.add(member);
+    const candidates = [...this.#candidates].flatMap((candidate) => next.filter(({ member }) => member === candidate));
+    // Java waits on when as many as were lost have come already: nobody else is to be expected.
+    const areBack = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
+    if (isOver || areBack) {
       this.#settle();
       this.#revokedInPrevious = false;
       if (candidates.length === 0) return lost;
       roundRobin(candidates, lost);
       return new WorkSet();
     }
-    for (const { member, work } of next) if (work.isEmpty) this.#candidates.add(member);
     this.#delayMs = now < this.#scheduledAtMs ? this.#scheduledAtMs - now : this.#maxDelayMs;
     this.#scheduledAtMs = now + this.#delayMs;
     return new WorkSet();
@@ -131,6 +137,7 @@ export class CooperativeAssignor {
 
   #settle(): void {
     this.#candidates.clear();
+    this.#strength = 0;
     this.#scheduledAtMs = 0;
     this.#delayMs = 0;
   }

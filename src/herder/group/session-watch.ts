@@ -2,7 +2,7 @@ const LONGEST_PULSE_MS = 500;
 
 /** What is watched: the member of the group, as far as it can be seen from outside. */
 export interface WatchedMember {
-  /** Milliseconds since the epoch; see GroupMember. */
+  /** Milliseconds since the epoch; 0: not yet. See GroupMember. */
   readonly lastContactAt: number;
   readonly unanswered: boolean;
   readonly state: string;
@@ -49,7 +49,8 @@ export class SessionWatch {
 
   /** True when the last contact is too long ago for the membership to be still there. */
   get isOverdue(): boolean {
-    return Date.now() - this.#member().lastContactAt > this.#sessionTimeoutMs;
+    const { lastContactAt } = this.#member();
+    return lastContactAt > 0 && Date.now() - lastContactAt > this.#sessionTimeoutMs;
   }
 
   #pulse(): void {

@@ -11,6 +11,7 @@ class Group {
   nowMs = 1_000_000;
   configured: Work = NO_WORK;
   #generation = 0;
+  #lastCompleted = -1;
   readonly #assignor: CooperativeAssignor;
   last: Distribution | undefined;
 
@@ -38,8 +39,9 @@ class Group {
       configured,
       members,
       generation: this.#generation,
-      lastCompletedGeneration: this.#generation === 1 ? -1 : this.#generation - 1,
+      lastCompletedGeneration: this.#lastCompleted,
     });
+    this.#lastCompleted = this.#generation;
     for (const member of this.members.keys()) {
       const had = textsOf(this.members.get(member));
       for (const gone of textsOf(distribution.revoked.get(member))) had.delete(gone);
@@ -48,6 +50,11 @@ class Group {
     }
     this.last = distribution;
     return distribution;
+  }
+
+  /** The leader was away: what it remembers counts for nothing. */
+  forget(): void {
+    this.#lastCompleted = -1;
   }
 
   /** Rebalances until nothing is taken away and nobody waits. */
@@ -114,7 +121,7 @@ describe('work in a worker group', () => {
     );
   });
 
-  it('waits for a member that left, and goes to the member that comes in its place', () => {
+  it('waits for a member that left, and goes to the member that comes in its place at once', () => {
     const group = new Group();
     group.enter('a', 'b');
     group.configure({ one: 4, two: 4 });
@@ -125,13 +132,56 @@ describe('work in a worker group', () => {
     assert.equal(group.join().delayMs, MAX_DELAY_MS);
     assert.deepEqual(textsOf(group.members.get('a')), kept);
     group.nowMs += 60_000;
+    assert.equal(group.join().delayMs, MAX_DELAY_MS - 60_000);
+    group.enter('b2');
+    assert.equal(group.join().delayMs, 0);
+    assert.deepEqual(textsOf(group.members.get('b2')), lost);
+    assert.deepEqual(textsOf(group.members.get('a')), kept);
+  });
+
+  it('waits on while some of the members that were lost are missing, and is kept for those that came', () => {
+    const group = new Group();
+    group.enter('a', 'b', 'c');
+    group.configure({ one: 6, two: 3 });
+    group.settle();
+    const kept = textsOf(group.members.get('a'));
+    group.members.delete('b');
+    group.join();
+    group.members.delete('c');
+    group.join();
+    group.nowMs += 60_000;
     group.enter('b2');
     assert.equal(group.join().delayMs, MAX_DELAY_MS - 60_000);
     assert.deepEqual(group.count('b2'), [0, 0]);
     group.nowMs += MAX_DELAY_MS - 60_000;
     assert.equal(group.join().delayMs, 0);
+    assert.deepEqual(textsOf(group.members.get('a')), kept, 'all of it is for the one that came');
+    group.settle();
+    assert.deepEqual([group.count('a')[1], group.count('b2')[1]].sort(), [4, 5]);
+  });
+
+  it('of a member that came back under another id before the others knew goes to it at once', () => {
+    const group = new Group();
+    group.enter('a', 'b', 'c');
+    group.configure({ one: 6, two: 3 });
+    group.settle();
+    const lost = textsOf(group.members.get('b'));
+    group.members.delete('b');
+    group.enter('b2');
+    assert.equal(group.join().delayMs, 0);
     assert.deepEqual(textsOf(group.members.get('b2')), lost);
-    assert.deepEqual(textsOf(group.members.get('a')), kept);
+  });
+
+  it('goes to a leader that was given up and comes back at once, though there is a delay', () => {
+    const group = new Group();
+    group.enter('a');
+    group.configure({ one: 4 });
+    group.settle();
+    const all = textsOf(group.members.get('a'));
+    group.members.set('a', NO_WORK);
+    group.forget();
+    assert.equal(group.join().delayMs, 0);
+    assert.deepEqual(textsOf(group.members.get('a')), all);
   });
 
   it('is dealt out when its member does not come back, and at once when no delay is wanted', () => {
