@@ -21,6 +21,12 @@ const SESSION_DEFAULTS = [
   'extra_float_digits=1',
 ];
 
+/**
+ * Idle connections are probed after this time, else the system's two hours would pass before a dead one is noticed, and routers
+ * forget connections sooner than that. Node repeats the probe every second, ten times.
+ */
+const KEEP_ALIVE_AFTER_MS = 30_000;
+
 /** These say that this server cannot serve now; another of the list may (57P03: starting or stopping; 53300: full). */
 const NEXT_SERVER_CODES: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300', '25006']);
 
@@ -90,6 +96,7 @@ async function handshake(
     application_name: settings.applicationName,
     options: startupOptions(settings),
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
     types: TEXT_VALUES,
   });
   const connection = new Connection(client, { ...server, tls });

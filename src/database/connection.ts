@@ -1,7 +1,9 @@
+import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import { DatabaseError } from '../errors.ts';
 import type { QueryResult, StatementOptions } from './api.ts';
+import type { ServerAddress } from './connection-url.ts';
 import { requestCancel } from './cancel.ts';
 import { copyIn } from './copy-in.ts';
 import { isRollback, toDatabaseError } from './sqlstate.ts';
@@ -12,7 +14,11 @@ const CANCEL_GRACE_MS = 5_000;
 const MAX_NAMED_STATEMENTS = 500;
 
 /** The driver's own names for what its types leave out. */
-type RawClient = pg.Client & { readonly processID: number; readonly secretKey: number };
+type RawClient = pg.Client & {
+  readonly processID: number;
+  readonly secretKey: number;
+  readonly connection: { readonly stream: Pick<Socket, 'bytesRead' | 'writableLength'> };
+};
 
 export interface Statement {
   readonly text: string;
@@ -39,13 +45,39 @@ export class Connection {
   readonly #names = new Set<string>();
   #lost: Error | undefined;
   #worn = false;
+  #openedAt: number | undefined;
+  #brokeInUse = false;
+  /** Calls that wait for the server. */
+  #running = 0;
+  /** Since when nothing came from the server, and how much had come before. */
+  #silence = { since: 0, bytesRead: 0 };
 
   constructor(client: pg.Client, where: { host: string; port: number; tls: ConnectionOptions | undefined }) {
     this.client = client;
     this.#where = where;
     // Without a listener an idle connection that breaks would end the process.
-    client.on('error', (error) => (this.#lost ??= error));
-    client.on('end', () => (this.#lost ??= new Error('the server ended the connection')));
+    client.on('error', (error) => this.#lose(error));
+    client.on('end', () => this.#lose(new Error('the server ended the connection')));
+    client.once('connect', () => (this.#openedAt = performance.now()));
+  }
+
+  get server(): ServerAddress {
+    return { host: this.#where.host, port: this.#where.port };
+  }
+
+  /** The server's number for the other end; a pooler makes one up. */
+  get processId(): number {
+    return (this.client as RawClient).processID;
+  }
+
+  /** On the clock of `performance.now()`, when the server had let us in. */
+  get openedAt(): number | undefined {
+    return this.#openedAt;
+  }
+
+  /** It was lost while a statement ran, or a transaction was open: the server need not know yet. */
+  get brokeInUse(): boolean {
+    return this.#brokeInUse;
   }
 
   /** Set when the connection can no longer be used. */
@@ -131,7 +163,37 @@ export class Connection {
     }
   }
 
+  /**
+   * Since when, on the clock of `performance.now()`, a call waits without a byte from the server; `undefined` while none does.
+   * What we have not sent yet is no silence of the server's.
+   */
+  silentSince(): number | undefined {
+    if (this.#running === 0) return undefined;
+    const { bytesRead, writableLength } = this.#socket;
+    if (bytesRead !== this.#silence.bytesRead || writableLength > 0) {
+      this.#silence = { since: performance.now(), bytesRead };
+    }
+    return this.#silence.since;
+  }
+
+  /** Breaks the connection off for that reason, which is what its statements fail with. */
+  giveUp(reason: Error): void {
+    this.#lose(reason);
+    this.client.connection.stream.destroy(reason);
+  }
+
+  get #socket(): RawClient['connection']['stream'] {
+    return (this.client as RawClient).connection.stream;
+  }
+
+  #lose(error: Error): void {
+    if (this.#lost !== undefined) return;
+    this.#lost = error;
+    this.#brokeInUse = this.#running > 0 || this.client.getTransactionStatus() !== 'I';
+  }
+
   async #classified<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running++ === 0) this.#silence = { since: performance.now(), bytesRead: this.#socket.bytesRead };
     try {
       return await work();
     } catch (thrown) {
@@ -139,6 +201,8 @@ export class Connection {
       // Another connection may reach another server, or a server connection that still has what this one lost.
       if (error.scope === 'infrastructure' && !isRollback(error)) this.#worn = true;
       throw error;
+    } finally {
+      this.#running -= 1;
     }
   }
 

@@ -17,12 +17,15 @@ export interface ExecutorOptions {
   readonly poolSize?: number;
   /** Idle connections are closed after this time. Default 30,000. Counts when it opens the pool. */
   readonly idleTimeoutMs?: number;
+  /** A statement that has run this long without a word from the server is asked after. Default 30,000; counts as above. */
+  readonly silenceMs?: number;
 }
 
 /** A pool never holds more than this, however many executors share it: PostgreSQL's default is 100 for all. */
 const MAX_POOL_SIZE = 32;
 const DEFAULT_POOL_SIZE = 4;
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
+const DEFAULT_SILENCE_MS = 30_000;
 
 interface SharedDatabase {
   readonly database: Database;
@@ -59,7 +62,9 @@ function createDatabase(settings: ConnectionSettings, options: ExecutorOptions):
     limit: DEFAULT_POOL_SIZE,
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
     logger: options.logger,
-    connect: async (signal) => connect(settings, signal),
+    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
+    connect: async (signal, server) =>
+      connect(server === undefined ? settings : { ...settings, servers: [server] }, signal),
   });
   return new Database(pool, (source) => {
     const catalogue = new Catalogue(source);

@@ -1,7 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { DatabaseError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import { AbandonedBackends } from './abandoned-backends.ts';
 import { cancelled, type Connection } from './connection.ts';
+import type { ServerAddress } from './connection-url.ts';
+import { SilenceWatch } from './silence-watch.ts';
 
 export interface PoolSettings {
   /** Connections open at the same time, at most. */
@@ -9,7 +12,10 @@ export interface PoolSettings {
   /** An idle connection is closed after this time. */
   readonly idleTimeoutMs: number;
   readonly logger: Logger;
-  readonly connect: (signal: AbortSignal) => Promise<Connection>;
+  /** A statement that has run this long without a byte from the server is asked after (silence-watch.ts). */
+  readonly silenceMs: number;
+  /** To the first server that takes it, or to the one that is named. */
+  readonly connect: (signal: AbortSignal, server?: ServerAddress) => Promise<Connection>;
 }
 
 /**
@@ -48,6 +54,8 @@ export class Pool {
   readonly #waiters: Waiter[] = [];
   readonly #all = new Set<Connection>();
   readonly #stopped = new AbortController();
+  readonly #silence: SilenceWatch;
+  readonly #abandoned: AbandonedBackends;
   #opening = 0;
   #cleaning = 0;
   #limit: number;
@@ -59,6 +67,11 @@ export class Pool {
     // Each connection being opened listens to it.
     setMaxListeners(0, this.#stopped.signal);
     this.#limit = settings.limit;
+    this.#abandoned = new AbandonedBackends(settings.logger);
+    this.#silence = new SilenceWatch(this.#all, {
+      ...settings,
+      connect: (server, signal) => settings.connect(signal, server),
+    });
   }
 
   /** Open connections and those being opened. */
@@ -130,12 +143,16 @@ export class Pool {
     for (const { connection } of this.#idle.splice(0)) this.#drop(connection);
     clearInterval(this.#sweep);
     this.#sweep = undefined;
-    if (this.size === 0) return;
+    if (this.size === 0) {
+      this.#silence.stop();
+      return;
+    }
     const cut = setTimeout(() => {
       for (const connection of this.#all) connection.cut();
     }, CLOSING_GRACE_MS);
     await new Promise<void>((resolve) => (this.#emptied = resolve));
     clearTimeout(cut);
+    this.#silence.stop();
   }
 
   async #clean(connection: Connection, condition: Condition): Promise<void> {
@@ -164,11 +181,13 @@ export class Pool {
   }
 
   #drop(connection: Connection): void {
+    this.#abandoned.add(connection);
     connection
       .close()
       .catch((error: unknown) => this.#settings.logger.debug({ err: error }, 'closing a database connection failed'))
       .finally(() => {
         this.#all.delete(connection);
+        if (this.#all.size === 0) this.#silence.rest();
         this.#settle();
       });
   }
@@ -190,8 +209,10 @@ export class Pool {
     this.#opening += 1;
     try {
       const connection = await this.#settings.connect(this.#stopped.signal);
+      await this.#abandoned.end(connection);
       this.#opening -= 1;
       this.#all.add(connection);
+      this.#silence.start();
       this.#park(connection);
     } catch (error) {
       this.#opening -= 1;

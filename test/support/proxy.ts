@@ -55,6 +55,13 @@ export class TcpProxy {
     }
   }
 
+  /** Passes nothing more on over the connections that are open; new ones work: as a router that has forgotten them. */
+  forget(): void {
+    const mode = this.#mode;
+    this.stall();
+    this.#mode = mode;
+  }
+
   /** Back to passing everything on, what was held back first. */
   pass(): void {
     this.#mode = 'passing';

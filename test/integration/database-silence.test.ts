@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import type { WriteReport } from '../../src/data/row-batch.ts';
+import type { Executor } from '../../src/database/api.ts';
+import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
+import { DatabaseError } from '../../src/errors.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { TcpProxy } from '../support/proxy.ts';
+import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
+
+const SILENCE_MS = 300;
+
+describe('a database that is silent', () => {
+  let fixture: DatabaseFixture;
+  let proxy: TcpProxy;
+  let executor: Executor;
+
+  before(async () => {
+    fixture = await DatabaseFixture.create();
+    await fixture.run('CREATE TABLE t (id int4 PRIMARY KEY, n int8)');
+  });
+
+  after(() => fixture.close());
+
+  beforeEach(async () => {
+    proxy = await TcpProxy.start(fixture.access);
+    const url = new URL(fixture.access.url);
+    url.port = String(proxy.port);
+    const settings = parseConnectionUrl(`${url.href}?connectTimeout=1&ApplicationName=silent`);
+    executor = openExecutor(settings, { logger: silentLogger, silenceMs: SILENCE_MS });
+    await fixture.run('TRUNCATE t');
+  });
+
+  afterEach(async () => {
+    proxy.cut();
+    await executor.close();
+    await proxy.close();
+  });
+
+  const gaveUp = (reason: RegExp) => (error: unknown) =>
+    error instanceof DatabaseError &&
+    error.scope === 'infrastructure' &&
+    /^the server has not been heard from for \d+ s: /.test(error.message) &&
+    reason.test(error.message);
+
+  it('because it works on a statement is left alone, however long that takes', async () => {
+    const { rows } = await executor.query('SELECT pg_sleep($1)::text', [String((SILENCE_MS * 8) / 1000)]);
+    assert.deepEqual(rows, [['']]);
+  });
+
+  it('because it waits for a lock is left alone as well, and writes when it gets it', async () => {
+    const rows = batch('t', { 'id:int': [1], 'n:int': [2] });
+    let writing: Promise<WriteReport> | undefined;
+    await fixture.executor.session((session) =>
+      session.transaction(async () => {
+        await session.query('INSERT INTO t VALUES (1, 1)');
+        writing = executor.write(rows, OVERRIDE);
+        await session.query('SELECT pg_sleep($1)', [String((SILENCE_MS * 5) / 1000)]);
+      }),
+    );
+    assert.equal((await writing)?.stored, 1);
+    assert.deepEqual(await fixture.rows('SELECT n FROM t'), [['2']]);
+  });
+
+  it('because the network lost a connection is found out, and the write is there after another try', async () => {
+    const rows = batch('t', { 'id:int': upTo(100), 'n:int': upTo(100) });
+    await executor.write(rows, OVERRIDE);
+    proxy.forget();
+    await assert.rejects(executor.write(rows, OVERRIDE), gaveUp(/it waits for this process, which waits for it/));
+    assert.equal((await executor.write(rows, OVERRIDE)).stored, 100);
+  });
+
+  it('because the network is away is found out, and its words are why', async () => {
+    const cutOff = executor.session(async (session) => {
+      await session.query('SELECT 1');
+      proxy.stall();
+      await session.query('SELECT 1');
+    });
+    await assert.rejects(cutOff, gaveUp(/no answer within 1000 ms/));
+  });
+
+  it('keeps nobody waiting for what a lost connection had locked', async () => {
+    const rows = batch('t', { 'id:int': [1], 'n:int': [7] });
+    await executor.write(rows, OVERRIDE);
+    const lost = executor.session((session) =>
+      session.transaction(async () => {
+        await session.query('UPDATE t SET n = 0');
+        proxy.forget();
+        await session.query('SELECT 1');
+      }),
+    );
+    await assert.rejects(lost, gaveUp(/waits for/));
+    // The server still holds the transaction open: nothing has told it.
+    assert.equal((await executor.write(rows, OVERRIDE)).stored, 1);
+    assert.deepEqual(await fixture.rows('SELECT n FROM t'), [['7']]);
+  });
+});
