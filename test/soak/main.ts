@@ -1,18 +1,22 @@
 import { parseArgs } from 'node:util';
-import { clusterRequests } from './cluster.ts';
+import { clusterRequests } from './cluster-requests.ts';
+import { clusterSuspended } from './cluster-suspended.ts';
 import { networkCut } from './network-cut.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
 import { sinkKills } from './sink-kills.ts';
+import { sourceKills } from './source-kills.ts';
 
 /** Long repeats of what the tests do briefly, by name; one file each. */
 const REPEATS: Readonly<Record<string, Repeat>> = {
   parsers,
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
+  'source-kills': sourceKills,
   'network-cut': networkCut,
   'cluster-requests': clusterRequests,
+  'cluster-suspended': clusterSuspended,
 };
 
 const { values, positionals } = parseArgs({

@@ -1,5 +1,6 @@
 import { killSinks } from '../support/sink-kills.ts';
 import { endServices } from '../support/services.ts';
+import { randomFrom } from './random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_KILLS = 20;
@@ -18,14 +19,3 @@ export const sinkKills: Repeat = {
     }
   },
 };
-
-/** Numbers between 0 and 1 that a seed gives again (mulberry32). */
-function randomFrom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
