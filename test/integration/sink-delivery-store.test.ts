@@ -48,6 +48,7 @@ class Owner {
   readonly refused: number[] = [];
   readonly sought: number[] = [];
   drops = 0;
+  onRefused: () => Promise<void> = () => Promise.resolve();
 
   constructor(executor: Executor, position = 0) {
     const offsets = new DeliveryOffsets(executor, { name: 'offsets' }, 'group');
@@ -70,9 +71,9 @@ class Owner {
       return Promise.resolve();
     };
     this.claims = new DeliveryClaims({ offsets, context, retries, dropWrites, fencedForMs: 300 });
-    const refuse = (record: SinkRecord) => {
+    const refuse = async (record: SinkRecord) => {
       this.refused.push(record.offset);
-      return Promise.resolve();
+      await this.onRefused();
     };
     this.store = new DeliveryStore({ executor, offsets, claims: this.claims, writer, retries, refuse });
   }
@@ -213,6 +214,34 @@ describe('offsets in the transaction of the rows', () => {
     const owner = await Owner.of(executor);
     await owner.store.store(rows(0, 1, 7, 2), NEVER);
     assert.deepEqual([await stored(), await offset(), owner.refused], [[1, 2], 3, [1]]);
+  });
+
+  it('stay where they are, and all rows out, when a refused record fails the task', async () => {
+    const owner = await Owner.of(executor);
+    owner.onRefused = () => Promise.reject(new Error('Tolerance exceeded'));
+    await assert.rejects(owner.store.store(rows(0, 1, 13, 2, 13), NEVER), /Tolerance exceeded/);
+    assert.deepEqual([await stored(), await offset(), owner.refused], [[], 0, [1]]);
+  });
+
+  it('move with all good rows, and a record is refused once, however often the transaction is done again', async () => {
+    await fixture.run(
+      'DROP SEQUENCE IF EXISTS commits',
+      'CREATE SEQUENCE commits',
+      `CREATE OR REPLACE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('commits') <= 2 THEN RAISE EXCEPTION 'not now' USING ERRCODE = '40001'; END IF; RETURN NULL; END $$`,
+      `CREATE CONSTRAINT TRIGGER conflict AFTER INSERT ON t INITIALLY DEFERRED
+        FOR EACH ROW WHEN (NEW.n = 1) EXECUTE FUNCTION conflict()`,
+    );
+    const owner = await Owner.of(executor);
+    const writing: unknown[] = [];
+    // What is refused is certain by then: the good rows are there, and nothing of the bad ones.
+    owner.onRefused = async () => {
+      const held = `SELECT count(*) FROM pg_locks WHERE relation = 't'::regclass AND mode = 'RowExclusiveLock'`;
+      writing.push((await fixture.rows(held))[0]?.[0], await stored());
+    };
+    await owner.store.store(rows(0, 1, 13, 2, 13, 3), NEVER);
+    assert.deepEqual([await stored(), await offset(), owner.refused], [[1, 2, 3], 5, [1, 3]]);
+    assert.deepEqual(writing, ['1', [], '1', []]);
   });
 
   it('move in one transaction with statements, and around those that bear none', async () => {
