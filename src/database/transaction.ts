@@ -1,4 +1,3 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError, toError } from '../errors.ts';
@@ -10,14 +9,10 @@ import { readEngine } from './engine-mark.ts';
 import type { FirstTryHope } from './first-try-hope.ts';
 import { GrowingWriter } from './growing-writer.ts';
 import type { Pool } from './pool.ts';
+import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { SchemaGrowth } from './schema-growth.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
-import { isRollback } from './sqlstate.ts';
-
-/** A transaction that the server rolled back for others' sake (class 40) is done again this often. */
-const RETRIES = 5;
-const BACKOFF_MS = 20;
 
 interface Parts {
   readonly pool: Pool;
@@ -39,19 +34,15 @@ export async function atomically<T>(
   signal?: AbortSignal,
 ): Promise<T> {
   let isHopeful = parts.hope.isThere;
-  for (let attempt = 0; ;) {
+  return retryRolledBack(ROLLBACK_RETRIES, async () => {
     try {
       return await attemptOnce(parts, work, { isHopeful, signal });
     } catch (error) {
-      if (error instanceof NeedsSavepoints) {
-        isHopeful = false;
-        continue;
-      }
-      if (!(error instanceof DatabaseError) || !isRollback(error) || attempt >= RETRIES) throw error;
+      if (!(error instanceof NeedsSavepoints)) throw error;
+      isHopeful = false;
+      return attemptOnce(parts, work, { isHopeful, signal });
     }
-    await delay(BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
-    attempt += 1;
-  }
+  });
 }
 
 async function attemptOnce<T>(
