@@ -171,8 +171,14 @@ describe('several workers of one group', function () {
     const pid = cluster.worker(sleeper).pid ?? 0;
     await sql.run('truncate spread');
     const load = new RowLoad(kafka, spread, 'spread', PARTITIONS);
-    const busy = `select count(*) from (select from spread group by category having count(*) > 20) busy`;
-    await until(async () => (await sql.number(busy)) === PARTITIONS, 'rows flow from all partitions');
+    // Each of the three tasks writes, and none waits for the others in the consumer group.
+    const busy = async () => {
+      const [[writers, partitions] = []] = await sql.rows(
+        `select count(distinct writer), count(distinct category) from spread where at > clock_timestamp() - interval '500 ms'`,
+      );
+      return Number(writers) >= 3 && Number(partitions) === PARTITIONS;
+    };
+    await until(busy, 'rows flow from all partitions, by all tasks');
     process.kill(pid, 'SIGSTOP');
     await delay(1000);
     const living = await sql.rows(

@@ -41,10 +41,10 @@ export class SessionWatch {
 
   /**
    * False from the moment on at which a process that was suspended goes on, before any timer has run: asked right before
-   * something is written.
+   * something is written. A suspension may be shorter than the session and the last contact yet longer ago.
    */
   get mayWork(): boolean {
-    return Date.now() - this.#lastPulseAt <= this.#sessionTimeoutMs;
+    return Date.now() - this.#lastPulseAt <= this.#sessionTimeoutMs && !this.#isUnheard;
   }
 
   /** True when the last contact is too long ago for the membership to be still there. */
@@ -60,11 +60,15 @@ export class SessionWatch {
       this.#onLost(`this process did not run for ${String(gapMs)} ms`);
       return;
     }
-    const { state, unanswered } = this.#member();
-    // While the group waits for the others to join it does not expect heartbeats.
-    const isWaitedFor = state === 'joining' && !unanswered;
-    if (!isWaitedFor && this.isOverdue) {
+    if (this.#isUnheard) {
       this.#onLost(`the group's coordinator has not answered for more than ${String(this.#sessionTimeoutMs)} ms`);
     }
+  }
+
+  /** While the group waits for the others to join it does not expect heartbeats. */
+  get #isUnheard(): boolean {
+    if (!this.isOverdue) return false;
+    const { state, unanswered } = this.#member();
+    return state !== 'joining' || unanswered;
   }
 }
