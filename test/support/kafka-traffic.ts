@@ -5,8 +5,8 @@ import { broker } from './services.ts';
 import { until } from './until.ts';
 
 export interface TestMessage {
-  readonly key?: string;
-  readonly value: string | null;
+  readonly key?: string | Uint8Array;
+  readonly value: string | Uint8Array | null;
   readonly partition?: number;
 }
 
@@ -105,9 +105,13 @@ function toRecord(topic: string, { key, value, partition }: TestMessage): Produc
   return {
     topic,
     partition: partition ?? null,
-    key: key === undefined ? null : Buffer.from(key),
-    value: value === null ? null : Buffer.from(value),
+    key: key === undefined ? null : bytesOf(key),
+    value: value === null ? null : bytesOf(value),
     timestamp: null,
     headers: [],
   };
+}
+
+function bytesOf(content: string | Uint8Array): Buffer {
+  return typeof content === 'string' ? Buffer.from(content) : Buffer.from(content);
 }

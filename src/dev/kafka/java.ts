@@ -9,12 +9,15 @@ export interface Java {
   readonly version: string;
 }
 
-const lowestMajor = 17;
-
-/** The first Java 17 or later among `$JAVA_HOME/bin/java` and `java` on the path. */
-export async function findJava(environment: NodeJS.ProcessEnv): Promise<Java | undefined> {
-  const home = environment['JAVA_HOME'] ?? '';
-  for (const program of [...(home === '' ? [] : [join(home, 'bin', 'java')]), 'java']) {
+/**
+ * The first Java of a version or later among `$JAVA_HOME/bin/java`, `java` on the path, and the homes in variables like
+ * `JAVA_21_HOME` and `JAVA_HOME_21_X64`.
+ */
+export async function findJava(environment: NodeJS.ProcessEnv, lowestMajor = 17): Promise<Java | undefined> {
+  const numbered = Object.keys(environment).filter((name) => /^JAVA_(\d+_HOME|HOME_\d+(_\w+)?)$/.test(name));
+  const homes = ['JAVA_HOME', ...numbered].map((name) => environment[name] ?? '');
+  const [first, ...others] = homes.map((home) => (home === '' ? '' : join(home, 'bin', 'java')));
+  for (const program of [first ?? '', 'java', ...others].filter((each) => each !== '')) {
     const version = await promisify(execFile)(program, ['-version'], { env: environment }).then(
       ({ stdout, stderr }) => stderr + stdout,
       () => '',
