@@ -16,6 +16,7 @@ export { javaRegexMatcher } from './data/java-regex.ts';
 export { LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';
 export type * from './database/api.ts';
+export { refuseAll } from './database/batch-faults.ts';
 export { checkConnection } from './database/connection-check.ts';
 export { connectionOptions, connectionSettings } from './database/connection-options.ts';
 export {
@@ -24,6 +25,7 @@ export {
   parseConnectionUrl,
   type ConnectionSettings,
 } from './database/open-executor.ts';
+export { ROLLBACK_RETRIES, retryRolledBack } from './database/retry-rolled-back.ts';
 export type * from './formats/format.ts';
 export { isDocumentedType } from './formats/json-db/json-db-types.ts';
 export { partsOf } from './formats/decoded-parts.ts';

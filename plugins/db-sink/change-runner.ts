@@ -3,6 +3,8 @@ import {
   DatabaseError,
   isDoneAlready,
   quoteIdentifier,
+  retryRolledBack,
+  ROLLBACK_RETRIES,
   splitStatements,
   translateRefusedWith,
   translateWith,
@@ -16,8 +18,6 @@ import {
   type Transaction,
 } from '../../src/index.ts';
 
-/** A statement that the server rolled back for others' sake is run again this often before that counts as a failure. */
-const ROLLBACK_RETRIES = 5;
 /** Of translations after refusals. */
 const MAX_ROUNDS = 3;
 
@@ -116,17 +116,11 @@ export class ChangeRunner {
   ): Promise<void> {
     // A transaction is done again as a whole.
     const isWithin = place !== this.#executor;
-    const retries = isWithin ? 0 : ROLLBACK_RETRIES;
-    for (let attempt = 0; ; attempt++) {
-      try {
-        await place.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
-          signal: options.signal,
-        });
-        return;
-      } catch (error) {
-        if (!(error instanceof DatabaseError) || attempt >= retries || !isRollback(error)) throw error;
-      }
-    }
+    await retryRolledBack(isWithin ? 0 : ROLLBACK_RETRIES, () =>
+      place.session(async (session) => runIn(session, translation, { ...options, schema, isWithin }), {
+        signal: options.signal,
+      }),
+    );
   }
 }
 
@@ -156,10 +150,6 @@ async function runIn(
   }
   // Writes behind it in a transaction find their tables where all others do.
   if (looksElsewhere) await session.query('RESET search_path', [], options);
-}
-
-function isRollback({ scope, sqlstate }: DatabaseError): boolean {
-  return scope === 'infrastructure' && sqlstate?.startsWith('40') === true;
 }
 
 /** Missing rights, and a password that is not taken any more, are not the message's fault; nor is a write that was given up. */

@@ -2,6 +2,7 @@ import {
   describeOrigin,
   DatabaseError,
   MetricTargets,
+  refuseAll,
   tableText,
   type DecodedPart,
   type DecodedRows,
@@ -97,7 +98,7 @@ export class TableWriter {
       return await work();
     } catch (error) {
       if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') throw error;
-      if (part.kind === 'rows' && error.scope !== 'caller') return refuseAll(part.rows, error);
+      if (part.kind === 'rows' && error.scope !== 'caller') return refuseAll(part.rows.batch, error);
       throw located(error, part);
     }
   }
@@ -173,16 +174,4 @@ export function firstFrom(origin: Origin | undefined): string {
 function located(error: DatabaseError, part: DecodedPart): DatabaseError {
   const { what, from } = attempted(part);
   return withMessage(error, `${what}${from} could not be written: ${error.message}`);
-}
-
-function refuseAll({ batch }: DecodedRows, error: DatabaseError): Fault[] {
-  return Array.from({ length: batch.rowCount }, (_, row) => ({
-    scope: error.scope,
-    message: error.message,
-    origin: batch.origins.at(row),
-    table: tableText(batch.table),
-    column: error.column,
-    sqlstate: error.sqlstate,
-    cause: error,
-  }));
 }

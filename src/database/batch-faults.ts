@@ -102,3 +102,16 @@ export class BatchFaults {
     this.#byRow.set(row, { ...fault, scope: 'record', table: this.#table, origin: this.#batch.origins.at(row) });
   }
 }
+
+/** One fault for each row of a batch that could not be written at all. */
+export function refuseAll(batch: RowBatch, error: DatabaseError): Fault[] {
+  return Array.from({ length: batch.rowCount }, (_, row) => ({
+    scope: error.scope,
+    message: error.message,
+    origin: batch.origins.at(row),
+    table: tableText(batch.table),
+    column: error.column,
+    sqlstate: error.sqlstate,
+    cause: error,
+  }));
+}

@@ -1,5 +1,6 @@
 import {
   DatabaseError,
+  refuseAll,
   tableText,
   type DecodedRows,
   type RowBatch,
@@ -69,16 +70,7 @@ async function orRefused(batch: RowBatch, write: () => Promise<WriteReport>): Pr
     return await write();
   } catch (error) {
     if (!(error instanceof DatabaseError) || !concernsTable(error)) throw error;
-    const faults = Array.from({ length: batch.rowCount }, (_, row) => ({
-      scope: error.scope,
-      message: error.message,
-      origin: batch.origins.at(row),
-      table: tableText(batch.table),
-      column: error.column,
-      sqlstate: error.sqlstate,
-      cause: error,
-    }));
-    return { stored: 0, discarded: 0, collapsed: 0, faults };
+    return { stored: 0, discarded: 0, collapsed: 0, faults: refuseAll(batch, error) };
   }
 }
 
