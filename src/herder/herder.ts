@@ -79,6 +79,7 @@ export class Herder implements ConfigListener, WorkListener {
       {
         workerId: parts.workerId,
         generation: () => parts.placement.generation,
+        mayWork: () => parts.placement.mayWork,
         version: (connector) => this.directory.plugin(connector)?.version ?? null,
         hide: (trace) => parts.secrets.hide(trace),
       },

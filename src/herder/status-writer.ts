@@ -6,6 +6,8 @@ import type { State, Status, StatusStore } from './stores/status-store.ts';
 export interface StatusSource {
   workerId(): string;
   generation(): number;
+  /** False while others may have this worker's work, and may have written of it. */
+  mayWork(): boolean;
   version(connector: string): string | null;
   /** Takes secrets out of a trace. */
   hide(trace: string): string;
@@ -28,13 +30,19 @@ export class StatusWriter {
   }
 
   connector(name: string, state: State, trace: string | null = null): void {
-    const safe = state === 'UNASSIGNED' || state === 'FAILED' || state === 'RESTARTING';
-    this.#write(name, () => this.#store.putConnector(name, this.#status(name, state, trace), safe));
+    const status = this.#status(name, state, trace);
+    this.#write(
+      name,
+      this.#guarded(state, (safe) => this.#store.putConnector(name, status, safe)),
+    );
   }
 
   task(id: TaskId, state: State, trace: string | null = null): void {
-    const safe = state === 'UNASSIGNED' || state === 'FAILED' || state === 'RESTARTING';
-    this.#write(id.connector, () => this.#store.putTask(id, this.#status(id.connector, state, trace), safe));
+    const status = this.#status(id.connector, state, trace);
+    this.#write(
+      id.connector,
+      this.#guarded(state, (safe) => this.#store.putTask(id, status, safe)),
+    );
   }
 
   removeTask(id: TaskId): void {
@@ -57,6 +65,19 @@ export class StatusWriter {
       workerId: this.#source.workerId(),
       generation: this.#source.generation(),
       version: this.#source.version(connector),
+    };
+  }
+
+  /**
+   * What ends here must not hide what others have written since. Whoever was given up has yet to read that: a worker that
+   * was suspended for long would write UNASSIGNED over their RUNNING.
+   */
+  #guarded(state: State, put: (safe: boolean) => Promise<void>): () => Promise<void> {
+    const safe = state === 'UNASSIGNED' || state === 'FAILED' || state === 'RESTARTING';
+    if (!safe || this.#source.mayWork()) return () => put(safe);
+    return async () => {
+      await this.#store.refresh();
+      await put(safe);
     };
   }
 
