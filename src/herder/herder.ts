@@ -1,5 +1,5 @@
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
-import type { ConnectorConfig } from '../connect/api.ts';
+import type { ConnectorConfig, TaskPart } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugin-registry.ts';
 import { taskText, type TargetState, type TaskId } from '../connect/task-assignment.ts';
 import type { TaskFactory } from '../connect/task-factory.ts';
@@ -137,6 +137,16 @@ export class Herder implements ConfigListener, WorkListener {
   /** The tasks that run on this worker. */
   taskReports(): readonly TaskReport[] {
     return this.#supervision.tasks.reports();
+  }
+
+  /** How the parts of one task (tables) are doing; none while it does not run. Throws an ElsewhereError on other workers than its own. */
+  async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
+    await this.#parts.placement.settled();
+    const { taskConfigs } = this.directory.require(id.connector, `Unknown connector: ${id.connector}`);
+    if (taskConfigs[id.task] === undefined) throw new RequestError(404, `Unknown task: ${taskText(id)}`);
+    if (!this.#parts.placement.ownsTask(id)) throw this.#elsewhere(id.connector, id.task);
+    const report = this.taskReports().find((each) => taskText(each.id) === taskText(id));
+    return report?.details?.parts ?? [];
   }
 
   taskCounts(): ReadonlyMap<string, TaskCounts> {

@@ -98,6 +98,21 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     answer(context, 200, taskStatusView(id.task, herder.directory.taskStatus(id)));
   });
 
+  // Beyond Connect: tables that a task cannot read do not end it, and show here.
+  router.get('/connectors/:connector/tasks/:task/parts', async (context) => {
+    const parts = await withinTimeLimit(herder.stage, herder.taskParts(taskId(context)));
+    answer(
+      context,
+      200,
+      parts.map(({ name, state, error, counts }) => ({
+        name,
+        state,
+        ...(error === undefined ? {} : { error }),
+        counts,
+      })),
+    );
+  });
+
   router.post('/connectors/:connector/tasks/:task/restart', async (context) => {
     await withinTimeLimit(herder.stage, herder.restartTask(taskId(context)));
     answerEmpty(context, 204);
