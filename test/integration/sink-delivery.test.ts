@@ -20,7 +20,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   let db: TestDatabase;
   let kafka: KafkaTraffic;
   /** They wait more than they work, and so run at the same time. */
-  let scenarios: Readonly<Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced', Promise<void>>>;
+  let scenarios: Readonly<Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced', Promise<unknown>>>;
 
   before(async () => {
     [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('delivery'), KafkaTraffic.shared()]);
@@ -172,8 +172,9 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
 
   it('has each row once after the connector was paused for longer than its session, and the lag is what tools report', () =>
     scenarios.paused);
-  it('has each row once after the network to the database was silent for six seconds and then lost', () =>
-    scenarios.silent);
+  it('has each row once after the network to the database was silent for six seconds and then lost', async () => {
+    await scenarios.silent;
+  });
   it('has each row of 200 partitions once, over four tasks', () => scenarios.many);
   it('has each row once of a topic that came up later and matches topics.regex', () => scenarios.found);
   it('has each row once when tasks come and go in the middle of batches', () => scenarios.rebalanced);

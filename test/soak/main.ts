@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
-import { networkCut } from './network-cut.ts';
+import { networkCut, networkForgets } from './network-cut.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
@@ -15,6 +15,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'sink-kills': sinkKills,
   'source-kills': sourceKills,
   'network-cut': networkCut,
+  'network-forgets': networkForgets,
   'cluster-requests': clusterRequests,
   'cluster-suspended': clusterSuspended,
 };

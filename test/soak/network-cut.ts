@@ -10,18 +10,33 @@ const DEFAULT_SECONDS = 30;
 export const networkCut: Repeat = {
   unit: 'seconds',
   defaultCount: DEFAULT_SECONDS,
-  async run({ count = DEFAULT_SECONDS, print }: RepeatOptions): Promise<boolean> {
-    try {
-      const [worker, db, kafka] = await Promise.all([WorkerProcess.start(), database('cut'), KafkaTraffic.shared()]);
-      try {
-        await silenceNetwork({ worker, db, kafka, silentMs: count * 1000 });
-      } finally {
-        await worker.discard();
-      }
-      print(`each row once after ${String(count)} s`);
-      return true;
-    } finally {
-      await endServices();
-    }
+  run: ({ count = DEFAULT_SECONDS, print }) => silence(count * 1000, print),
+};
+
+/** The network forgets the connections between a sink and its database; new ones work. */
+export const networkForgets: Repeat = {
+  unit: 'times',
+  defaultCount: 1,
+  async run({ count = 1, print }): Promise<boolean> {
+    for (let time = 0; time < count; time++) await silence('forgotten', print);
+    return true;
   },
 };
+
+async function silence(silentMs: number | 'forgotten', print: RepeatOptions['print']): Promise<boolean> {
+  try {
+    const [worker, db, kafka] = await Promise.all([WorkerProcess.start(), database('cut'), KafkaTraffic.shared()]);
+    try {
+      const withoutRowsMs = await silenceNetwork({ worker, db, kafka, silentMs });
+      print(`each row once; rows flowed again after ${String(Math.round(withoutRowsMs / 1000))} s`);
+    } catch (error) {
+      print(worker.logTail());
+      throw error;
+    } finally {
+      await worker.discard();
+    }
+    return true;
+  } finally {
+    await endServices();
+  }
+}

@@ -14,14 +14,15 @@ export interface SilenceOptions {
   readonly worker: WorkerProcess;
   readonly db: TestDatabase;
   readonly kafka: KafkaTraffic;
-  readonly silentMs: number;
+  /** The network is back after this time, and has lost what was on its way; `forgotten`: it takes new connections at once. */
+  readonly silentMs: number | 'forgotten';
 }
 
 /**
- * While rows flow through an exactly-once sink, the network to its database passes nothing on for some time, and then
- * loses what was on its way. Rejects unless the table, which has no key, then holds each row once.
+ * While rows flow through an exactly-once sink, the network to its database passes nothing on any more, and tells nobody.
+ * Rejects unless the table, which has no key, then holds each row once. Gives how long no row came, in milliseconds.
  */
-export async function silenceNetwork({ worker, db, kafka, silentMs }: SilenceOptions): Promise<void> {
+export async function silenceNetwork({ worker, db, kafka, silentMs }: SilenceOptions): Promise<number> {
   const [sql, proxy] = [new SqlClient(db), await TcpProxy.start(db)];
   try {
     const name = uniqueName('silent');
@@ -39,19 +40,27 @@ export async function silenceNetwork({ worker, db, kafka, silentMs }: SilenceOpt
     };
     await worker.rest.create(name, sinkConfig({ ...db, host: '127.0.0.1', port: proxy.port }, config));
     const producing = produce(kafka, name);
+    const stored = () => sql.number('select count(*) from silent');
     const arrived = (rows: number) =>
-      until(async () => (await sql.number('select count(*) from silent')) >= rows, `${String(rows)} rows`, {
-        timeoutMs: 60_000,
-      });
+      until(async () => (await stored()) >= rows, `${String(rows)} rows`, { timeoutMs: 120_000 });
     await arrived(1000);
-    proxy.stall();
-    await Promise.all([producing, delay(silentMs)]);
-    proxy.cut();
-    proxy.pass();
+    const since = performance.now();
+    if (silentMs === 'forgotten') {
+      proxy.forget();
+      await producing;
+    } else {
+      proxy.stall();
+      await Promise.all([producing, delay(silentMs)]);
+      proxy.cut();
+      proxy.pass();
+    }
+    await arrived((await stored()) + 1);
+    const silence = performance.now() - since;
     await arrived(ROWS);
     await until(async () => (await kafka.committed(`connect-${name}`)) === ROWS, 'all is committed');
     await assertEachOnce(sql, 'silent', ROWS);
     await worker.rest.untilState(name, 'RUNNING', 1);
+    return silence;
   } finally {
     await proxy.close();
     await sql.close();
