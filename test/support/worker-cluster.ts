@@ -1,3 +1,4 @@
+import { toError } from '../../src/errors.ts';
 import type { ConnectRest } from './rest.ts';
 import { until, type UntilOptions } from './until.ts';
 import { WorkerProcess } from './worker-process.ts';
@@ -51,14 +52,22 @@ export class WorkerCluster {
     on: readonly number[] = this.workers.map((_, index) => index),
     options: UntilOptions & { asked?: number } = {},
   ): Promise<number[]> {
-    return until(
-      async () => {
-        const places = await this.places(connector, options.asked ?? on[0] ?? 0);
-        return places?.length === tasks + 1 && places.every((place) => on.includes(place)) ? places : undefined;
-      },
-      `${connector} with ${String(tasks)} tasks on workers ${on.join(', ')}`,
-      options,
-    );
+    const asked = options.asked ?? on[0] ?? 0;
+    try {
+      return await until(
+        async () => {
+          const places = await this.places(connector, asked);
+          return places?.length === tasks + 1 && places.every((place) => on.includes(place)) ? places : undefined;
+        },
+        `${connector} with ${String(tasks)} tasks on workers ${on.join(', ')}`,
+        options,
+      );
+    } catch (error) {
+      const status = await this.rest(asked)
+        .status(connector)
+        .catch((reason: unknown) => String(reason));
+      throw new Error(`${toError(error).message}: ${JSON.stringify(status)}`, { cause: error });
+    }
   }
 
   /** Resolves when all workers hold the same generation and nothing is being dealt out. */
