@@ -4,9 +4,12 @@ import { Password } from './password.ts';
 
 const HIDDEN = new Password('').toString();
 
+/** In `https://user:password@host`, as addresses of services may be given. */
+const URL_PASSWORD = /(:\/\/[^/\s:@]*:)[^/\s]+(?=@)/g;
+
 /**
  * A parsed option value as responses and tables show it (ConfigDef.convertToString): lists joined with commas, classes
- * by name, passwords as `[hidden]`, `null` for none.
+ * by name, passwords (of URLs as well) as `[hidden]`, `null` for none.
  */
 export function optionText(value: unknown, type: OptionType): string | null {
   if (value === null || value === undefined) return null;
@@ -20,7 +23,7 @@ export function valueText(value: unknown, type?: OptionType): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return `[${value.map((entry) => valueText(entry)).join(', ')}]`;
   if (type === 'DOUBLE' && typeof value === 'number') return doubleText(value);
-  if (typeof value === 'string') return value;
+  if (typeof value === 'string') return value.includes('@') ? value.replace(URL_PASSWORD, `$1${HIDDEN}`) : value;
   if (typeof value === 'number' || typeof value === 'bigint' || typeof value === 'boolean') return String(value);
   return value instanceof Password ? HIDDEN : JSON.stringify(value);
 }

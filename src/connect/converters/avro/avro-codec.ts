@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { ConfigError, DataError, toError } from '../../../errors.ts';
+import { DataError, toError } from '../../../errors.ts';
+import { loadOptional } from '../schema-registry/optional-package.ts';
 import type { AvroSchema } from './avro-schema.ts';
 
 type Avsc = typeof import('avsc');
@@ -16,22 +16,12 @@ export interface AvroCodec {
   encode(value: unknown, prefix: Buffer): Buffer;
 }
 
-const load = createRequire(import.meta.url);
 let library: Avsc | undefined;
 let longType: AvscType | undefined;
 
 /** The package is loaded when the first converter needs it. */
 export function loadAvro(): Avsc {
-  try {
-    return (library ??= load('avsc') as Avsc);
-  } catch (error) {
-    throw new ConfigError(
-      `The optional package "avsc", which Avro needs, could not be loaded: ${toError(error).message}`,
-      {
-        cause: error,
-      },
-    );
-  }
+  return (library ??= loadOptional('avsc', 'AvroConverter') as Avsc);
 }
 
 export function avroCodec(schema: AvroSchema): AvroCodec {

@@ -1,5 +1,5 @@
-import { createRequire } from 'node:module';
-import { ConfigError, SluiceError, toError } from '../../../errors.ts';
+import { SluiceError, toError } from '../../../errors.ts';
+import { loadOptional } from '../schema-registry/optional-package.ts';
 import type { ReferencedSchema } from '../schema-registry/registry-client.ts';
 
 export type Protobuf = typeof import('protobufjs');
@@ -21,19 +21,11 @@ export interface ProtobufFile {
   readonly messages: readonly MessageType[];
 }
 
-const load = createRequire(import.meta.url);
 let library: Protobuf | undefined;
 
 /** The package is loaded when the first converter needs it. */
 export function loadProtobuf(): Protobuf {
-  try {
-    return (library ??= load('protobufjs') as Protobuf);
-  } catch (error) {
-    throw new ConfigError(
-      `The optional package "protobufjs", which Protobuf needs, could not be loaded: ${toError(error).message}`,
-      { cause: error },
-    );
-  }
+  return (library ??= loadOptional('protobufjs', 'ProtobufConverter') as Protobuf);
 }
 
 /** Files that schemas may import without a reference. */
@@ -121,7 +113,7 @@ type Definition = import('protobufjs').INamespace;
 function shippedDefinition(file: string): Definition | undefined {
   if (!/^google\/(protobuf|api)\/[a-z_]+\.proto$/.test(file)) return undefined;
   try {
-    return load(`protobufjs/${file.replace(/\.proto$/, '.json')}`) as Definition;
+    return loadOptional(`protobufjs/${file.replace(/\.proto$/, '.json')}`, file) as Definition;
   } catch {
     return undefined;
   }

@@ -1,12 +1,12 @@
 import { declareOptions, type ParsedOptions } from '../../../config/option.ts';
-import { atLeast } from '../../../config/validators.ts';
+import { atLeast, oneOf } from '../../../config/validators.ts';
 import type { ConnectorConfig, Converter } from '../../api.ts';
 import { converterType } from '../converter-type.ts';
 import { RegistryClient } from './registry-client.ts';
 import { RegistryConverter } from './registry-converter.ts';
 import { registrySettings } from './registry-settings.ts';
 import type { SchemaFormat } from './schema-format.ts';
-import { subjectNaming } from './subject-names.ts';
+import { subjectNaming, subjectStrategy } from './subject-names.ts';
 
 const TOPIC_NAME_STRATEGY = 'io.confluent.kafka.serializers.subject.TopicNameStrategy';
 
@@ -67,13 +67,15 @@ export const registryOptions = declareOptions({
     type: 'CLASS',
     default: TOPIC_NAME_STRATEGY,
     importance: 'MEDIUM',
-    documentation: 'Subject of keys: TopicNameStrategy, RecordNameStrategy or TopicRecordNameStrategy.',
+    documentation: 'What the subject of keys is called after.',
+    validator: subjectStrategy,
   },
   'value.subject.name.strategy': {
     type: 'CLASS',
     default: TOPIC_NAME_STRATEGY,
     importance: 'MEDIUM',
-    documentation: 'Subject of values, as for keys.',
+    documentation: 'What the subject of values is called after.',
+    validator: subjectStrategy,
   },
   'schemas.cache.config': {
     type: 'INT',
@@ -86,7 +88,9 @@ export const registryOptions = declareOptions({
     type: 'STRING',
     default: 'URL',
     importance: 'MEDIUM',
-    documentation: 'Where user and password come from: URL, USER_INFO or SASL_INHERIT (`sasl.jaas.config`).',
+    documentation:
+      'Where user and password come from: `schema.registry.url`, `basic.auth.user.info` or `sasl.jaas.config`.',
+    validator: oneOf('URL', 'USER_INFO', 'SASL_INHERIT'),
   },
   'basic.auth.user.info': {
     type: 'PASSWORD',

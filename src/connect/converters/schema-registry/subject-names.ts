@@ -1,3 +1,4 @@
+import type { Validator } from '../../../config/option.ts';
 import { ConfigError, DataError } from '../../../errors.ts';
 
 /**
@@ -12,17 +13,27 @@ export interface SubjectNaming {
 
 const STRATEGIES = ['TopicNameStrategy', 'RecordNameStrategy', 'TopicRecordNameStrategy'] as const;
 
-/** The strategy that a class name means, with or without its package. */
+export const subjectStrategy: Validator = {
+  text: `[${STRATEGIES.join(', ')}]`,
+  check: (_name, value) => (kindOf(String(value)) === undefined ? `supported are ${STRATEGIES.join(', ')}` : undefined),
+};
+
+/** With or without its package. */
+function kindOf(className: string): (typeof STRATEGIES)[number] | undefined {
+  const name = className.slice(className.lastIndexOf('.') + 1);
+  return STRATEGIES.find((known) => known === name);
+}
+
+/** The strategy that a class name means. */
 export function subjectNaming(className: string, isKey: boolean): SubjectNaming {
   const kind = isKey ? 'key' : 'value';
-  const name = className.slice(className.lastIndexOf('.') + 1);
   const record = (recordName: string | undefined): string => {
     if (recordName !== undefined) return recordName;
     throw new DataError(
       `In configuration ${kind}.subject.name.strategy = ${className}, the message ${kind} must only be a record schema`,
     );
   };
-  switch (STRATEGIES.find((known) => known === name)) {
+  switch (kindOf(className)) {
     case 'TopicNameStrategy':
       return { byRecord: false, subject: (topic) => `${topic}-${kind}` };
     case 'RecordNameStrategy':

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
+import { validateOptions } from '../../../../src/config/parse.ts';
+import { optionText } from '../../../../src/config/to-text.ts';
 import { avroConverterPlugin } from '../../../../src/connect/converters/avro/avro-converter.ts';
 import { jsonSchemaConverterPlugin } from '../../../../src/connect/converters/json-schema/json-schema-converter.ts';
 import { protobufConverterPlugin } from '../../../../src/connect/converters/protobuf/protobuf-converter.ts';
+import { loadOptional } from '../../../../src/connect/converters/schema-registry/optional-package.ts';
 import type { Converter, ConverterPlugin } from '../../../../src/connect/api.ts';
 import { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
@@ -377,6 +380,23 @@ describe('converters with a schema registry', () => {
         /basic.auth.user.info must be given/,
       );
       assert.match(refusal({ ...url, 'basic.auth.credentials.source': 'KEYTAB' }), /basic.auth.credentials.source/);
+    });
+
+    it('show no password of a URL in validation', () => {
+      const config = { 'schema.registry.url': 'http://ann:hu@sh@h1:1,https://bob:hush@h2/x', 'converter.type': 'key' };
+      const [url] = validateOptions(avroConverterPlugin.options, config).filter(
+        ({ name }) => name === 'schema.registry.url',
+      );
+      assert.equal(optionText(url?.value, 'LIST'), 'http://ann:[hidden]@h1:1,https://bob:[hidden]@h2/x');
+    });
+
+    it('have packages that they need named in one line, where these are missing', () => {
+      assert.throws(() => loadOptional('no-such-package-at-all', 'AvroConverter'), {
+        name: 'ConfigError',
+        message:
+          'AvroConverter needs the optional package "no-such-package-at-all", which could not be loaded ' +
+          "(Cannot find module 'no-such-package-at-all'): npm install no-such-package-at-all",
+      });
     });
 
     it('have the class names of Confluent', () => {
