@@ -3,6 +3,10 @@ import { fileURLToPath } from 'node:url';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { sinkOptions } from '../../plugins/db-sink/options.ts';
 import { sourceOptions } from '../../plugins/db-source/options.ts';
+import { avroConverterOptions } from '../../src/connect/converters/avro/avro-converter.ts';
+import { jsonSchemaConverterOptions } from '../../src/connect/converters/json-schema/json-schema-converter.ts';
+import { protobufConverterOptions } from '../../src/connect/converters/protobuf/protobuf-converter.ts';
+import { registryOptions } from '../../src/connect/converters/schema-registry/registry-options.ts';
 import { describeOptions } from '../../src/config/describe.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
@@ -21,8 +25,16 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   distributed: distributedOptions,
   standalone: standaloneOptions,
   own: ownWorkerOptions,
+  registry: without({ 'converter.type': true }, registryOptions),
+  avro: without(registryOptions, avroConverterOptions),
+  protobuf: without(registryOptions, protobufConverterOptions),
+  jsonschema: without(registryOptions, jsonSchemaConverterOptions),
   http: Object.fromEntries(Object.entries(serviceOptions).map(([name, option]) => [`database.http.${name}`, option])),
 };
+
+function without(others: object, options: OptionDeclarations): OptionDeclarations {
+  return Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(others, name)));
+}
 
 export const readmePath = fileURLToPath(new URL('../../README.md', import.meta.url));
 

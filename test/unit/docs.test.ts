@@ -6,6 +6,6 @@ describe('the README', () => {
   it('has the option tables that the declarations give (npm run docs)', async () => {
     const readme = await readFile(readmePath, 'utf8');
     assert.equal(readme, withOptionTables(readme));
-    assert.equal(readme.match(/<!-- options: /g)?.length, 7);
+    assert.equal(readme.match(/<!-- options: /g)?.length, 11);
   });
 });

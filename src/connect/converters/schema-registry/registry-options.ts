@@ -94,7 +94,7 @@ export const registryOptions = declareOptions({
   },
   'basic.auth.user.info': {
     type: 'PASSWORD',
-    default: '',
+    default: null,
     importance: 'MEDIUM',
     documentation: '`user:password` for USER_INFO.',
   },
