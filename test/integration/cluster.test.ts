@@ -10,6 +10,7 @@ import { until } from '../support/until.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
 
 const SESSION_MS = 10_000;
+const KEY_TTL_MS = 2000;
 const PARTITIONS = 6;
 
 /** One table for each sink; `at` and `writer` tell when the row was written, and by which session of the database. */
@@ -17,6 +18,22 @@ const table = (name: string) => `create table ${name} (
   k_timestamp timestamptz(3) not null, id int8, category varchar(64) not null,
   at timestamptz not null default clock_timestamp(), writer int not null default pg_backend_pid(),
   primary key (k_timestamp, category))`;
+
+interface ClusterBody {
+  readonly is_leader: boolean;
+  readonly leader_url: string;
+  readonly protocol: string;
+  readonly generation: number;
+  readonly connectors: readonly string[];
+  readonly tasks: readonly string[];
+  readonly completed_rebalances: number;
+  readonly last_rebalance: { readonly reason: string };
+}
+
+interface SessionKeyRecord {
+  readonly key: string;
+  readonly 'creation-timestamp': number;
+}
 
 describe('several workers of one group', function () {
   this.timeout(60_000);
@@ -53,6 +70,7 @@ describe('several workers of one group', function () {
     cluster = await WorkerCluster.start(3, {
       'session.timeout.ms': String(SESSION_MS),
       'scheduled.rebalance.max.delay.ms': '0',
+      'inter.worker.key.ttl.ms': String(KEY_TTL_MS),
     });
   });
 
@@ -108,6 +126,83 @@ describe('several workers of one group', function () {
     const texts = refusals.map(({ status, body }) => `${String(status)} ${body.message}`).sort();
     const conflict = '409 Cannot complete request because of a conflicting operation (e.g. worker rebalance)';
     assert.deepEqual(texts, [conflict, conflict, `409 Connector ${single} already exists`]);
+  });
+
+  it('tell operators who leads and who has what: at /cluster, in metrics with Connect’s names, in the log', async () => {
+    await cluster.settled();
+    const views = await Promise.all(
+      [0, 1, 2].map(async (worker) => (await cluster.rest(worker).get<ClusterBody>('/cluster')).body),
+    );
+    const leader = views.find((view) => view.is_leader);
+    assert.deepEqual(
+      views.map(({ is_leader, leader_url, protocol }) => [is_leader, leader_url, protocol]),
+      views.map((view) => [view === leader, leader?.leader_url, 'sessioned']),
+    );
+    const all = views.flatMap(({ connectors, tasks }) => [...connectors, ...tasks]).sort();
+    const expected = [spread, single, ...[0, 1, 2].map((task) => `${spread}-${String(task)}`), `${single}-0`].sort();
+    assert.deepEqual(all, expected, 'each connector and task is one worker’s');
+    for (const [worker, view] of views.entries()) {
+      const page = (await cluster.rest(worker).get<string>('/metrics')).body;
+      const samples = new Map(
+        page.split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]),
+      );
+      const rebalance = 'kafka_connect_worker_rebalance';
+      const told = [
+        ['kafka_connect_coordinator_assigned_connectors', view.connectors.length],
+        ['kafka_connect_coordinator_assigned_tasks', view.tasks.length],
+        [`${rebalance}_epoch`, view.generation],
+        [`${rebalance}_completed_rebalances_total`, view.completed_rebalances],
+        [`${rebalance}_rebalancing`, 0],
+        [`${rebalance}_leader_name{leader_name="${leader?.leader_url ?? ''}"}`, 1],
+        [`${rebalance}_connect_protocol{connect_protocol="sessioned"}`, 1],
+      ] as const;
+      for (const [name, value] of told) assert.equal(samples.get(name), String(value), name);
+      const times = ['rebalance_avg_time_ms', 'rebalance_max_time_ms', 'time_since_last_rebalance_ms'];
+      for (const name of times) assert.ok(Number(samples.get(`${rebalance}_${name}`)) >= 0, name);
+      const generation = `Rebalance: generation ${String(view.generation)}, `;
+      const lines = cluster
+        .worker(worker)
+        .log.split('\n')
+        .filter((line) => line.includes(generation));
+      assert.equal(lines.length, 1, 'one line for each rebalance');
+      assert.match(lines[0] ?? '', /(?:this worker|http:\S+) leads, \d connectors? and \d tasks? here .* because /);
+      assert.notEqual(view.last_rebalance.reason, '');
+    }
+  });
+
+  it('set levels of loggers on all of them, and the leader alone replaces the key that they sign with', async () => {
+    const logger = 'org.example.cluster';
+    const put = await cluster.rest(1).put(`/admin/loggers/${logger}?scope=cluster`, { level: 'DEBUG' });
+    assert.equal(put.status, 204);
+    for (const worker of [0, 1, 2]) {
+      await until(
+        async () => {
+          const { body } = await cluster.rest(worker).get<{ level?: string }>(`/admin/loggers/${logger}`);
+          return body.level === 'DEBUG';
+        },
+        `worker ${String(worker)} has heard of it`,
+      );
+    }
+    const topic = cluster.worker(0).properties['config.storage.topic'] ?? '';
+    const keys = async () => {
+      const records = (await kafka.all(topic)).filter(({ key }) => key?.toString() === 'session-key');
+      return records.map(({ value }) => JSON.parse(value?.toString() ?? '') as SessionKeyRecord);
+    };
+    const written = await until(
+      async () => {
+        const all = await keys();
+        return all.length >= 3 && all;
+      },
+      'the key was replaced',
+      { everyMs: 500 },
+    );
+    assert.equal(new Set(written.map(({ key }) => key)).size, written.length, 'each key is another one');
+    const times = written.map((record) => record['creation-timestamp']);
+    const ages = times.slice(1).map((time, index) => time - (times[index] ?? 0));
+    assert.ok(
+      ages.every((age) => age >= KEY_TTL_MS),
+      `keys were replaced after ${ages.join(', ')} ms`,
+    );
   });
 
   it('carry on the work of one that was killed, within its session and two seconds; nobody else pauses', async () => {
