@@ -1,46 +1,30 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { SinkFixture } from './sink-fixture.ts';
 
 const AT_MS = 1_700_000_000_000;
 
 describe('cdc_db messages in a sink', function () {
   this.timeout(60_000);
-  let sluice: WorkerProcess;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
+  let fixture: SinkFixture;
   let topic = '';
   let sent = 0;
 
-  before(async () => {
-    [sluice, db, kafka] = await Promise.all([
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100' } }),
-      database('changes'),
-      KafkaTraffic.shared(),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-  });
+  before(async () => (fixture = await SinkFixture.create('changes')));
+  after(() => fixture.close());
 
   beforeEach(async () => {
-    topic = uniqueName('cdc');
     sent = 0;
-    await kafka.createTopic(topic);
+    topic = await fixture.topicOf([]);
   });
 
   const rows = (table: string, values: readonly unknown[][], more: object = {}) =>
     JSON.stringify({
       kind: 'insert',
-      database: db.database,
+      database: fixture.db.database,
       schema: 'public',
       table,
       columnnames: ['ts', 'id', 'v'],
@@ -49,36 +33,15 @@ describe('cdc_db messages in a sink', function () {
       ...more,
     });
   const change = (kind: string, statement: string, more: object = {}) =>
-    JSON.stringify({ kind, database: db.database, schema: 'public', statement, ...more });
+    JSON.stringify({ kind, database: fixture.db.database, schema: 'public', statement, ...more });
 
   async function send(...messages: string[]): Promise<void> {
     sent += messages.length;
-    await kafka.produce(
-      topic,
-      messages.map((value) => ({ value })),
-    );
+    await fixture.send(topic, messages);
   }
 
-  async function start(more: Record<string, string> = {}): Promise<string> {
-    const name = uniqueName('cdc-sink');
-    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'cdc_db', ...more }));
-    return name;
-  }
-
-  /** Waits until all that was sent is done; fails with the task's trace. */
-  async function done(name: string): Promise<void> {
-    const trace = await until(
-      async () => {
-        const failed = (await sluice.rest.status(name)).tasks[0]?.trace;
-        return failed ?? ((await kafka.committed(`connect-${name}`)) >= sent ? '' : undefined);
-      },
-      `${name} has done ${String(sent)} records`,
-    );
-    assert.equal(trace, '');
-  }
-
-  const traceOf = (name: string) =>
-    until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, `${name} has failed`);
+  const start = (more: Record<string, string> = {}) => fixture.start(topic, { 'protocol.type': 'cdc_db', ...more });
+  const done = (name: string) => fixture.done(name, sent);
 
   it('are rows and statements, done in their order', async () => {
     await send(
@@ -101,7 +64,7 @@ describe('cdc_db messages in a sink', function () {
     );
     await done(await start());
     assert.deepEqual(
-      await sql.rows('select id, v, note, extract(epoch from ts)::int8 * 1000 from orders order by id'),
+      await fixture.sql.rows('select id, v, note, extract(epoch from ts)::int8 * 1000 from orders order by id'),
       [
         ['1', 'a;', 'late', String(AT_MS)],
         ['3', 'again', 'late', String(AT_MS)],
@@ -126,8 +89,8 @@ describe('cdc_db messages in a sink', function () {
       change('drop', 'DROP TABLE IF EXISTS never_there'),
     );
     await done(await start());
-    assert.deepEqual(await sql.rows('select id, v, site, zone from series'), [['1', 'x', 'oslo', null]]);
-    const tags = await sql.rows(`select string_agg(attname, ',' order by attnum) from pg_attribute
+    assert.deepEqual(await fixture.sql.rows('select id, v, site, zone from series'), [['1', 'x', 'oslo', null]]);
+    const tags = await fixture.sql.rows(`select string_agg(attname, ',' order by attnum) from pg_attribute
       where attrelid = 'series'::regclass and col_description(attrelid, attnum) like 'sluice:%tag'`);
     assert.deepEqual(tags, [['site,zone']]);
   });
@@ -148,18 +111,21 @@ describe('cdc_db messages in a sink', function () {
     await done(await start());
     // A group of its own reads all of them from the beginning.
     await done(await start());
-    assert.deepEqual(await sql.rows('select * from again order by id'), [
+    assert.deepEqual(await fixture.sql.rows('select * from again order by id'), [
       ['2023-11-14 22:13:20+00', '1', 'a'],
       ['2023-11-14 22:13:20+00', '2', 'b'],
     ]);
-    assert.match(sluice.log, /A create statement of again is done already: relation \\"again\\" already exists/);
+    assert.match(
+      fixture.sluice.log,
+      /A create statement of again is done already: relation \\"again\\" already exists/,
+    );
   });
 
   it('after a change of tables are not delivered again: what was done is committed at once', async () => {
     const name = await start({ 'consumer.override.max.poll.records': '10' });
-    await sluice.rest.untilState(name, 'RUNNING', 1);
-    await sql.run('create table blocked (ts timestamptz, id int8, v varchar)');
-    const blocker = new SqlClient(db);
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sql.run('create table blocked (ts timestamptz, id int8, v varchar)');
+    const blocker = new SqlClient(fixture.db);
     try {
       await blocker.run('begin', 'lock table blocked');
       await send(
@@ -169,7 +135,10 @@ describe('cdc_db messages in a sink', function () {
         rows('blocked', [[AT_MS, 1, 'a']]),
       );
       // The batch as a whole is not done before the lock is gone.
-      await until(async () => (await kafka.committed(`connect-${name}`)) === 3, 'the first three are committed');
+      await until(
+        async () => (await fixture.kafka.committed(`connect-${name}`)) === 3,
+        'the first three are committed',
+      );
       await blocker.run('rollback');
     } finally {
       await blocker.close();
@@ -178,26 +147,26 @@ describe('cdc_db messages in a sink', function () {
   });
 
   it('with names that need a schema find them in the one of the message', async () => {
-    await sql.run('create schema plant', 'create table plant.pumps (ts timestamptz, id int8, v varchar)');
+    await fixture.sql.run('create schema plant', 'create table plant.pumps (ts timestamptz, id int8, v varchar)');
     await send(
       rows('pumps', [[AT_MS, 1, 'a']], { schema: 'plant' }),
       change('update', `UPDATE pumps SET v = 'b'`, { schema: 'plant' }),
     );
     await done(await start());
-    assert.deepEqual(await sql.rows('select id, v from plant.pumps'), [['1', 'b']]);
-    assert.equal((await sql.rows('show search_path'))[0]?.[0], '"$user", public');
+    assert.deepEqual(await fixture.sql.rows('select id, v from plant.pumps'), [['1', 'b']]);
+    assert.equal((await fixture.sql.rows('show search_path'))[0]?.[0], '"$user", public');
   });
 
   it('of another database are refused, and the message names both', async () => {
     await send(rows('orders', [], { database: 'elsewhere' }));
-    const trace = await traceOf(await start());
-    assert.match(trace, new RegExp(`the message is of database "elsewhere" and this is "${db.database}"`));
+    const trace = await fixture.traceOf(await start());
+    assert.match(trace, new RegExp(`the message is of database "elsewhere" and this is "${fixture.db.database}"`));
     assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 0`));
   });
 
   it('that are not what they say, or fail, cost themselves alone', async () => {
     const deadLetters = uniqueName('cdc-dead');
-    await sql.run('create table safe (ts timestamptz, id int8 primary key, v varchar(3))');
+    await fixture.sql.run('create table safe (ts timestamptz, id int8 primary key, v varchar(3))');
     await send(
       rows('safe', [[AT_MS, 1, 'a']]),
       change('drop', 'DELETE FROM safe'),
@@ -216,11 +185,11 @@ describe('cdc_db messages in a sink', function () {
       'errors.deadletterqueue.context.headers.enable': 'true',
     });
     await done(name);
-    assert.deepEqual(await sql.rows('select id, v from safe order by id'), [
+    assert.deepEqual(await fixture.sql.rows('select id, v from safe order by id'), [
       ['1', 'a'],
       ['2', 'b'],
     ]);
-    const dead = await kafka.read(deadLetters, ({ length }) => length === 7);
+    const dead = await fixture.kafka.read(deadLetters, ({ length }) => length === 7);
     const reasons = dead.map(({ headers }) =>
       headers.find(({ key }) => key === '__connect.errors.exception.message')?.value?.toString(),
     );
@@ -240,13 +209,13 @@ describe('cdc_db messages in a sink', function () {
         `${String(reason)} in ${String(reasons)}`,
       );
     }
-    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
   });
 
   it('cannot be combined with options that create or change tables', async () => {
-    const answer = await sluice.rest.post<{ message: string }>('/connectors', {
+    const answer = await fixture.sluice.rest.post<{ message: string }>('/connectors', {
       name: uniqueName('cdc'),
-      config: sinkConfig(db, {
+      config: sinkConfig(fixture.db, {
         topics: topic,
         'protocol.type': 'cdc_db',
         'timestamp.precision': 's',

@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic, type TestMessage } from '../support/kafka-traffic.ts';
+import type { TestMessage } from '../support/kafka-traffic.ts';
 import { TcpProxy } from '../support/proxy.ts';
 import { broker, database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
+import { SinkFixture } from './sink-fixture.ts';
 
 const AT_MS = 1_700_000_000_000;
 
@@ -40,64 +39,26 @@ const MESSAGES: Readonly<Record<string, (table: string, n: number, database: str
 
 describe('what a sink does when something fails', function () {
   this.timeout(60_000);
-  let sluice: WorkerProcess;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
+  let fixture: SinkFixture;
 
-  before(async () => {
-    [sluice, db, kafka] = await Promise.all([
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100' } }),
-      database('faults'),
-      KafkaTraffic.shared(),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-  });
+  before(async () => (fixture = await SinkFixture.create('faults')));
+  after(() => fixture.close());
 
   async function table(name: string): Promise<void> {
-    await sql.run(
+    await fixture.sql.run(
       `create table ${name} (ts timestamptz(3), n int8 check (n <> 13), site varchar(8), primary key (ts, site))`,
       `comment on column ${name}.site is 'sluice:primary-tag'`,
     );
   }
 
-  async function topicOf(messages: readonly TestMessage[], partitions = 1): Promise<string> {
-    const topic = uniqueName('faults');
-    await kafka.createTopic(topic, partitions);
-    await kafka.produce(topic, messages);
-    return topic;
-  }
-
-  async function start(topic: string, more: Record<string, string> = {}, target = db): Promise<string> {
-    const name = uniqueName('faults-sink');
-    const config = { topics: topic, 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', ...more };
-    if (config['protocol.type'].endsWith('tsd') || config['timestamp.precision'] === '') {
-      Reflect.deleteProperty(config, 'timestamp.precision');
-    }
-    await sluice.rest.create(name, sinkConfig(target, config));
-    return name;
-  }
-
-  async function done(name: string, records: number): Promise<void> {
-    const trace = await until(
-      async () => {
-        const failed = (await sluice.rest.status(name)).tasks[0]?.trace;
-        return failed ?? ((await kafka.committed(`connect-${name}`)) >= records ? '' : undefined);
-      },
-      `${name} has done ${String(records)} records`,
-    );
-    assert.equal(trace, '');
+  async function start(topic: string, more: Record<string, string> = {}, target = fixture.db): Promise<string> {
+    const isPoint = more['protocol.type']?.endsWith('tsd') === true;
+    const precision: Record<string, string> = isPoint ? {} : { 'timestamp.precision': 'ms' };
+    return fixture.start(topic, { 'protocol.type': 'line_lp', ...precision, ...more }, { db: target });
   }
 
   const line = (of: string, n: number): TestMessage => ({ value: MESSAGES.line_lp?.(of, n, '') ?? '' });
-  const traceOf = (name: string) =>
-    until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, `${name} has failed`);
-  const numbers = async (of: string) => (await sql.rows(`select n from ${of} order by n`)).flat().map(Number);
+  const numbers = async (of: string) => (await fixture.sql.rows(`select n from ${of} order by n`)).flat().map(Number);
 
   describe('records', () => {
     for (const [format, message] of Object.entries(MESSAGES)) {
@@ -106,8 +67,8 @@ describe('what a sink does when something fails', function () {
         await table(name);
         const deadLetters = uniqueName('dead');
         const garbage = 'this is { no message';
-        const values = [1, 2, 3, 4, 5].map((n) => (n === 3 ? garbage : message(name, n, db.database)));
-        const topic = await topicOf(values.map((value) => ({ value, key: 'k' })));
+        const values = [1, 2, 3, 4, 5].map((n) => (n === 3 ? garbage : message(name, n, fixture.db.database)));
+        const topic = await fixture.topicOf(values.map((value) => ({ value, key: 'k' })));
         const connector = await start(topic, {
           'protocol.type': format,
           'errors.tolerance': 'all',
@@ -117,16 +78,16 @@ describe('what a sink does when something fails', function () {
           'errors.deadletterqueue.topic.replication.factor': '1',
           'errors.deadletterqueue.context.headers.enable': 'true',
         });
-        await done(connector, 5);
+        await fixture.done(connector, 5);
         assert.deepEqual(await numbers(name), [1, 2, 4, 5]);
         // A row that the table refuses is found among its neighbours.
-        const more = [6, 13, 7].map((n) => ({ value: message(name, n, db.database) }));
-        await kafka.produce(topic, more);
-        await done(connector, 8);
+        const more = [6, 13, 7].map((n) => ({ value: message(name, n, fixture.db.database) }));
+        await fixture.kafka.produce(topic, more);
+        await fixture.done(connector, 8);
         assert.deepEqual(await numbers(name), [1, 2, 4, 5, 6, 7]);
-        await sluice.rest.untilState(connector, 'RUNNING', 1);
+        await fixture.sluice.rest.untilState(connector, 'RUNNING', 1);
 
-        const dead = await kafka.read(deadLetters, ({ length }) => length >= 2);
+        const dead = await fixture.kafka.read(deadLetters, ({ length }) => length >= 2);
         assert.deepEqual(
           dead.map(({ key, value }) => [key?.toString(), value?.toString()]),
           [
@@ -155,7 +116,7 @@ describe('what a sink does when something fails', function () {
         assert.equal(header(0, 'offset'), '2');
         assert.equal(header(0, 'exception.class.name'), 'org.apache.kafka.connect.errors.DataException');
         assert.match(
-          sluice.log,
+          fixture.sluice.log,
           new RegExp(
             `Error encountered in task ${connector}-0. Executing stage 'TASK_PUT' with class '[\\w.]+', where consumed record is {topic='${topic}', partition=0, offset=2,`,
           ),
@@ -165,8 +126,8 @@ describe('what a sink does when something fails', function () {
 
     it('that fail a task are named at the end of its trace, with the words of the database', async () => {
       await table('named');
-      const topic = await topicOf([1, 13, 2, 13].map((n) => line('named', n)));
-      const trace = await traceOf(await start(topic));
+      const topic = await fixture.topicOf([1, 13, 2, 13].map((n) => line('named', n)));
+      const trace = await fixture.traceOf(await start(topic));
       assert.ok(
         trace.startsWith(
           'org.apache.kafka.connect.errors.ConnectException: Exiting WorkerSinkTask due to unrecoverable exception.\n',
@@ -188,8 +149,8 @@ describe('what a sink does when something fails', function () {
       await table('keyed');
       const at = (n: number, site: string) => ({ value: `keyed,site=${site} n=${String(n)}i ${String(AT_MS)}` });
       const messages = Array.from({ length: 3000 }, (_, n) => at(n + 100, n % 3 === 0 ? 'a' : 'b'));
-      await done(await start(await topicOf([...messages, at(7, 'a')]), { 'batch.size': '100' }), 3001);
-      assert.deepEqual(await sql.rows('select site, n from keyed order by site'), [
+      await fixture.done(await start(await fixture.topicOf([...messages, at(7, 'a')]), { 'batch.size': '100' }), 3001);
+      assert.deepEqual(await fixture.sql.rows('select site, n from keyed order by site'), [
         ['a', '7'],
         ['b', '3099'],
       ]);
@@ -199,26 +160,26 @@ describe('what a sink does when something fails', function () {
   describe('conflicts with others', () => {
     it('are tried again in place: the sink that a deadlock was solved at the expense of stores its rows', async () => {
       await table('locked');
-      const topic = await topicOf([]);
+      const topic = await fixture.topicOf([]);
       const name = await start(topic, { 'max.retries': '0' });
-      await kafka.produce(topic, [line('locked', 1), line('locked', 2)]);
-      await done(name, 2);
-      const other = new SqlClient(db);
+      await fixture.kafka.produce(topic, [line('locked', 1), line('locked', 2)]);
+      await fixture.done(name, 2);
+      const other = new SqlClient(fixture.db);
       const before = await deadlocks();
       try {
         // The sink waits for row 2 with row 1 in hand; then row 1 is asked for, by one who is in no hurry to see a deadlock.
         await other.run(`set deadlock_timeout = '60s'`, 'begin', 'update locked set n = n where n = 2');
         const again = (n: number) => ({ value: `locked,site=a n=${String(n * 10)}i ${String(AT_MS + n)}` });
-        await kafka.produce(topic, [again(1), again(2)]);
+        await fixture.kafka.produce(topic, [again(1), again(2)]);
         await until(async () => (await waiting()) === 1, 'the sink waits for the row');
         await other.run('update locked set n = n where n = 1', 'commit');
       } finally {
         await other.close();
       }
-      await done(name, 4);
+      await fixture.done(name, 4);
       assert.deepEqual(await numbers('locked'), [10, 20]);
       await until(async () => (await deadlocks()) === before + 1, 'there was a deadlock');
-      await sluice.rest.untilState(name, 'RUNNING', 1);
+      await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
     });
 
     it('are tried again in place: a write that could not be serialized is written', async () => {
@@ -230,24 +191,25 @@ describe('what a sink does when something fails', function () {
           `alter database "${strict.database}" set default_transaction_isolation = 'repeatable read'`,
           'create table t (ts timestamptz(3) primary key, n int8)',
         );
-        const topic = await topicOf([]);
+        const topic = await fixture.topicOf([]);
         const name = await start(topic, { 'max.retries': '0' }, strict);
         const at = (n: number) => ({ value: `t n=${String(n)}i ${String(AT_MS)}` });
-        await kafka.produce(topic, [at(1)]);
-        await done(name, 1);
+        await fixture.kafka.produce(topic, [at(1)]);
+        await fixture.done(name, 1);
         await other.run('begin', 'update t set n = 100');
-        await kafka.produce(topic, [at(2)]);
+        await fixture.kafka.produce(topic, [at(2)]);
         await until(async () => (await waiting(client)) === 1, 'the sink waits for the row');
         await other.run('commit');
-        await done(name, 2);
+        await fixture.done(name, 2);
         assert.deepEqual(await client.rows('select n from t'), [['2']]);
       } finally {
         await Promise.all([client.close(), other.close()]);
       }
     });
 
-    const deadlocks = () => sql.number(`select deadlocks from pg_stat_database where datname = current_database()`);
-    const waiting = (client = sql) =>
+    const deadlocks = () =>
+      fixture.sql.number(`select deadlocks from pg_stat_database where datname = current_database()`);
+    const waiting = (client = fixture.sql) =>
       client.number(`select count(*) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock' and application_name not like 'psql%'
           and query like 'INSERT%'`);
@@ -256,13 +218,16 @@ describe('what a sink does when something fails', function () {
   describe('tables', () => {
     it('that others change are seen as they are now', async () => {
       await table('changed');
-      const topic = await topicOf([line('changed', 1)]);
+      const topic = await fixture.topicOf([line('changed', 1)]);
       const name = await start(topic);
-      await done(name, 1);
-      await sql.run('alter table changed add column w float8', 'alter table changed alter column n type numeric');
-      await kafka.produce(topic, [{ value: `changed,site=a n=2i,w=0.5 ${String(AT_MS + 2)}` }]);
-      await done(name, 2);
-      assert.deepEqual(await sql.rows('select n, w from changed order by n'), [
+      await fixture.done(name, 1);
+      await fixture.sql.run(
+        'alter table changed add column w float8',
+        'alter table changed alter column n type numeric',
+      );
+      await fixture.kafka.produce(topic, [{ value: `changed,site=a n=2i,w=0.5 ${String(AT_MS + 2)}` }]);
+      await fixture.done(name, 2);
+      assert.deepEqual(await fixture.sql.rows('select n, w from changed order by n'), [
         ['1', null],
         ['2', '0.5'],
       ]);
@@ -270,22 +235,22 @@ describe('what a sink does when something fails', function () {
 
     it('that are gone fail the task with the first record and a clear reason', async () => {
       await table('dropped');
-      const topic = await topicOf([line('dropped', 1)]);
+      const topic = await fixture.topicOf([line('dropped', 1)]);
       const name = await start(topic);
-      await done(name, 1);
-      await sql.run('drop table dropped');
-      await kafka.produce(topic, [line('dropped', 2)]);
-      const trace = await traceOf(name);
+      await fixture.done(name, 1);
+      await fixture.sql.run('drop table dropped');
+      await fixture.kafka.produce(topic, [line('dropped', 2)]);
+      const trace = await fixture.traceOf(name);
       assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 1: table "dropped" does not exist`));
-      assert.equal(await kafka.committed(`connect-${name}`), 1);
+      assert.equal(await fixture.kafka.committed(`connect-${name}`), 1);
     });
 
     it('that the user may not write fail the task, and no record is to blame', async () => {
       await table('forbidden');
-      const role = `reader_${db.database.slice(-8)}`;
-      await sql.run(`create role ${role} login password 'r'`, `grant select on forbidden to ${role}`);
+      const role = `reader_${fixture.db.database.slice(-8)}`;
+      await fixture.sql.run(`create role ${role} login password 'r'`, `grant select on forbidden to ${role}`);
       try {
-        const topic = await topicOf([line('forbidden', 1)]);
+        const topic = await fixture.topicOf([line('forbidden', 1)]);
         const deadLetters = uniqueName('dead');
         const name = await start(
           topic,
@@ -294,19 +259,19 @@ describe('what a sink does when something fails', function () {
             'errors.deadletterqueue.topic.name': deadLetters,
             'errors.deadletterqueue.topic.replication.factor': '1',
           },
-          { ...db, user: role, password: 'r' },
+          { ...fixture.db, user: role, password: 'r' },
         );
-        const trace = await traceOf(name);
+        const trace = await fixture.traceOf(name);
         assert.match(
           trace,
           new RegExp(
             `1 rows for table forbidden, the first from topic ${topic}, partition 0, offset 0, could not be written: permission denied for table forbidden`,
           ),
         );
-        assert.equal(await kafka.committed(`connect-${name}`), 0);
-        await sluice.rest.delete(`/connectors/${name}`);
+        assert.equal(await fixture.kafka.committed(`connect-${name}`), 0);
+        await fixture.sluice.rest.delete(`/connectors/${name}`);
       } finally {
-        await sql.run(`drop owned by ${role}`, `drop role ${role}`);
+        await fixture.sql.run(`drop owned by ${role}`, `drop role ${role}`);
       }
     });
   });
@@ -316,8 +281,8 @@ describe('what a sink does when something fails', function () {
     let away: TestDatabase;
 
     before(async () => {
-      proxy = await TcpProxy.start(db);
-      away = { ...db, host: '127.0.0.1', port: proxy.port };
+      proxy = await TcpProxy.start(fixture.db);
+      away = { ...fixture.db, host: '127.0.0.1', port: proxy.port };
     });
 
     after(() => proxy.close());
@@ -327,7 +292,7 @@ describe('what a sink does when something fails', function () {
 
     it('is waited for while the consumer polls on: it can be paused, shares partitions, and no record is to blame', async () => {
       await table('outage');
-      const topic = await topicOf([line('outage', 0)], 2);
+      const topic = await fixture.topicOf([line('outage', 0)], 2);
       const deadLetters = uniqueName('dead');
       const name = await start(
         topic,
@@ -344,19 +309,19 @@ describe('what a sink does when something fails', function () {
         },
         away,
       );
-      await done(name, 1);
+      await fixture.done(name, 1);
       proxy.refuse();
       const rows = Array.from({ length: 6000 }, (_, index) => ({
         ...line('outage', 100 + index),
         partition: index % 2,
       }));
-      await kafka.produce(topic, rows);
-      await until(() => sluice.log.includes('records again in 500 ms'), 'partitions are paused');
+      await fixture.kafka.produce(topic, rows);
+      await until(() => fixture.sluice.log.includes('records again in 500 ms'), 'partitions are paused');
 
-      await sluice.rest.put(`/connectors/${name}/pause`);
-      await sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 5000 });
-      await sluice.rest.put(`/connectors/${name}/resume`);
-      await sluice.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 5000 });
+      await fixture.sluice.rest.put(`/connectors/${name}/pause`);
+      await fixture.sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 5000 });
+      await fixture.sluice.rest.put(`/connectors/${name}/resume`);
+      await fixture.sluice.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 5000 });
 
       // A second member waits for the first one to give partitions back, at most max.poll.interval.ms.
       const member = createKafkaClient(
@@ -387,60 +352,69 @@ describe('what a sink does when something fails', function () {
       await member.close(5000);
 
       proxy.pass();
-      await until(async () => (await sql.number('select count(*) from outage')) === 6001, 'all rows are stored', {
-        timeoutMs: 30_000,
-      });
-      await until(async () => (await kafka.committed(`connect-${name}`)) === 6001, 'all is committed');
-      await sluice.rest.untilState(name, 'RUNNING', 1);
-      const dead = await kafka.read(deadLetters, () => true);
+      await until(
+        async () => (await fixture.sql.number('select count(*) from outage')) === 6001,
+        'all rows are stored',
+        {
+          timeoutMs: 30_000,
+        },
+      );
+      await until(async () => (await fixture.kafka.committed(`connect-${name}`)) === 6001, 'all is committed');
+      await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+      const dead = await fixture.kafka.read(deadLetters, () => true);
       assert.equal(dead.length, 0);
     });
 
     it('fails the task after max.retries, counted anew after every success, with the first record that waits', async () => {
       await table('counted');
-      const topic = await topicOf([line('counted', 0)]);
+      const topic = await fixture.topicOf([line('counted', 0)]);
       const name = await start(
         topic,
         { 'max.retries': '2', 'connection.attempts': '20', 'connection.backoff.ms': '100' },
         away,
       );
-      await done(name, 1);
+      await fixture.done(name, 1);
       for (let outage = 1; outage <= 3; outage++) {
         proxy.refuse();
-        await kafka.produce(topic, [line('counted', outage)]);
-        const tried = () => sluice.log.split('for table counted could not be written (retry 1 of 2)').length - 1;
+        await fixture.kafka.produce(topic, [line('counted', outage)]);
+        const tried = () =>
+          fixture.sluice.log.split('for table counted could not be written (retry 1 of 2)').length - 1;
         await until(() => tried() === outage, 'a write has failed');
         proxy.pass();
-        await done(name, outage + 1);
+        await fixture.done(name, outage + 1);
       }
       proxy.refuse();
-      await kafka.produce(topic, [line('counted', 9)]);
-      const trace = await traceOf(name);
+      await fixture.kafka.produce(topic, [line('counted', 9)]);
+      const trace = await fixture.traceOf(name);
       assert.match(
         trace,
         new RegExp(
           `Caused by: java\\.sql\\.SQLException: 1 rows for table counted, the first from topic ${topic}, partition 0, offset 4, could not be written after 2 retries: cannot connect to database`,
         ),
       );
-      assert.equal(await kafka.committed(`connect-${name}`), 4);
+      assert.equal(await fixture.kafka.committed(`connect-${name}`), 4);
     });
 
     it('by giving no answer keeps neither a pause nor the end of the connector waiting', async () => {
       await table('silent');
-      const topic = await topicOf([line('silent', 0)]);
+      const topic = await fixture.topicOf([line('silent', 0)]);
       const name = await start(topic, { 'batch.size': '10' }, away);
-      await done(name, 1);
+      await fixture.done(name, 1);
       proxy.stall();
-      await kafka.produce(
+      await fixture.kafka.produce(
         topic,
         Array.from({ length: 2000 }, (_, index) => line('silent', 100 + index)),
       );
-      await sluice.rest.put(`/connectors/${name}/pause`);
-      await sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 5000 });
-      assert.equal((await sluice.rest.delete(`/connectors/${name}`)).status, 204);
-      await until(async () => (await sluice.rest.get(`/connectors/${name}/status`)).status === 404, 'it is gone', {
-        timeoutMs: 10_000,
-      });
+      await fixture.sluice.rest.put(`/connectors/${name}/pause`);
+      await fixture.sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 5000 });
+      assert.equal((await fixture.sluice.rest.delete(`/connectors/${name}`)).status, 204);
+      await until(
+        async () => (await fixture.sluice.rest.get(`/connectors/${name}/status`)).status === 404,
+        'it is gone',
+        {
+          timeoutMs: 10_000,
+        },
+      );
     });
   });
 });

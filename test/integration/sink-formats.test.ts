@@ -1,10 +1,5 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
-import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { SinkFixture } from './sink-fixture.ts';
 
 const AT_S = 1_700_000_000;
 const AT_MS = AT_S * 1000;
@@ -20,24 +15,10 @@ const points = (...list: Point[]) => JSON.stringify(list.map((point) => ({ times
 
 describe('a sink of the documented formats', function () {
   this.timeout(60_000);
-  let sluice: WorkerProcess;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
+  let fixture: SinkFixture;
 
-  before(async () => {
-    [sluice, db, kafka] = await Promise.all([
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100' } }),
-      database('formats'),
-      KafkaTraffic.shared(),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-  });
+  before(async () => (fixture = await SinkFixture.create('formats')));
+  after(() => fixture.close());
 
   /** Sends messages through a sink of their own; resolves when their offsets are committed. */
   async function sink(
@@ -45,40 +26,11 @@ describe('a sink of the documented formats', function () {
     messages: readonly string[],
     more: Record<string, string> = {},
   ): Promise<{ readonly name: string; readonly topic: string }> {
-    const topic = uniqueName(format.replace('_', '-'));
-    const name = uniqueName('sink');
-    await kafka.createTopic(topic);
-    await kafka.produce(
-      topic,
-      messages.map((value) => ({ value })),
-    );
-    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': format, ...more }));
-    if (messages.length > 0) await done(name, messages.length);
+    const topic = await fixture.topicOf(messages);
+    const name = await fixture.start(topic, { 'protocol.type': format, ...more });
+    if (messages.length > 0) await fixture.done(name, messages.length);
     return { name, topic };
   }
-
-  const done = (name: string, records: number) =>
-    until(
-      async () => {
-        const { trace } = (await sluice.rest.status(name)).tasks[0] ?? {};
-        // Thrown where it is not asked again: nothing will change any more.
-        if (trace !== undefined) return trace;
-        return (await kafka.committed(`connect-${name}`)) >= records ? 'done' : undefined;
-      },
-      `${name} has stored ${String(records)} records`,
-    ).then((end) => {
-      assert.equal(end, 'done');
-    });
-
-  const traceOf = (name: string) =>
-    until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, `${name} has failed`);
-
-  const columnsOf = (table: string) =>
-    sql.rows(
-      `select attname, format_type(atttypid, atttypmod), col_description(attrelid, attnum) from pg_attribute
-       where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attnum`,
-      [table],
-    );
 
   describe('json_tsd', () => {
     it('makes a table per metric, all VARCHAR but its time, with the tags as columns', async () => {
@@ -90,14 +42,14 @@ describe('a sink of the documented formats', function () {
         ),
         points({ metric: 'sys.mem', value: 0.25, timestamp: AT_S }),
       ]);
-      assert.deepEqual(await columnsOf('"sys.cpu"'), [
+      assert.deepEqual(await fixture.columnsOf('"sys.cpu"'), [
         ['timestamp', 'timestamp with time zone', null],
         ['value', 'character varying(254)', null],
         ['primary_tag', 'character varying(254)', 'sluice:primary-tag'],
         ['host', 'character varying(254)', 'sluice:tag'],
         ['slot', 'character varying(254)', 'sluice:tag'],
       ]);
-      const rows = await sql.rows(
+      const rows = await fixture.sql.rows(
         'select extract(epoch from timestamp), value, host, slot from "sys.cpu" order by host',
       );
       assert.deepEqual(rows, [
@@ -105,7 +57,7 @@ describe('a sink of the documented formats', function () {
         [`${String(AT_S)}.000000`, 'true', 'web02', null],
         [`${String(AT_S)}.000000`, 'hot', 'web03', '7'],
       ]);
-      assert.deepEqual(await sql.rows('select extract(epoch from timestamp)::int8, value from "sys.mem"'), [
+      assert.deepEqual(await fixture.sql.rows('select extract(epoch from timestamp)::int8, value from "sys.mem"'), [
         [String(AT_S), '0.25'],
       ]);
     });
@@ -116,12 +68,12 @@ describe('a sink of the documented formats', function () {
       });
       await sink('json_tsd', [points({ metric: 'fixed.f', value: 1 })], { 'value.type': 'FLOAT8' });
       const types: unknown[] = [];
-      for (const table of ['"auto.f"', '"auto.b"', '"fixed.f"']) types.push((await columnsOf(table))[1]?.[1]);
+      for (const table of ['"auto.f"', '"auto.b"', '"fixed.f"']) types.push((await fixture.columnsOf(table))[1]?.[1]);
       assert.deepEqual(types, ['double precision', 'boolean', 'double precision']);
     });
 
     it('writes column b of table a for the metric a.b where there is one, and leaves the row its other cells', async () => {
-      await sql.run(
+      await fixture.sql.run(
         'create table plant (at timestamptz, power float8, note varchar(8), site varchar(16), primary key (at, site))',
         `comment on column plant.site is 'sluice:primary-tag'`,
         `insert into plant values (to_timestamp(${String(AT_S)}), 1, 'kept', 'oslo')`,
@@ -131,7 +83,7 @@ describe('a sink of the documented formats', function () {
         points({ metric: 'plant.note', value: 'new', tags: { site: 'rome' } }),
         points({ metric: 'plant.power', value: 7, tags: { site: 'rome' } }),
       ]);
-      assert.deepEqual(await sql.rows('select power, note, site from plant order by site'), [
+      assert.deepEqual(await fixture.sql.rows('select power, note, site from plant order by site'), [
         ['4.5', 'kept', 'oslo'],
         ['7', 'new', 'rome'],
       ]);
@@ -139,24 +91,26 @@ describe('a sink of the documented formats', function () {
 
     it('adds tags to the tables it made, unless auto.evolve is none', async () => {
       const { name, topic } = await sink('json_tsd', [points({ metric: 'grow.t', value: 1 })]);
-      await kafka.produce(topic, [
+      await fixture.kafka.produce(topic, [
         { value: points({ metric: 'grow.t', value: 'x'.repeat(300), tags: { zone: 'z' } }) },
       ]);
-      await done(name, 2);
-      assert.deepEqual(await sql.rows('select length(value), zone from "grow.t" order by zone nulls first'), [
+      await fixture.done(name, 2);
+      assert.deepEqual(await fixture.sql.rows('select length(value), zone from "grow.t" order by zone nulls first'), [
         ['1', null],
         ['300', 'z'],
       ]);
       const refused = await sink('json_tsd', [], { 'auto.evolve': 'none' });
-      await kafka.produce(refused.topic, [{ value: points({ metric: 'grow.t', value: 2, tags: { other: 'o' } }) }]);
-      assert.match(await traceOf(refused.name), /table "grow\.t" has no column "other"/);
+      await fixture.kafka.produce(refused.topic, [
+        { value: points({ metric: 'grow.t', value: 2, tags: { other: 'o' } }) },
+      ]);
+      assert.match(await fixture.traceOf(refused.name), /table "grow\.t" has no column "other"/);
     });
 
     it('reads times in the unit of timestamp.precision', async () => {
       await sink('json_tsd', [points({ metric: 'unit.s', value: 1, timestamp: AT_S })], { 'timestamp.precision': 's' });
       await sink('json_tsd', [points({ metric: 'unit.ms', value: 1, timestamp: 5 })], { 'timestamp.precision': 'ms' });
-      assert.equal(await sql.number('select extract(epoch from timestamp) from "unit.s"'), AT_S);
-      assert.equal(await sql.number('select extract(epoch from timestamp) * 1000 from "unit.ms"'), 5);
+      assert.equal(await fixture.sql.number('select extract(epoch from timestamp) from "unit.s"'), AT_S);
+      assert.equal(await fixture.sql.number('select extract(epoch from timestamp) * 1000 from "unit.ms"'), 5);
     });
   });
 
@@ -167,7 +121,9 @@ describe('a sink of the documented formats', function () {
         `net.in ${String(AT_MS + 2000)} -3 host=b`,
       ]);
       assert.deepEqual(
-        await sql.rows('select extract(epoch from timestamp)::int8, value, host, "if" from "net.in" order by 1'),
+        await fixture.sql.rows(
+          'select extract(epoch from timestamp)::int8, value, host, "if" from "net.in" order by 1',
+        ),
         [
           [String(AT_S), '15', 'a', 'eth0'],
           [String(AT_S + 1), '1.5', 'a', 'eth0'],
@@ -178,8 +134,8 @@ describe('a sink of the documented formats', function () {
 
     it('does not make tables with auto.create=false', async () => {
       const { name, topic } = await sink('line_tsd', [], { 'auto.create': 'false' });
-      await kafka.produce(topic, [{ value: `not.made ${String(AT_S)} 1` }]);
-      const trace = await traceOf(name);
+      await fixture.kafka.produce(topic, [{ value: `not.made ${String(AT_S)} 1` }]);
+      const trace = await fixture.traceOf(name);
       assert.match(trace, /table "not\.made" does not exist and may not be created/);
       assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 0`));
     });
@@ -189,18 +145,18 @@ describe('a sink of the documented formats', function () {
     it('makes and extends tables only when it is told to', async () => {
       const line = (fields: string) => `made_by_lines,site=oslo ${fields} ${String(AT_MS)}`;
       const refused = await sink('line_lp', []);
-      await kafka.produce(refused.topic, [{ value: line('a=1') }]);
-      assert.match(await traceOf(refused.name), /"made_by_lines" does not exist/);
+      await fixture.kafka.produce(refused.topic, [{ value: line('a=1') }]);
+      assert.match(await fixture.traceOf(refused.name), /"made_by_lines" does not exist/);
       const { name, topic } = await sink('line_lp', [line('a=1,s="x"')], {
         'auto.create': 'true',
         'auto.evolve': 'add',
         'timestamp.precision': 'ms',
         'table.options': 'with (fillfactor = 60)',
       });
-      await kafka.produce(topic, [{ value: line('b=2i') }]);
-      await done(name, 2);
+      await fixture.kafka.produce(topic, [{ value: line('b=2i') }]);
+      await fixture.done(name, 2);
       assert.deepEqual(
-        (await columnsOf('made_by_lines')).map(([column, type]) => [column, type]),
+        (await fixture.columnsOf('made_by_lines')).map(([column, type]) => [column, type]),
         [
           ['k_timestamp', 'timestamp with time zone'],
           ['a', 'double precision'],
@@ -210,7 +166,7 @@ describe('a sink of the documented formats', function () {
           ['b', 'bigint'],
         ],
       );
-      assert.deepEqual(await sql.rows(`select reloptions from pg_class where relname = 'made_by_lines'`), [
+      assert.deepEqual(await fixture.sql.rows(`select reloptions from pg_class where relname = 'made_by_lines'`), [
         ['{fillfactor=60}'],
       ]);
     });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { SinkFixture } from './sink-fixture.ts';
 
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
 
@@ -25,20 +24,10 @@ function message(table: string, rows: readonly object[], more: object = {}): str
 
 describe('json_db messages in a sink', function () {
   this.timeout(60_000);
-  let sluice: WorkerProcess;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
+  let fixture: SinkFixture;
 
-  before(async () => {
-    [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('json'), KafkaTraffic.shared()]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-  });
+  before(async () => (fixture = await SinkFixture.create('json')));
+  after(() => fixture.close());
 
   /** Sends messages through a sink of their own; resolves with its name once `rows` rows are in `table`. */
   async function sink(
@@ -47,16 +36,9 @@ describe('json_db messages in a sink', function () {
     rows: number,
     more: Record<string, string> = {},
   ): Promise<string> {
-    const topic = uniqueName('json');
-    const name = uniqueName('json-sink');
-    await kafka.createTopic(topic);
-    await kafka.produce(
-      topic,
-      values.map((value) => ({ value })),
-    );
-    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', ...more }));
+    const name = await fixture.start(await fixture.topicOf(values), { 'protocol.type': 'json_db', ...more });
     await until(
-      async () => (await sql.number(`select count(*) from ${table}`)) === rows,
+      async () => (await fixture.sql.number(`select count(*) from ${table}`)) === rows,
       `${table} has ${String(rows)} rows`,
     );
     return name;
@@ -66,8 +48,11 @@ describe('json_db messages in a sink', function () {
     const row = { k_timestamp: 1_700_000_000_000, n: 1, v: 2.5, note: 'a', site: 'oslo' };
     const values = [message('meters', [row, { ...row, site: 'rome', n: null }]), message('meters', [{ ...row, v: 7 }])];
     const name = await sink('meters', values, 2);
-    await until(async () => (await sql.number(`select v from meters where site = 'oslo'`)) === 7, 'the later row won');
-    const columns = await sql.rows(
+    await until(
+      async () => (await fixture.sql.number(`select v from meters where site = 'oslo'`)) === 7,
+      'the later row won',
+    );
+    const columns = await fixture.sql.rows(
       `select a.attname, format_type(a.atttypid, a.atttypmod), a.attnotnull, col_description(a.attrelid, a.attnum)
        from pg_attribute a where a.attrelid = 'meters'::regclass and a.attnum > 0 order by a.attnum`,
     );
@@ -78,12 +63,12 @@ describe('json_db messages in a sink', function () {
       ['note', 'character varying(32)', 'f', null],
       ['site', 'character varying(16)', 't', 'sluice:primary-tag'],
     ]);
-    const key = await sql.rows(
+    const key = await fixture.sql.rows(
       `select string_agg(a.attname, ',' order by array_position(i.indkey::int2[], a.attnum)) from pg_index i
        join pg_attribute a on a.attrelid = i.indrelid and a.attnum = any(i.indkey) where i.indrelid = 'meters'::regclass`,
     );
     assert.deepEqual(key, [['k_timestamp,site']]);
-    await sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
   });
 
   it('keep int64 exact and times to the precision that is set', async () => {
@@ -91,7 +76,7 @@ describe('json_db messages in a sink', function () {
       .replace('"k_timestamp":0', '"k_timestamp":1700000000123456')
       .replace('"n":0', '"n":9223372036854775807');
     await sink('exact', [text], 1, { 'timestamp.precision': 'us' });
-    assert.deepEqual(await sql.rows(`select extract(epoch from k_timestamp), n, v, note from exact`), [
+    assert.deepEqual(await fixture.sql.rows(`select extract(epoch from k_timestamp), n, v, note from exact`), [
       ['1700000000.123456', '9223372036854775807', '0.1', 'ü漢😀'],
     ]);
   });
@@ -101,7 +86,7 @@ describe('json_db messages in a sink', function () {
       tags: undefined,
     });
     await sink('untagged', [untagged], 1);
-    assert.deepEqual(await sql.rows('select n, untagged from untagged'), [['1', 'untagged']]);
+    assert.deepEqual(await fixture.sql.rows('select n, untagged from untagged'), [['1', 'untagged']]);
   });
 
   it('come through StringConverter, ByteArrayConverter and JsonConverter with and without schemas', async () => {
@@ -120,42 +105,33 @@ describe('json_db messages in a sink', function () {
       'value.converter': JSON_CONVERTER,
       'value.converter.schemas.enable': 'true',
     });
-    assert.deepEqual((await sql.rows('select n from converted order by n')).flat(), ['1', '2', '3', '4']);
+    assert.deepEqual((await fixture.sql.rows('select n from converted order by n')).flat(), ['1', '2', '3', '4']);
   });
 
   it('for a table of another shape are refused with what differs, and tell the record', async () => {
-    await sql.run('create table wrong_shape (k_timestamp timestamptz primary key, other int4)');
-    const topic = uniqueName('wrong');
-    const name = uniqueName('wrong-sink');
-    await kafka.createTopic(topic);
-    await kafka.produce(topic, [
-      { value: message('wrong_shape', [{ k_timestamp: 1, n: 1, v: 1, note: '', site: 's' }]) },
-    ]);
-    await sluice.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'json_db' }));
-    const trace = await until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, 'the task fails');
+    await fixture.sql.run('create table wrong_shape (k_timestamp timestamptz primary key, other int4)');
+    const row = { k_timestamp: 1, n: 1, v: 1, note: '', site: 's' };
+    const topic = await fixture.topicOf([message('wrong_shape', [row])]);
+    const name = await fixture.start(topic, { 'protocol.type': 'json_db' });
+    const trace = await fixture.traceOf(name);
     assert.match(trace, /wrong_shape/);
     assert.match(trace, /other|"n"/);
     assert.match(trace, new RegExp(`topic ${topic}, partition 0, offset 0`));
-    await sluice.rest.delete(`/connectors/${name}`);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
   it('skip tombstones, and a value of the wrong type costs its row alone', async () => {
-    const topic = uniqueName('mixed');
-    const name = uniqueName('mixed-sink');
-    await kafka.createTopic(topic);
     const row = (n: unknown, at: number) => ({ k_timestamp: at, n, v: 1, note: 'x', site: 's' });
-    await kafka.produce(topic, [
+    const messages = [
       { value: null, key: 'gone' },
       { value: message('mixed', [row(1, 1), row('not a number', 2), row(3, 3)]) },
-    ]);
-    await sluice.rest.create(
-      name,
-      sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', 'errors.tolerance': 'all' }),
-    );
-    await until(async () => (await sql.number('select count(*) from mixed')) === 2, 'two rows are stored');
-    assert.deepEqual((await sql.rows('select n from mixed order by n')).flat(), ['1', '3']);
-    await sluice.rest.untilState(name, 'RUNNING', 1);
-    await sluice.rest.delete(`/connectors/${name}`);
+    ];
+    const topic = await fixture.topicOf(messages);
+    const name = await fixture.start(topic, { 'protocol.type': 'json_db', 'errors.tolerance': 'all' });
+    await until(async () => (await fixture.sql.number('select count(*) from mixed')) === 2, 'two rows are stored');
+    assert.deepEqual((await fixture.sql.rows('select n from mixed order by n')).flat(), ['1', '3']);
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
   it('into a relational database take times as text and make plain tables, and line protocol is refused there', async () => {
@@ -163,18 +139,15 @@ describe('json_db messages in a sink', function () {
     const client = new SqlClient(relational);
     try {
       await client.run(`comment on database "${relational.database}" is 'sluice:relational'`);
-      const topic = uniqueName('relational');
-      const name = uniqueName('relational-sink');
-      await kafka.createTopic(topic);
       const rows = [{ k_timestamp: '2026-01-02 03:04:05.678', n: 5, v: 1, note: 'x' }];
-      await kafka.produce(topic, [{ value: message('plain', rows, { tags: null }) }]);
-      await sluice.rest.create(name, sinkConfig(relational, { topics: topic, 'protocol.type': 'json_db' }));
+      const topic = await fixture.topicOf([message('plain', rows, { tags: null })]);
+      const name = await fixture.start(topic, { 'protocol.type': 'json_db' }, { db: relational });
       await until(async () => (await client.number('select count(*) from plain')) === 1, 'the row arrived');
       assert.deepEqual(await client.rows(`select k_timestamp at time zone 'UTC', n from plain`), [
         ['2026-01-02 03:04:05.678', '5'],
       ]);
-      await sluice.rest.delete(`/connectors/${name}`);
-      const lines = await sluice.rest.post<{ message: string }>('/connectors', {
+      await fixture.sluice.rest.delete(`/connectors/${name}`);
+      const lines = await fixture.sluice.rest.post<{ message: string }>('/connectors', {
         name: uniqueName('lines'),
         config: sinkConfig(relational, { topics: topic, 'protocol.type': 'line_lp' }),
       });

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic, type TestMessage } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import type { TestMessage } from '../support/kafka-traffic.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { SinkFixture } from './sink-fixture.ts';
 
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
 const STRUCTS = {
@@ -27,37 +26,24 @@ const order = (id: number, name: string | null): string =>
 
 describe('struct records in a sink', function () {
   this.timeout(60_000);
-  let sluice: WorkerProcess;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
+  let fixture: SinkFixture;
 
-  before(async () => {
-    [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('struct'), KafkaTraffic.shared()]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-  });
+  before(async () => (fixture = await SinkFixture.create('struct')));
+  after(() => fixture.close());
 
   /** Starts a sink of a new topic with these messages; the topic's name is also that of the table, unless `more` says otherwise. */
   async function sink(
     messages: readonly TestMessage[],
     more: Record<string, string>,
   ): Promise<[topic: string, name: string]> {
-    const topic = uniqueName('struct').replaceAll('-', '_');
-    const name = uniqueName('struct-sink');
-    await kafka.createTopic(topic);
-    await kafka.produce(topic, messages);
-    await sluice.rest.create(name, sinkConfig(db, { ...STRUCTS, topics: topic, ...more }));
+    const topic = await fixture.topicOf(messages);
+    const name = await fixture.start(topic, { ...STRUCTS, ...more });
     return [topic, name];
   }
 
   const untilRows = (query: string, rows: unknown): Promise<unknown> =>
     until(
-      async () => JSON.stringify(await sql.rows(query)) === JSON.stringify(rows),
+      async () => JSON.stringify(await fixture.sql.rows(query)) === JSON.stringify(rows),
       `${query} gives ${JSON.stringify(rows)}`,
     );
 
@@ -81,14 +67,14 @@ describe('struct records in a sink', function () {
       ['1', 'c', null],
       ['3', null, 'n'],
     ]);
-    await kafka.produce(topic, [{ key: key(3), value: null }]);
+    await fixture.kafka.produce(topic, [{ key: key(3), value: null }]);
     await untilRows(`select id from ${topic}`, [['1']]);
-    await sluice.rest.untilState(name, 'RUNNING', 1);
-    await sluice.rest.delete(`/connectors/${name}`);
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
   it('without schemas are maps with a column for each key, into a table named by a format', async () => {
-    await sql.run('create table copy_of_maps (id int8 primary key, v float8, tags jsonb, seen text)');
+    await fixture.sql.run('create table copy_of_maps (id int8 primary key, v float8, tags jsonb, seen text)');
     const messages = [{ value: '{"id":9007199254740993,"v":1.5,"tags":["a",{"b":1}]}' }, { value: '{"id":2,"v":3}' }];
     const [, name] = await sink(messages, {
       'value.converter.schemas.enable': 'false',
@@ -101,11 +87,11 @@ describe('struct records in a sink', function () {
       ['2', '3', null, null],
       ['9007199254740993', '1.5', '["a", {"b": 1}]', null],
     ]);
-    await sluice.rest.delete(`/connectors/${name}`);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
   it('that are none, or whose key is stored, go to the dead-letter topic with their reason, and no others', async () => {
-    await sql.run('create table strict (id int8 primary key, name text not null)');
+    await fixture.sql.run('create table strict (id int8 primary key, name text not null)');
     const dlq = uniqueName('dlq');
     const text = JSON.stringify({ schema: { type: 'string', optional: false }, payload: 'no struct' });
     const messages = [order(1, 'a'), text, order(1, 'again'), order(2, null), order(3, 'c')].map((value) => ({
@@ -118,7 +104,7 @@ describe('struct records in a sink', function () {
       'errors.deadletterqueue.topic.replication.factor': '1',
       'errors.deadletterqueue.context.headers.enable': 'true',
     });
-    const dead = await kafka.read(dlq, ({ length }) => length >= 3);
+    const dead = await fixture.kafka.read(dlq, ({ length }) => length >= 3);
     const reasons = dead.map(({ headers }) =>
       String(headers.find(({ key: header }) => header === '__connect.errors.exception.message')?.value),
     );
@@ -133,14 +119,14 @@ describe('struct records in a sink', function () {
       ['1', 'a'],
       ['3', 'c'],
     ]);
-    await sluice.rest.untilState(name, 'RUNNING', 1);
-    await sluice.rest.delete(`/connectors/${name}`);
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
   it('are refused at validation where options do not go together', async () => {
     const errors = async (more: Record<string, string>): Promise<string[]> => {
-      const config = sinkConfig(db, { ...STRUCTS, name: 'x', topics: 't', ...more });
-      const answer = await sluice.rest.put<{ configs: { value: { name: string; errors: string[] } }[] }>(
+      const config = sinkConfig(fixture.db, { ...STRUCTS, name: 'x', topics: 't', ...more });
+      const answer = await fixture.sluice.rest.put<{ configs: { value: { name: string; errors: string[] } }[] }>(
         '/connector-plugins/DbSinkConnector/config/validate',
         config,
       );

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
-import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
+import { SinkFixture } from './sink-fixture.ts';
 
 const AT_MS = 1_700_000_000_000;
 const PROPERTIES = { 'offset.flush.interval.ms': '100' };
@@ -27,112 +26,69 @@ function message(table: string, columns: readonly Column[], ...rows: object[]): 
 
 describe('tables of a sink', function () {
   this.timeout(60_000);
-  let sluice: WorkerProcess;
-  let db: TestDatabase;
-  let sql: SqlClient;
-  let kafka: KafkaTraffic;
+  let fixture: SinkFixture;
 
-  before(async () => {
-    [sluice, db, kafka] = await Promise.all([
-      WorkerProcess.start({ properties: PROPERTIES }),
-      database('tables'),
-      KafkaTraffic.shared(),
-    ]);
-    sql = new SqlClient(db);
-  });
+  before(async () => (fixture = await SinkFixture.create('tables', PROPERTIES)));
+  after(() => fixture.close());
 
-  after(async () => {
-    await sluice.discard();
-    await sql.close();
-  });
-
-  async function topicOf(messages: readonly string[], partitions = 1): Promise<string> {
-    const topic = uniqueName('tables');
-    await kafka.createTopic(topic, partitions);
-    await kafka.produce(
-      topic,
-      messages.map((value, index) => ({ value, partition: index % partitions })),
-    );
-    return topic;
-  }
-
-  async function start(topic: string, more: Record<string, string> = {}, worker = sluice): Promise<string> {
-    const name = uniqueName('tables-sink');
-    await worker.rest.create(name, sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', ...more }));
-    return name;
-  }
-
-  async function done(name: string, records: number, worker = sluice): Promise<void> {
-    const trace = await until(
-      async () => {
-        const failed = (await worker.rest.status(name)).tasks.find((task) => task.trace !== undefined)?.trace;
-        return failed ?? ((await kafka.committed(`connect-${name}`)) >= records ? '' : undefined);
-      },
-      `${name} has done ${String(records)} records`,
-    );
-    assert.equal(trace, '');
-  }
-
-  const traceOf = (name: string) =>
-    until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, `${name} has failed`);
+  const start = (topic: string, more: Record<string, string> = {}, sluice = fixture.sluice) =>
+    fixture.start(topic, { 'protocol.type': 'json_db', ...more }, { sluice });
 
   const columnsOf = async (table: string) =>
-    (
-      await sql.rows(
-        `select attname || ' ' || format_type(atttypid, atttypmod) from pg_attribute
-         where attrelid = to_regclass($1) and attnum > 0 order by attnum`,
-        [table],
-      )
-    ).flat();
+    (await fixture.columnsOf(table)).map(([column, type]) => `${column ?? ''} ${type ?? ''}`);
 
   it('must have the columns of a json_db message, in its order, unless auto.evolve says more', async () => {
-    const topic = await topicOf([
+    const topic = await fixture.topicOf([
       message('strict', [N], { n: 1 }),
       message('strict', [N, NOTE], { n: 2, note: 'abcd' }),
     ]);
-    assert.match(await traceOf(await start(topic)), /table "strict" does not match the message: .*"note"/);
-    await done(await start(topic, { 'auto.evolve': 'add' }), 2);
+    assert.match(await fixture.traceOf(await start(topic)), /table "strict" does not match the message: .*"note"/);
+    await fixture.done(await start(topic, { 'auto.evolve': 'add' }), 2);
     assert.deepEqual(await columnsOf('strict'), [
       'ts timestamp with time zone',
       'n bigint',
       'site character varying(16)',
       'note character varying(4)',
     ]);
-    assert.deepEqual(await sql.rows('select n, note from strict'), [['2', 'abcd']]);
+    assert.deepEqual(await fixture.sql.rows('select n, note from strict'), [['2', 'abcd']]);
   });
 
   it('get longer texts with auto.evolve=widen, and only then', async () => {
     const wide = { ...NOTE, length: 8 };
-    const topic = await topicOf([
+    const topic = await fixture.topicOf([
       message('widened', [NOTE], { note: 'abcd' }),
       message('widened', [wide], { note: 'abcdefgh' }),
     ]);
-    const trace = await traceOf(await start(topic, { 'auto.evolve': 'true' }));
+    const trace = await fixture.traceOf(await start(topic, { 'auto.evolve': 'true' }));
     assert.match(trace, /more than the 4 characters that the column takes/);
-    await done(await start(topic, { 'auto.evolve': 'widen' }), 2);
+    await fixture.done(await start(topic, { 'auto.evolve': 'widen' }), 2);
     assert.equal((await columnsOf('widened'))[1], 'note character varying(8)');
   });
 
   it('get columns for keys that no message describes with unknown.columns=add, and lose such values with ignore', async () => {
-    const topic = await topicOf([message('unknown', [N], { n: 1, extra: 'x', load: 0.5 })]);
-    assert.match(await traceOf(await start(topic)), /the key "extra" is neither a column nor a tag/);
-    await done(await start(topic, { 'unknown.columns': 'ignore' }), 1);
-    assert.deepEqual(await sql.rows('select * from unknown'), [['2023-11-14 22:13:20+00', '1', 'oslo']]);
-    await done(await start(topic, { 'unknown.columns': 'add' }), 1);
+    const topic = await fixture.topicOf([message('unknown', [N], { n: 1, extra: 'x', load: 0.5 })]);
+    assert.match(await fixture.traceOf(await start(topic)), /the key "extra" is neither a column nor a tag/);
+    await fixture.done(await start(topic, { 'unknown.columns': 'ignore' }), 1);
+    assert.deepEqual(await fixture.sql.rows('select * from unknown'), [['2023-11-14 22:13:20+00', '1', 'oslo']]);
+    await fixture.done(await start(topic, { 'unknown.columns': 'add' }), 1);
     assert.deepEqual((await columnsOf('unknown')).slice(3), ['extra character varying', 'load double precision']);
-    assert.deepEqual(await sql.rows('select n, extra, load from unknown'), [['1', 'x', '0.5']]);
+    assert.deepEqual(await fixture.sql.rows('select n, extra, load from unknown'), [['1', 'x', '0.5']]);
   });
 
   it('are not made with auto.create=false, and made with table.options', async () => {
-    const topic = await topicOf([message('optional', [N], { n: 1 })]);
-    assert.match(await traceOf(await start(topic, { 'auto.create': 'false' })), /may not be created/);
-    await done(await start(topic, { 'table.options': 'with (autovacuum_enabled = false)' }), 1);
-    assert.deepEqual(await sql.rows(`select reloptions from pg_class where relname = 'optional'`), [
+    const topic = await fixture.topicOf([message('optional', [N], { n: 1 })]);
+    assert.match(await fixture.traceOf(await start(topic, { 'auto.create': 'false' })), /may not be created/);
+    await fixture.done(await start(topic, { 'table.options': 'with (autovacuum_enabled = false)' }), 1);
+    assert.deepEqual(await fixture.sql.rows(`select reloptions from pg_class where relname = 'optional'`), [
       ['{autovacuum_enabled=false}'],
     ]);
-    const answer = await sluice.rest.post<{ message: string }>('/connectors', {
+    const answer = await fixture.sluice.rest.post<{ message: string }>('/connectors', {
       name: uniqueName('tables'),
-      config: sinkConfig(db, { topics: topic, 'protocol.type': 'json_db', 'table.options': '; drop table optional' }),
+      config: sinkConfig(fixture.db, {
+        topics: topic,
+        'protocol.type': 'json_db',
+        'table.options': '; drop table optional',
+      }),
     });
     assert.equal(answer.status, 400);
     assert.match(answer.body.message, /Invalid value for configuration table\.options: /);
@@ -144,7 +100,7 @@ describe('tables of a sink', function () {
       const tables = Array.from({ length: 8 }, (_, index) => `shared${String(index)}`);
       const topics = await Promise.all(
         ['a', 'b', 'c'].map((column) =>
-          topicOf(
+          fixture.topicOf(
             tables.flatMap((table) =>
               [0, 1].map((side) =>
                 message(table, [N, { name: column, type: 'INT4' }], { ts: side, n: 1, [column]: side, site: column }),
@@ -155,9 +111,9 @@ describe('tables of a sink', function () {
         ),
       );
       const options = { 'auto.evolve': 'add', 'tasks.max': '2' };
-      const workers = [sluice, sluice, other];
+      const workers = [fixture.sluice, fixture.sluice, other];
       const names = await Promise.all(topics.map((topic, index) => start(topic, options, workers[index])));
-      await Promise.all(names.map((name, index) => done(name, 16, workers[index])));
+      await Promise.all(names.map((name, index) => fixture.done(name, 16, workers[index])));
       for (const table of tables) {
         assert.deepEqual((await columnsOf(table)).toSorted(), [
           'a integer',
@@ -167,7 +123,7 @@ describe('tables of a sink', function () {
           'site character varying(16)',
           'ts timestamp with time zone',
         ]);
-        assert.equal(await sql.number(`select count(*) from ${table}`), 6);
+        assert.equal(await fixture.sql.number(`select count(*) from ${table}`), 6);
       }
     } finally {
       await other.discard();
@@ -180,7 +136,7 @@ describe('tables of a sink', function () {
     try {
       await client.run(`comment on database "${relational.database}" is 'sluice:relational'`);
       const problemsOf = async (options: Record<string, string>) => {
-        const answer = await sluice.rest.post<{ message: string }>('/connectors', {
+        const answer = await fixture.sluice.rest.post<{ message: string }>('/connectors', {
           name: uniqueName('relational'),
           config: sinkConfig(relational, { topics: 'any', ...options }),
         });
