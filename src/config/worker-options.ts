@@ -247,6 +247,14 @@ export const ownWorkerOptions = declareOptions({
     documentation:
       'File with `user=password` lines for BasicAuthSecurityRestExtension; instead of a JAAS file named in `KAFKA_OPTS`.',
   },
+  'mixed.group': {
+    type: 'STRING',
+    default: 'refuse',
+    importance: 'LOW',
+    documentation:
+      'Whether Java workers may be in the group of this worker: `refuse` or `allow`, for moving from or to them one worker at a time.',
+    validator: oneOfIgnoringCase('ALLOW', 'REFUSE'),
+  },
   'internal.topics.automatic.creation.enable': {
     type: 'BOOLEAN',
     default: true,

@@ -3,7 +3,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { ClientProperties } from './api.ts';
 import { connectionConfig } from './config/client-config.ts';
 import { Cluster } from './cluster.ts';
-import { removeMembers, type DescribedMember } from './group-members.ts';
+import { groupMembers, removeMembers, type DescribedMember } from './group-members.ts';
 import {
   GroupMember,
   type Generation,
@@ -44,6 +44,11 @@ export class KafkaGroup {
   /** One that has not joined yet; after its `leave` another one may be made. */
   member(protocol: GroupProtocol, listener: MemberListener): GroupMember {
     return new GroupMember(this.#cluster, this.#options, protocol, listener, this.#logger);
+  }
+
+  /** All that are in it now. */
+  members(): Promise<readonly DescribedMember[]> {
+    return groupMembers(this.#cluster, this.#options.groupId);
   }
 
   /** Resolves with the ids of the members that were removed. */

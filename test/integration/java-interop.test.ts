@@ -100,6 +100,26 @@ describe('with Apache Kafka’s own worker', function () {
     }));
   const untilRuns = (rest: ConnectRest, name: string) => rest.untilState(name, 'RUNNING', 1, SLOW);
 
+  const ours = () => (sluice?.url ?? '').replace('http://', '');
+  const connectors = ['running', 'paused', 'stopped', 'ours', sink];
+  const workersOf = async (rest: ConnectRest): Promise<string[]> => {
+    const statuses = await Promise.all(connectors.map((name) => rest.status(name)));
+    const all = statuses.flatMap(({ connector, tasks }) => [connector, ...tasks]);
+    return all.every(({ state }) => state === 'RUNNING') ? all.map(({ worker_id: worker }) => worker) : [];
+  };
+  const untilOn = (rest: ConnectRest, workers: readonly string[]) =>
+    until(
+      async () => {
+        const seen = await workersOf(rest);
+        return seen.length === 2 * connectors.length && [...new Set(seen)].sort().join() === [...workers].sort().join();
+      },
+      `all runs on ${workers.join(' and ')}`,
+      SLOW,
+    );
+  const appendAll = async () => {
+    for (const name of connectors.slice(0, 4)) await append(name, 25);
+  };
+
   before(async function () {
     const found = await findJavaConnect();
     if (typeof found === 'string') {
@@ -151,7 +171,7 @@ describe('with Apache Kafka’s own worker', function () {
     const recordsBefore = await configRecords();
     for (const name of ['running', 'paused', 'stopped']) await append(name, 50);
 
-    sluice = await WorkerProcess.start({ properties });
+    sluice = await WorkerProcess.start({ properties, readyTimeoutMs: SLOW.timeoutMs });
     await untilRuns(sluice.rest, 'running');
     await untilRuns(sluice.rest, sink);
     await sluice.rest.untilState('paused', 'PAUSED', 1);
@@ -213,6 +233,56 @@ describe('with Apache Kafka’s own worker', function () {
     const sources = ['running', 'paused', 'stopped', 'ours', 'ours-stopped'];
     const expected = sources.map((name) => `["${name}",{"filename":"${file(name)}"}]`);
     assert.deepEqual([...new Set(keys)].sort(), expected.sort(), 'one key for each file, whoever wrote it');
+  });
+
+  it('works beside Java workers where mixed.group=allow, so that they are replaced one at a time, and back', async () => {
+    assert.ok(sluice !== undefined);
+    await sluice.start({ 'mixed.group': 'allow' });
+    await untilOn(java.rest, [ours(), java.workerId]);
+    await untilOn(sluice.rest, [ours(), java.workerId]);
+    await appendAll();
+    // Each asks the other, by signed requests or redirection.
+    for (const rest of [sluice.rest, java.rest]) {
+      const config = { ...source('ours'), 'batch.size': rest === java.rest ? '500' : '1000' };
+      assert.equal((await rest.put('/connectors/ours/config', config)).status, 200);
+      for (const name of ['running', sink]) {
+        assert.equal((await rest.post(`/connectors/${name}/restart?includeTasks=true`)).status, 202);
+      }
+      await untilOn(rest, [ours(), java.workerId]);
+    }
+    await allArrived();
+    await java.terminate();
+    await untilOn(sluice.rest, [ours()]);
+    await appendAll();
+    await allArrived();
+    await java.start();
+    await untilOn(java.rest, [ours(), java.workerId]);
+    await sluice.terminate();
+    await untilOn(java.rest, [java.workerId]);
+    await appendAll();
+    await allArrived();
+  });
+
+  it('does not enter a group of Java workers, and lets none into its own, unless mixed.group=allow', async () => {
+    assert.ok(sluice !== undefined);
+    const worker = sluice;
+    const starting = worker.start();
+    await until(() => worker.log.includes(`Not joining the worker group ${group}`), 'it says why it waits', SLOW);
+    await java.terminate();
+    await starting;
+    await untilOn(worker.rest, [ours()]);
+
+    await java.launch();
+    // It says that it exits; that takes the Java worker 46 s more, which is nobody's business here.
+    const refused = /InconsistentGroupProtocolException/;
+    await until(async () => (await java.log()).includes('InconsistentGroupProtocolException'), 'the Java worker is refused by the broker', SLOW);
+    await java.kill();
+    const [line = ''] = worker.log.split('\n').filter((each) => each.includes('Refused the worker at'));
+    assert.ok(line.includes(`Refused the worker at ${java.rest.url}/ in the worker group ${group}`), line);
+    assert.ok(line.includes('set mixed.group=allow on all Sluice workers'), line);
+    await untilOn(worker.rest, [ours()]);
+    await appendAll();
+    await allArrived();
   });
 });
 

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import type { Work } from '../../src/herder/group/group-bytes.ts';
-import { encodeMetadata, NO_WORK } from '../../src/herder/group/group-bytes.ts';
+import { decodeAssignment, encodeMetadata, NO_WORK } from '../../src/herder/group/group-bytes.ts';
 import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-settings.ts';
 import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import type { WorkListener } from '../../src/herder/placement.ts';
-import { KafkaGroup } from '../../src/kafka/group-membership.ts';
+import { KafkaGroup, type GroupMember } from '../../src/kafka/group-membership.ts';
 import { broker, ownBroker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';
@@ -107,6 +107,7 @@ describe('the group of workers', () => {
       rebalanceTimeoutMs: 10_000,
       heartbeatIntervalMs: 100,
       protocol: 'sessioned',
+      mixed: 'refuse',
       maxDelayMs: 0,
       syncTimeoutMs: 300,
       unsyncBackoffMs: 200,
@@ -206,6 +207,70 @@ describe('the group of workers', () => {
     const worker = await enter('one');
     assert.equal(worker.count, 9);
     assert.ok(Date.now() - startedAt < 3000, `it took ${String(Date.now() - startedAt)} ms`);
+  });
+
+  /** A worker as Java's, which knows Connect's protocols only. */
+  const foreign = (): { readonly member: GroupMember; readonly leave: () => Promise<void> } => {
+    const { logger } = recordingLogger();
+    const group = new KafkaGroup({ 'bootstrap.servers': bootstrap, 'client.id': 'connect-java' }, settings, logger);
+    const metadata = encodeMetadata({ url: 'http://java:8083/', configOffset: 1, allocation: null }, 'sessioned');
+    const protocol = {
+      type: 'connect',
+      protocols: () => [{ name: 'sessioned', metadata }],
+      assign: () => Promise.resolve(new Map<string, Buffer>()),
+    };
+    const joined = group.member(protocol, () => undefined);
+    return {
+      member: joined,
+      leave: async () => {
+        await joined.leave(1000);
+        await group.close();
+      },
+    };
+  };
+
+  it('takes a worker that is not Sluice out again, and shuts the door; its own work goes on', async () => {
+    const first = await enter('one');
+    await enter('two');
+    await untilShared([4, 5]);
+    const before = new Map(scene.running);
+    const { member: stranger, leave } = foreign();
+    const { assigned, revoked } = decodeAssignment((await stranger.join()).assignment);
+    assert.deepEqual([assigned, revoked], [NO_WORK, NO_WORK]);
+    await until(() => stranger.state === 'lost', 'it is taken out');
+    await until(() => first.group.view().lastRebalance?.reason === 'a worker that is not Sluice was refused', 'shut');
+    await assert.rejects(stranger.join(), { code: 23 });
+    await leave();
+    await enter('three');
+    await untilShared([3, 3, 3]);
+    assert.deepEqual(first.group.view().protocol, 'sessioned');
+    assert.deepEqual(scene.twice, []);
+    const moved = [...before].filter(([each, owner]) => scene.running.get(each) !== owner);
+    assert.equal(moved.length, 3, 'nothing but what the third worker got has moved');
+    const [line] = first.log.filter(({ msg }) => msg.startsWith('Refused the worker at http://java:8083/'));
+    assert.ok(line?.msg.includes('because it is not Sluice') === true);
+  });
+
+  it('waits outside a group of workers that are not Sluice until they have gone', async () => {
+    const { member: stranger, leave } = foreign();
+    await stranger.join();
+    const worker = member('one');
+    const starting = worker.group.start(worker);
+    await until(() => worker.log.some(({ msg }) => msg.startsWith('Not joining the worker group')), 'it says so');
+    assert.equal(stranger.state, 'stable', 'they are not disturbed');
+    await leave();
+    await starting;
+    assert.equal(worker.count, 9);
+  });
+
+  it('deals work to workers that are not Sluice where that is allowed', async () => {
+    await enter('one', { mixed: 'allow' });
+    const { member: other, leave } = foreign();
+    await other.join();
+    await until(() => shares().join() === '5', 'surplus is taken away', { everyMs: 10 });
+    const { assigned } = decodeAssignment((await other.join()).assignment);
+    assert.equal(assigned.connectors.length + assigned.tasks.length, 4);
+    await leave();
   });
 
   it('assigns nothing until its leader has read as far as the others, and everything then', async () => {

@@ -6,7 +6,7 @@ import { cachedJars, fetchJars, hasMaven, type JarSet } from '../../src/dev/kafk
 import { classPath, findJava } from '../../src/dev/kafka/java.ts';
 import { propertiesText } from '../../src/dev/kafka/properties.ts';
 import { freePort } from '../../src/dev/ports.ts';
-import { logTail, ServiceProcess } from '../../src/dev/service-process.ts';
+import { ServiceProcess } from '../../src/dev/service-process.ts';
 import { toError } from '../../src/errors.ts';
 import { ConnectRest } from './rest.ts';
 
@@ -119,19 +119,20 @@ export class JavaWorker {
     await this.#process?.stop(STOP_MS);
   }
 
+  /** As `kill -9`. */
+  async kill(): Promise<void> {
+    await this.#process?.kill();
+  }
+
   /** Ends it, however it is, and removes its files. */
   async discard(): Promise<void> {
-    await this.#process?.kill();
+    await this.kill();
     await rm(this.#folder, { recursive: true, force: true });
   }
 
   /** All that it has printed, in all of its runs. */
   async log(): Promise<string> {
     return readFile(this.#logFile, 'utf8').catch(() => '');
-  }
-
-  async logTail(): Promise<string> {
-    return logTail(this.#logFile);
   }
 
   get #logFile(): string {

@@ -9,7 +9,7 @@ const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
 
 /** The group of a worker's configuration. `url`: this worker's REST API, known once it listens. */
 export function openWorkerGroup(
-  { distributed, clients }: DistributedWorkerConfig,
+  { distributed, own, clients }: DistributedWorkerConfig,
   configs: ConfigStore,
   url: () => string,
   logger: Logger,
@@ -21,6 +21,7 @@ export function openWorkerGroup(
       rebalanceTimeoutMs: distributed['rebalance.timeout.ms'],
       heartbeatIntervalMs: distributed['heartbeat.interval.ms'],
       protocol: distributed['connect.protocol'],
+      mixed: own['mixed.group'].toLowerCase() === 'allow' ? 'allow' : 'refuse',
       maxDelayMs: distributed['scheduled.rebalance.max.delay.ms'],
       syncTimeoutMs: distributed['worker.sync.timeout.ms'],
       unsyncBackoffMs: distributed['worker.unsync.backoff.ms'],

@@ -8,6 +8,7 @@ import { decodeAssignment, NO_WORK, type MemberAssignment } from './group-bytes.
 import { removePredecessor } from './predecessor.ts';
 import { RebalanceHistory } from './rebalance-history.ts';
 import { SessionWatch } from './session-watch.ts';
+import { markedClientId, Strangers } from './strangers.ts';
 import { taskKey, WorkSet } from './work-set.ts';
 import type { WorkerGroupSettings } from './worker-group-settings.ts';
 import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
@@ -30,7 +31,7 @@ interface Rejoin {
   readonly configOffset?: number;
 }
 
-const NOT_STARTED = 'The worker group has not been started';
+const STRANGER_REFUSED = 'a worker that is not Sluice was refused';
 const DEALT_ANEW = 'all work is dealt out anew (eager protocol)';
 const LEAVE_MS = 2000;
 const AFTER_FAILURE_MS = 5000;
@@ -43,6 +44,7 @@ const AFTER_FAILURE_MS = 5000;
  *   settled --members or work changed--> joining (work goes on) --assignment: revoked work stops, new work starts--> settled
  *   settled --work was revoked--> joining again at once, so that it can be dealt out
  *   any --session lost--> all work stops --> joining
+ *   joining --a stranger leads--> out of the group until there is none (Strangers) --> joining
  *   joining --config topic cannot be read as far as the others have--> all work stops, out of the group --> joining
  *   any --stop--> left
  */
@@ -52,6 +54,7 @@ export class WorkerGroup implements Placement {
   readonly #changed = new Signal();
   #group: KafkaGroup | undefined;
   #protocol: WorkerProtocol | undefined;
+  #strangers: Strangers | undefined;
   #member: GroupMember | undefined;
   #listener: WorkListener | undefined;
   #running: Promise<void> | undefined;
@@ -115,6 +118,12 @@ export class WorkerGroup implements Placement {
     const { configured, settings, logger } = this.#parts;
     this.#listener = listener;
     const url = this.#parts.url();
+    for (const name of configured.work().connectors) this.#known.set(name, configured.taskCount(name) ?? 0);
+    const { host } = new URL(url);
+    const clientId = markedClientId(this.#parts.clientId || `connect-${host}`);
+    this.#group = new KafkaGroup({ ...this.#parts.client, 'client.id': clientId }, settings, logger);
+    const waiting = { pause: (ms: number) => this.#pause(ms), isStopped: () => this.#stopped };
+    this.#strangers = new Strangers({ ...settings, ...waiting, group: this.#group, logger });
     this.#protocol = new WorkerProtocol({
       ...settings,
       configured,
@@ -123,13 +132,11 @@ export class WorkerGroup implements Placement {
       allocation: () => this.#assignment ?? null,
       // Who was given up does not know what the others have got meanwhile: as a leader it begins anew.
       lastCompletedGeneration: () => (this.#assignment === undefined ? -1 : this.#generationId),
+      strangers: this.#strangers,
       logger,
     });
-    for (const name of configured.work().connectors) this.#known.set(name, configured.taskCount(name) ?? 0);
-    const { host } = new URL(url);
-    const client = { ...this.#parts.client, 'client.id': this.#parts.clientId || `connect-${host}` };
-    this.#group = new KafkaGroup(client, settings, logger);
     await removePredecessor(this.#group, url, logger);
+    await this.#strangers.untilGone();
     if (this.#stopped) throw new RequestError(500, 'Worker is shutting down');
     this.#member = this.#newMember();
     this.#watch.start();
@@ -188,8 +195,7 @@ export class WorkerGroup implements Placement {
   }
 
   #newMember(): GroupMember {
-    if (this.#group === undefined || this.#protocol === undefined) throw new Error(NOT_STARTED);
-    return this.#group.member(this.#protocol, (state) => {
+    return required(this.#group).member(required(this.#protocol), (state) => {
       if (state !== 'stable') this.#settled = false;
       this.#changed.notify();
     });
@@ -223,7 +229,7 @@ export class WorkerGroup implements Placement {
 
   async #untilRejoin(): Promise<void> {
     while (!this.#stopped) {
-      const { state } = this.#requireMember();
+      const { state } = required(this.#member);
       if (state !== 'stable') {
         this.#history.begin(
           this.#rejoin?.reason ?? (state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost'),
@@ -236,7 +242,7 @@ export class WorkerGroup implements Placement {
       }
       if (this.#rejoin !== undefined) {
         this.#history.begin(this.#rejoin.reason);
-        this.#requireMember().requestRejoin(this.#rejoin.reason);
+        required(this.#member).requestRejoin(this.#rejoin.reason);
         return;
       }
       await this.#changed.wait(waitMs);
@@ -245,7 +251,7 @@ export class WorkerGroup implements Placement {
 
   /** One rebalance, from giving up what must not run meanwhile to starting what is new. */
   async #round(): Promise<void> {
-    const member = this.#requireMember();
+    const member = required(this.#member);
     const { settings } = this.#parts;
     const isLost = member.state === 'lost' || member.state === 'failed';
     // Nobody holds work back for a lost member when there is no delay: others have it.
@@ -255,8 +261,15 @@ export class WorkerGroup implements Placement {
     const drops = this.#drops;
     this.#rejoin = undefined;
     this.#joinAgainAtMs = undefined;
-    const generation = await member.join();
+    const strangers = required(this.#strangers);
+    const generation = await strangers.join(member);
+    if (strangers.refusesLeader(generation.leaderId)) {
+      await this.#leave('a worker that is not Sluice leads the group');
+      await strangers.untilGone();
+      return;
+    }
     await this.#apply(generation, drops);
+    if (this.isLeader && (await strangers.removeRefused())) this.#requestRejoin({ reason: STRANGER_REFUSED });
   }
 
   async #apply(generation: Generation, drops: number): Promise<void> {
@@ -279,7 +292,7 @@ export class WorkerGroup implements Placement {
       this.#requestRejoin({ reason: 'the leader had not read the config topic to its end' });
       return;
     }
-    if (drops !== this.#drops || this.#requireMember().generation !== generation) {
+    if (drops !== this.#drops || required(this.#member).generation?.generationId !== generation.generationId) {
       this.#requestRejoin({ reason: 'this worker gave up its work meanwhile' });
       return;
     }
@@ -332,12 +345,16 @@ export class WorkerGroup implements Placement {
   async #stayOut(): Promise<void> {
     const { settings, logger } = this.#parts;
     logger.warn('The end of the config topic was not reached in time; leaving the group until it is');
-    this.#drop('the config topic cannot be read');
-    await this.#requireMember().leave(LEAVE_MS);
-    this.#member = this.#newMember();
+    await this.#leave('the config topic cannot be read');
     const pauseMs = Math.min(settings.unsyncBackoffMs, Math.max(settings.syncTimeoutMs, settings.maxDelayMs / 10));
     do await this.#pause(pauseMs);
     while (!this.#stopped && !(await this.#readToEnd()));
+  }
+
+  async #leave(reason: string): Promise<void> {
+    this.#drop(reason);
+    await required(this.#member).leave(LEAVE_MS);
+    this.#member = this.#newMember();
   }
 
   /** Ends early when the worker stops. */
@@ -375,9 +392,9 @@ export class WorkerGroup implements Placement {
   #dropForEager(): void {
     if (!this.#owned.isEmpty) this.#drop(DEALT_ANEW, 'info');
   }
+}
 
-  #requireMember(): GroupMember {
-    if (this.#member === undefined) throw new Error(NOT_STARTED);
-    return this.#member;
-  }
+function required<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('The worker group has not been started');
+  return part;
 }

@@ -13,7 +13,8 @@ import {
   type MemberMetadata,
   type Work,
 } from './group-bytes.ts';
-import { taskKey } from './work-set.ts';
+import { connectProtocolName, type Strangers } from './strangers.ts';
+import { taskKey, WorkSet } from './work-set.ts';
 
 /** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
 const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
@@ -44,6 +45,7 @@ export interface WorkerProtocolParts {
   /** What this worker has, by its last assignment; `null` before the first. */
   readonly allocation: () => MemberAssignment | null;
   readonly lastCompletedGeneration: () => number;
+  readonly strangers: Strangers;
   readonly logger: Logger;
 }
 
@@ -89,11 +91,11 @@ export class WorkerProtocol implements GroupProtocol {
     const { configured, url, offer, allocation } = this.#parts;
     const metadata = { url, configOffset: configured.offset, allocation: allocation() };
     const names = OFFERS[offer.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
-    return names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) }));
+    return this.#parts.strangers.offers(names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })));
   }
 
   async assign(view: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
-    const protocol = view.protocol as ConnectProtocolName;
+    const protocol = connectProtocolName(view.protocol) as ConnectProtocolName;
     const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
     const groupOffset = Math.max(-1, ...members.map(({ configOffset }) => configOffset));
     const base = { leader: view.leaderId, leaderUrl: this.#parts.url };
@@ -106,9 +108,13 @@ export class WorkerProtocol implements GroupProtocol {
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
     const configOffset = Math.max(groupOffset, this.#parts.configured.offset);
-    const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, members);
-    this.#ownerUrls = ownerUrls(members, complete);
-    this.#memberCount = members.length;
+    const strangers = this.#parts.strangers.refused(members);
+    const own = members.filter((member) => !strangers.includes(member));
+    const leaving = WorkSet.union(strangers.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
+    const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, own, leaving);
+    for (const { memberId, allocation } of strangers) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
+    this.#ownerUrls = ownerUrls(own, complete);
+    this.#memberCount = own.length;
     const assignmentOf = (memberId: string): MemberAssignment => ({
       ...base,
       error: 'none',
@@ -120,8 +126,15 @@ export class WorkerProtocol implements GroupProtocol {
     return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(assignmentOf(memberId), protocol)]));
   }
 
-  #divide(protocol: ConnectProtocolName, generation: number, members: readonly Member[]): Distribution {
-    const configured = this.#parts.configured.work();
+  /** `leaving`: what must stop elsewhere before anybody may have it. */
+  #divide(
+    protocol: ConnectProtocolName,
+    generation: number,
+    members: readonly Member[],
+    leaving: WorkSet,
+  ): Distribution & { readonly revoked: Map<string, Work> } {
+    const all = this.#parts.configured.work();
+    const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
     // Members that kept their work until now say nothing of it in the eager protocol.
     const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
     this.#dealsAgain = isTurning && this.#parts.offer.toLowerCase() !== 'eager';
@@ -132,12 +145,13 @@ export class WorkerProtocol implements GroupProtocol {
       const complete = assignEagerly(configured, memberIds);
       return { assigned: complete, revoked: new Map(), complete, delayMs: 0 };
     }
-    return this.#assignor.assign({
+    const divided = this.#assignor.assign({
       configured,
       members: new Map(members.map(({ memberId, allocation }) => [memberId, allocation?.assigned ?? NO_WORK])),
       generation,
       lastCompletedGeneration: this.#parts.lastCompletedGeneration(),
     });
+    return { ...divided, revoked: new Map(divided.revoked) };
   }
 
   /** A member that cannot be understood gets nothing; the others are not held up by it. */
