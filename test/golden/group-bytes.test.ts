@@ -77,6 +77,6 @@ describe('bytes of the worker group', () => {
         assert.equal(encodeAssignment(decodeAssignment(bytes), protocol).toString('hex'), hex, when);
       }
     }
-    console.log(`worker group bytes: ${String(cases.length)} of ${String(cases.length)}`);
+    console.log(`      group-bytes: ${String(cases.length)} of ${String(cases.length)} recorded cases hold`);
   });
 });
