@@ -58,6 +58,11 @@ class Gate {
   }
 }
 
+interface PreviewedRecord {
+  readonly rows?: readonly { readonly operation: string }[];
+  readonly faults: readonly unknown[];
+}
+
 const keySchema = Schema.struct([{ name: 'id', schema: new Schema('int64') }], { name: 'com.acme.Key' });
 const amount = new Schema('bytes', { name: LogicalName.decimal, version: 1, parameters: new Map([['scale', '2']]) });
 const FIELDS = [
@@ -179,6 +184,15 @@ describe('a schema registry', function () {
       await sluice?.rest.create(uniqueName('registry-sink'), sinkConfig(db, config));
       // Protobuf has no null for a text, as in Java, unless it is told to have one.
       const none = plugin === protobufConverterPlugin ? '' : null;
+      const preview = await sluice?.rest.post<{ records: PreviewedRecord[] }>('/connector-plugins/DbSink/preview', {
+        config: sinkConfig(db, config),
+        topic,
+        count: 5,
+      });
+      assert.deepEqual(
+        preview?.body.records.map(({ rows, faults }) => [rows?.[0]?.operation, faults.length]),
+        ['store', 'store', 'store', 'delete', 'store'].map((operation) => [operation, 0]),
+      );
       await untilRows(
         `select id, name, ratio, ok, amount, (extract(epoch from at) * 1000)::bigint, day, note from ${topic} order by id`,
         [
@@ -258,9 +272,14 @@ describe('a schema registry', function () {
     assert.deepEqual([schema?.type, typeof value], ['string', 'string']);
 
     const wrong = { name, ...config, 'value.converter.schemas.cache.config': 'many' };
-    const { body } = await sluice.rest.put<{ error_count: number }>(
+    const { body } = await sluice.rest.put<{ configs: { value: { name: string; errors: string[] } }[] }>(
       '/connector-plugins/FileStreamSource/config/validate',
-      wrong,
+      { ...wrong, 'key.converter.schema.registry.url': url.replace('//', `//ann:${PASSWORD}@`) },
+    );
+    const errors = body.configs.filter(({ value: { errors: each } }) => each.length > 0);
+    assert.deepEqual(
+      errors.map(({ value: { name: option } }) => option),
+      ['value.converter.schemas.cache.config'],
     );
     const status = await sluice.rest.get(`/connectors/${name}/status`);
     for (const text of [JSON.stringify(body), JSON.stringify(status.body), sluice.log]) {

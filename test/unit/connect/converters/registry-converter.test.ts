@@ -7,6 +7,7 @@ import { jsonSchemaConverterPlugin } from '../../../../src/connect/converters/js
 import { protobufConverterPlugin } from '../../../../src/connect/converters/protobuf/protobuf-converter.ts';
 import { loadOptional } from '../../../../src/connect/converters/schema-registry/optional-package.ts';
 import type { Converter, ConverterPlugin } from '../../../../src/connect/api.ts';
+import type { MessageBlock, TakeStruct } from '../../../../src/data/message-block.ts';
 import { Schema } from '../../../../src/data/schema.ts';
 import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
 import { javaTrace, SluiceError, UnavailableError } from '../../../../src/errors.ts';
@@ -121,6 +122,33 @@ describe('converters with a schema registry', () => {
       }
       assert.equal(registry.count('GET /schemas/ids/1?'), 2);
       assert.equal(registry.count('GET /schemas/ids/5?'), 1);
+    });
+
+    it('hand out structs of a block without a record, up to the first that must wait or is wrong', async () => {
+      registry.add('t-value', { schema: ROW });
+      const made = converter();
+      const messages = [ROW_42, ROW_42, Buffer.from('000000000903', 'hex'), ROW_42];
+      const block: MessageBlock = {
+        topic: 't',
+        partition: 0,
+        bytes: Buffer.concat([Buffer.of(7, 7), ...messages]),
+        count: messages.length,
+        offsets: [0, 1, 2, 3],
+        timestamps: [-1, -1, -1, -1],
+        valueStarts: [2, 8, 14, 20],
+        valueEnds: [8, 14, 20, 26],
+      };
+      const taken: unknown[] = [];
+      const take: TakeStruct = (schema, values, index) => taken.push([schema.name, values[0], index]) > 0;
+      assert.equal(made.readStructs?.(block, 0, 4, take), 0, 'the schema is not known yet');
+      await read(made, ROW_42);
+      assert.equal(made.readStructs?.(block, 0, 4, take), 2);
+      assert.equal(made.readStructs?.(block, 3, 4, take), 4);
+      assert.deepEqual(taken, [
+        ['com.acme.Row', 42, 0],
+        ['com.acme.Row', 42, 1],
+        ['com.acme.Row', 42, 3],
+      ]);
     });
 
     it('follow references to other subjects', async () => {
