@@ -108,6 +108,22 @@ describe('several workers of one group', function () {
     console.log(`      ${String(load.requests)} requests to two workers while the third stopped and started`);
   });
 
+  it('all have the level of a logger that one of them was given for the cluster, or only that one', async () => {
+    const logger = 'org.apache.kafka.connect.runtime.WorkerSinkTask';
+    const levels = async () => {
+      const asked = cluster.workers.map(({ rest }) => rest.get<{ level: string }>(`/admin/loggers/${logger}`));
+      return (await Promise.all(asked)).map(({ body }) => body.level);
+    };
+    const all = cluster.workers.map(() => 'WARN');
+    assert.equal((await cluster.rest(1).put(`/admin/loggers/${logger}?scope=cluster`, { level: 'WARN' })).status, 204);
+    await until(async () => String(await levels()) === String(all), 'all have it');
+    const own = await cluster.rest(1).put(`/admin/loggers/${logger}`, { level: 'ERROR' });
+    assert.deepEqual(own.body, [logger]);
+    assert.deepEqual(await levels(), all.with(1, 'ERROR'));
+    assert.equal((await cluster.rest(0).put(`/admin/loggers/${logger}?scope=cluster`, { level: 'INFO' })).status, 204);
+    await until(async () => String(await levels()) === String(all.fill('INFO')), 'all have the next one');
+  });
+
   it('restart what another worker has, and refuse a third hop', async () => {
     const [, place = 0] = await cluster.untilRuns(single, 1);
     const other = cluster.rest(place + 1);

@@ -177,6 +177,21 @@ describe('config providers', function () {
     for (const path of ['/connectors/kept/restart?includeTasks=true', '/connectors/failing/tasks/0/restart']) {
       await ask('POST', path);
     }
+    const { transforms: _failing, ...previewed } = failing;
+    const shout = {
+      transforms: 'shout',
+      'transforms.shout.type': INSERT_FIELD,
+      'transforms.shout.static.field': 'secret',
+    };
+    for (const variable of [`\${directory:${folder}/mounted:token}`, '${env:SLUICE_TEST_VALUE}']) {
+      const shown = { ...previewed, ...shout, ...WITHOUT_SCHEMAS, 'transforms.shout.static.value': variable };
+      const preview = await ask('POST', '/connector-plugins/DbSinkConnector/preview', {
+        config: { ...shown, 'protocol.type': 'struct' },
+        messages: [{ value: { id: 1 } }],
+      });
+      assert.equal(preview.status, 200, JSON.stringify(preview.body));
+      assert.match(JSON.stringify(preview.body), /"payload":\{"id":1,"secret":"\[hidden\]"\}/);
+    }
     await ask('PUT', '/connectors/failing/stop');
     await ask('DELETE', '/connectors/failing/offsets');
     const records = [
@@ -193,6 +208,12 @@ describe('config providers', function () {
     }
   });
 });
+
+const INSERT_FIELD = 'org.apache.kafka.connect.transforms.InsertField$Value';
+const WITHOUT_SCHEMAS = {
+  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter.schemas.enable': 'false',
+};
 
 const PATHS = [
   '/',
@@ -212,6 +233,10 @@ const PATHS = [
   '/connector-plugins/DbSinkConnector/config',
   '/admin/loggers',
   '/health',
+  '/cluster',
+  '/metrics',
+  '/connector-plugins?connectorsOnly=false',
+  '/connectors/no-such/status',
 ];
 
 function shown(body: unknown, name: string): { value: string; errors: string[] } {
