@@ -274,8 +274,11 @@ describe('with Apache Kafka’s own worker', function () {
 
     await java.launch();
     // It says that it exits; that takes the Java worker 46 s more, which is nobody's business here.
-    const refused = /InconsistentGroupProtocolException/;
-    await until(async () => (await java.log()).includes('InconsistentGroupProtocolException'), 'the Java worker is refused by the broker', SLOW);
+    await until(
+      async () => (await java.log()).includes('InconsistentGroupProtocolException'),
+      'the Java worker is refused by the broker',
+      SLOW,
+    );
     await java.kill();
     const [line = ''] = worker.log.split('\n').filter((each) => each.includes('Refused the worker at'));
     assert.ok(line.includes(`Refused the worker at ${java.rest.url}/ in the worker group ${group}`), line);
