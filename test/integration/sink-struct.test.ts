@@ -90,6 +90,52 @@ describe('struct records in a sink', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
+  it('keyed by their place in Kafka, with the fields that are wanted, are there once however often they come', async () => {
+    const secret: FieldJson = ['secret', 'string'];
+    const value = (id: number) => envelope([ID, secret, ['n', 'int32']], { id, secret: 's', n: id * 2 });
+    const options = {
+      ...STRUCTS,
+      'insert.mode': 'upsert',
+      'pk.mode': 'kafka',
+      'auto.create': 'true',
+      'fields.exclude': 'secret',
+      'table.options': 'WITH (fillfactor=70)',
+    };
+    const topic = await fixture.topicOf([{ value: value(1) }, { value: value(1) }]);
+    // The second sink reads all of it again.
+    for (const each of [await fixture.start(topic, options), await fixture.start(topic, options)]) {
+      await fixture.done(each, 2);
+    }
+    assert.deepEqual(await fixture.sql.rows(`select * from ${topic} order by __connect_offset`), [
+      [topic, '0', '0', '1', '2'],
+      [topic, '0', '1', '1', '2'],
+    ]);
+    assert.deepEqual(
+      (await fixture.columnsOf(topic)).map(([column]) => column),
+      ['__connect_topic', '__connect_partition', '__connect_offset', 'id', 'n'],
+    );
+  });
+
+  it('with insert.mode=update change the rows that are there, and add none', async () => {
+    await fixture.sql.run('create table stock (id int8 primary key, name text, place text)');
+    await fixture.sql.run(`insert into stock values (1, 'a', 'x'), (2, 'b', 'y')`);
+    const name = await fixture.start(
+      await fixture.topicOf([1, 3, 1].map((id, at) => ({ value: order(id, String(at)) }))),
+      {
+        ...STRUCTS,
+        'insert.mode': 'update',
+        'pk.mode': 'record_value',
+        'pk.fields': 'id',
+        'table.name.format': 'stock',
+      },
+    );
+    await fixture.done(name, 3);
+    assert.deepEqual(await fixture.sql.rows('select * from stock order by id'), [
+      ['1', '2', 'x'],
+      ['2', 'b', 'y'],
+    ]);
+  });
+
   it('that are none, or whose key is stored, go to the dead-letter topic with their reason, and no others', async () => {
     await fixture.sql.run('create table strict (id int8 primary key, name text not null)');
     const dlq = uniqueName('dlq');
