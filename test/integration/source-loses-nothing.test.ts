@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, onServer, ownPostgres, uniqueName, type TestDatabase } from '../support/services.ts';
+import { database, onServer, ownBroker, ownPostgres, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -162,6 +162,42 @@ describe('a source loses nothing', function () {
     const numbers = rowsOf(records.map(({ value }) => value?.toString() ?? '')).map(({ n }) => Number(n));
     assert.equal(new Set(numbers).size, 30_000);
     assert.ok(numbers.length < 60_000, `it went on, it did not begin anew (${String(numbers.length)} records)`);
+  });
+
+  it('when the broker is killed while rows are sent, and started again: each is there once, in order, with exactly-once delivery', async () => {
+    const broker = await ownBroker();
+    try {
+      const db = await database('source');
+      const sql = new SqlClient(db);
+      opened.push(sql);
+      const kafka = new KafkaTraffic(broker.bootstrapServers);
+      const properties = { 'bootstrap.servers': broker.bootstrapServers, 'exactly.once.source.support': 'enabled' };
+      const sluice = await WorkerProcess.start({ properties });
+      workers.push(sluice);
+      const rows = 20_000;
+      await sql.run(
+        'create table sent (ts timestamptz primary key, n int8)',
+        `insert into sent select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, ${String(rows - 1)}) i`,
+      );
+      const prefix = uniqueName('out');
+      await sluice.rest.create('sent', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '20' }));
+      const topic = topicOf(prefix, db, 'sent');
+      const isolation = { 'isolation.level': 'read_committed' };
+      const before = await kafka.read(topic, ({ length }) => length > 0);
+      await broker.kill();
+      assert.ok(before.length < rows, `killed in mid-stream, at ${String(before.length)} rows`);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await broker.start();
+      const records = await kafka.read(topic, ({ length }) => length >= rows, 60_000, isolation);
+      assert.deepEqual(
+        rowsOf(records.map(({ value }) => value?.toString() ?? '')).map(({ n }) => n),
+        Array.from({ length: rows }, (_, i) => i),
+      );
+      await sluice.rest.untilState('sent', 'RUNNING', 1);
+    } finally {
+      await Promise.all(workers.splice(0).map((each) => each.discard()));
+      await broker.discard();
+    }
   });
 
   it('when the database is stopped for 10 s and started again', async () => {

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { setTimeout as delay } from 'node:timers/promises';
+import { until } from '../support/until.ts';
 import { assertOnce, SourceFixture } from './source-fixture.ts';
 
 const upTo = (count: number) => Array.from({ length: count }, (_, index) => index);
@@ -68,6 +70,33 @@ describe('a source reads', function () {
       [5, 6, 7, 8, 9],
     );
     assert.ok(source.log.some((line) => line.includes('timestamp.initial is read as 2026-07-01T05:00:00.000Z')));
+  });
+
+  it('a new row within poll.interval.ms, among 300 idle tables that cost a few statements together', async () => {
+    await fixture.sql.run(
+      `do $$ begin for i in 0..299 loop execute format('create table idle_%s (ts timestamptz primary key, n int8)', i); end loop; end $$`,
+    );
+    const source = await fixture.start('idle_.*', { 'poll.interval.ms': '500' });
+    await fixture.sql.run(`insert into idle_7 values (now(), 0)`);
+    await source.untilRows(1, undefined, 60_000);
+    const transactions = 'select xact_commit + xact_rollback from pg_stat_database where datname = current_database()';
+    const before = await fixture.sql.number(transactions);
+    const startedAt = Date.now();
+    const taken: number[] = [];
+    for (let n = 1; n <= 5; n++) {
+      await delay(70 * n);
+      const insertedAt = Date.now();
+      await fixture.sql.run(`insert into idle_${String(n * 50)} values (clock_timestamp(), ${String(n)})`);
+      await until(() => source.records.length > n, 'the row is there', { everyMs: 2 });
+      taken.push(Date.now() - insertedAt);
+    }
+    await delay(1000);
+    // Statistics of transactions come up to a second late.
+    const looks = (Date.now() - startedAt) / 450;
+    const each = ((await fixture.sql.number(transactions)) - before) / looks;
+    console.log(`      ${taken.join(', ')} ms until a row was read; ${each.toFixed(1)} transactions a look`);
+    assert.ok(taken.filter((ms) => ms <= 500).length >= 3, 'most rows are read within poll.interval.ms');
+    assert.ok(each < 60, `${String(each)} transactions each poll.interval.ms`);
   });
 
   it('small tables while a large one is being read', async () => {
