@@ -1,6 +1,8 @@
 import type { Header, SinkRecord } from '../data/record.ts';
-import type { ConsumedRecord, ProducedRecord } from '../kafka/api.ts';
 import type { SourceRecord } from '../data/record.ts';
+import type { Schema } from '../data/schema.ts';
+import type { ConnectValue } from '../data/value.ts';
+import type { ConsumedRecord, ProducedRecord } from '../kafka/api.ts';
 import type { Converter, HeaderConverter, SchemaAndValue } from './api.ts';
 import type { ErrorPolicy } from './error-policy.ts';
 import type { TransformationChain } from './transformation-chain.ts';
@@ -89,17 +91,7 @@ export class SinkRecordConverter {
   /** Stage by stage again, so that the failure is put at the right door; runs only after something failed. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
-    const guard = async <T>(
-      stage: Parameters<ErrorPolicy['recover']>[0],
-      name: () => string,
-      run: () => T | Promise<T>,
-    ): Promise<T | undefined> => {
-      try {
-        return await run();
-      } catch (error) {
-        return this.#policy.recover(stage, name(), error, run, source);
-      }
-    };
+    const guard = guardOf(this.#policy, source);
     const headers = await guard(
       'HEADER_CONVERTER',
       () => headerClass,
@@ -125,6 +117,23 @@ export class SinkRecordConverter {
       () => this.#transform(record),
     );
   }
+}
+
+type Guard = <T>(
+  stage: Parameters<ErrorPolicy['recover']>[0],
+  name: () => string,
+  run: () => T | Promise<T>,
+) => Promise<T | undefined>;
+
+/** Runs one stage; what it throws is for the policy, which may give `undefined`. */
+function guardOf(policy: ErrorPolicy, consumed?: ConsumedRecord): Guard {
+  return async (stage, name, run) => {
+    try {
+      return await run();
+    } catch (error) {
+      return policy.recover(stage, name(), error, run, consumed);
+    }
+  };
 }
 
 async function toConnectData(converter: Converter, topic: string, bytes: Uint8Array | null): Promise<SchemaAndValue> {
@@ -173,9 +182,9 @@ export class SourceRecordConverter {
     try {
       const converted = this.#convertOnce(record);
       if (!(converted instanceof Promise)) return converted;
-      return converted.catch((error: unknown) => this.#recover(record, error));
-    } catch (error) {
-      return this.#recover(record, error);
+      return converted.catch(() => this.#convertSlowly(record));
+    } catch {
+      return this.#convertSlowly(record);
     }
   }
 
@@ -198,36 +207,68 @@ export class SourceRecordConverter {
   }
 
   #toBytes(record: SourceRecord): ProducedRecord {
-    const { key, value, header } = this.#converters;
-    return {
-      topic: record.topic,
-      partition: record.partition,
-      key: key.fromConnectData(record.topic, record.keySchema, record.key),
-      value: value.fromConnectData(record.topic, record.valueSchema, record.value),
-      timestamp: record.timestamp,
-      headers:
-        record.headers.length === 0
-          ? NO_PRODUCED_HEADERS
-          : record.headers.map((each) => ({
-              key: each.key,
-              value: header.fromConnectHeader(record.topic, each.key, each.schema, each.value),
-            })),
-    };
+    const { topic, keySchema, valueSchema } = record;
+    const { key, value } = this.#converters;
+    return producedRecord(record, {
+      key: key.fromConnectData(topic, keySchema, record.key),
+      value: value.fromConnectData(topic, valueSchema, record.value),
+      headers: this.#headers(record),
+    });
   }
 
-  async #recover(record: SourceRecord, first: unknown): Promise<ProducedRecord | null> {
-    let kept: SourceRecord | null = record;
-    if (!this.#chain.empty) {
-      try {
-        kept = this.#chain.apply(record);
-      } catch (error) {
-        const again = () => this.#chain.apply(record);
-        kept = (await this.#policy.recover('TRANSFORMATION', this.#chain.lastClassName, error, again)) ?? null;
-      }
-      if (kept === null) return null;
-    }
-    const convertible = kept;
-    const again = () => this.#convertKept(convertible);
-    return (await this.#policy.recover('VALUE_CONVERTER', this.#converters.valueClass, first, again)) ?? null;
+  #headers({ topic, headers }: SourceRecord): ProducedRecord['headers'] {
+    if (headers.length === 0) return NO_PRODUCED_HEADERS;
+    return headers.map(({ key, schema, value }) => ({
+      key,
+      value: this.#converters.header.fromConnectHeader(topic, key, schema, value),
+    }));
   }
+
+  /** Stage by stage again, in Java's order, so that the failure is put at the right door. */
+  async #convertSlowly(record: SourceRecord): Promise<ProducedRecord | null> {
+    const { key: keyConverter, keyClass, value: valueConverter, valueClass, headerClass } = this.#converters;
+    const guard = guardOf(this.#policy);
+    const kept = await guard(
+      'TRANSFORMATION',
+      () => this.#chain.lastClassName,
+      () => (this.#chain.empty ? record : this.#chain.apply(record)),
+    );
+    if (kept === null || kept === undefined) return null;
+    const { topic, keySchema, valueSchema } = kept;
+    const headers = await guard(
+      'HEADER_CONVERTER',
+      () => headerClass,
+      () => this.#headers(kept),
+    );
+    if (headers === undefined) return null;
+    const key = await guard(
+      'KEY_CONVERTER',
+      () => keyClass,
+      () => fromConnectData(keyConverter, topic, keySchema, kept.key),
+    );
+    if (key === undefined) return null;
+    const value = await guard(
+      'VALUE_CONVERTER',
+      () => valueClass,
+      () => fromConnectData(valueConverter, topic, valueSchema, kept.value),
+    );
+    return value === undefined ? null : producedRecord(kept, { key, value, headers });
+  }
+}
+
+async function fromConnectData(
+  converter: Converter,
+  topic: string,
+  schema: Schema | null,
+  value: ConnectValue,
+): Promise<Uint8Array | null> {
+  await converter.prepareFromConnectData?.(topic, schema, value);
+  return converter.fromConnectData(topic, schema, value);
+}
+
+function producedRecord(
+  { topic, partition, timestamp }: SourceRecord,
+  { key, value, headers }: Pick<ProducedRecord, 'key' | 'value' | 'headers'>,
+): ProducedRecord {
+  return { topic, partition, key, value, timestamp, headers };
 }
