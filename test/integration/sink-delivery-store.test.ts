@@ -244,6 +244,24 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(writing, ['1', [], '1', []]);
   });
 
+  it('stay where they are while the database takes nothing; after the retries it is said of which records, and why', async () => {
+    await fixture.run(
+      `CREATE OR REPLACE FUNCTION full_disk() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN RAISE EXCEPTION 'could not extend file' USING ERRCODE = '53100'; END $$`,
+      `CREATE TRIGGER full_disk BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION full_disk()`,
+    );
+    const owner = await Owner.of(executor, 7);
+    const place = '2 records, the first from topic events, partition 0, offset 7,';
+    await assert.rejects(owner.store.store(rows(7, 1, 2), NEVER), {
+      scope: 'infrastructure',
+      message: `${place} could not be written after 3 retries: could not extend file`,
+    });
+    assert.deepEqual([await stored(), await offset(), owner.refused], [[], 7, []]);
+    await fixture.run('DROP TRIGGER full_disk ON t');
+    await owner.store.store(rows(7, 1, 2), NEVER);
+    assert.deepEqual([await stored(), await offset()], [[1, 2], 9]);
+  });
+
   it('move in one transaction with statements, and around those that bear none', async () => {
     const owner = await Owner.of(executor);
     const statement = (kind: string, text: string) => ({ kind, schema: 'public', statement: text });
