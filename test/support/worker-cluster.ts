@@ -5,6 +5,8 @@ import { WorkerProcess } from './worker-process.ts';
 
 /** Workers of one group, started with the same properties, each at a port of its own. */
 export class WorkerCluster {
+  /** The environment variable in which each finds its name. */
+  static readonly NAME = 'CLUSTER_WORKER';
   readonly workers: readonly WorkerProcess[];
 
   private constructor(workers: readonly WorkerProcess[]) {
@@ -12,10 +14,12 @@ export class WorkerCluster {
   }
 
   static async start(size: number, properties: Readonly<Record<string, string>>): Promise<WorkerCluster> {
-    const first = await WorkerProcess.start({ properties });
+    const first = await WorkerProcess.start({ properties, environment: { [this.NAME]: nameOf(0) } });
     try {
       const { listeners: _own, ...shared } = first.properties;
-      const others = Array.from({ length: size - 1 }, () => WorkerProcess.start({ properties: shared }));
+      const others = Array.from({ length: size - 1 }, (_, index) =>
+        WorkerProcess.start({ properties: shared, environment: { [this.NAME]: nameOf(index + 1) } }),
+      );
       return new WorkerCluster([first, ...(await Promise.all(others))]);
     } catch (error) {
       await first.discard();
@@ -27,6 +31,10 @@ export class WorkerCluster {
     const worker = this.workers[index % this.workers.length];
     if (worker === undefined) throw new Error('A cluster without workers');
     return worker;
+  }
+
+  nameOf(index: number): string {
+    return nameOf(index % this.workers.length);
   }
 
   rest(index: number): ConnectRest {
@@ -82,4 +90,8 @@ export class WorkerCluster {
   async discard(): Promise<void> {
     await Promise.all(this.workers.map((worker) => worker.discard()));
   }
+}
+
+function nameOf(index: number): string {
+  return `worker-${String(index)}`;
 }
