@@ -18,6 +18,7 @@ export interface AvroCodec {
 
 let library: Avsc | undefined;
 let longType: AvscType | undefined;
+let mapType: ReturnType<typeof safeMapType> | undefined;
 
 /** The package is loaded when the first converter needs it. */
 export function loadAvro(): Avsc {
@@ -27,10 +28,12 @@ export function loadAvro(): Avsc {
 export function avroCodec(schema: AvroSchema): AvroCodec {
   const { Type } = loadAvro();
   longType ??= exactLong();
+  const SafeMap = (mapType ??= safeMapType());
   const type = Type.forSchema(new CodecSchema().of(schema) as Parameters<Avsc['Type']['forSchema']>[0], {
     registry: { long: longType },
     wrapUnions: 'always',
     logicalTypes: {},
+    typeHook: (each, options) => (isMap(each) ? new SafeMap(each, options) : undefined),
     noAnonymousTypes: false,
   });
   return new TypeCodec(type);
@@ -109,6 +112,36 @@ class CodecSchema {
     if (type === 'fixed') return { type, name, size: schema.size };
     return { type, name, fields: schema.fields.map((field) => ({ name: field.name, type: this.of(field.schema) })) };
   }
+}
+
+interface Tap {
+  readLong(): number;
+  readString(): string;
+  skipLong(): void;
+}
+
+/** Maps whose keys may be `__proto__`: the library's own put it into the prototype, where the entry is lost. */
+function safeMapType() {
+  const { MapType } = loadAvro().types;
+  return class SafeMapType extends MapType {
+    _read(tap: Tap): unknown {
+      const values = this.valuesType as { _read(tap: Tap): unknown };
+      const map = Object.create(null) as Record<string, unknown>;
+      for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+        // A negative count is followed by the size of the block.
+        if (count < 0) tap.skipLong();
+        for (let left = Math.abs(count); left > 0; left--) {
+          const key = tap.readString();
+          map[key] = values._read(tap);
+        }
+      }
+      return map;
+    }
+  };
+}
+
+function isMap(schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'map';
 }
 
 /** Longs as bigints: a number would lose what is beyond 2^53. */

@@ -79,8 +79,10 @@ function containerOf(of: Kind, type: 'array' | 'map' | 'numbers', optional: bool
     };
   }
   const keySchema = new Schema(type === 'map' ? 'string' : 'int32');
-  // A plain object is between the bytes and the map.
-  const key: fc.Arbitrary<ConnectValue> = type === 'map' ? text.filter((each) => each !== '__proto__') : fc.integer();
+  const key: fc.Arbitrary<ConnectValue> =
+    type === 'map'
+      ? fc.oneof({ weight: 9, arbitrary: text }, { weight: 1, arbitrary: fc.constant('__proto__') })
+      : fc.integer();
   return {
     make: (options) => Schema.map(keySchema, part.schema, options),
     value: fc.array(fc.tuple(key, part.value), { maxLength: 3 }).map((entries) => new Map(entries)),
