@@ -10,6 +10,7 @@ import { JavaPeer } from './java-peer.ts';
 import { limit } from './limit.ts';
 import { formatProfile, profileRun } from './profile-run.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
+import { sourceIdle } from './source-idle.ts';
 import { sourceJson } from './source-json.ts';
 import { workerCost } from './worker-cost.ts';
 import { WorkerUnderTest } from './worker-under-test.ts';
@@ -24,6 +25,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'http-lines': httpLines,
   'http-query': httpQuery,
   'source-json': sourceJson,
+  'source-idle': sourceIdle,
   limit,
 };
 
