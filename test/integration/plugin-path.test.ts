@@ -110,6 +110,23 @@ describe('plugins outside of the project', function () {
     assert.deepEqual(await lines(name, 1), ['ONE-first']);
   });
 
+  it('preview what they would do, without their secrets, in the version that is asked for', async () => {
+    const config = {
+      ...{ 'connector.class': 'LinesSink', file: join(folder, 'previewed'), 'line.prefix': 'the-secret-prefix: ' },
+      ...{ 'value.converter': 'com.example.UpperCaseConverter', transforms: 's' },
+      ...{ 'transforms.s.type': 'com.example.Stamp', 'transforms.s.plugin.version': '1.0.0' },
+    };
+    const { status, body } = await worker.rest.post<{
+      name: string;
+      records: { lines?: string[]; faults: { stage: string; message: string }[] }[];
+    }>('/connector-plugins/LinesSink/preview', { config, messages: [{ value: 'one' }, { value: null }] });
+    assert.equal(status, 200, JSON.stringify(body));
+    const [one, none] = body.records;
+    assert.deepEqual(one?.lines, ['[hidden]ONE/first']);
+    assert.deepEqual(none?.faults, [{ stage: 'TASK_PUT', message: 'a record without a value is no line' }]);
+    await assert.rejects(readFile(join(folder, 'previewed')), { code: 'ENOENT' });
+  });
+
   it("throw the worker's own errors", async () => {
     const name = await sink([null], {});
     const trace = await until(
