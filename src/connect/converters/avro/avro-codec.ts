@@ -18,7 +18,7 @@ export interface AvroCodec {
 
 let library: Avsc | undefined;
 let longType: AvscType | undefined;
-let mapType: ReturnType<typeof safeMapType> | undefined;
+let boundedTypesMade: ReturnType<typeof boundedTypes> | undefined;
 
 /** The package is loaded when the first converter needs it. */
 export function loadAvro(): Avsc {
@@ -28,12 +28,15 @@ export function loadAvro(): Avsc {
 export function avroCodec(schema: AvroSchema): AvroCodec {
   const { Type } = loadAvro();
   longType ??= exactLong();
-  const SafeMap = (mapType ??= safeMapType());
+  const bounded = (boundedTypesMade ??= boundedTypes());
   const type = Type.forSchema(new CodecSchema().of(schema) as Parameters<Avsc['Type']['forSchema']>[0], {
     registry: { long: longType },
     wrapUnions: 'always',
     logicalTypes: {},
-    typeHook: (each, options) => (isMap(each) ? new SafeMap(each, options) : undefined),
+    typeHook: (each, options) => {
+      if (isOf('array', each)) return new bounded.array(each, options);
+      return isOf('map', each) ? new bounded.map(each, options) : undefined;
+    },
     noAnonymousTypes: false,
   });
   return new TypeCodec(type);
@@ -115,33 +118,64 @@ class CodecSchema {
 }
 
 interface Tap {
+  readonly pos: number;
+  readonly buf: Buffer;
   readLong(): number;
   readString(): string;
   skipLong(): void;
 }
 
-/** Maps whose keys may be `__proto__`: the library's own put it into the prototype, where the entry is lost. */
-function safeMapType() {
-  const { MapType } = loadAvro().types;
-  return class SafeMapType extends MapType {
-    _read(tap: Tap): unknown {
-      const values = this.valuesType as { _read(tap: Tap): unknown };
-      const map = Object.create(null) as Record<string, unknown>;
-      for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
-        // A negative count is followed by the size of the block.
-        if (count < 0) tap.skipLong();
-        for (let left = Math.abs(count); left > 0; left--) {
-          const key = tap.readString();
-          map[key] = values._read(tap);
-        }
-      }
-      return map;
-    }
-  };
+interface Part {
+  _read(tap: Tap): unknown;
 }
 
-function isMap(schema: unknown): boolean {
-  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === 'map';
+/** Values may take no bytes, as null does; so many of them are damage or malice. */
+const MAX_EMPTY_VALUES = 1_000_000;
+
+/** Calls `read` for each value of the blocks of a list or map; a damaged count is found where the bytes end. */
+function readBlocks(tap: Tap, read: () => void): void {
+  for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+    // A negative count is followed by the size of the block.
+    if (count < 0) tap.skipLong();
+    const most = Math.max(tap.buf.length - tap.pos, MAX_EMPTY_VALUES);
+    if (Math.abs(count) > most) throw new DataError(`there is no room for ${String(Math.abs(count))} values`);
+    for (let left = Math.abs(count); left > 0; left--) {
+      read();
+      if (tap.pos > tap.buf.length) throw new DataError('the bytes end before the value does');
+    }
+  }
+}
+
+/**
+ * Lists and maps that believe no count: the library's own go on behind the end of the bytes, for hours. Maps may have the key
+ * `__proto__`, which the library's own put into the prototype, where the entry is lost.
+ */
+function boundedTypes() {
+  const { ArrayType, MapType } = loadAvro().types;
+  class BoundedArrayType extends ArrayType {
+    _read(tap: Tap): unknown {
+      const items = this.itemsType as unknown as Part;
+      const list: unknown[] = [];
+      readBlocks(tap, () => list.push(items._read(tap)));
+      return list;
+    }
+  }
+  class BoundedMapType extends MapType {
+    _read(tap: Tap): unknown {
+      const values = this.valuesType as Part;
+      const map = Object.create(null) as Record<string, unknown>;
+      readBlocks(tap, () => {
+        const key = tap.readString();
+        map[key] = values._read(tap);
+      });
+      return map;
+    }
+  }
+  return { array: BoundedArrayType, map: BoundedMapType };
+}
+
+function isOf(type: string, schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === type;
 }
 
 /** Longs as bigints: a number would lose what is beyond 2^53. */

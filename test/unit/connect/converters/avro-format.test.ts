@@ -153,6 +153,21 @@ describe('Avro values', () => {
     );
   });
 
+  it('with counts that the bytes cannot hold are faults of the record, at once', () => {
+    const list = (items: unknown) => record({ name: 'a', type: { type: 'array', items } });
+    const map = record({ name: 'a', type: { type: 'map', values: 'int' } });
+    for (const schema of [map, list('int'), list('long'), list('null'), list({ type: 'array', items: 'int' })]) {
+      // 2^40, 2^30 and, with the size of the block, -2^30.
+      for (const count of ['80808080808040', '8080808008', 'ffffffff07 02']) {
+        const started = performance.now();
+        assert.throws(() => read(schema, count), { scope: 'record' }, `${JSON.stringify(schema)} ${count}`);
+        assert.ok(performance.now() - started < 5000, 'it took too long');
+      }
+    }
+    assert.throws(() => read(list('int'), '06 02 04'), /the bytes end before the value does/);
+    assert.deepEqual((read(list('int'), '03 04 02 04 00').value as Struct).values, [[1, 2]]);
+  });
+
   it('without a schema are written as anything there is, and read back', () => {
     const anything = new Map<ConnectValue, ConnectValue>([
       ['list', [1n, 2.5, null, true, 'x', new TypedNumber('int32', 7)]],
