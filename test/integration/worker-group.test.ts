@@ -6,6 +6,7 @@ import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import type { WorkListener } from '../../src/herder/placement.ts';
 import { KafkaGroup, type GroupMember } from '../../src/kafka/group-membership.ts';
+import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker, ownBroker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';
@@ -356,6 +357,42 @@ describe('the group of workers', () => {
     await until(() => sole.group.mayWork, 'it may write again');
     console.log(`      a sole worker that was suspended has its work again after ${String(Date.now() - wokenAt)} ms`);
     assert.deepEqual(scene.twice, []);
+  });
+
+  it('loses a member that the network has cut off, which stops its work by itself and comes back', async () => {
+    const proxy = await KafkaProxy.start(bootstrap);
+    try {
+      const first = await enter('one', { sessionTimeoutMs: 6000 });
+      const direct = bootstrap;
+      bootstrap = proxy.bootstrapServers;
+      const second = await enter('two', { sessionTimeoutMs: 6000 });
+      bootstrap = direct;
+      await untilShared([4, 5]);
+      proxy.silence();
+      const cutAt = Date.now();
+      await until(() => !second.group.mayWork, 'it may not write any more', { timeoutMs: 10_000, everyMs: 5 });
+      const stoppedMs = Date.now() - cutAt;
+      await until(() => first.group.view().tasks.length === 6, 'the other one has everything', {
+        timeoutMs: 10_000,
+        everyMs: 5,
+      });
+      const takenMs = Date.now() - cutAt;
+      assert.equal(second.group.mayWork, false);
+      console.log(
+        `      cut off with a session of 6000 ms: it stops after ${String(stoppedMs)} ms, the other one takes over after ${String(takenMs)} ms`,
+      );
+      assert.ok(stoppedMs <= 6500, `it went on for ${String(stoppedMs)} ms`);
+      await until(() => second.count === 0, 'all of it has stopped');
+      proxy.pass();
+      proxy.cut();
+      await until(
+        () => [4, 5].includes(second.group.view().tasks.length + second.group.view().connectors.length),
+        'it has its share again',
+      );
+    } finally {
+      await Promise.all(members.splice(0).map(({ group }) => group.stop()));
+      await proxy.close();
+    }
   });
 
   it('outlives its coordinator being killed and started again: nobody loses anything, and the group goes on', async () => {

@@ -21,6 +21,7 @@ export class KafkaProxy {
   readonly #sockets = new Set<Socket>();
   readonly #advertised: { readonly from: Buffer; readonly to: Buffer };
   #swallowing: (() => void) | undefined;
+  #silent = false;
 
   private constructor(server: Server, target: { readonly host: string; readonly port: number }) {
     const { port } = server.address() as AddressInfo;
@@ -50,6 +51,12 @@ export class KafkaProxy {
   /** Passes acknowledgements on again; with `cut`, connections are reset first, so that clients find out. */
   pass(): void {
     this.#swallowing = undefined;
+    this.#silent = false;
+  }
+
+  /** Connections stay open, and nothing comes through any more: as a cut cable. `pass` and `cut` bring it back. */
+  silence(): void {
+    this.#silent = true;
   }
 
   cut(): void {
@@ -76,6 +83,7 @@ export class KafkaProxy {
     client.on(
       'data',
       frames((frame) => {
+        if (this.#silent) return;
         const request = { apiKey: frame.readInt16BE(4), correlationId: frame.readInt32BE(8) };
         this.seen.push(request);
         if (request.apiKey === PRODUCE) produce.add(request.correlationId);
@@ -85,6 +93,7 @@ export class KafkaProxy {
     upstream.on(
       'data',
       frames((frame) => {
+        if (this.#silent) return;
         if (this.#swallowing !== undefined && produce.has(frame.readInt32BE(4))) this.#swallowing();
         else client.write(this.#readdressed(frame));
       }),
