@@ -64,7 +64,8 @@ export class JavaWorker {
     listeners: string,
   ) {
     this.#java = java;
-    this.#properties = { ...properties, listeners };
+    // Looking through all jars for plugins takes a second more.
+    this.#properties = { 'plugin.discovery': 'service_load', ...properties, listeners };
     this.#folder = folder;
     this.rest = new ConnectRest(listeners);
   }
