@@ -27,7 +27,10 @@ const TOLERANT = {
   logIncludeMessages: false,
 } as const;
 
-/** Converters and transformations over each message; what fails is told of it and does not hide the others. */
+/**
+ * Converters and transformations over each message; what fails is told of it and does not hide the others. Rejects when a
+ * service that they need is away.
+ */
 export async function convertSamples(
   samples: readonly ConsumedRecord[],
   converters: Converters,
@@ -47,12 +50,21 @@ export async function convertSamples(
   const converted: ConvertedSample[] = [];
   for (const consumed of samples) {
     failures.length = 0;
-    const record = await converter.convertOne(consumed);
+    const record = await toldWhy(() => converter.convertOne(consumed));
     const [failure] = failures;
     const fault = failure && { stage: failure.stage, class: failure.className, message: failure.error.message };
     converted.push({ consumed, record, fault });
   }
   return converted;
+}
+
+/** What is no record's fault (a schema registry that is away) ends a preview as it ends a task, but with its reason first. */
+async function toldWhy<T>(convert: () => T | Promise<T>): Promise<T> {
+  try {
+    return await convert();
+  } catch (error) {
+    throw toError(toError(error).cause ?? error);
+  }
 }
 
 const shownAsJson = new JsonConverter(
