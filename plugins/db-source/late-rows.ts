@@ -27,7 +27,7 @@ export class LateRows {
     const isKnown =
       transaction !== undefined && transaction <= next && next - transaction < MAX_AGE && position?.at !== undefined;
     this.#transaction = isKnown ? transaction : oldest;
-    this.#sent = TransactionSet.parse(this.#transaction, isKnown ? (sent ?? '') : '');
+    this.#sent = TransactionSet.parse(this.#transaction, isKnown ? (sent?.() ?? '') : '');
     const until = isKnown && position.at !== undefined && position.at < now ? position.at : now;
     this.#from = isKnown && from !== undefined ? from : until - this.#delayMicros;
   }
@@ -42,9 +42,9 @@ export class LateRows {
     return this.#from;
   }
 
-  /** Transactions beside those below `transaction` whose rows up to the position were sent. */
-  get sent(): string {
-    return this.#sent.toString();
+  /** Transactions beside those below `transaction` whose rows up to the position were sent, as they are now. */
+  get sent(): (() => string) | undefined {
+    return this.#sent.text();
   }
 
   /** A new look at the database would let much be forgotten. */

@@ -20,7 +20,7 @@ export interface StoredPosition {
   /** All rows up to the position were sent that transactions below this one had written. */
   readonly transaction: bigint | undefined;
   /** Of later ones those whose rows up to the position were sent (a TransactionSet's text). */
-  readonly sent?: string | undefined;
+  readonly sent?: (() => string) | undefined;
   /** Both tell of rows after this time only; microseconds. */
   readonly from?: bigint | undefined;
   /** Of which table this is the position. */
@@ -42,7 +42,7 @@ export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordin
   if (position.kind === 'after') offset['key'] = JSON.stringify(position.key);
   if (position.kind === 'counted') offset['rows'] = position.rowsAt;
   if (transaction !== undefined) offset['xid'] = transaction;
-  if (sent !== undefined && sent !== '') offset['sent'] = sent;
+  if (sent !== undefined) Object.defineProperty(offset, 'sent', { get: sent, enumerable: true });
   if (from !== undefined) offset['since_us'] = from;
   if (oid !== undefined) offset['oid'] = Number(oid);
   return offset;
@@ -57,7 +57,7 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   const given = offset[NAMES[kind]];
   const stored = {
     transaction: isInteger(xid) ? BigInt(xid) : undefined,
-    ...(typeof sent === 'string' && TransactionSet.isText(sent) ? { sent } : {}),
+    ...(typeof sent === 'string' && TransactionSet.isText(sent) ? { sent: () => sent } : {}),
     ...(isInteger(from) ? { from: BigInt(from) } : {}),
     oid: isInteger(oid) ? String(oid) : undefined,
   };

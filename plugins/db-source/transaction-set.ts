@@ -1,12 +1,15 @@
 import { isWrittenFrom } from './table-query.ts';
 
-/** Beyond it the oldest are forgotten, and their rows may be sent twice. */
+/** More are not remembered, and their rows may be sent twice. */
 const MAX_TRANSACTIONS = 100_000;
 /** Runs of transactions that an offset tells of, some 8 bytes each: a record of the offsets topic stays well below 1 MB. */
 const MAX_RUNS = 10_000;
 const FORM = /^(?:\d+(?:-\d+)?(?:,\d+(?:-\d+)?)*)?$/;
 
-/** Transactions from a first one on, by the 32 bits that rows have of them. As text: distances from the first, `0-4,7`. */
+/**
+ * Transactions from a first one on, by the 32 bits that rows have of them; it only grows. As text: distances from the first,
+ * `0-4,7`.
+ */
 export class TransactionSet {
   readonly #first: bigint;
   readonly #members = new Set<number>();
@@ -41,10 +44,7 @@ export class TransactionSet {
   }
 
   add(transaction: number): void {
-    this.#members.add(transaction);
-    if (this.#members.size <= MAX_TRANSACTIONS) return;
-    const oldest = this.#members.values().next();
-    if (oldest.done !== true) this.#members.delete(oldest.value);
+    if (this.#members.size < MAX_TRANSACTIONS) this.#members.add(transaction);
   }
 
   /** Those from a later first one on. */
@@ -55,14 +55,29 @@ export class TransactionSet {
     return set;
   }
 
-  toString(): string {
-    if (this.#members.size === 0) return '';
+  /**
+   * The text of what is there now, made when it is asked for: each page has an offset, few of them are stored. `undefined` when
+   * there is nothing.
+   */
+  text(): (() => string) | undefined {
+    const { size } = this.#members;
+    let text: string | undefined;
+    return size === 0 ? undefined : () => (text ??= this.#textOf(size));
+  }
+
+  #textOf(count: number): string {
     const low = Number(BigInt.asUintN(32, this.#first));
-    const distances = Int32Array.from(this.#members, (transaction) => transaction - low).sort();
+    const distances = new Int32Array(count);
+    let index = 0;
+    for (const transaction of this.#members) {
+      if (index === count) break;
+      distances[index++] = transaction - low;
+    }
+    distances.sort();
     const runs: string[] = [];
-    for (let start = 0; start < distances.length && runs.length < MAX_RUNS;) {
+    for (let start = 0; start < count && runs.length < MAX_RUNS;) {
       let end = start;
-      while (end + 1 < distances.length && distances[end + 1] === (distances[end] ?? 0) + 1) end++;
+      while (end + 1 < count && distances[end + 1] === (distances[end] ?? 0) + 1) end++;
       runs.push(end === start ? String(distances[start]) : `${String(distances[start])}-${String(distances[end])}`);
       start = end + 1;
     }

@@ -98,14 +98,14 @@ describe('what a source knows of the recent past', () => {
       [99, 100, 103, 104].map((transaction) => late.wasSent(transaction)),
       [true, true, false, true],
     );
-    assert.equal(late.sent, '0,4');
+    assert.equal(late.sent?.(), '0,4');
     late.settle(at(104n, 9_000_000n), [104, 106]);
     assert.deepEqual([late.transaction, late.from], [104n, 8_000_000n]);
     assert.deepEqual(
       [100, 103, 104, 105, 106].map((transaction) => late.wasSent(transaction)),
       [true, true, true, false, true],
     );
-    assert.equal(late.sent, '0,2');
+    assert.equal(late.sent?.(), '0,2');
   });
 
   it('is all in the offset', () => {
@@ -113,12 +113,14 @@ describe('what a source knows of the recent past', () => {
     const late = new LateRows(1000, 9_000_000n, 4_294_967_290n, 4_294_967_400n, undefined);
     for (const transaction of [4_294_967_290, 4_294_967_291, 4_294_967_295, 3, 4, 50]) late.readOn(transaction);
     const { transaction, from, sent } = late;
-    assert.equal(sent, '0-1,5,9-10,56');
-    const stored = { position, transaction, from, sent, oid: undefined };
-    const restored = fromOffset(toOffset(stored, 'time'), 'time', 1);
-    assert.deepEqual(restored, stored);
+    const offset = toOffset({ position, transaction, from, sent, oid: undefined }, 'time');
+    // What comes later is not in it.
+    late.readOn(9);
+    assert.equal(JSON.stringify(offset['sent']), '"0-1,5,9-10,56"');
+    const restored = fromOffset({ ...offset }, 'time', 1);
+    assert.deepEqual([restored.position, restored.transaction, restored.from], [position, transaction, from]);
     const again = new LateRows(1000, 99_000_000n, 4_294_967_299n, 4_294_967_400n, restored);
-    assert.deepEqual([again.transaction, again.from, again.sent], [transaction, from, sent]);
+    assert.deepEqual([again.transaction, again.from, again.sent?.()], [transaction, from, '0-1,5,9-10,56']);
     assert.deepEqual(
       [3, 4, 5, 50].map((each) => again.wasSent(each)),
       [true, true, false, true],

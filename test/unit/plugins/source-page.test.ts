@@ -1,0 +1,29 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import type { EncodedTable } from '../../../src/formats/format.ts';
+import { encodedFormats, type EncodedFormatName } from '../../../src/formats/registry.ts';
+
+const TABLE: EncodedTable = {
+  name: { name: 'meters' },
+  columns: [
+    { name: 'ts', type: 'timestamp with time zone', nullable: false, role: 'time' },
+    { name: 'temp', type: 'double precision', nullable: true, role: 'data' },
+    { name: 'n', type: 'bigint', nullable: true, role: 'data' },
+    { name: 'site', type: 'character varying(64)', nullable: false, role: 'primary-tag' },
+  ],
+};
+const ROW = ['2026-01-01 00:00:00+00', '21.5', '7', 'oslo'];
+
+describe('the source’s page of the README', () => {
+  it('has a record of each format as the source writes it', async () => {
+    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+    const example = /One row of a table `meters`[^\n]*\n\n```\n([^`]+)```/.exec(readme)?.[1] ?? '';
+    const written = (Object.keys(encodedFormats) as EncodedFormatName[]).map((format) => {
+      const { create, precisions } = encodedFormats[format];
+      return create(TABLE, { precision: precisions[0] }).encode(ROW) ?? '';
+    });
+    assert.equal(written.length, 4);
+    const joined = (text: string) => text.replaceAll(/\n */g, '');
+    assert.equal(joined(example), joined(written.join('\n')));
+  });
+});
