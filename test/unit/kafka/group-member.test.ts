@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import type { Cluster } from '../../../src/kafka/cluster.ts';
+import { ErrorCode } from '../../../src/kafka/error-codes.ts';
+import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
+import { GroupMember, type MemberState } from '../../../src/kafka/group-member.ts';
+import { silentLogger } from '../../../src/observe/logger.ts';
+import { until } from '../../support/until.ts';
+
+type Outcome = number | Error;
+
+/** A coordinator that answers with the given outcomes, in turn, and with success when they are used up. */
+class Coordinator {
+  readonly outcomes: Record<string, Outcome[]> = {};
+  readonly asked: string[] = [];
+  forgotten = 0;
+  readonly config = { retryBackoffMs: 1, retryBackoffMaxMs: 2 };
+
+  async callCoordinator(_group: string, { request }: { request: { apiName: string } }): Promise<unknown> {
+    await Promise.resolve();
+    this.asked.push(request.apiName);
+    const outcome = this.outcomes[request.apiName]?.shift() ?? 0;
+    if (outcome instanceof Error) throw outcome;
+    const answer = { errorCode: outcome };
+    if (request.apiName !== 'JoinGroup') return { ...answer, memberAssignment: Buffer.from('mine') };
+    return { ...answer, memberId: 'm', leaderId: 'other', generationId: 7, groupProtocol: 'p', members: [] };
+  }
+
+  forgetCoordinator(): void {
+    this.forgotten += 1;
+  }
+
+  dropCoordinatorConnection(): void {
+    // There is none.
+  }
+}
+
+describe('a member of a group', () => {
+  let coordinator: Coordinator;
+  let member: GroupMember;
+  let states: MemberState[];
+
+  beforeEach(() => {
+    coordinator = new Coordinator();
+    states = [];
+    const protocol = {
+      type: 'connect',
+      protocols: () => [{ name: 'p', metadata: Buffer.alloc(0) }],
+      assign: () => Promise.resolve(new Map<string, Buffer>()),
+    };
+    const options = { groupId: 'g', sessionTimeoutMs: 10_000, rebalanceTimeoutMs: 1000, heartbeatIntervalMs: 2 };
+    const cluster = coordinator as unknown as Cluster;
+    member = new GroupMember(cluster, options, protocol, (state) => states.push(state), silentLogger);
+  });
+  afterEach(() => member.leave(1000));
+
+  const away = new BrokerUnreachableError('connect ECONNREFUSED');
+  const moved = [ErrorCode.coordinatorLoadInProgress, ErrorCode.coordinatorNotAvailable, ErrorCode.notCoordinator];
+
+  for (const request of ['JoinGroup', 'SyncGroup'] as const) {
+    it(`joins in the end when ${request} says that the coordinator is elsewhere or loading, or is not there`, async () => {
+      coordinator.outcomes[request] = [...moved, away];
+      const { generationId, assignment } = await member.join();
+      assert.deepEqual([generationId, assignment.toString()], [7, 'mine']);
+      assert.ok(coordinator.forgotten > 0, 'it is looked up again');
+    });
+  }
+
+  it('takes the id that it is given, and another one when the coordinator does not know it any more', async () => {
+    coordinator.outcomes['JoinGroup'] = [ErrorCode.memberIdRequired, ErrorCode.unknownMemberId, 0];
+    coordinator.outcomes['SyncGroup'] = [ErrorCode.unknownMemberId, 0];
+    assert.equal((await member.join()).memberId, 'm');
+    assert.deepEqual(
+      coordinator.asked.filter((name) => name !== 'Heartbeat'),
+      ['JoinGroup', 'JoinGroup', 'JoinGroup', 'SyncGroup', 'JoinGroup', 'SyncGroup'],
+    );
+  });
+
+  it('begins again when a faster member has begun the next round', async () => {
+    coordinator.outcomes['JoinGroup'] = [ErrorCode.rebalanceInProgress];
+    coordinator.outcomes['SyncGroup'] = [ErrorCode.rebalanceInProgress, ErrorCode.illegalGeneration];
+    assert.equal((await member.join()).generationId, 7);
+  });
+
+  const hopeless = [
+    'inconsistentGroupProtocol',
+    'invalidSessionTimeout',
+    'groupAuthorizationFailed',
+    'groupMaxSizeReached',
+  ];
+  for (const name of hopeless as (keyof typeof ErrorCode)[]) {
+    it(`says why it cannot join (${name}), and can be asked to try again`, async () => {
+      coordinator.outcomes['JoinGroup'] = [ErrorCode[name]];
+      await assert.rejects(member.join(), /^KafkaError: Joining group g: /);
+      assert.equal(member.state, 'failed');
+      assert.equal((await member.join()).generationId, 7);
+    });
+  }
+
+  it('keeps its generation while heartbeats find the coordinator elsewhere, loading or not there', async () => {
+    coordinator.outcomes['Heartbeat'] = [...moved, away];
+    await member.join();
+    await until(() => coordinator.asked.filter((name) => name === 'Heartbeat').length > 6, 'heartbeats go on', {
+      everyMs: 2,
+    });
+    assert.deepEqual([member.state, member.generation?.generationId, member.unanswered], ['stable', 7, false]);
+  });
+
+  const verdicts = [
+    ['rebalanceInProgress', 'rebalancing', 7],
+    ['unknownMemberId', 'lost', undefined],
+    ['illegalGeneration', 'lost', undefined],
+    ['groupAuthorizationFailed', 'failed', undefined],
+    ['fencedInstanceId', 'failed', undefined],
+  ] as const;
+  for (const [name, state, generationId] of verdicts) {
+    it(`is ${state} when a heartbeat is answered with ${name}, and joins again`, async () => {
+      coordinator.outcomes['Heartbeat'] = [ErrorCode[name]];
+      await member.join();
+      await until(() => member.state !== 'stable', 'it is told', { everyMs: 2 });
+      assert.deepEqual([member.state, member.generation?.generationId], [state, generationId]);
+      assert.equal((await member.join()).generationId, 7);
+      assert.deepEqual(states, ['joining', 'stable', state, 'joining', 'stable']);
+    });
+  }
+});
