@@ -147,6 +147,28 @@ describe('several workers of one group', function () {
     assert.deepEqual(texts, [conflict, conflict, `409 Connector ${single} already exists`]);
   });
 
+  it('restart the tasks of a connector wherever they are, at one request to any of them', async () => {
+    const [, ...places] = await cluster.untilRuns(spread, 3);
+    const startsOn = (worker: number) =>
+      cluster
+        .worker(worker)
+        .log.split('\n')
+        .filter((line) => line.includes(`"connector":"${spread}"`) && line.includes('Writing line_lp messages')).length;
+    const before = [0, 1, 2].map(startsOn);
+    const path = `/connectors/${spread}/restart?includeTasks=true`;
+    const answer = await cluster.rest(1).post<{ tasks: { state: string }[] }>(path);
+    assert.deepEqual([answer.status, answer.body.tasks.map(({ state }) => state)], [202, Array(3).fill('RESTARTING')]);
+    for (const worker of [0, 1, 2]) {
+      const own = places.filter((place) => place === worker).length;
+      const expected = (before[worker] ?? 0) + own;
+      await until(
+        () => startsOn(worker) === expected,
+        `the ${String(own)} tasks of worker ${String(worker)} started again`,
+      );
+    }
+    await cluster.untilRuns(spread, 3);
+  });
+
   it('tell operators who leads and who has what: at /cluster, in metrics with Connect’s names, in the log', async () => {
     await cluster.settled();
     const views = await Promise.all(
