@@ -1,4 +1,5 @@
 import type { TaskId } from '../connect/task-assignment.ts';
+import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { Work } from './group/group-bytes.ts';
 
 /** Is told what this worker gets and has to give up. */
@@ -35,6 +36,8 @@ export interface ClusterView {
   readonly rebalanceAverageMs: number;
   readonly rebalanceMaxMs: number;
   readonly lastRebalance: RebalanceView | undefined;
+  /** Of the requests to the group's coordinator. */
+  readonly requests: GroupFigures | undefined;
 }
 
 /**

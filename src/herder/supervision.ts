@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts';
 import type { TaskEvent } from '../connect/task-assignment.ts';
 import { TaskHost } from '../connect/task-host.ts';
-import { within } from '../kafka/group-membership.ts';
+import { within } from '../kafka/group/group-membership.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { RestartRequest } from './config-state.ts';
 import type { Work } from './group/group-bytes.ts';

@@ -1,5 +1,6 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
 import type { TaskReport } from '../connect/task-host.ts';
+import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { ClusterView } from './placement.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';
 
@@ -136,6 +137,30 @@ function addCluster(page: MetricsPage, view: ClusterView): void {
   const coordinator = 'kafka_connect_coordinator';
   page.gauge(`${coordinator}_assigned_connectors`, 'Connectors of this worker', {}, view.connectors.length);
   page.gauge(`${coordinator}_assigned_tasks`, 'Tasks of this worker', {}, view.tasks.length);
+  if (view.requests !== undefined) addRequests(page, coordinator, view.requests);
+}
+
+/** Connect has rates beside these totals; Prometheus makes them of the totals. */
+function addRequests(page: MetricsPage, coordinator: string, requests: GroupFigures): void {
+  for (const request of ['join', 'sync'] as const) {
+    const { count, totalMs, maxMs } = requests.of(request);
+    page.counter(`${coordinator}_${request}_total`, `${request} requests`, {}, count);
+    page.gauge(
+      `${coordinator}_${request}_time_avg`,
+      `Milliseconds of a ${request}, in the mean`,
+      {},
+      totalMs / (count || 1),
+    );
+    page.gauge(`${coordinator}_${request}_time_max`, `Milliseconds of the longest ${request}`, {}, maxMs);
+  }
+  const { count, maxMs } = requests.of('heartbeat');
+  page.counter(`${coordinator}_heartbeat_total`, 'Heartbeats', {}, count);
+  page.gauge(`${coordinator}_heartbeat_response_time_max`, 'Milliseconds of the slowest heartbeat', {}, maxMs);
+  page.counter(`${coordinator}_failed_rebalance_total`, 'Rounds that had to begin anew', {}, requests.failedRounds);
+  if (requests.lastHeartbeatAt !== undefined) {
+    const seconds = (Date.now() - requests.lastHeartbeatAt) / 1000;
+    page.gauge(`${coordinator}_last_heartbeat_seconds_ago`, 'Seconds since the last heartbeat', {}, seconds);
+  }
 }
 
 function snakeCase(name: string): string {

@@ -198,6 +198,15 @@ describe('several workers of one group', function () {
         [`${rebalance}_connect_protocol{connect_protocol="sessioned"}`, 1],
       ] as const;
       for (const [name, value] of told) assert.equal(samples.get(name), String(value), name);
+      for (const name of [
+        'join_total',
+        'sync_total',
+        'heartbeat_total',
+        'join_time_max',
+        'last_heartbeat_seconds_ago',
+      ]) {
+        assert.ok(Number(samples.get(`kafka_connect_coordinator_${name}`)) > 0, name);
+      }
       const times = ['rebalance_avg_time_ms', 'rebalance_max_time_ms', 'time_since_last_rebalance_ms'];
       for (const name of times) assert.ok(Number(samples.get(`${rebalance}_${name}`)) >= 0, name);
       const generation = `Rebalance: generation ${String(view.generation)}, `;

@@ -5,7 +5,7 @@ import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-se
 import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import type { WorkListener } from '../../src/herder/placement.ts';
-import { KafkaGroup, type GroupMember } from '../../src/kafka/group-membership.ts';
+import { KafkaGroup, type GroupMember } from '../../src/kafka/group/group-membership.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
 import { broker, ownBroker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';

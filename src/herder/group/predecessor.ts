@@ -1,5 +1,5 @@
 import { toError } from '../../errors.ts';
-import type { KafkaGroup } from '../../kafka/group-membership.ts';
+import type { KafkaGroup } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { decodeMetadata } from './group-bytes.ts';
 

@@ -1,5 +1,5 @@
 import { taskText } from '../../connect/task-assignment.ts';
-import type { Generation } from '../../kafka/group-membership.ts';
+import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { RebalanceView } from '../placement.ts';
 import type { MemberAssignment, Work } from './group-bytes.ts';

@@ -7,7 +7,7 @@ import type {
   GroupMember,
   GroupProtocol,
   KafkaGroup,
-} from '../../kafka/group-membership.ts';
+} from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 
 /**

@@ -1,4 +1,7 @@
-import type { GroupOptions } from '../../kafka/group-membership.ts';
+import type { ClientProperties } from '../../kafka/api.ts';
+import type { GroupOptions } from '../../kafka/group/group-membership.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ConfiguredWork } from './worker-protocol.ts';
 
 export interface WorkerGroupSettings extends GroupOptions {
   /** `connect.protocol` */
@@ -11,4 +14,16 @@ export interface WorkerGroupSettings extends GroupOptions {
   readonly syncTimeoutMs: number;
   /** `worker.unsync.backoff.ms` */
   readonly unsyncBackoffMs: number;
+}
+
+export interface WorkerGroupParts {
+  readonly settings: WorkerGroupSettings;
+  /** Of the worker's own Kafka clients. */
+  readonly client: ClientProperties;
+  /** `client.id`; empty: named by this worker's address. */
+  readonly clientId: string;
+  /** By which other workers reach this one, with a slash at its end. Asked when the group is joined. */
+  readonly url: () => string;
+  readonly configured: ConfiguredWork & { taskCount(connector: string): number | undefined };
+  readonly logger: Logger;
 }

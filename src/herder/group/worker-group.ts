@@ -1,8 +1,13 @@
 import type { TaskId } from '../../connect/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
-import { idle, KafkaGroup, Signal, within, type Generation, type GroupMember } from '../../kafka/group-membership.ts';
-import type { ClientProperties } from '../../kafka/api.ts';
-import type { Logger } from '../../observe/logger.ts';
+import {
+  idle,
+  KafkaGroup,
+  Signal,
+  within,
+  type Generation,
+  type GroupMember,
+} from '../../kafka/group/group-membership.ts';
 import type { ClusterView, Placement, WorkListener } from '../placement.ts';
 import { decodeAssignment, NO_WORK, type MemberAssignment } from './group-bytes.ts';
 import { removePredecessor } from './predecessor.ts';
@@ -10,20 +15,8 @@ import { RebalanceHistory } from './rebalance-history.ts';
 import { SessionWatch } from './session-watch.ts';
 import { markedClientId, Strangers } from './strangers.ts';
 import { taskKey, WorkSet } from './work-set.ts';
-import type { WorkerGroupSettings } from './worker-group-settings.ts';
-import { WorkerProtocol, type ConfiguredWork } from './worker-protocol.ts';
-
-export interface WorkerGroupParts {
-  readonly settings: WorkerGroupSettings;
-  /** Of the worker's own Kafka clients. */
-  readonly client: ClientProperties;
-  /** `client.id`; empty: named by this worker's address. */
-  readonly clientId: string;
-  /** By which other workers reach this one, with a slash at its end. Asked when the group is joined. */
-  readonly url: () => string;
-  readonly configured: ConfiguredWork & { taskCount(connector: string): number | undefined };
-  readonly logger: Logger;
-}
+import type { WorkerGroupParts } from './worker-group-settings.ts';
+import { WorkerProtocol } from './worker-protocol.ts';
 
 interface Rejoin {
   readonly reason: string;
@@ -177,7 +170,6 @@ export class WorkerGroup implements Placement {
   }
 
   view(): ClusterView {
-    const { connectors, tasks } = this.#owned.toWork();
     return {
       groupId: this.#parts.settings.groupId,
       protocol: this.#held?.protocol,
@@ -185,12 +177,12 @@ export class WorkerGroup implements Placement {
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
       rebalancing: !this.#settled,
-      connectors,
-      tasks,
+      ...this.#owned.toWork(),
       completedRebalances: this.#history.completed,
       rebalanceAverageMs: this.#history.averageMs,
       rebalanceMaxMs: this.#history.maxMs,
       lastRebalance: this.#history.last,
+      requests: this.#group?.figures,
     };
   }
 

@@ -1,5 +1,5 @@
 import { toError } from '../../errors.ts';
-import { within, type GroupProtocol, type LeaderView } from '../../kafka/group-membership.ts';
+import { within, type GroupProtocol, type LeaderView } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
 import { assignEagerly } from './eager-assignor.ts';

@@ -6,10 +6,11 @@ import { ASSIGNORS, type AssignorName, type PartitionCounts } from './assignor.t
 import type { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
-import { removeMembers } from '../group-members.ts';
+import { removeMembers } from '../group/group-members.ts';
 import { CommitRefusedError, KafkaError, isRetriable } from '../errors.ts';
 import type { Fetcher } from './fetcher.ts';
-import { GroupMember, type GroupProtocol, type LeaderView, type MemberState } from '../group-member.ts';
+import { GroupMember } from '../group/group-member.ts';
+import type { GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
 import type { GroupIdentity } from './offsets.ts';
 import { Backoff, idle, within } from '../retry.ts';
 import type { StartPositions } from './start-positions.ts';

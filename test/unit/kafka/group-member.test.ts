@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import type { Cluster } from '../../../src/kafka/cluster.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
-import { GroupMember, type MemberState } from '../../../src/kafka/group-member.ts';
+import { GroupMember } from '../../../src/kafka/group/group-member.ts';
+import type { MemberState } from '../../../src/kafka/group/group-protocol.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import { until } from '../../support/until.ts';
 

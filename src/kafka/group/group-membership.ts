@@ -1,31 +1,34 @@
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { ClientProperties } from './api.ts';
-import { connectionConfig } from './config/client-config.ts';
-import { Cluster } from './cluster.ts';
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ClientProperties } from '../api.ts';
+import { connectionConfig } from '../config/client-config.ts';
+import { Cluster } from '../cluster.ts';
 import { groupMembers, removeMembers, type DescribedMember } from './group-members.ts';
-import {
-  GroupMember,
-  type Generation,
-  type GroupOptions,
-  type GroupProtocol,
-  type LeaderView,
-  type MemberListener,
-  type MemberState,
-} from './group-member.ts';
-import { PropertyReader } from './config/properties.ts';
+import { GroupFigures, type Timing } from './group-figures.ts';
+import { GroupMember } from './group-member.ts';
+import type {
+  Generation,
+  GroupOptions,
+  GroupProtocol,
+  LeaderView,
+  MemberListener,
+  MemberState,
+} from './group-protocol.ts';
+import { PropertyReader } from '../config/properties.ts';
 
-export { idle, within } from './retry.ts';
-export { Signal } from './signal.ts';
+export { idle, within } from '../retry.ts';
+export { Signal } from '../signal.ts';
 export type {
   DescribedMember,
   Generation,
+  GroupFigures,
   GroupMember,
   GroupOptions,
   GroupProtocol,
   LeaderView,
   MemberListener,
   MemberState,
+  Timing,
 };
 
 /** A group over connections of its own (a request behind a waiting JoinGroup would wait with it). */
@@ -33,6 +36,7 @@ export class KafkaGroup {
   readonly #cluster: Cluster;
   readonly #options: GroupOptions;
   readonly #logger: Logger;
+  readonly figures = new GroupFigures();
 
   /** `properties` as a Java client has them; wrong ones are a ConfigError. */
   constructor(properties: ClientProperties, options: GroupOptions, logger: Logger) {
@@ -43,7 +47,7 @@ export class KafkaGroup {
 
   /** One that has not joined yet; after its `leave` another one may be made. */
   member(protocol: GroupProtocol, listener: MemberListener): GroupMember {
-    return new GroupMember(this.#cluster, this.#options, protocol, listener, this.#logger);
+    return new GroupMember(this.#cluster, this.#options, protocol, listener, this.#logger, this.figures);
   }
 
   /** All that are in it now. */

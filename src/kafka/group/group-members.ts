@@ -1,7 +1,7 @@
-import type { Cluster } from './cluster.ts';
-import { ErrorCode } from './error-codes.ts';
-import { KafkaError } from './errors.ts';
-import { Apis, libraryCall, type Api } from './protocol.ts';
+import type { Cluster } from '../cluster.ts';
+import { ErrorCode } from '../error-codes.ts';
+import { KafkaError } from '../errors.ts';
+import { Apis, libraryCall, type Api } from '../protocol.ts';
 
 /** A member as the broker describes it. */
 export interface DescribedMember {

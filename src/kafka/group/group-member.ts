@@ -1,51 +1,14 @@
-import { toError } from '../errors.ts';
-import type { Logger } from '../observe/logger.ts';
-import type { Cluster } from './cluster.ts';
-import { COORDINATOR_MOVED, ErrorCode } from './error-codes.ts';
-import { ClosedError, KafkaError, isRetriable } from './errors.ts';
-import type { LibraryCall } from './library/kafkajs-internals.ts';
-import { Apis, libraryCall, type JoinGroupAnswer } from './protocol.ts';
-import { Backoff, idle, within } from './retry.ts';
-import { Signal } from './signal.ts';
-
-/** What the members of a group agree on; consumers and Connect workers differ in this alone. */
-export interface GroupProtocol {
-  /** `consumer` or `connect`. */
-  readonly type: string;
-  /** In order of preference, with what this member says of itself; asked at every join. */
-  protocols(): readonly { readonly name: string; readonly metadata: Buffer }[];
-  /** Asked of the leader alone: an assignment per member. Who is left out gets zero bytes. */
-  assign(join: LeaderView): Promise<ReadonlyMap<string, Buffer>>;
-}
-
-export interface LeaderView {
-  /** Of the leader itself, who is one of the members. */
-  readonly leaderId: string;
-  readonly protocol: string;
-  readonly generationId: number;
-  readonly members: readonly { readonly memberId: string; readonly metadata: Buffer }[];
-}
-
-export interface GroupOptions {
-  readonly groupId: string;
-  readonly sessionTimeoutMs: number;
-  readonly rebalanceTimeoutMs: number;
-  readonly heartbeatIntervalMs: number;
-}
-
-export interface Generation {
-  readonly generationId: number;
-  readonly memberId: string;
-  readonly leaderId: string;
-  readonly isLeader: boolean;
-  readonly protocol: string;
-  readonly assignment: Buffer;
-}
-
-export type MemberState = 'unjoined' | 'joining' | 'stable' | 'rebalancing' | 'lost' | 'failed' | 'left';
-
-/** What the caller has to be told: rejoin, or give up what was assigned; see `state`. */
-export type MemberListener = (state: MemberState) => void;
+import { toError } from '../../errors.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { Cluster } from '../cluster.ts';
+import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
+import { ClosedError, KafkaError, isRetriable } from '../errors.ts';
+import type { LibraryCall } from '../library/kafkajs-internals.ts';
+import { Apis, libraryCall, type JoinGroupAnswer } from '../protocol.ts';
+import { Backoff, idle, within } from '../retry.ts';
+import { Signal } from '../signal.ts';
+import type { GroupFigures, GroupRequest } from './group-figures.ts';
+import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberState } from './group-protocol.ts';
 
 /** Beyond the time that the broker itself waits for the rest of the group at JoinGroup and SyncGroup. */
 const NETWORK_MS = 5000;
@@ -75,6 +38,7 @@ export class GroupMember {
   readonly #protocol: GroupProtocol;
   readonly #listener: MemberListener;
   readonly #logger: Logger;
+  readonly #figures: GroupFigures | undefined;
   #state: MemberState = 'unjoined';
   #memberId = '';
   #generation: Generation | undefined;
@@ -91,12 +55,14 @@ export class GroupMember {
     protocol: GroupProtocol,
     listener: MemberListener,
     logger: Logger,
+    figures?: GroupFigures,
   ) {
     this.#cluster = cluster;
     this.#options = options;
     this.#protocol = protocol;
     this.#listener = listener;
     this.#logger = logger;
+    this.#figures = figures;
   }
 
   get state(): MemberState {
@@ -154,7 +120,10 @@ export class GroupMember {
     while (this.#isJoining()) {
       try {
         const generation = await this.#round();
-        if (generation === undefined) continue;
+        if (generation === undefined) {
+          this.#figures?.roundFailed();
+          continue;
+        }
         if (!this.#isJoining()) break;
         this.#generation = generation;
         this.#moveTo('stable');
@@ -229,7 +198,7 @@ export class GroupMember {
     const answer = await (this.#memberId === '' ? this.#named(call) : this.#cluster.callCoordinator(groupId, call));
     switch (answer.errorCode) {
       case ErrorCode.none:
-        this.#noteContact(sentAt);
+        this.#noteContact('join', sentAt);
         this.#memberId = answer.memberId;
         return answer;
       case ErrorCode.memberIdRequired:
@@ -279,7 +248,7 @@ export class GroupMember {
     const answer = await this.#cluster.callCoordinator(groupId, call);
     switch (answer.errorCode) {
       case ErrorCode.none:
-        this.#noteContact(sentAt);
+        this.#noteContact('sync', sentAt);
         return answer.memberAssignment ?? Buffer.alloc(0);
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
@@ -310,7 +279,7 @@ export class GroupMember {
         const sentAt = Date.now();
         const code = await this.#heartbeat(generation);
         if (this.#generation !== generation) return;
-        if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#noteContact(sentAt);
+        if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#noteContact('heartbeat', sentAt);
         this.#judgeHeartbeat(code);
         backoff.reset();
         waitMs = this.#options.heartbeatIntervalMs;
@@ -333,7 +302,8 @@ export class GroupMember {
     return errorCode;
   }
 
-  #noteContact(sentAt: number): void {
+  #noteContact(request: GroupRequest, sentAt: number): void {
+    this.#figures?.answered(request, sentAt);
     this.#lastContactAt = sentAt;
     this.#unanswered = false;
   }
