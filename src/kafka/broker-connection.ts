@@ -5,7 +5,6 @@ import { toError } from '../errors.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
 import { AuthenticationError, BrokerUnreachableError, ClosedError, DroppedError } from './errors.ts';
 import {
-  Connection,
   apiKeys,
   type ApiRanges,
   type LibraryCall,
@@ -13,6 +12,7 @@ import {
   type LibraryLogger,
   type SocketRequest,
 } from './library/kafkajs-internals.ts';
+import { FramedConnection } from './library/framed-connection.ts';
 import { Apis, libraryCall, unsupportedReason } from './protocol.ts';
 import { patchRequestQueue } from './library/request-queue-patch.ts';
 import { KafkaError } from './errors.ts';
@@ -127,7 +127,7 @@ export class BrokerConnection {
 
   async #handshake(): Promise<OpenConnection> {
     const { clientId, tls, sasl, connectTimeoutMs, requestTimeoutMs } = this.#config;
-    const connection = new Connection({
+    const connection = new FramedConnection({
       ...this.address,
       clientId,
       ssl: tls,
@@ -204,10 +204,18 @@ function isConnectionFailure(error: unknown): boolean {
   return CONNECTION_FAILURES.has((error as { name?: string }).name ?? '');
 }
 
+/** All sockets read into the same memory: what was read has been copied when the callback returns. */
+const READ_BUFFER = Buffer.allocUnsafeSlow(256 * 1024);
+
+function passOn(this: Socket, bytesRead: number): boolean {
+  this.emit('data', READ_BUFFER.subarray(0, bytesRead));
+  return true;
+}
+
 function openSocket({ host, port, ssl, onConnect }: SocketRequest): Socket {
   const socket = ssl
     ? connectTls({ host, port, ...(isIP(host) === 0 ? { servername: host } : {}), ...ssl }, onConnect)
-    : connectPlain({ host, port }, onConnect);
+    : connectPlain({ host, port, onread: { buffer: READ_BUFFER, callback: passOn } }, onConnect);
   // Requests are written whole; waiting to join them costs up to 40 ms each.
   socket.setNoDelay(true);
   socket.setKeepAlive(true, 60_000);

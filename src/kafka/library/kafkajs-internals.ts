@@ -112,9 +112,20 @@ export interface RequestQueueInsides {
 
 export const libraryVersion = (load('kafkajs/package.json') as { version: string }).version;
 
+/** What the reader of answers touches, see framed-connection.ts. */
+interface ConnectionInsides extends LibraryConnection {
+  readonly socket: Socket;
+  /** While an answer to authentication without SaslAuthenticate is waited for. */
+  readonly authHandlers: object | null;
+  readonly requestQueue: {
+    fulfillRequest(answer: { size: number; correlationId: number; payload: Buffer }): void;
+  };
+  processData(bytes: Buffer): void;
+}
+
 export const Connection = load('kafkajs/src/network/connection') as new (
   parameters: ConnectionParameters,
-) => LibraryConnection;
+) => ConnectionInsides;
 
 export const RequestQueue = load('kafkajs/src/network/requestQueue') as RequestQueueClass;
 
