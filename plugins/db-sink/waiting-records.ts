@@ -105,6 +105,6 @@ function indexIn(part: SinkRecord | BlockPart, origin: Extract<Origin, { kind: '
   }
   const { block, from, to } = part;
   if (block.partition !== origin.partition || block.topic !== origin.topic) return -1;
-  const index = block.offsets.indexOf(origin.offset, from);
-  return index < to ? index : -1;
+  for (let index = from; index < to; index++) if (block.offsets[index] === origin.offset) return index;
+  return -1;
 }

@@ -95,10 +95,10 @@ class SinkBlock implements SinkRecordBlock {
   readonly partition: number;
   readonly bytes: Buffer;
   readonly count: number;
-  readonly offsets: readonly number[];
-  readonly timestamps: readonly number[];
-  readonly valueStarts: readonly number[];
-  readonly valueEnds: readonly number[];
+  readonly offsets: ArrayLike<number>;
+  readonly timestamps: ArrayLike<number>;
+  readonly valueStarts: ArrayLike<number>;
+  readonly valueEnds: ArrayLike<number>;
   readonly passesMessages: boolean;
   readonly #block: ConsumedBlock;
   readonly #converter: SinkRecordConverter;

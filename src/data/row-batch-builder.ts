@@ -1,6 +1,7 @@
 import type { Origin } from './fault.ts';
 import type { MessageBlock } from './message-block.ts';
-import type { Cell, CellKind, ColumnCells, ColumnRole, Origins, RowBatch, TableName } from './row-batch.ts';
+import { OriginList } from './origin-list.ts';
+import type { Cell, CellKind, ColumnCells, ColumnRole, RowBatch, TableName } from './row-batch.ts';
 
 /** A column while its batch is filled. `kind` is what the writer will be told; it may widen until the batch is built. */
 export interface OpenColumn extends ColumnCells {
@@ -16,9 +17,7 @@ export class RowBatchBuilder {
   readonly table: TableName;
   readonly columns: OpenColumn[] = [];
   readonly #byName = new Map<string, OpenColumn>();
-  readonly #origins: (Origin | MessageBlock)[] = [];
-  /** The line, or the index in the block, of each row. */
-  readonly #places: number[] = [];
+  readonly #origins = new OriginList();
   #rowCount = 0;
 
   constructor(table: TableName) {
@@ -47,15 +46,13 @@ export class RowBatchBuilder {
   /** `linesBefore`: how many lines of the message come before this row; counts only for origins of kind `line`. */
   endRow(origin: Origin, linesBefore: number): void {
     this.#complete();
-    this.#origins.push(origin);
-    this.#places.push(origin.kind === 'line' ? origin.line + linesBefore : 0);
+    this.#origins.add(origin, origin.kind === 'line' ? origin.line + linesBefore : 0);
   }
 
   /** Ends the row of a record of a block. */
   endRowOf(block: MessageBlock, index: number): void {
     this.#complete();
-    this.#origins.push(block);
-    this.#places.push(index);
+    this.#origins.add(block, index);
   }
 
   #complete(): void {
@@ -74,8 +71,7 @@ export class RowBatchBuilder {
     for (const column of this.columns) {
       if (column.cells.length > rowCount) column.cells.length = rowCount;
     }
-    this.#origins.length = rowCount;
-    this.#places.length = rowCount;
+    this.#origins.truncate(rowCount);
     this.#rowCount = rowCount;
   }
 
@@ -85,28 +81,7 @@ export class RowBatchBuilder {
       table: this.table,
       columns: this.columns,
       rowCount: this.#rowCount,
-      origins: new OriginList(this.#origins, this.#places),
+      origins: this.#origins,
     };
-  }
-}
-
-class OriginList implements Origins {
-  readonly #origins: readonly (Origin | MessageBlock)[];
-  readonly #places: readonly number[];
-
-  constructor(origins: readonly (Origin | MessageBlock)[], places: readonly number[]) {
-    this.#origins = origins;
-    this.#places = places;
-  }
-
-  at(row: number): Origin {
-    const origin = this.#origins[row];
-    const place = this.#places[row];
-    if (origin === undefined || place === undefined) throw new RangeError(`no row ${String(row)} in this batch`);
-    if (!('kind' in origin)) {
-      const { topic, partition, offsets } = origin;
-      return { kind: 'record', topic, partition, offset: offsets[place] ?? 0 };
-    }
-    return origin.kind === 'line' ? { kind: 'line', line: place } : origin;
   }
 }

@@ -9,12 +9,14 @@ export class RecordBlock implements ConsumedBlock {
   readonly partition: number;
   readonly bytes: Buffer;
   readonly timestampType: ConsumedRecord['timestampType'];
-  readonly offsets: number[] = [];
-  readonly timestamps: number[] = [];
-  readonly keyStarts: number[] = [];
-  readonly keyEnds: number[] = [];
-  readonly valueStarts: number[] = [];
-  readonly valueEnds: number[] = [];
+  /** Lists have room for more records than there are. */
+  count = 0;
+  offsets = new Float64Array(0);
+  timestamps = new Float64Array(0);
+  keyStarts = new Int32Array(0);
+  keyEnds = new Int32Array(0);
+  valueStarts = new Int32Array(0);
+  valueEnds = new Int32Array(0);
   /** Where the headers' count stands, for the records that have headers; absent when none has. */
   headersAt: (number | undefined)[] | undefined;
 
@@ -29,8 +31,16 @@ export class RecordBlock implements ConsumedBlock {
     this.timestampType = timestampType;
   }
 
-  get count(): number {
-    return this.offsets.length;
+  /** Makes room for so many more records. */
+  reserve(records: number): void {
+    const length = this.count + records;
+    if (length <= this.offsets.length) return;
+    this.offsets = longer(this.offsets, new Float64Array(length));
+    this.timestamps = longer(this.timestamps, new Float64Array(length));
+    this.keyStarts = longer(this.keyStarts, new Int32Array(length));
+    this.keyEnds = longer(this.keyEnds, new Int32Array(length));
+    this.valueStarts = longer(this.valueStarts, new Int32Array(length));
+    this.valueEnds = longer(this.valueEnds, new Int32Array(length));
   }
 
   get hasHeaders(): boolean {
@@ -67,4 +77,9 @@ export class RecordBlock implements ConsumedBlock {
   #slice(start: number, end: number): Buffer | null {
     return end < start ? null : this.bytes.subarray(start, end);
   }
+}
+
+function longer<T extends Float64Array | Int32Array>(from: T, to: T): T {
+  if (from.length > 0) to.set(from);
+  return to;
 }

@@ -3,6 +3,8 @@ import { BatchField } from './record-batch.ts';
 import type { RecordBlock } from './record-block.ts';
 
 const ABORT_MARKER = 0;
+/** Length, attributes, two deltas, two lengths and the count of headers, of a byte each. */
+const LEAST_RECORD_BYTES = 7;
 const RECORD_BEYOND_BATCH = 'a record goes beyond its batch';
 
 /** A batch being read: its records run from `at` to `end` in `bytes`. */
@@ -30,11 +32,12 @@ export function readRecords(
   maxBytes: number,
 ): string | undefined {
   const { bytes, end, baseOffset, baseTimestamp, appendTime } = batch;
+  block.reserve(Math.min(batch.remaining, max - block.count, Math.ceil((end - batch.at) / LEAST_RECORD_BYTES)));
   const { offsets, timestamps, keyStarts, keyEnds, valueStarts, valueEnds } = block;
   cursor = batch.at;
   const stopAt = cursor + maxBytes;
   let remaining = batch.remaining;
-  while (remaining > 0 && offsets.length < max && cursor < stopAt) {
+  while (remaining > 0 && block.count < max && cursor < stopAt) {
     batch.at = cursor;
     batch.remaining = remaining;
     remaining -= 1;
@@ -55,13 +58,14 @@ export function readRecords(
     const valueStart = cursor;
     if (valueLength > 0) cursor += valueLength;
     if (cursor >= recordEnd) return RECORD_BEYOND_BATCH;
-    if (bytes[cursor] !== 0) (block.headersAt ??= [])[offsets.length] = cursor;
-    offsets.push(offset);
-    timestamps.push(appendTime ?? baseTimestamp + timestampDelta);
-    keyStarts.push(keyStart);
-    keyEnds.push(keyStart + keyLength);
-    valueStarts.push(valueStart);
-    valueEnds.push(valueStart + valueLength);
+    const index = block.count++;
+    if (bytes[cursor] !== 0) (block.headersAt ??= [])[index] = cursor;
+    offsets[index] = offset;
+    timestamps[index] = appendTime ?? baseTimestamp + timestampDelta;
+    keyStarts[index] = keyStart;
+    keyEnds[index] = keyStart + keyLength;
+    valueStarts[index] = valueStart;
+    valueEnds[index] = valueStart + valueLength;
     cursor = recordEnd;
   }
   batch.at = cursor;

@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import type { Origin } from '../../../src/data/fault.ts';
 import { RowBatchBuilder } from '../../../src/data/row-batch-builder.ts';
+import { blockOf } from '../formats/block-of.ts';
 
 const RECORD = { kind: 'record', topic: 't', partition: 0, offset: 3 } as const;
 
@@ -44,6 +47,46 @@ describe('a row batch under construction', () => {
       ],
     );
     assert.throws(() => batch.origins.at(2), RangeError);
+  });
+
+  it('knows of each row where it came from, whatever came and was taken back', () => {
+    const block = blockOf(['a', 'b', 'c', 'd']);
+    const { topic, partition } = block;
+    const text = { kind: 'line', line: 1 } as const;
+    const step = fc.oneof(
+      fc.record({ line: fc.nat(3) }),
+      fc.record({ index: fc.nat(3) }),
+      fc.record({ offset: fc.nat(3) }),
+      fc.record({ left: fc.nat(9) }),
+    );
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
+        const rows = new RowBatchBuilder({ name: 't' });
+        const expected: Origin[] = [];
+        for (const each of steps) {
+          if ('line' in each) {
+            rows.endRow(text, each.line);
+            expected.push({ kind: 'line', line: 1 + each.line });
+          } else if ('index' in each) {
+            rows.endRowOf(block, each.index);
+            expected.push({ kind: 'record', topic, partition, offset: block.offsets[each.index] ?? -1 });
+          } else if ('offset' in each) {
+            const origin = { ...RECORD, offset: each.offset };
+            expected.push(origin);
+            rows.endRow(origin, 0);
+          } else {
+            expected.length = Math.min(expected.length, each.left);
+            rows.truncate(expected.length);
+          }
+        }
+        const { origins, rowCount } = rows.build();
+        assert.deepEqual(
+          Array.from({ length: rowCount }, (_, row) => origins.at(row)),
+          expected,
+        );
+        assert.throws(() => origins.at(rowCount), RangeError);
+      }),
+    );
   });
 
   it('has one column of each name', () => {

@@ -224,7 +224,8 @@ describe('a record set', () => {
     const damaged = batch([record('c')], { at: 2 });
     damaged[damaged.length - 2] = (damaged.at(-2) ?? 0) ^ 1;
     const set = setOf(Buffer.concat([batch([record('a'), record('b')]), damaged, batch([record('d')], { at: 3 })]));
-    assert.deepEqual(set.readBlock(100)?.offsets, [0, 1]);
+    const block = set.readBlock(100);
+    assert.deepEqual([...(block?.offsets ?? [])].slice(0, block?.count), [0, 1]);
     assert.equal(set.nextOffset, 2);
     for (let attempt = 0; attempt < 2; attempt++)
       assert.throws(() => set.readBlock(100), /checksum of the batch at offset 2/);
