@@ -29,6 +29,7 @@ describe('config providers', function () {
   let role = '';
   const topic = uniqueName('secrets');
   const answers: string[] = [];
+  const deadLetters: string[] = [];
 
   async function ask(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }> {
     const { status, body: answer, headers } = await worker.rest.request(method, path, body);
@@ -163,7 +164,37 @@ describe('config providers', function () {
     assert.equal(url.status, 400);
   });
 
-  it('no answer, internal topic, trace or line of the log shows a value', async () => {
+  it('a dead letter says what failed without the value that failed', async () => {
+    const source = uniqueName('secret-fields');
+    const letters = uniqueName('secret-letters');
+    await traffic.createTopic(source);
+    const schema = { type: 'struct', fields: [{ field: 'id', type: 'int32' }] };
+    await traffic.produce(source, [{ value: JSON.stringify({ schema, payload: { id: 1 } }) }]);
+    const { status } = await ask('POST', '/connectors', {
+      name: 'letters',
+      config: config({
+        topics: source,
+        'protocol.type': 'struct',
+        'value.converter': JSON_CONVERTER,
+        transforms: 't',
+        'transforms.t.type': 'org.apache.kafka.connect.transforms.ExtractField$Value',
+        'transforms.t.field': '${env:SLUICE_TEST_VALUE}',
+        'errors.tolerance': 'all',
+        'errors.log.enable': 'true',
+        'errors.log.include.messages': 'true',
+        'errors.deadletterqueue.topic.name': letters,
+        'errors.deadletterqueue.topic.replication.factor': '1',
+        'errors.deadletterqueue.context.headers.enable': 'true',
+      }),
+    });
+    assert.equal(status, 201);
+    const [letter] = await traffic.read(letters, (all) => all.length > 0);
+    const headers = (letter?.headers ?? []).map(({ key, value }) => `${key}: ${String(value)}`);
+    assert.ok(headers.includes('__connect.errors.exception.message: Unknown field: [hidden]'), headers.join('\n'));
+    deadLetters.push(...headers, String(letter?.value));
+  });
+
+  it('no answer, internal topic, dead letter, trace or line of the log shows a value', async () => {
     const failing = config({
       transforms: 't',
       'transforms.t.type': 'org.apache.kafka.connect.transforms.Filter',
@@ -199,7 +230,12 @@ describe('config providers', function () {
       ...(await internal('status', (record) => record.includes('names the predicate'))),
     ];
     assert.ok(records.some((record) => record.includes('${file:')));
-    const everything = { answers: answers.join('\n'), records: records.join('\n'), log: worker.log };
+    const everything = {
+      answers: answers.join('\n'),
+      records: records.join('\n'),
+      deadLetters: deadLetters.join('\n'),
+      log: worker.log,
+    };
     for (const [where, text] of Object.entries(everything)) {
       for (const secret of [FIRST_PASSWORD, SECOND_PASSWORD, FROM_ENVIRONMENT, 'token-of-the-directory']) {
         const spellings = [secret, JSON.stringify(secret).slice(1, -1), encodeURIComponent(secret)];
@@ -210,8 +246,9 @@ describe('config providers', function () {
 });
 
 const INSERT_FIELD = 'org.apache.kafka.connect.transforms.InsertField$Value';
+const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
 const WITHOUT_SCHEMAS = {
-  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter': JSON_CONVERTER,
   'value.converter.schemas.enable': 'false',
 };
 
