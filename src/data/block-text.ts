@@ -50,11 +50,12 @@ export class BlockText {
     return this.#block!.valueEnds[index]! - this.#base;
   }
 
-  isAscii(index: number): boolean {
+  /** Whether the value is, apart from its first `known` bytes, which need not be looked at. */
+  isAscii(index: number, known = 0): boolean {
     const { bytes, valueStarts, valueEnds } = this.#block!;
     const words = this.#words;
     const end = valueEnds[index]!;
-    let at = valueStarts[index]!;
+    let at = valueStarts[index]! + known;
     // Word by word where the buffer's memory is aligned, byte by byte before and behind.
     const shift = bytes.byteOffset;
     for (; at < end && ((at + shift) & 3) !== 0; at++) if (bytes[at]! >= 0x80) return false;

@@ -1,3 +1,5 @@
+import { hashOf, RepeatedTexts } from '../data/repeated-texts.ts';
+
 /** How deep values may be nested; the call stack must not decide it. */
 const MAX_DEPTH = 500;
 
@@ -31,6 +33,7 @@ export class JsonScanner {
   position = 0;
   /** Whether the last number read was written without fraction and exponent. */
   integer = false;
+  readonly #repeated = new RepeatedTexts();
 
   open(text: string, position = 0): void {
     this.text = text;
@@ -122,10 +125,11 @@ export class JsonScanner {
     const start = this.position;
     if (text.charCodeAt(start) !== QUOTE) return undefined;
     let escaped = false;
+    let hash = 0;
     for (let at = start + 1; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
-        const value = escaped ? unescape(text.slice(start, at + 1)) : text.slice(start + 1, at);
+        const value = escaped ? unescape(text.slice(start, at + 1)) : this.#repeated.of(text, start + 1, at, hash);
         if (value !== undefined) this.position = at + 1;
         return value;
       }
@@ -136,6 +140,7 @@ export class JsonScanner {
         this.position = at;
         return undefined;
       }
+      hash = hashOf(hash, code);
     }
     this.position = text.length;
     return undefined;

@@ -1,5 +1,5 @@
 import { shown } from './excerpt.ts';
-import { ownText } from './message-text.ts';
+import { ownText } from '../data/own-text.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
 
 /** The original's limit (reference/original-system.md 9.9); it also bounds the nulls of a batch whose points differ in tags. */

@@ -136,9 +136,10 @@ export class JsonConverter implements Converter, HeaderConverter {
       const { text } = this.#blockText;
       const begin = this.#blockText.start(index);
       const end = this.#blockText.end(index);
-      if (end <= begin || !this.#blockText.isAscii(index)) break;
+      if (end <= begin) break;
       const start = this.#envelopes.findIn(text, begin);
       if (start?.text === undefined || start.schema === null || start.payload === undefined) break;
+      if (!this.#blockText.isAscii(index, start.text.length)) break;
       const { payload, schema } = start;
       const isRead = payload.readInto(text, begin + start.text.length, this.#values) && payload.end === end - 1;
       if (!isRead || text.charCodeAt(end - 1) !== CLOSE_BRACE || !take(schema, this.#values, index)) break;

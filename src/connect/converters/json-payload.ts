@@ -1,5 +1,7 @@
 import { MS_PER_DAY } from '../../data/logical-values.ts';
+import { hashOf, RepeatedTexts } from '../../data/repeated-texts.ts';
 import { LogicalName, type Schema, type SchemaType } from '../../data/schema.ts';
+import { POWERS_OF_TEN } from '../../data/short-decimal.ts';
 import { standsAt } from '../../data/text-at.ts';
 import { valueMismatch } from '../../data/validate-value.ts';
 import { Struct, type ConnectValue } from '../../data/value.ts';
@@ -43,6 +45,7 @@ export class StructReader {
   readonly #settings: ReadSettings;
   /** Indexes of the int64 fields. */
   readonly #wide: readonly number[];
+  readonly #repeated = new RepeatedTexts();
   #at = 0;
 
   private constructor(schema: Schema, plans: readonly FieldPlan[], settings: ReadSettings) {
@@ -123,15 +126,17 @@ export class StructReader {
 
   #string(text: string, schema: Schema): ConnectValue | typeof UNUSUAL {
     const start = this.#at + 1;
+    let hash = 0;
     for (let at = start; at < text.length; at++) {
       const code = text.charCodeAt(at);
       if (code === QUOTE) {
         this.#at = at + 1;
-        return text.slice(start, at);
+        return this.#repeated.of(text, start, at, hash);
       }
       if (code === BACKSLASH) return this.#any(text, schema);
       // A control character, or what invalid UTF-8 decodes to.
       if (code < 0x20 || code === INVALID) return UNUSUAL;
+      hash = hashOf(hash, code);
     }
     return UNUSUAL;
   }
@@ -215,7 +220,6 @@ export class StructReader {
   }
 }
 
-const POWERS_OF_TEN = Array.from({ length: 16 }, (_, exponent) => 10 ** exponent);
 const DECIMAL = /-?(?:0|[1-9]\d{0,40})(?:\.\d{1,40})?(?:[eE][+-]?\d{1,3})?/y;
 const LOGICAL = 'org.apache.kafka.connect.data.';
 

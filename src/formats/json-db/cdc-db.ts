@@ -7,7 +7,8 @@ import type { Decoded, DecodedPart, DecodedStatement, Decoder, Precision } from 
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { notJson } from './json-db-envelope.ts';
 import { JsonScanner } from '../json-scan.ts';
-import { messageText, ownText } from '../message-text.ts';
+import { ownText } from '../../data/own-text.ts';
+import { messageText } from '../message-text.ts';
 
 /** What the caller of the cdc_db decoder decides. */
 export interface CdcDbPolicy {

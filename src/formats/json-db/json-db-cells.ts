@@ -1,4 +1,5 @@
 import type { Cell } from '../../data/row-batch.ts';
+import { shortDecimal } from '../../data/short-decimal.ts';
 import { shown } from '../excerpt.ts';
 import type { Precision } from '../format.ts';
 import type { JsonDbColumn } from './json-db-columns.ts';
@@ -104,9 +105,8 @@ export class JsonCellReader {
   }
 
   #float(start: number, end: number): Cell | undefined {
-    const { text, integer } = this.#scanner;
-    if (integer && end - start <= EXACT_DIGITS && text.charCodeAt(start) !== 45) return smallInteger(text, start, end);
-    const value = Number(text.slice(start, end));
+    const { text } = this.#scanner;
+    const value = shortDecimal(text, start, end) ?? Number(text.slice(start, end));
     if (Number.isFinite(value)) return value;
     this.problem = `${shown(text.slice(start, end))} is out of range`;
     return undefined;

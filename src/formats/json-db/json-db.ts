@@ -10,7 +10,8 @@ import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { columnOfValue, MAX_COLUMNS, type JsonDbColumn, type JsonDbTable } from './json-db-columns.ts';
 import { notJson, readEnvelope, type JsonDbEnvelope } from './json-db-envelope.ts';
 import { JsonScanner } from '../json-scan.ts';
-import { messageText, ownText } from '../message-text.ts';
+import { ownText } from '../../data/own-text.ts';
+import { messageText } from '../message-text.ts';
 
 /** What the caller of the json_db decoder decides. */
 export interface JsonDbPolicy {
@@ -44,6 +45,8 @@ interface RowKey {
 
 /** An envelope and the open batch that its rows go to; the batch's columns are the table's, in its order. */
 interface KnownEnvelope extends JsonDbEnvelope {
+  /** Of the prefix: only then its text is the bytes that were read. */
+  readonly isAscii: boolean;
   readonly keys: RowKey[];
   open: OpenRows | undefined;
 }
@@ -114,12 +117,13 @@ export class JsonDbDecoder implements Decoder {
       blockText.open(block, index);
       const start = blockText.start(index);
       const end = blockText.end(index);
-      if (end <= start || !blockText.isAscii(index)) break;
+      if (end <= start) break;
       const { text } = blockText;
       if (known === undefined || !standsAt(text, known.prefix, start)) {
-        known = this.#envelopes.find(({ prefix }) => standsAt(text, prefix, start));
+        known = this.#envelopes.find(({ prefix, isAscii }) => isAscii && standsAt(text, prefix, start));
       }
-      if (known === undefined || !this.#readRowsOf(block, index, known, start, end)) break;
+      if (known === undefined || !blockText.isAscii(index, known.prefix.length)) break;
+      if (!this.#readRowsOf(block, index, known, start, end)) break;
     }
     return index;
   }
@@ -173,6 +177,7 @@ export class JsonDbDecoder implements Decoder {
       table: this.#sameTable(read.table),
       prefix: ownText(read.prefix),
       suffix: ownText(read.suffix),
+      isAscii: Buffer.byteLength(read.prefix) === read.prefix.length,
       keys: [],
       open: undefined,
     };

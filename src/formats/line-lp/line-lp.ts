@@ -9,7 +9,8 @@ import { KnownLineReader } from './line-known.ts';
 import { LineScanner, type ScannedLine, type StringEscapes } from './line-scan.ts';
 import { LineBatch, type LineShape, type LineTable, type Series, type TagKeys } from './line-table.ts';
 import { KIND_OF_LINE_TYPE } from './line-value.ts';
-import { messageText, ownText } from '../message-text.ts';
+import { ownText } from '../../data/own-text.ts';
+import { messageText } from '../message-text.ts';
 import { PRIMARY_TAG, PrimaryTags } from '../primary-tag.ts';
 import { floorTo, unixMicros } from '../unix-time.ts';
 

@@ -2,7 +2,7 @@ import type { Cell, CellKind } from '../../data/row-batch.ts';
 import { shown } from '../excerpt.ts';
 import type { JsonScanner } from '../json-scan.ts';
 import { readJsonTags } from './json-tsd-tags.ts';
-import { ownText } from '../message-text.ts';
+import { ownText } from '../../data/own-text.ts';
 import type { Point } from './point-batch.ts';
 import type { TagSet, TagSets } from '../tag-sets.ts';
 import { kindOfNumber, numberCell } from './tsd-number.ts';

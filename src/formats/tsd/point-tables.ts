@@ -1,6 +1,6 @@
 import type { Origin } from '../../data/fault.ts';
 import type { DecodedRows } from '../format.ts';
-import { ownText } from '../message-text.ts';
+import { ownText } from '../../data/own-text.ts';
 import { MetricShape, type ValueType } from './metric-shape.ts';
 import { PointBatch, type Point } from './point-batch.ts';
 import { TagSets } from '../tag-sets.ts';

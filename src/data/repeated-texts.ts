@@ -1,0 +1,40 @@
+import { ownText } from './own-text.ts';
+
+const SLOTS = 1024;
+const LONGEST = 64;
+
+/**
+ * Short texts that come again and again, as tags and states do: each is one string, however many rows have it. A row's own
+ * string costs more later, when the collector carries it along with its batch, than to make. Bounded: the last text of each
+ * slot, and only one that came twice.
+ */
+export class RepeatedTexts {
+  readonly #hashes = new Int32Array(SLOTS);
+  readonly #texts: string[] = new Array<string>(SLOTS).fill('');
+
+  /** The part of `text` from `start` to `end`; `hash` by `hashOf`, character by character. */
+  of(text: string, start: number, end: number, hash: number): string {
+    const length = end - start;
+    if (length > LONGEST) return text.slice(start, end);
+    const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
+    if (this.#hashes[slot] !== hash) {
+      this.#hashes[slot] = hash;
+      return text.slice(start, end);
+    }
+    const known = this.#texts[slot]!;
+    if (known.length === length && isSame(text, start, known)) return known;
+    return (this.#texts[slot] = ownText(text.slice(start, end)));
+  }
+}
+
+/** The hash of a text, from that of all but its last character; 0 to begin with. */
+export function hashOf(before: number, code: number): number {
+  return (Math.imul(before, 31) + code) | 0;
+}
+
+function isSame(text: string, start: number, known: string): boolean {
+  for (let index = 0; index < known.length; index++) {
+    if (text.charCodeAt(start + index) !== known.charCodeAt(index)) return false;
+  }
+  return true;
+}
