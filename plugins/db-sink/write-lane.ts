@@ -58,7 +58,7 @@ export class WriteLane {
   #sealed: SealedBatch[] = [];
   #inFlight = new WaitingRecords();
   #given = new AbortController();
-  /** To be called when a batch has ended, and then to be forgotten. */
+  /** To be called when a batch has ended, or a wait for one, and then to be forgotten. */
   #listeners: (() => void)[] = [];
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
@@ -219,14 +219,21 @@ export class WriteLane {
   /** Waits until `holds`, which only the end of a batch changes, or for that time. */
   async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
     this.check();
-    const timeout = new AbortController();
-    const over = delay(timeoutMs, undefined, { signal: timeout.signal, ref: false }).catch(() => undefined);
-    const deadline = performance.now() + timeoutMs;
-    while (!holds() && performance.now() < deadline) {
-      await Promise.race([new Promise<void>((resolve) => this.#listeners.push(resolve)), over]);
-      this.check();
+    if (holds()) return;
+    let isOver = false;
+    // Without an AbortController, which costs more than a batch of small rows takes to decode.
+    const timer = setTimeout(() => {
+      isOver = true;
+      this.#notify();
+    }, timeoutMs).unref();
+    try {
+      while (!isOver && !holds()) {
+        await new Promise<void>((resolve) => this.#listeners.push(resolve));
+        this.check();
+      }
+    } finally {
+      clearTimeout(timer);
     }
-    timeout.abort();
   }
 }
 

@@ -14,6 +14,8 @@ import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
 const SHORT_WAIT_MS = 25;
+/** What waits for a slow reader keeps at most so many times its bytes in memory; a part that is smaller is copied. */
+const MOST_KEPT = 4;
 
 /**
  * Reads ahead of the caller: one loop per leader asks for the partitions that are positioned, not paused and not full,
@@ -210,7 +212,7 @@ export class Fetcher {
   #accept(answered: readonly FetchedPartition[], asked: ReadonlyMap<PartitionBuffer, number>): boolean {
     let healthy = true;
     let progress = false;
-    const filled = answered.filter(({ records }) => records.length > 0).length;
+    const answeredBytes = answered.reduce((sum, { records }) => sum + records.length, 0);
     for (const fetched of answered) {
       const buffer = this.get(fetched);
       // Answers to questions asked before a seek or a new assignment are of no interest.
@@ -220,8 +222,9 @@ export class Fetcher {
         healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
         progress = true;
       } else if (fetched.records.length > 0) {
-        // A view would keep the whole answer in memory for as long as its slowest partition.
-        const records = filled > 1 ? Buffer.from(fetched.records) : fetched.records;
+        // A view keeps the whole answer in memory for as long as its slowest partition.
+        const isLargePart = fetched.records.length * MOST_KEPT >= answeredBytes;
+        const records = isLargePart ? fetched.records : Buffer.from(fetched.records);
         const { checkCrcs, isolation } = this.#config;
         const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
         buffer.add(records, { checkCrcs, aborted });

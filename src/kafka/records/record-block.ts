@@ -33,8 +33,9 @@ export class RecordBlock implements ConsumedBlock {
 
   /** Makes room for so many more records. */
   reserve(records: number): void {
-    const length = this.count + records;
-    if (length <= this.offsets.length) return;
+    const needed = this.count + records;
+    if (needed <= this.offsets.length) return;
+    const length = Math.max(needed, 2 * this.offsets.length);
     this.offsets = longer(this.offsets, new Float64Array(length));
     this.timestamps = longer(this.timestamps, new Float64Array(length));
     this.keyStarts = longer(this.keyStarts, new Int32Array(length));
