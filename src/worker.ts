@@ -18,6 +18,7 @@ import { LeaderRequests } from './herder/leader-requests.ts';
 import { PeerClient } from './herder/peer-client.ts';
 import { SoleWorker } from './herder/placement.ts';
 import type { SessionKeySettings } from './herder/session-keys.ts';
+import { LeaderWriter } from './herder/stores/leader-writer.ts';
 import { ConfigStore } from './herder/stores/config-store.ts';
 import { OffsetFile } from './herder/stores/offset-file.ts';
 import { OffsetStore } from './herder/stores/offset-store.ts';
@@ -234,10 +235,23 @@ function openStores(config: WorkerConfig, logger: Logger) {
           status: (onRecord) => new MemoryLog(onRecord),
         };
   return {
-    configs: new ConfigStore(open.config, logger),
+    configs: new ConfigStore(open.config, logger, openLeaderWriter(config, logger)),
     offsets: new OffsetStore(open.offset, logger),
     statuses: new StatusStore(open.status, logger),
   };
+}
+
+/** As of `exactly.once.source.support=preparing`, so that all workers fence one another before any is `enabled`. */
+function openLeaderWriter(config: WorkerConfig, logger: Logger): LeaderWriter | undefined {
+  if (config.mode === 'standalone') return undefined;
+  const { 'group.id': groupId, 'exactly.once.source.support': support } = config.distributed;
+  if (support.toLowerCase() === 'disabled') return undefined;
+  const over = { 'client.id': `${groupId}-leader`, 'transactional.id': `connect-cluster-${groupId}` };
+  return new LeaderWriter({
+    topic: config.topics.config.name,
+    open: () => createKafkaClient({ ...config.clients.worker, ...over }, logger).transactionalProducer(),
+    logger,
+  });
 }
 
 const PURPOSES = {

@@ -15,8 +15,8 @@ export interface LeaderDutiesParts {
 }
 
 /**
- * What the leader of the cluster does besides dividing the work: it keeps the key that workers sign with, and takes away
- * the statuses of what is not configured any more.
+ * What the leader of the cluster does besides dividing the work: it claims the config topic, keeps the key that workers sign
+ * with, and takes away the statuses of what is not configured any more.
  *
  * following <--lead, follow--> leading
  */
@@ -31,6 +31,9 @@ export class LeaderDuties {
   /** After each division of work: others have stopped what was deleted, and written their last statuses, by then. */
   async lead(): Promise<void> {
     const { configs, sessionKeys, logger } = this.#parts;
+    await configs.lead().catch((error: unknown) => {
+      logger.error({ err: error }, 'The config topic could not be claimed; the next write to it tries again');
+    });
     if (this.#keys === undefined && sessionKeys !== undefined) {
       this.#keys = new SessionKeys(configs, sessionKeys, logger);
       await this.#keys.keep().catch((error: unknown) => {
@@ -46,6 +49,9 @@ export class LeaderDuties {
   follow(): void {
     this.#keys?.stop();
     this.#keys = undefined;
+    this.#parts.configs.follow().catch((error: unknown) => {
+      this.#parts.logger.warn({ err: error }, 'The producer of the leader could not be closed');
+    });
   }
 
   async #sweep(): Promise<void> {

@@ -3,6 +3,7 @@ import type { TargetState } from '../../connect/task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConfigListener, ConnectorState, RestartRequest, SessionKey } from '../config-state.ts';
 import { ConfigRecords, configRecord, type ConfigChange } from './config-records.ts';
+import type { LeaderWriter } from './leader-writer.ts';
 import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 
 interface Write {
@@ -18,14 +19,17 @@ export class ConfigStore {
   readonly #records = new ConfigRecords();
   readonly #log: RecordLog;
   readonly #logger: Logger;
+  readonly #leaderWriter: LeaderWriter | undefined;
   #listener: ConfigListener | undefined;
   #offset = -1;
 
-  constructor(open: OpenRecordLog, logger: Logger) {
+  /** `leaderWriter`: for what only the leader writes, where a leader of before is to be fenced. */
+  constructor(open: OpenRecordLog, logger: Logger, leaderWriter?: LeaderWriter) {
     this.#log = open((record) => {
       this.#onRecord(record);
     });
     this.#logger = logger;
+    this.#leaderWriter = leaderWriter;
   }
 
   /** Reads everything there is; from then on the listener is told of each change. */
@@ -35,7 +39,16 @@ export class ConfigStore {
   }
 
   async stop(): Promise<void> {
-    await this.#log.stop();
+    await Promise.all([this.#log.stop(), this.#leaderWriter?.release()]);
+  }
+
+  /** To be called of the leader: from here on no leader of before writes any more. */
+  async lead(): Promise<void> {
+    await this.#leaderWriter?.claim();
+  }
+
+  async follow(): Promise<void> {
+    await this.#leaderWriter?.release();
   }
 
   /** Waits until everything in the log at the time of the call is part of the state. */
@@ -60,11 +73,11 @@ export class ConfigStore {
   async putConnector(name: string, config: ConnectorConfig, initialState?: TargetState): Promise<void> {
     const connector = { key: `connector-${name}`, value: configRecord.properties(config) };
     const target = initialState && { key: `target-state-${name}`, value: configRecord.targetState(initialState) };
-    await this.#write(target === undefined ? [connector] : [target, connector]);
+    await this.#writeAsLeader(target === undefined ? [connector] : [target, connector]);
   }
 
   async removeConnector(name: string): Promise<void> {
-    await this.#write([
+    await this.#writeAsLeader([
       { key: `connector-${name}`, value: null },
       { key: `target-state-${name}`, value: null },
     ]);
@@ -75,7 +88,7 @@ export class ConfigStore {
   }
 
   async putTaskConfigs(name: string, configs: readonly ConnectorConfig[]): Promise<void> {
-    await this.#write([
+    await this.#writeAsLeader([
       ...configs.map((config, task) => ({
         key: `task-${name}-${String(task)}`,
         value: configRecord.properties(config),
@@ -86,11 +99,13 @@ export class ConfigStore {
 
   /** Tasks of before are fenced; so many will have to be next time. */
   async putTaskCount(name: string, tasks: number): Promise<void> {
-    await this.#write([{ key: `tasks-fencing-${name}`, value: configRecord.taskCount(tasks) }]);
+    await this.#writeAsLeader([{ key: `tasks-fencing-${name}`, value: configRecord.taskCount(tasks) }]);
   }
 
   async putRestartRequest(request: RestartRequest): Promise<void> {
-    await this.#write([{ key: `restart-connector-${request.connector}`, value: configRecord.restart(request) }]);
+    await this.#writeAsLeader([
+      { key: `restart-connector-${request.connector}`, value: configRecord.restart(request) },
+    ]);
   }
 
   async putLoggerLevel(logger: string, level: string): Promise<void> {
@@ -98,7 +113,7 @@ export class ConfigStore {
   }
 
   async putSessionKey(key: SessionKey): Promise<void> {
-    await this.#write([{ key: 'session-key', value: configRecord.sessionKey(key) }]);
+    await this.#writeAsLeader([{ key: 'session-key', value: configRecord.sessionKey(key) }]);
   }
 
   get sessionKey(): SessionKey | undefined {
@@ -106,9 +121,16 @@ export class ConfigStore {
   }
 
   async #write(writes: readonly Write[]): Promise<void> {
-    await this.#log.sendAll(
-      writes.map(({ key, value }) => ({ key, value: value === null ? null : Buffer.from(value) })),
-    );
+    await this.#log.sendAll(recordsOf(writes));
+    await this.#log.readToEnd();
+  }
+
+  async #writeAsLeader(writes: readonly Write[]): Promise<void> {
+    if (this.#leaderWriter === undefined) {
+      await this.#write(writes);
+      return;
+    }
+    await this.#leaderWriter.write(recordsOf(writes));
     await this.#log.readToEnd();
   }
 
@@ -124,6 +146,10 @@ export class ConfigStore {
     }
     if (this.#listener !== undefined) notify(this.#listener, change);
   }
+}
+
+function recordsOf(writes: readonly Write[]): { key: string; value: Buffer | null }[] {
+  return writes.map(({ key, value }) => ({ key, value: value === null ? null : Buffer.from(value) }));
 }
 
 function notify(listener: ConfigListener, change: ConfigChange): void {

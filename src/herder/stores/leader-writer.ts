@@ -1,0 +1,80 @@
+import { ConnectError } from '../../errors.ts';
+import type { TransactionalProducer } from '../../kafka/api.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { SerialQueue } from '../serial-queue.ts';
+
+const CLOSE_MS = 2_000;
+
+export interface LeaderWriterParts {
+  readonly topic: string;
+  readonly open: () => TransactionalProducer;
+  readonly logger: Logger;
+}
+
+/**
+ * Writes to the config topic in transactions of an id that all workers of a group share: who claims it fences a leader of
+ * before that does not know yet that it is one no more
+ * (org.apache.kafka.connect.storage.KafkaConfigBackingStore#claimWritePrivileges).
+ *
+ *   released --claim, write--> claimed --release, a failure--> released
+ */
+export class LeaderWriter {
+  readonly #parts: LeaderWriterParts;
+  readonly #queue = new SerialQueue();
+  #producer: TransactionalProducer | undefined;
+
+  constructor(parts: LeaderWriterParts) {
+    this.#parts = parts;
+  }
+
+  async claim(): Promise<void> {
+    await this.#queue.run(() => this.#claimed());
+  }
+
+  /** All records or none. A failure, which may be that another worker leads, says so; the next write claims anew. */
+  async write(records: readonly { readonly key: string; readonly value: Buffer | null }[]): Promise<void> {
+    const { topic, logger } = this.#parts;
+    const produced = records.map(({ key, value }) => {
+      return { topic, partition: null, key: Buffer.from(key), value, timestamp: null, headers: [] };
+    });
+    await this.#queue.run(async () => {
+      try {
+        const producer = await this.#claimed();
+        producer.begin();
+        await producer.send(produced);
+        await producer.commit();
+      } catch (error) {
+        logger.warn({ err: error }, 'Failed to perform fencable send to config topic');
+        await this.#close();
+        const why = 'another worker may have become the leader; the request can be tried again';
+        throw new ConnectError(`Failed to perform fencable send to config topic: ${why}`, { cause: error });
+      }
+    });
+  }
+
+  async release(): Promise<void> {
+    await this.#queue.run(() => this.#close());
+  }
+
+  async #claimed(): Promise<TransactionalProducer> {
+    if (this.#producer !== undefined) return this.#producer;
+    const producer = this.#parts.open();
+    this.#producer = producer;
+    try {
+      await producer.connect();
+      await producer.init();
+    } catch (error) {
+      await this.#close();
+      throw error;
+    }
+    this.#parts.logger.info('Writing to the config topic as its leader, in transactions');
+    return producer;
+  }
+
+  /** What it has left open is aborted by whoever claims next. */
+  async #close(): Promise<void> {
+    const producer = this.#producer;
+    this.#producer = undefined;
+    await producer?.close(CLOSE_MS);
+  }
+}
