@@ -254,9 +254,12 @@ describe('with Apache Kafka’s own worker', function () {
     // Each asks the other, by signed requests or redirection.
     for (const rest of [sluice.rest, java.rest]) {
       const config = { ...source('ours'), 'batch.size': rest === java.rest ? '500' : '1000' };
-      assert.equal((await rest.put('/connectors/ours/config', config)).status, 200);
+      // 409 while the group rebalances for the change before: clients ask again.
+      const done = (status: number, ask: () => Promise<{ status: number }>) =>
+        until(async () => (await ask()).status === status, `the answer is ${String(status)}`);
+      await done(200, () => rest.put('/connectors/ours/config', config));
       for (const name of ['running', sink]) {
-        assert.equal((await rest.post(`/connectors/${name}/restart?includeTasks=true`)).status, 202);
+        await done(202, () => rest.post(`/connectors/${name}/restart?includeTasks=true`));
       }
       await untilOn(rest, [ours(), java.workerId]);
     }
