@@ -17,7 +17,12 @@ interface Server {
 type Ending = () => Promise<unknown>;
 
 /** As much as 512 MB of buffers holds; checkpoints are the bench's own; `logical` is for the snapshot peer. */
-const SERVER_SETTINGS = { shared_buffers: '512MB', max_wal_size: '4GB', wal_level: 'logical' };
+const SERVER_SETTINGS = {
+  shared_buffers: '512MB',
+  max_wal_size: '4GB',
+  wal_level: 'logical',
+  track_commit_timestamp: 'on',
+};
 
 /**
  * The broker and the database of a bench run: those named by `BOOTSTRAP_SERVERS` and `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`

@@ -7,7 +7,7 @@ import { measureRuns } from './measured-run.ts';
 import type { JavaPeer, PeerRun } from './java-peer.ts';
 import { RowTopic } from './row-topic.ts';
 import { envelope, type TextOf } from './rows.ts';
-import { untilAll, type Stretch } from './stretch.ts';
+import { untilAll, untilLastCommit, type Stretch } from './stretch.ts';
 import { keyedTable, type TableLayout } from './tables.ts';
 import type { WorkerUnderTest } from './worker-under-test.ts';
 
@@ -93,11 +93,12 @@ async function sinkOnce(
   const workload = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
   await rest.create(name, sinkConfig({ ...services.database, url: '' }, workload));
   try {
-    return await untilAll(
+    const counted = await untilAll(
       rows,
       () => services.number(`select count(*) from ${table}`),
       () => rest.status(name),
     );
+    return (await untilLastCommit(services, table)) ?? counted;
   } finally {
     await rest.delete(`/connectors/${name}`);
   }

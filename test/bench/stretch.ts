@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { ConnectorStatus } from '../support/rest.ts';
+import type { BenchServices } from './bench-services.ts';
 
 const TIMEOUT_MS = 180_000;
 /** Without new rows, until the connector is asked how it is. */
@@ -15,8 +16,8 @@ export interface Stretch {
 }
 
 /**
- * Counts until all rows are there; gives the stretch from the first count that was not 0 to the last. Counting takes CPU from
- * what is measured, so the next count comes after half of the time that the rest should take.
+ * Counts until all rows are there; gives the stretch from the first count that was not 0 to the last. Where counting takes CPU
+ * from what is measured, the next count comes after half of the time that the rest should take, or `longestWaitMs`.
  *
  * @throws an error with the connector's status when a task of it failed, or nothing is added for three minutes
  */
@@ -24,6 +25,7 @@ export async function untilAll(
   rows: number,
   count: () => Promise<number>,
   status: () => Promise<ConnectorStatus>,
+  longestWaitMs = LONGEST_WAIT_MS,
 ): Promise<Stretch> {
   let first: { atMs: number; rows: number } | undefined;
   let last = { atMs: performance.now(), rows: 0 };
@@ -36,13 +38,36 @@ export async function untilAll(
     if (now > last.rows) last = { atMs, rows: now };
     else if (atMs - last.atMs > PATIENCE_MS) check(await status(), atMs - last.atMs, `${now} of ${rows} rows`);
     const restMs = first === undefined ? 0 : restOf(first, now, atMs, rows);
-    await delay(Math.min(LONGEST_WAIT_MS, Math.max(SHORTEST_WAIT_MS, atMs - askedMs, restMs / 2)));
+    await delay(Math.min(longestWaitMs, Math.max(SHORTEST_WAIT_MS, atMs - askedMs, restMs / 2)));
   }
 }
 
 function check(status: ConnectorStatus, idleMs: number, progress: string): void {
   const hasFailed = [status.connector, ...status.tasks].some(({ state }) => state === 'FAILED');
   if (hasFailed || idleMs > TIMEOUT_MS) throw new Error(`only ${progress}: ${JSON.stringify(status)}`);
+}
+
+/** A time of the database as `performance.now()` has it. */
+function onOwnClock(msSinceEpoch: number): number {
+  return msSinceEpoch - performance.timeOrigin;
+}
+
+/**
+ * The stretch from the first commit that a table's rows came with to the last, by the database's own clock; `undefined` where
+ * the server does not keep it (`track_commit_timestamp`).
+ */
+export async function untilLastCommit(services: BenchServices, table: string): Promise<Stretch | undefined> {
+  const [kept] = (await services.query('show track_commit_timestamp')).rows[0] ?? [];
+  if (kept !== 'on') return undefined;
+  const { rows } = await services.query(
+    `select count, extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000 as ms
+      from (select xmin, count(*) from ${table} group by xmin) commits order by ms`,
+  );
+  const commits = rows.map(([count, ms]) => ({ rows: Number(count), atMs: onOwnClock(Number(ms)) }));
+  const [first, last] = [commits[0], commits.at(-1)];
+  if (first === undefined || last === undefined) return undefined;
+  const all = commits.reduce((sum, commit) => sum + commit.rows, 0);
+  return { rows: all - first.rows, fromMs: first.atMs, toMs: last.atMs };
 }
 
 export function rowsPerSecond({ rows, fromMs, toMs }: Stretch): number {
