@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, onServer, ownBroker, ownPostgres, uniqueName, type TestDatabase } from '../support/services.ts';
+import { database, ownBroker, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -197,36 +197,6 @@ describe('a source loses nothing', function () {
     } finally {
       await Promise.all(workers.splice(0).map((each) => each.discard()));
       await broker.discard();
-    }
-  });
-
-  it('when the database is stopped for 10 s and started again', async () => {
-    const postgres = await ownPostgres();
-    const db = onServer(postgres, 'postgres');
-    const sql = new SqlClient(db);
-    const later = new SqlClient(db);
-    opened.push(sql, later);
-    try {
-      const [kafka, sluice] = await Promise.all([KafkaTraffic.shared(), WorkerProcess.start()]);
-      workers.push(sluice);
-      const prefix = uniqueName('out');
-      await sql.run(
-        'create table t (ts timestamptz primary key, n int8)',
-        `insert into t select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, 999) i`,
-      );
-      await sluice.rest.create('gone', sourceConfig(db, { 'topic.prefix': prefix }));
-      await kafka.texts(topicOf(prefix, db, 't'), 1000);
-      await postgres.stop();
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
-      await postgres.start();
-      await later.run(`insert into t select now() - i * interval '1 ms', 5000 + i from generate_series(0, 99) i`);
-      const rows = rowsOf(await kafka.texts(topicOf(prefix, db, 't'), 1100));
-      assert.equal(new Set(rows.map(({ n }) => n)).size, 1100);
-      await sluice.rest.untilState('gone', 'RUNNING', 1);
-    } finally {
-      await Promise.all(workers.splice(0).map((each) => each.discard()));
-      await Promise.all(opened.splice(0).map((each) => each.close()));
-      await postgres.discard();
     }
   });
 });

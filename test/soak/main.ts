@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
+import { databaseGone } from './database-gone.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
@@ -14,6 +15,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
   'source-kills': sourceKills,
+  'database-gone': databaseGone,
   'network-cut': networkCut,
   'network-forgets': networkForgets,
   'cluster-requests': clusterRequests,

@@ -1,0 +1,18 @@
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { stopDatabase } from '../support/database-outage.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+describe('a database that is stopped and started again', function () {
+  this.timeout(120_000);
+  let worker: WorkerProcess;
+
+  before(async () => {
+    worker = await WorkerProcess.start();
+  });
+  after(() => worker.discard());
+
+  it('costs neither a sink nor a source a row, and no task', async () => {
+    const tookMs = await stopDatabase({ worker, kafka: await KafkaTraffic.shared(), outageMs: 3_000 });
+    process.stdout.write(`      all rows there ${String(Math.round(tookMs))} ms after it was started\n`);
+  });
+});
