@@ -17,14 +17,24 @@ export async function parentOf(pid: number, program: string): Promise<number | u
 
 /** CPU seconds of a process and its children, those that have ended included. */
 export async function cpuSecondsWithChildren(pid: number): Promise<number> {
-  let ticks = 0;
-  for (const entry of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
-    const stat = await readFile(`/proc/${entry}/stat`, 'utf8').catch(() => '');
-    const fields = statFields(stat);
-    if (entry !== String(pid) && fields[1] !== String(pid)) continue;
-    ticks += [11, 12, 13, 14].reduce((sum, at) => sum + Number(fields[at] ?? 0), 0);
+  for (;;) {
+    const before = await ticksOf(pid);
+    let ticks = before.own;
+    for (const entry of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+      const process = await ticksOf(Number(entry));
+      if (process.parent === String(pid)) ticks += process.own;
+    }
+    // A child that ended in between would be counted twice, or not at all.
+    const after = await ticksOf(pid);
+    if (after.ended === before.ended) return (ticks + after.ended) / TICKS_PER_SECOND;
   }
-  return ticks / TICKS_PER_SECOND;
+}
+
+/** What a process took itself, with threads, and what those of its children took that have ended. */
+async function ticksOf(pid: number): Promise<{ parent: string | undefined; own: number; ended: number }> {
+  const fields = statFields(await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => ''));
+  const sum = (...at: number[]): number => at.reduce((total, field) => total + Number(fields[field] ?? 0), 0);
+  return { parent: fields[1], own: sum(11, 12), ended: sum(13, 14) };
 }
 
 /** Resident memory in MiB. */
