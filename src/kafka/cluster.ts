@@ -1,3 +1,4 @@
+import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { BrokerConnection } from './broker-connection.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
@@ -52,7 +53,10 @@ export class Cluster {
       }
     }
     const names = this.config.bootstrapServers.map(addressText).join(', ');
-    throw new BrokerUnreachableError(`No broker could be reached (bootstrap.servers: ${names})`, { cause: failure });
+    const last = failure === undefined ? '' : `; the last one tried: ${toError(failure).message}`;
+    throw new BrokerUnreachableError(`No broker could be reached (bootstrap.servers: ${names})${last}`, {
+      cause: failure,
+    });
   }
 
   async callNode<A>(nodeId: number, purpose: Purpose, call: LibraryCall<A>): Promise<A> {

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { createServer as createWebServer } from 'node:http';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { pino } from 'pino';
+import { createKafkaClient } from '../../../src/kafka/client.ts';
+import { toError } from '../../../src/errors.ts';
+
+/** What a TLS listener answers to a client that speaks without TLS: a fatal alert, unexpected message. */
+const TLS_ALERT = Buffer.of(0x15, 3, 3, 0, 2, 2, 10);
+
+async function refusalOf(server: Server): Promise<string> {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const properties = { 'bootstrap.servers': `127.0.0.1:${String(port)}`, 'default.api.timeout.ms': '1500' };
+  const admin = createKafkaClient(properties, pino({ level: 'silent' })).admin();
+  try {
+    await admin.clusterId();
+    return 'none';
+  } catch (error) {
+    return toError(error).message;
+  } finally {
+    await admin.close();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+describe('an address that is no Kafka listener', () => {
+  it('is told as that: a web server, a TLS listener that is spoken to without TLS', async () => {
+    const servers = [
+      createWebServer(),
+      createServer((socket) => {
+        socket.on('error', () => undefined).once('data', () => socket.end(TLS_ALERT));
+      }),
+    ];
+    for (const server of servers) {
+      const refusal = await refusalOf(server);
+      assert.match(
+        refusal,
+        /Broker 127\.0\.0\.1:\d+.*An answer of \d+ bytes is announced, which no Kafka broker sends\./,
+      );
+      assert.match(refusal, /does security\.protocol fit it\?/);
+    }
+  });
+});
