@@ -8,7 +8,7 @@ import { ConnectError } from '../errors.ts';
 import { chooseLauncher } from './kafka/choose.ts';
 import type { Launcher } from './kafka/launcher.ts';
 import { answersMetadata } from './kafka/probe.ts';
-import type { BrokerPlace } from './kafka/properties.ts';
+import type { BrokerExtras, BrokerPlace } from './kafka/properties.ts';
 import { freePort, isFree } from './ports.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
@@ -17,6 +17,7 @@ export interface KafkaOptions {
   readonly dataDir?: string;
   /** Absent: a free one. */
   readonly port?: number;
+  readonly extras?: BrokerExtras;
   /** Default: `<dataDir>.log`. */
   readonly logFile?: string;
   /** Default: `process.env`; read are KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and what Docker reads. */
@@ -44,6 +45,7 @@ export class LocalKafka {
   readonly #throwAway: boolean;
   readonly #launcher: Launcher;
   readonly #environment: NodeJS.ProcessEnv;
+  readonly #extras: BrokerExtras | undefined;
   #process: ServiceProcess | undefined;
 
   private constructor(options: KafkaOptions, dataDir: string, port: number, launcher: Launcher) {
@@ -54,6 +56,7 @@ export class LocalKafka {
     this.#throwAway = options.dataDir === undefined;
     this.#launcher = launcher;
     this.#environment = options.environment ?? process.env;
+    this.#extras = options.extras;
   }
 
   /** Fetches Kafka where it is missing, prepares the data folder and starts the broker. */
@@ -154,7 +157,13 @@ export class LocalKafka {
 
   async #place(): Promise<BrokerPlace> {
     const { listenHost } = this.#launcher;
-    return { dataDir: this.dataDir, port: this.port, controllerPort: await freePort(), listenHost };
+    return {
+      dataDir: this.dataDir,
+      port: this.port,
+      controllerPort: await freePort(),
+      listenHost,
+      extras: this.#extras,
+    };
   }
 }
 

@@ -21,6 +21,7 @@ export async function formatFolder(
   const properties = await writeProperties({ ...place, dataDir: unfinished });
   try {
     const tool = ['kafka.tools.StorageTool', 'format', '--cluster-id', newClusterId(), '--config', properties];
+    tool.push(...(place.extras?.formatArguments ?? []));
     await promisify(execFile)(program, [...jvm, ...tool], signal === undefined ? {} : { signal });
     await rename(unfinished, place.dataDir);
   } catch (error) {

@@ -5,21 +5,41 @@ export interface BrokerPlace {
   readonly controllerPort: number;
   /** Address that the broker listens on; clients reach it at 127.0.0.1 in any case. */
   readonly listenHost: string;
+  readonly extras?: BrokerExtras | undefined;
+}
+
+/** What a broker has besides its plain listener. */
+export interface BrokerExtras {
+  /** `protocol`: of Kafka's security protocols. */
+  readonly listeners?: readonly { readonly name: string; readonly port: number; readonly protocol: string }[];
+  readonly properties?: Readonly<Record<string, string>>;
+  /** Of Kafka's `kafka-storage format`, such as `--add-scram`; not for a broker in a container. */
+  readonly formatArguments?: readonly string[];
 }
 
 /**
  * The properties of a one-node KRaft broker. Static voters instead of a bootstrap list: the only voter then elects itself
  * at once, and the controller's port may change from start to start.
  */
-export function brokerProperties({ dataDir, port, controllerPort, listenHost }: BrokerPlace): Record<string, string> {
+export function brokerProperties({
+  dataDir,
+  port,
+  controllerPort,
+  listenHost,
+  extras = {},
+}: BrokerPlace): Record<string, string> {
+  const more = extras.listeners ?? [];
+  const at = (host: string): string =>
+    [{ name: 'PLAINTEXT', port }, ...more].map((each) => `${each.name}://${host}:${String(each.port)}`).join(',');
+  const protocols = more.map(({ name, protocol }) => `,${name}:${protocol}`).join('');
   return {
     'process.roles': 'broker,controller',
     'node.id': '1',
     'controller.quorum.voters': `1@127.0.0.1:${String(controllerPort)}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://${listenHost}:${String(port)},CONTROLLER://127.0.0.1:${String(controllerPort)}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${String(port)}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `${at(listenHost)},CONTROLLER://127.0.0.1:${String(controllerPort)}`,
+    'advertised.listeners': at('127.0.0.1'),
+    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${protocols}`,
     'log.dirs': dataDir,
     // A broker that was killed may register again only when its session is over; the default, 9 s, is what a restart
     // would then wait for.
@@ -39,6 +59,7 @@ export function brokerProperties({ dataDir, port, controllerPort, listenHost }: 
     'log.cleaner.dedupe.buffer.size': '16777216',
     // Deleting a topic is done when its name is free, not when its files are gone a minute later.
     'log.segment.delete.delay.ms': '1000',
+    ...extras.properties,
   };
 }
 
