@@ -1,6 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RequestLoad } from '../support/request-load.ts';
-import { endServices } from '../support/services.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
@@ -17,19 +16,15 @@ export const clusterRequests: Repeat = {
   unit: 'requests',
   defaultCount: DEFAULT_REQUESTS,
   async run({ count = DEFAULT_REQUESTS, print }: RepeatOptions): Promise<boolean> {
+    const cluster = await WorkerCluster.start(4, PROPERTIES);
     try {
-      const cluster = await WorkerCluster.start(4, PROPERTIES);
-      try {
-        const connectors = Math.ceil(count / REQUESTS_PER_CONNECTOR);
-        await whileOneRoams(cluster, connectors, false, print);
-        await whileOneRoams(cluster, connectors, true, print);
-      } finally {
-        await cluster.discard();
-      }
-      return true;
+      const connectors = Math.ceil(count / REQUESTS_PER_CONNECTOR);
+      await whileOneRoams(cluster, connectors, false, print);
+      await whileOneRoams(cluster, connectors, true, print);
     } finally {
-      await endServices();
+      await cluster.discard();
     }
+    return true;
   },
 };
 

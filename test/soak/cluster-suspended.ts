@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, endServices, uniqueName } from '../support/services.ts';
+import { database, uniqueName } from '../support/services.ts';
 import { assertEachOnce, createTable, line, SHORT_SESSION } from '../support/sink-kills.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -21,38 +21,34 @@ export const clusterSuspended: Repeat = {
   unit: 'seconds',
   defaultCount: DEFAULT_SECONDS,
   async run({ count = DEFAULT_SECONDS, print }: RepeatOptions): Promise<boolean> {
+    const properties = { 'scheduled.rebalance.max.delay.ms': '0' };
+    const [cluster, db, kafka] = await Promise.all([
+      WorkerCluster.start(3, properties),
+      database('suspended'),
+      KafkaTraffic.shared(),
+    ]);
+    const sql = new SqlClient(db);
+    const load = new LineLoad(kafka, uniqueName('suspended'));
     try {
-      const properties = { 'scheduled.rebalance.max.delay.ms': '0' };
-      const [cluster, db, kafka] = await Promise.all([
-        WorkerCluster.start(3, properties),
-        database('suspended'),
-        KafkaTraffic.shared(),
-      ]);
-      const sql = new SqlClient(db);
-      const load = new LineLoad(kafka, uniqueName('suspended'));
-      try {
-        await createTable(sql, 'rows', false);
-        await kafka.createTopic(load.topic, PARTITIONS);
-        const delivery = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', delivery: 'exactly-once' };
-        const shape = { topics: load.topic, 'tasks.max': '3', ...delivery, ...SHORT_SESSION };
-        await cluster.rest(0).create(load.topic, sinkConfig(db, shape));
-        await cluster.untilRuns(load.topic, 3);
-        const loading = load.run();
-        for (const sleeper of cluster.workers.keys()) await suspend(cluster, sleeper, count, { load, sql, print });
-        load.stop();
-        await loading;
-        await arrived(sql, load.count);
-        await assertEachOnce(sql, 'rows', load.count);
-        print(`${String(load.count)} rows, each once`);
-      } finally {
-        load.stop();
-        await cluster.discard();
-        await sql.close();
-      }
-      return true;
+      await createTable(sql, 'rows', false);
+      await kafka.createTopic(load.topic, PARTITIONS);
+      const delivery = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', delivery: 'exactly-once' };
+      const shape = { topics: load.topic, 'tasks.max': '3', ...delivery, ...SHORT_SESSION };
+      await cluster.rest(0).create(load.topic, sinkConfig(db, shape));
+      await cluster.untilRuns(load.topic, 3);
+      const loading = load.run();
+      for (const sleeper of cluster.workers.keys()) await suspend(cluster, sleeper, count, { load, sql, print });
+      load.stop();
+      await loading;
+      await arrived(sql, load.count);
+      await assertEachOnce(sql, 'rows', load.count);
+      print(`${String(load.count)} rows, each once`);
     } finally {
-      await endServices();
+      load.stop();
+      await cluster.discard();
+      await sql.close();
     }
+    return true;
   },
 };
 

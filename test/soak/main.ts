@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util';
 import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
+import { endServices } from '../support/services.ts';
 import { databaseGone } from './database-gone.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
 import { parsers } from './parsers.ts';
@@ -48,6 +49,7 @@ for (const name of wanted) {
     print(error instanceof Error ? (error.stack ?? error.message) : String(error));
   }
 }
+await endServices();
 process.stdout.write(`${String(wanted.length - failed)} passed, ${String(failed)} failed\n`);
 process.exit(failed === 0 ? 0 : 1);
 

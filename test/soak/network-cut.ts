@@ -1,5 +1,5 @@
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, endServices } from '../support/services.ts';
+import { database } from '../support/services.ts';
 import { silenceNetwork } from '../support/silent-network.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
@@ -24,19 +24,15 @@ export const networkForgets: Repeat = {
 };
 
 async function silence(silentMs: number | 'forgotten', print: RepeatOptions['print']): Promise<boolean> {
+  const [worker, db, kafka] = await Promise.all([WorkerProcess.start(), database('cut'), KafkaTraffic.shared()]);
   try {
-    const [worker, db, kafka] = await Promise.all([WorkerProcess.start(), database('cut'), KafkaTraffic.shared()]);
-    try {
-      const withoutRowsMs = await silenceNetwork({ worker, db, kafka, silentMs });
-      print(`each row once; rows flowed again after ${String(Math.round(withoutRowsMs / 1000))} s`);
-    } catch (error) {
-      print(worker.logTail());
-      throw error;
-    } finally {
-      await worker.discard();
-    }
-    return true;
+    const withoutRowsMs = await silenceNetwork({ worker, db, kafka, silentMs });
+    print(`each row once; rows flowed again after ${String(Math.round(withoutRowsMs / 1000))} s`);
+  } catch (error) {
+    print(worker.logTail());
+    throw error;
   } finally {
-    await endServices();
+    await worker.discard();
   }
+  return true;
 }

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { TcpProxy } from '../support/proxy.ts';
-import { database, endServices, uniqueName } from '../support/services.ts';
+import { database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -103,14 +103,10 @@ export const silentDatabaseRepeat: Repeat = {
   unit: 'seconds',
   defaultCount: 60,
   run: async ({ count, print }) => {
-    try {
-      const { flowingMb, silentMb, stored, produced } = await silentDatabase(count ?? 60, 1_000_000);
-      print(
-        `resident memory at most ${String(flowingMb)} MB while rows flowed, ${String(silentMb)} MB in the silence; ${String(stored)} of ${String(produced)} rows stored`,
-      );
-      return stored === produced && silentMb - flowingMb <= MAX_GROWTH_MB;
-    } finally {
-      await endServices();
-    }
+    const { flowingMb, silentMb, stored, produced } = await silentDatabase(count ?? 60, 1_000_000);
+    print(
+      `resident memory at most ${String(flowingMb)} MB while rows flowed, ${String(silentMb)} MB in the silence; ${String(stored)} of ${String(produced)} rows stored`,
+    );
+    return stored === produced && silentMb - flowingMb <= MAX_GROWTH_MB;
   },
 };

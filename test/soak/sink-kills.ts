@@ -1,5 +1,4 @@
 import { killSinks } from '../support/sink-kills.ts';
-import { endServices } from '../support/services.ts';
 import { randomFrom } from './random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
@@ -11,11 +10,7 @@ export const sinkKills: Repeat = {
   defaultCount: DEFAULT_KILLS,
   async run({ count = DEFAULT_KILLS, seed = Date.now() | 0, print }: RepeatOptions): Promise<boolean> {
     print(`seed ${String(seed)}`);
-    try {
-      await killSinks({ kills: count, random: randomFrom(seed), print });
-      return true;
-    } finally {
-      await endServices();
-    }
+    await killSinks({ kills: count, random: randomFrom(seed), print });
+    return true;
   },
 };

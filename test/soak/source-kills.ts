@@ -1,4 +1,4 @@
-import { database, endServices } from '../support/services.ts';
+import { database } from '../support/services.ts';
 import { killSources } from '../support/source-kills.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import { randomFrom } from './random.ts';
@@ -13,19 +13,15 @@ export const sourceKills: Repeat = {
   async run({ count: kills = DEFAULT_KILLS, seed = Date.now() | 0, print }: RepeatOptions): Promise<boolean> {
     print(`seed ${String(seed)}`);
     const random = randomFrom(seed);
-    try {
-      for (const once of [true, false]) {
-        const properties = { 'exactly.once.source.support': once ? 'enabled' : 'disabled' };
-        const worker = await WorkerProcess.start({ properties });
-        try {
-          await killSources({ worker, db: await database('kills'), kills, once, random, print });
-        } finally {
-          await worker.discard();
-        }
+    for (const once of [true, false]) {
+      const properties = { 'exactly.once.source.support': once ? 'enabled' : 'disabled' };
+      const worker = await WorkerProcess.start({ properties });
+      try {
+        await killSources({ worker, db: await database('kills'), kills, once, random, print });
+      } finally {
+        await worker.discard();
       }
-      return true;
-    } finally {
-      await endServices();
     }
+    return true;
   },
 };
