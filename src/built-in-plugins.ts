@@ -1,6 +1,6 @@
 import type { ProviderFinder } from './config/providers/open-providers.ts';
 import type { Plugin, ServicePlugin } from './connect/api.ts';
-import type { PluginPath } from './connect/plugin-path/plugin-path.ts';
+import type { PluginPath } from './connect/plugins/path/plugin-path.ts';
 import { ConfigError } from './errors.ts';
 
 /** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */

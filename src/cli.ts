@@ -104,7 +104,7 @@ async function resolved(properties: Properties, secrets: SecretMask) {
   if (properties['config.providers'] === undefined) return { properties, warnings: [] };
   const { resolveWorkerProperties } = await import('./config/providers/worker-variables.ts');
   const { configProviderFinder } = await import('./built-in-plugins.ts');
-  const { openPluginPath } = await import('./connect/plugin-path/plugin-path.ts');
+  const { openPluginPath } = await import('./connect/plugins/path/plugin-path.ts');
   const logger = await createLogger({ level: 'warn', format: logFormat(properties['log.format']), secrets });
   // The worker itself says once more what is wrong with the path.
   const pluginPath = await openPluginPath(listEntries(properties['plugin.path']), silentLogger);

@@ -1,7 +1,7 @@
 import { builtInPlugins } from './built-in-plugins.ts';
-import { openPluginPath } from './connect/plugin-path/plugin-path.ts';
-import { scanPluginPath } from './connect/plugin-path/scan.ts';
-import { PluginRegistry } from './connect/plugin-registry.ts';
+import { openPluginPath } from './connect/plugins/path/plugin-path.ts';
+import { scanPluginPath } from './connect/plugins/path/scan.ts';
+import { PluginRegistry } from './connect/plugins/plugin-registry.ts';
 import { toError } from './errors.ts';
 import { silentLogger } from './observe/logger.ts';
 

@@ -1,9 +1,9 @@
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, SinkOffset, SourceOffset } from '../connect/api.ts';
-import type { OffsetStorage, SourceOffsets, StoredOffset } from '../connect/offset-storage.ts';
-import type { PluginRegistry } from '../connect/plugin-registry.ts';
-import { wantedVersion } from '../connect/plugins-of-config.ts';
-import type { TaskClients } from '../connect/task-clients.ts';
+import type { OffsetStorage, SourceOffsets, StoredOffset } from '../connect/source/offset-storage.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
+import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import { RequestError, toError } from '../errors.ts';
 import type { Admin } from '../kafka/api.ts';
 import { ErrorCode } from '../kafka/error-codes.ts';

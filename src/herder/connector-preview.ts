@@ -1,12 +1,12 @@
 import type { ConnectorConfig, RecordPreview, SinkConnectorPlugin } from '../connect/api.ts';
-import { transformationChain } from '../connect/chain-builder.ts';
-import { buildConverters, withDefaultConverters } from '../connect/converter-builder.ts';
-import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import { transformationChain } from '../connect/pipeline/chain-builder.ts';
+import { buildConverters, withDefaultConverters } from '../connect/pipeline/converter-builder.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { newestRecords } from '../connect/preview/newest-records.ts';
 import { convertSamples, sampleText, type ConvertedSample } from '../connect/preview/preview-records.ts';
 import { hiddenInJson } from '../connect/preview/hidden-json.ts';
 import { sampleRecord, type SampleMessage } from '../connect/preview/sample-messages.ts';
-import type { TaskClients } from '../connect/task-clients.ts';
+import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import { RequestError, toError } from '../errors.ts';
 import type { ConsumedRecord } from '../kafka/api.ts';
 import { silentLogger } from '../observe/logger.ts';

@@ -1,7 +1,7 @@
 import type { DistributedWorkerConfig } from '../config/worker-config.ts';
-import type { ExactlyOnceSources } from '../connect/source-task-parts.ts';
-import { taskText, type TaskId } from '../connect/task-assignment.ts';
-import type { TaskClients } from '../connect/task-clients.ts';
+import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
+import { taskText, type TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { LeaderRequests } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';

@@ -1,10 +1,10 @@
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, TaskPart } from '../connect/api.ts';
-import type { PluginRegistry } from '../connect/plugin-registry.ts';
-import { taskText, type TargetState, type TaskId } from '../connect/task-assignment.ts';
-import type { TaskFactory } from '../connect/task-factory.ts';
-import type { TaskReport } from '../connect/task-host.ts';
-import type { TaskCounts } from '../connect/task-runner.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { taskText, type TargetState, type TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskFactory } from '../connect/tasks/task-factory.ts';
+import type { TaskReport } from '../connect/tasks/task-host.ts';
+import type { TaskCounts } from '../connect/tasks/task-runner.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import { parseLogLevel, type LogLevel, type LogLevels } from '../observe/log-levels.ts';

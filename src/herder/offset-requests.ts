@@ -1,5 +1,5 @@
 import type { SinkOffset, SourceOffset } from '../connect/api.ts';
-import { coordinatesKey } from '../connect/offset-tracker.ts';
+import { coordinatesKey } from '../connect/source/offset-tracker.ts';
 import { javaText } from '../data/java-text.ts';
 import { topicPartitionKey, type SourceCoordinates } from '../data/record.ts';
 import type { ConnectValue } from '../data/value.ts';

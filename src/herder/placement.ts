@@ -1,4 +1,4 @@
-import type { TaskId } from '../connect/task-assignment.ts';
+import type { TaskId } from '../connect/tasks/task-assignment.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { Work } from './group/group-bytes.ts';
 

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { ConnectorHost, type ConnectorEvent } from '../connect/connector-host.ts';
-import type { TaskEvent } from '../connect/task-assignment.ts';
-import { TaskHost } from '../connect/task-host.ts';
+import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
+import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
+import { TaskHost } from '../connect/tasks/task-host.ts';
 import { within } from '../kafka/group/group-membership.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { RestartRequest } from './config-state.ts';

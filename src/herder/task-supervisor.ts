@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { PluginRegistry } from '../connect/plugin-registry.ts';
-import type { TaskAssignment } from '../connect/task-assignment.ts';
-import type { TaskHost } from '../connect/task-host.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
+import type { TaskHost } from '../connect/tasks/task-host.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { Placement } from './placement.ts';
 import { SerialQueue } from './serial-queue.ts';

@@ -1,6 +1,6 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
-import type { PluginRegistry } from '../connect/plugin-registry.ts';
-import { wantedVersion } from '../connect/plugins-of-config.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
 import { validateConnectorSections } from '../config/connector-sections.ts';
 import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/config-values.ts';
 import type { OptionResult } from '../config/option.ts';

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import type { TaskReport } from '../connect/task-host.ts';
+import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { ClusterView } from './placement.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';

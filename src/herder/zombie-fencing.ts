@@ -1,5 +1,5 @@
 import type { ConnectorConfig } from '../connect/api.ts';
-import type { TaskId } from '../connect/task-assignment.ts';
+import type { TaskId } from '../connect/tasks/task-assignment.ts';
 import { ConnectError, toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';

@@ -1,4 +1,4 @@
-import { taskText } from '../connect/task-assignment.ts';
+import { taskText } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import { answer, type Resource } from './resource.ts';
 

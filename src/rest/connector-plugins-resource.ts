@@ -4,7 +4,7 @@ import type { OptionDeclarations } from '../config/option.ts';
 import { versionMismatch } from '../config/plugin-choices.ts';
 import { parseVersionRange } from '../config/version-range.ts';
 import type { Plugin } from '../connect/api.ts';
-import type { PluginRegistry } from '../connect/plugin-registry.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { RequestError } from '../errors.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { readConfig } from './request-body.ts';

@@ -1,5 +1,5 @@
 import type { ConnectorConfig } from '../connect/api.ts';
-import type { TargetState } from '../connect/task-assignment.ts';
+import type { TargetState } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { ConnectorInfo } from '../herder/connector-directory.ts';
 import type { Herder } from '../herder/herder.ts';

@@ -1,5 +1,5 @@
 import { plainJson } from '../connect/plain-json.ts';
-import type { StoredOffset } from '../connect/offset-storage.ts';
+import type { StoredOffset } from '../connect/source/offset-storage.ts';
 import { coordinatesValue } from '../herder/stores/offset-store.ts';
 import { RequestError } from '../errors.ts';
 import { readOffsets } from './offsets-body.ts';

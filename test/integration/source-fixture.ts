@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { dbSource } from '../../plugins/db-source/plugin.ts';
 import type { Connector, ConnectorConfig, SourceTask } from '../../src/connect/api.ts';
-import { coordinatesKey } from '../../src/connect/offset-tracker.ts';
+import { coordinatesKey } from '../../src/connect/source/offset-tracker.ts';
 import type { SourceCoordinates, SourceRecord } from '../../src/data/record.ts';
 import { RetriableError, toError } from '../../src/errors.ts';
 import type { Logger } from '../../src/observe/logger.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { coordinatesKey } from '../../src/connect/offset-tracker.ts';
+import { coordinatesKey } from '../../src/connect/source/offset-tracker.ts';
 import type { SourceCoordinates } from '../../src/data/record.ts';
 import { until } from '../support/until.ts';
 import { assertOnce, SourceFixture, type RunningSource } from './source-fixture.ts';

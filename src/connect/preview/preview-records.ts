@@ -7,9 +7,9 @@ import type { ConsumedRecord } from '../../kafka/api.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import type { PreviewFault, RecordPreview } from '../api.ts';
 import { JsonConverter, jsonConverterOptions } from '../converters/json-converter.ts';
-import { ErrorPolicy, type FailureContext, type Stage } from '../error-policy.ts';
-import { SinkRecordConverter, type Converters } from '../record-converter.ts';
-import type { TransformationChain } from '../transformation-chain.ts';
+import { ErrorPolicy, type FailureContext, type Stage } from '../pipeline/error-policy.ts';
+import { SinkRecordConverter, type Converters } from '../pipeline/record-converter.ts';
+import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 
 /** One message and what it came to before a connector sees it. */
 export interface ConvertedSample {

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/task-assignment.ts';
+import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
 
 /** Connect's group protocols by the name that JoinGroup carries, and the version in their bytes. */

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/task-assignment.ts';
+import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { Work } from './group-bytes.ts';
 
 /** Connectors and tasks as two sets of texts, for set algebra: a task is its connector's name, a NUL, and its number. */

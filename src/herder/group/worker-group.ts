@@ -1,4 +1,4 @@
-import type { TaskId } from '../../connect/task-assignment.ts';
+import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
 import {
   idle,

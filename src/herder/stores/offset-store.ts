@@ -1,6 +1,6 @@
 import { plainJson, plainJsonConverter } from '../../connect/plain-json.ts';
-import { coordinatesKey } from '../../connect/offset-tracker.ts';
-import type { OffsetStorage, StoredOffset } from '../../connect/offset-storage.ts';
+import { coordinatesKey } from '../../connect/source/offset-tracker.ts';
+import type { OffsetStorage, StoredOffset } from '../../connect/source/offset-storage.ts';
 import { javaHashMapOrder } from '../../data/java-hash-order.ts';
 import type { SourceCoordinates } from '../../data/record.ts';
 import type { ConnectValue } from '../../data/value.ts';

@@ -1,6 +1,6 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { OffsetStorage, OpenOffsets, SourceOffsets, StoredOffset } from '../../connect/offset-storage.ts';
-import { coordinatesKey } from '../../connect/offset-tracker.ts';
+import type { OffsetStorage, OpenOffsets, SourceOffsets, StoredOffset } from '../../connect/source/offset-storage.ts';
+import { coordinatesKey } from '../../connect/source/offset-tracker.ts';
 import type { SourceCoordinates } from '../../data/record.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { OffsetStore } from './offset-store.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { coordinatesKey, OffsetTracker } from '../../../src/connect/offset-tracker.ts';
+import { coordinatesKey, OffsetTracker } from '../../../src/connect/source/offset-tracker.ts';
 import type { SourceCoordinates, SourceRecord } from '../../../src/data/record.ts';
 
 function source(sourcePartition: SourceCoordinates, n: number): SourceRecord {

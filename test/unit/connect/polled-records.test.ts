@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SinkTask } from '../../../src/connect/api.ts';
-import { PolledRecords } from '../../../src/connect/polled-records.ts';
-import type { Converters, SinkRecordConverter } from '../../../src/connect/record-converter.ts';
+import { PolledRecords } from '../../../src/connect/sink/polled-records.ts';
+import type { Converters, SinkRecordConverter } from '../../../src/connect/pipeline/record-converter.ts';
 import type { ConsumedBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
 
 function block(partition: number, from: number, count: number): ConsumedBlock {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TopicCreator } from '../../../src/connect/topic-creator.ts';
+import { TopicCreator } from '../../../src/connect/source/topic-creator.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import type { Admin, NewTopic } from '../../../src/kafka/api.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TransactionRequests } from '../../../src/connect/transaction-requests.ts';
+import { TransactionRequests } from '../../../src/connect/source/transaction-requests.ts';
 import { SluiceError, toError } from '../../../src/errors.ts';
 import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { KafkaError } from '../../../src/kafka/errors.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Converter, HeaderConverter } from '../../../src/connect/api.ts';
-import { ErrorPolicy, type FailureContext } from '../../../src/connect/error-policy.ts';
-import { SinkRecordConverter, SourceRecordConverter } from '../../../src/connect/record-converter.ts';
-import { TransformationChain } from '../../../src/connect/transformation-chain.ts';
+import { ErrorPolicy, type FailureContext } from '../../../src/connect/pipeline/error-policy.ts';
+import { SinkRecordConverter, SourceRecordConverter } from '../../../src/connect/pipeline/record-converter.ts';
+import { TransformationChain } from '../../../src/connect/pipeline/transformation-chain.ts';
 import type { SourceRecord } from '../../../src/data/record.ts';
 import { DataError, UnavailableError } from '../../../src/errors.ts';
 import type { ConsumedRecord } from '../../../src/kafka/api.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { PluginRegistry } from '../../../src/connect/plugin-registry.ts';
+import { PluginRegistry } from '../../../src/connect/plugins/plugin-registry.ts';
 import { ConnectorPreview } from '../../../src/herder/connector-preview.ts';
 import { RequestError } from '../../../src/errors.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';

@@ -3,9 +3,9 @@ import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/pr
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openPluginPath } from '../../../../src/connect/plugin-path/plugin-path.ts';
-import { scanPluginPath } from '../../../../src/connect/plugin-path/scan.ts';
-import { PluginRegistry } from '../../../../src/connect/plugin-registry.ts';
+import { openPluginPath } from '../../../../src/connect/plugins/path/plugin-path.ts';
+import { scanPluginPath } from '../../../../src/connect/plugins/path/scan.ts';
+import { PluginRegistry } from '../../../../src/connect/plugins/plugin-registry.ts';
 import type { SinkRecord } from '../../../../src/index.ts';
 import { silentLogger } from '../../../../src/observe/logger.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Converter, HeaderConverter } from '../../../../src/connect/api.ts';
 import { convertSamples, sampleText } from '../../../../src/connect/preview/preview-records.ts';
 import { sampleRecord } from '../../../../src/connect/preview/sample-messages.ts';
-import { TransformationChain } from '../../../../src/connect/transformation-chain.ts';
+import { TransformationChain } from '../../../../src/connect/pipeline/transformation-chain.ts';
 import { Schema } from '../../../../src/data/schema.ts';
 import { DataError, UnavailableError } from '../../../../src/errors.ts';
 

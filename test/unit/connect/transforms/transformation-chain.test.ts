@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ConnectorConfig } from '../../../../src/connect/api.ts';
-import { transformationChain } from '../../../../src/connect/chain-builder.ts';
-import { PluginRegistry } from '../../../../src/connect/plugin-registry.ts';
+import { transformationChain } from '../../../../src/connect/pipeline/chain-builder.ts';
+import { PluginRegistry } from '../../../../src/connect/plugins/plugin-registry.ts';
 import { predicatePlugins } from '../../../../src/connect/predicates/registry.ts';
 import { transformationPlugins } from '../../../../src/connect/transforms/registry.ts';
 import type { SourceRecord } from '../../../../src/data/record.ts';

@@ -1,0 +1,100 @@
+import { javaTrace, SluiceError } from '../../errors.ts';
+import type { Admin, Producer } from '../../kafka/api.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { FailureContext, FailureReporter } from './error-policy.ts';
+import type { TaskId } from '../tasks/task-assignment.ts';
+
+export interface DeadLetterOptions {
+  readonly topic: string;
+  readonly replicationFactor: number;
+  readonly contextHeaders: boolean;
+  /** Takes secrets out of what context headers say. */
+  readonly hide: (text: string) => string;
+}
+
+const PREFIX = '__connect.errors.';
+
+/**
+ * Sends failed records, byte for byte as they were consumed, to the dead-letter topic
+ * (org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter). The topic is made with one partition when missing.
+ */
+export class DeadLetterQueue implements FailureReporter {
+  readonly #id: TaskId;
+  readonly #options: DeadLetterOptions;
+  readonly #producer: Producer;
+  readonly #logger: Logger;
+  produceRequests = 0;
+  produceFailures = 0;
+
+  private constructor(id: TaskId, options: DeadLetterOptions, producer: Producer, logger: Logger) {
+    this.#id = id;
+    this.#options = options;
+    this.#producer = producer;
+    this.#logger = logger;
+  }
+
+  static async open(
+    id: TaskId,
+    options: DeadLetterOptions,
+    clients: { readonly admin: Admin; readonly producer: Producer },
+    logger: Logger,
+  ): Promise<DeadLetterQueue> {
+    const existing = await clients.admin.describeTopics([options.topic]);
+    if (!existing.has(options.topic)) {
+      await clients.admin.createTopic({
+        name: options.topic,
+        partitions: 1,
+        replicationFactor: options.replicationFactor,
+        settings: {},
+      });
+    }
+    await clients.producer.connect();
+    return new DeadLetterQueue(id, options, clients.producer, logger);
+  }
+
+  async report(failure: FailureContext): Promise<void> {
+    const { consumed } = failure;
+    if (consumed === undefined) return;
+    this.produceRequests++;
+    const context = this.#options.contextHeaders ? this.#contextHeaders(failure) : [];
+    try {
+      await this.#producer.send([
+        {
+          topic: this.#options.topic,
+          partition: null,
+          key: consumed.key,
+          value: consumed.value,
+          timestamp: consumed.timestamp < 0 ? null : consumed.timestamp,
+          headers: [...consumed.headers, ...context],
+        },
+      ]);
+    } catch (error) {
+      this.produceFailures++;
+      this.#logger.error(
+        { err: error },
+        `Could not write the record at topic ${consumed.topic}, partition ${String(consumed.partition)}, offset ${String(consumed.offset)} to the dead-letter topic ${this.#options.topic}`,
+      );
+      if (failure.stage === 'TASK_PUT') throw error;
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#producer.close();
+  }
+
+  #contextHeaders({ stage, className, error, consumed }: FailureContext): { key: string; value: Buffer }[] {
+    const entries: [string, string][] = [
+      ['topic', consumed?.topic ?? ''],
+      ['partition', String(consumed?.partition)],
+      ['offset', String(consumed?.offset)],
+      ['connector.name', this.#id.connector],
+      ['task.id', String(this.#id.task)],
+      ['stage', stage],
+      ['class.name', className],
+      ['exception.class.name', error instanceof SluiceError ? error.javaName : 'java.lang.RuntimeException'],
+      ['exception.message', this.#options.hide(error.message)],
+      ['exception.stacktrace', this.#options.hide(javaTrace(error))],
+    ];
+    return entries.map(([key, value]) => ({ key: PREFIX + key, value: Buffer.from(value) }));
+  }
+}

@@ -1,0 +1,274 @@
+import type { Header, SinkRecord } from '../../data/record.ts';
+import type { SourceRecord } from '../../data/record.ts';
+import type { Schema } from '../../data/schema.ts';
+import type { ConnectValue } from '../../data/value.ts';
+import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
+import type { Converter, HeaderConverter, SchemaAndValue } from '../api.ts';
+import type { ErrorPolicy } from './error-policy.ts';
+import type { TransformationChain } from './transformation-chain.ts';
+
+export interface Converters {
+  readonly key: Converter;
+  readonly keyClass: string;
+  readonly value: Converter;
+  readonly valueClass: string;
+  readonly header: HeaderConverter;
+  readonly headerClass: string;
+}
+
+const NO_HEADERS: readonly Header[] = [];
+const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
+
+/**
+ * Bytes to sink records: converters, then transforms, each failure by the error policy. The synchronous path is the only
+ * one taken while nothing fails.
+ */
+export class SinkRecordConverter {
+  readonly #converters: Converters;
+  readonly #chain: TransformationChain;
+  readonly #policy: ErrorPolicy;
+  readonly #waits: boolean;
+
+  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
+    this.#converters = converters;
+    this.#chain = chain;
+    this.#policy = policy;
+    const { key, value } = converters;
+    this.#waits = key.prepareToConnectData !== undefined || value.prepareToConnectData !== undefined;
+  }
+
+  /** The records that are left; those dropped (filtered or tolerated) are simply not among them. */
+  async convert(consumed: readonly ConsumedRecord[]): Promise<SinkRecord[]> {
+    const records: SinkRecord[] = [];
+    for (const source of consumed) {
+      const converted = this.convertOne(source);
+      const record = converted instanceof Promise ? await converted : converted;
+      if (record !== undefined) records.push(record);
+    }
+    return records;
+  }
+
+  /** `undefined`: dropped. A promise only when something threw, or a converter must wait. */
+  convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    try {
+      const wait = this.#waits ? this.#prepare(source) : undefined;
+      if (wait === undefined) return this.#transform(this.#toSinkRecord(source)) ?? undefined;
+      return wait.then(
+        () => this.convertOne(source),
+        () => this.#convertSlowly(source).then((record) => record ?? undefined),
+      );
+    } catch {
+      return this.#convertSlowly(source).then((record) => record ?? undefined);
+    }
+  }
+
+  #prepare({ topic, key, value }: ConsumedRecord): Promise<void> | undefined {
+    const converters = this.#converters;
+    return converters.key.prepareToConnectData?.(topic, key) ?? converters.value.prepareToConnectData?.(topic, value);
+  }
+
+  #transform(record: SinkRecord): SinkRecord | null {
+    return this.#chain.empty ? record : this.#chain.apply(record);
+  }
+
+  #toSinkRecord(source: ConsumedRecord): SinkRecord {
+    const { key, value } = this.#converters;
+    return sinkRecord(
+      source,
+      key.toConnectData(source.topic, source.key),
+      value.toConnectData(source.topic, source.value),
+      source.headers.length === 0 ? NO_HEADERS : this.#headers(source),
+    );
+  }
+
+  #headers(source: ConsumedRecord): Header[] {
+    return source.headers.map((header) => {
+      const { schema, value } = this.#converters.header.toConnectHeader(source.topic, header.key, header.value);
+      return { key: header.key, schema, value };
+    });
+  }
+
+  /** Stage by stage again, so that the failure is put at the right door; runs only after something failed. */
+  async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
+    const { key, keyClass, value, valueClass, headerClass } = this.#converters;
+    const guard = guardOf(this.#policy, source);
+    const headers = await guard(
+      'HEADER_CONVERTER',
+      () => headerClass,
+      () => this.#headers(source),
+    );
+    if (headers === undefined) return undefined;
+    const keyData = await guard(
+      'KEY_CONVERTER',
+      () => keyClass,
+      () => toConnectData(key, source.topic, source.key),
+    );
+    if (keyData === undefined) return undefined;
+    const valueData = await guard(
+      'VALUE_CONVERTER',
+      () => valueClass,
+      () => toConnectData(value, source.topic, source.value),
+    );
+    if (valueData === undefined) return undefined;
+    const record = sinkRecord(source, keyData, valueData, headers);
+    return guard(
+      'TRANSFORMATION',
+      () => this.#chain.lastClassName,
+      () => this.#transform(record),
+    );
+  }
+}
+
+type Guard = <T>(
+  stage: Parameters<ErrorPolicy['recover']>[0],
+  name: () => string,
+  run: () => T | Promise<T>,
+) => Promise<T | undefined>;
+
+/** Runs one stage; what it throws is for the policy, which may give `undefined`. */
+function guardOf(policy: ErrorPolicy, consumed?: ConsumedRecord): Guard {
+  return async (stage, name, run) => {
+    try {
+      return await run();
+    } catch (error) {
+      return policy.recover(stage, name(), error, run, consumed);
+    }
+  };
+}
+
+async function toConnectData(converter: Converter, topic: string, bytes: Uint8Array | null): Promise<SchemaAndValue> {
+  await converter.prepareToConnectData?.(topic, bytes);
+  return converter.toConnectData(topic, bytes);
+}
+
+function sinkRecord(
+  source: ConsumedRecord,
+  key: SchemaAndValue,
+  value: SchemaAndValue,
+  headers: readonly Header[],
+): SinkRecord {
+  return {
+    topic: source.topic,
+    partition: source.partition,
+    keySchema: key.schema,
+    key: key.value,
+    valueSchema: value.schema,
+    value: value.value,
+    timestamp: source.timestamp < 0 ? null : source.timestamp,
+    headers,
+    offset: source.offset,
+    timestampType: source.timestamp < 0 ? 'NoTimestampType' : source.timestampType,
+    original: source,
+  };
+}
+
+/** Source records to bytes: transforms, then converters, each failure by the error policy. */
+export class SourceRecordConverter {
+  readonly #converters: Converters;
+  readonly #chain: TransformationChain;
+  readonly #policy: ErrorPolicy;
+  readonly #waits: boolean;
+
+  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
+    this.#converters = converters;
+    this.#chain = chain;
+    this.#policy = policy;
+    const { key, value } = converters;
+    this.#waits = key.prepareFromConnectData !== undefined || value.prepareFromConnectData !== undefined;
+  }
+
+  /** `null`: dropped by a transform or by the error policy. A promise only after something failed, or to wait. */
+  convert(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord | null> {
+    try {
+      const converted = this.#convertOnce(record);
+      if (!(converted instanceof Promise)) return converted;
+      return converted.catch(() => this.#convertSlowly(record));
+    } catch {
+      return this.#convertSlowly(record);
+    }
+  }
+
+  #convertOnce(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord> {
+    const kept = this.#chain.empty ? record : this.#chain.apply(record);
+    return kept === null ? null : this.#convertKept(kept);
+  }
+
+  #convertKept(record: SourceRecord): ProducedRecord | Promise<ProducedRecord> {
+    const wait = this.#waits ? this.#prepare(record) : undefined;
+    return wait === undefined ? this.#toBytes(record) : wait.then(() => this.#convertKept(record));
+  }
+
+  #prepare({ topic, keySchema, key, valueSchema, value }: SourceRecord): Promise<void> | undefined {
+    const converters = this.#converters;
+    return (
+      converters.key.prepareFromConnectData?.(topic, keySchema, key) ??
+      converters.value.prepareFromConnectData?.(topic, valueSchema, value)
+    );
+  }
+
+  #toBytes(record: SourceRecord): ProducedRecord {
+    const { topic, keySchema, valueSchema } = record;
+    const { key, value } = this.#converters;
+    return producedRecord(record, {
+      key: key.fromConnectData(topic, keySchema, record.key),
+      value: value.fromConnectData(topic, valueSchema, record.value),
+      headers: this.#headers(record),
+    });
+  }
+
+  #headers({ topic, headers }: SourceRecord): ProducedRecord['headers'] {
+    if (headers.length === 0) return NO_PRODUCED_HEADERS;
+    return headers.map(({ key, schema, value }) => ({
+      key,
+      value: this.#converters.header.fromConnectHeader(topic, key, schema, value),
+    }));
+  }
+
+  /** Stage by stage again, in Java's order, so that the failure is put at the right door. */
+  async #convertSlowly(record: SourceRecord): Promise<ProducedRecord | null> {
+    const { key: keyConverter, keyClass, value: valueConverter, valueClass, headerClass } = this.#converters;
+    const guard = guardOf(this.#policy);
+    const kept = await guard(
+      'TRANSFORMATION',
+      () => this.#chain.lastClassName,
+      () => (this.#chain.empty ? record : this.#chain.apply(record)),
+    );
+    if (kept === null || kept === undefined) return null;
+    const { topic, keySchema, valueSchema } = kept;
+    const headers = await guard(
+      'HEADER_CONVERTER',
+      () => headerClass,
+      () => this.#headers(kept),
+    );
+    if (headers === undefined) return null;
+    const key = await guard(
+      'KEY_CONVERTER',
+      () => keyClass,
+      () => fromConnectData(keyConverter, topic, keySchema, kept.key),
+    );
+    if (key === undefined) return null;
+    const value = await guard(
+      'VALUE_CONVERTER',
+      () => valueClass,
+      () => fromConnectData(valueConverter, topic, valueSchema, kept.value),
+    );
+    return value === undefined ? null : producedRecord(kept, { key, value, headers });
+  }
+}
+
+async function fromConnectData(
+  converter: Converter,
+  topic: string,
+  schema: Schema | null,
+  value: ConnectValue,
+): Promise<Uint8Array | null> {
+  await converter.prepareFromConnectData?.(topic, schema, value);
+  return converter.fromConnectData(topic, schema, value);
+}
+
+function producedRecord(
+  { topic, partition, timestamp }: SourceRecord,
+  { key, value, headers }: Pick<ProducedRecord, 'key' | 'value' | 'headers'>,
+): ProducedRecord {
+  return { topic, partition, key, value, timestamp, headers };
+}

@@ -1,0 +1,31 @@
+import type { ConfigProviderPlugin } from '../../../config/providers/config-provider.ts';
+import { compareVersions } from '../../../config/version-range.ts';
+import type { Logger } from '../../../observe/logger.ts';
+import type { Plugin } from '../../api.ts';
+import { ExternalPlugin } from './external-plugin.ts';
+import { scanPluginPath } from './scan.ts';
+
+/** The plugins that `plugin.path` leads to; each is loaded when it is needed. */
+export interface PluginPath {
+  readonly plugins: readonly (ExternalPlugin & { readonly type: Plugin['type'] })[];
+  /** The newest config provider of that class name. */
+  configProvider(className: string): Promise<ConfigProviderPlugin | undefined>;
+}
+
+/** Looks the packages up; what cannot be used is a warning each. */
+export async function openPluginPath(entries: readonly string[] | null, logger: Logger): Promise<PluginPath> {
+  const { packages, warnings } = await scanPluginPath(entries ?? []);
+  for (const warning of warnings) logger.warn(warning);
+  const all = packages.flatMap((each) => each.classes.map((packaged) => new ExternalPlugin(each, packaged, logger)));
+  return {
+    plugins: all.filter(
+      (plugin): plugin is ExternalPlugin & { type: Plugin['type'] } => plugin.type !== 'config_provider',
+    ),
+    configProvider: async (className) => {
+      const [newest] = all
+        .filter((plugin) => plugin.type === 'config_provider' && plugin.className === className)
+        .sort((a, b) => compareVersions(b.version, a.version));
+      return (await newest?.load()) as ConfigProviderPlugin | undefined;
+    },
+  };
+}

@@ -1,0 +1,315 @@
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { ConnectError, RetriableError, toError } from '../../errors.ts';
+import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition } from '../../kafka/api.ts';
+import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
+import { PolledRecords } from './polled-records.ts';
+import { SinkRecordConverter } from '../pipeline/record-converter.ts';
+import {
+  AFTER_SHUTDOWN,
+  countBatch,
+  takeAll,
+  untilMayWork,
+  type TaskDetails,
+  type TaskRunner,
+  type TaskRuntime,
+} from '../tasks/task-runner.ts';
+
+const DEFAULT_RETRY_DELAY_MS = 3000;
+
+/**
+ * Runs one sink task over one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask): commit when due, poll, convert,
+ * put. Everything happens in one loop, so calls into the task never overlap.
+ *
+ * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried all partitions
+ * are paused and polling goes on without giving records.
+ */
+export class SinkTaskRunner implements TaskRunner {
+  readonly #runtime: TaskRuntime;
+  readonly #task: SinkTask;
+  readonly #consumer: Consumer;
+  readonly #topics: readonly string[] | ((topic: string) => boolean);
+  readonly #polled: PolledRecords;
+
+  /** Next offset after everything put, per owned partition. */
+  readonly #delivered = new Map<string, PartitionOffset>();
+  readonly #committed = new Map<string, number>();
+  #retryAtMs = 0;
+  #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
+  #pausedForRetry = false;
+  #wantPaused: boolean;
+  #isPaused = false;
+  #commitRequested = false;
+  #nextCommitMs: number;
+  #commitInFlight: Promise<void> | undefined;
+
+  constructor(
+    runtime: TaskRuntime,
+    task: SinkTask,
+    consumer: Consumer,
+    topics: readonly string[] | ((topic: string) => boolean),
+  ) {
+    this.#runtime = runtime;
+    this.#task = task;
+    this.#consumer = consumer;
+    this.#topics = topics;
+    const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    this.#polled = new PolledRecords(task, converter, runtime.converters, !runtime.chain.empty);
+    this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
+    this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
+    runtime.abort.signal.addEventListener('abort', () => {
+      consumer.wakeup();
+    });
+  }
+
+  pause(): void {
+    this.#wantPaused = true;
+    this.#consumer.wakeup();
+  }
+
+  resume(): void {
+    this.#wantPaused = false;
+    this.#consumer.wakeup();
+  }
+
+  stop(): void {
+    this.#runtime.abort.abort();
+  }
+
+  details(): TaskDetails {
+    return { partitions: this.#consumer.lags(), parts: [] };
+  }
+
+  async run(): Promise<void> {
+    const { assignment, onEvent } = this.#runtime;
+    let failure: Error | undefined;
+    try {
+      await this.#task.start(this.#context());
+      this.#consumer.subscribe(this.#topics, {
+        onAssigned: (partitions) => this.#onAssigned(partitions),
+        onRevoked: (partitions) => this.#onRevoked(partitions, true),
+        onLost: (partitions) => this.#onRevoked(partitions, false),
+      });
+      this.#isPaused = this.#wantPaused;
+      onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+      while (!this.#runtime.abort.signal.aborted) await this.#turn();
+    } catch (error) {
+      failure = toError(error);
+    }
+    await this.#end(failure !== undefined && failure.name !== 'AbortError');
+    if (failure === undefined) return;
+    if (!this.#runtime.abort.signal.aborted) throw failure;
+    if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
+  }
+
+  async #turn(): Promise<void> {
+    if (!(await this.#mayWork())) return;
+    this.#applyPause();
+    const now = Date.now();
+    if (this.#commitRequested || now >= this.#nextCommitMs) {
+      this.#commitRequested = false;
+      this.#nextCommitMs = now + this.#runtime.offsetFlushIntervalMs;
+      await this.#commit(false);
+    }
+    const wakeAtMs = this.#pausedForRetry ? Math.min(this.#retryAtMs, this.#nextCommitMs) : this.#nextCommitMs;
+    const consumed = await this.#consumer.pollBlocks(Math.max(0, wakeAtMs - Date.now()));
+    if (this.#runtime.abort.signal.aborted) return;
+    if (!this.#pausedForRetry) await this.#take(consumed);
+    if (!(await this.#mayWork())) return;
+    if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#put();
+  }
+
+  /** Costs next to nothing as long as it may; `false` when the task is to end. */
+  async #mayWork(): Promise<boolean> {
+    return this.#runtime.mayWork() || untilMayWork(this.#runtime);
+  }
+
+  async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
+    await this.#polled.take(consumed);
+    const { assignment, counts, onEvent } = this.#runtime;
+    for (const { topic, count } of consumed) {
+      counts.records += count;
+      onEvent({ id: assignment.id, state: 'TOPIC', topic });
+    }
+  }
+
+  async #put(): Promise<void> {
+    const startedAt = performance.now();
+    const isEmpty = this.#polled.count === 0;
+    try {
+      await this.#polled.put((end, count) => {
+        this.#runtime.counts.delivered += count;
+        const key = topicPartitionKey(end.topic, end.partition);
+        if (this.#delivered.has(key)) this.#delivered.set(key, end);
+      });
+    } catch (error) {
+      if (!(error instanceof RetriableError) || this.#runtime.abort.signal.aborted) throw this.#unrecoverable(error);
+      this.#waitForRetry(error);
+      return;
+    }
+    if (!isEmpty) countBatch(this.#runtime.counts, startedAt);
+    if (this.#pausedForRetry) {
+      this.#pausedForRetry = false;
+      if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
+    }
+  }
+
+  /** What the plugin throws gets Connect's first line; failures of converters and clients have their own. */
+  #unrecoverable(cause: unknown): Error {
+    if (this.#runtime.abort.signal.aborted) return toError(cause);
+    return new ConnectError('Exiting WorkerSinkTask due to unrecoverable exception.', { cause });
+  }
+
+  #waitForRetry(error: Error): void {
+    this.#runtime.logger.warn(
+      { err: error },
+      `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
+    );
+    this.#retryAtMs = Date.now() + this.#retryDelayMs;
+    this.#pausedForRetry = true;
+    this.#consumer.pause(this.#consumer.assignment());
+  }
+
+  #applyPause(): void {
+    if (this.#wantPaused === this.#isPaused) return;
+    this.#isPaused = this.#wantPaused;
+    const { assignment, onEvent } = this.#runtime;
+    if (this.#isPaused) {
+      this.#consumer.pause(this.#consumer.assignment());
+      this.#commitRequested = true;
+    } else if (!this.#pausedForRetry) {
+      this.#consumer.resume(this.#consumer.assignment());
+    }
+    onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+  }
+
+  /** Commits what the task calls safe. Without `wait` one commit is on its way at most, and the loop goes on meanwhile. */
+  async #commit(wait: boolean): Promise<void> {
+    if (this.#commitInFlight !== undefined) {
+      if (!wait) return;
+      await this.#commitInFlight;
+    }
+    const safe = await this.#task.preCommit(this.#delivered, wait).catch((error: unknown) => {
+      throw this.#unrecoverable(error);
+    });
+    const positions = safe.filter((offset) => this.#isCommittable(offset));
+    if (positions.length === 0) return;
+    const commit = this.#consumer.commit(positions).then(
+      () => {
+        this.#runtime.counts.commits += 1;
+        for (const { topic, partition, offset } of positions) {
+          this.#committed.set(topicPartitionKey(topic, partition), offset);
+        }
+      },
+      (error: unknown) => {
+        this.#runtime.counts.commitFailures += 1;
+        this.#runtime.logger.warn({ err: error }, 'Offsets were not committed; they are with the next commit');
+      },
+    );
+    this.#commitInFlight = commit.finally(() => {
+      this.#commitInFlight = undefined;
+    });
+    if (wait) await commit;
+  }
+
+  #isCommittable({ topic, partition, offset }: PartitionPosition): boolean {
+    const key = topicPartitionKey(topic, partition);
+    const delivered = this.#delivered.get(key);
+    if (delivered === undefined || offset > delivered.offset) {
+      this.#runtime.logger.warn(
+        `Ignoring the offset ${String(offset)} for ${topic}-${String(partition)}: it was not delivered to this task`,
+      );
+      return false;
+    }
+    return this.#committed.get(key) !== offset;
+  }
+
+  async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
+    for (const { topic, partition } of partitions) {
+      const position = this.#consumer.position({ topic, partition });
+      const key = topicPartitionKey(topic, partition);
+      this.#delivered.set(key, { topic, partition, offset: position ?? 0 });
+      if (position !== undefined) this.#committed.set(key, position);
+    }
+    if (this.#isPaused || this.#pausedForRetry) this.#consumer.pause(partitions);
+    await this.#task.open?.(partitions);
+  }
+
+  async #onRevoked(partitions: readonly TopicPartition[], commit: boolean): Promise<void> {
+    if (partitions.length === 0) return;
+    try {
+      if (commit) await this.#commit(true);
+    } finally {
+      await this.#task.close?.(partitions);
+      for (const { topic, partition } of partitions) {
+        const key = topicPartitionKey(topic, partition);
+        this.#delivered.delete(key);
+        this.#committed.delete(key);
+      }
+      this.#dropFromBatch();
+    }
+  }
+
+  /** Records of partitions that are no longer ours are somebody else's to write. */
+  #dropFromBatch(): void {
+    this.#polled.keep((key) => this.#delivered.has(key));
+    if (this.#polled.count === 0) this.#pausedForRetry = false;
+  }
+
+  async #end(failed: boolean): Promise<void> {
+    const { chain, errors, logger, offsetFlushTimeoutMs } = this.#runtime;
+    const assignment = this.#consumer.assignment();
+    // A failed task must not move its offsets: what it could not store is read again after a restart.
+    if (failed) this.#delivered.clear();
+    const steps = [
+      async () => {
+        if (failed) await this.#task.close?.(assignment);
+      },
+      () => this.#consumer.close(offsetFlushTimeoutMs),
+      () => this.#task.stop(),
+      () => {
+        chain.close();
+      },
+      () => errors.close(),
+    ];
+    await takeAll(steps, logger);
+  }
+
+  #context(): SinkTaskContext {
+    const { assignment, errors, pluginLogger, abort } = this.#runtime;
+    const errantRecords: ErrantRecordReporter = {
+      report: async (record, error) => {
+        await errors.failed({
+          stage: 'TASK_PUT',
+          className: 'org.apache.kafka.connect.sink.SinkTask',
+          error: toError(error),
+          consumed: 'key' in record.original ? (record.original as ConsumedRecord) : undefined,
+        });
+      },
+    };
+    return {
+      connectorName: assignment.id.connector,
+      taskIndex: assignment.id.task,
+      config: assignment.taskConfig,
+      logger: pluginLogger,
+      signal: abort.signal,
+      errantRecords,
+      assignment: () => this.#consumer.assignment(),
+      position: (partition) => this.#consumer.position(partition),
+      seek: (offsets) => {
+        const moved = new Map(offsets.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const));
+        this.#polled.keep((key) => !moved.has(key));
+        for (const [key, offset] of moved) {
+          this.#consumer.seek(offset);
+          this.#delivered.set(key, offset);
+        }
+      },
+      retryAfterMs: (delayMs) => {
+        this.#retryDelayMs = delayMs;
+      },
+      requestCommit: () => {
+        this.#commitRequested = true;
+        this.#consumer.wakeup();
+      },
+    };
+  }
+}

@@ -1,0 +1,162 @@
+import type { SourceRecord } from '../../data/record.ts';
+import { ConnectError } from '../../errors.ts';
+import type { Producer, SendFailure } from '../../kafka/api.ts';
+import { ClosedError } from '../../kafka/errors.ts';
+import { within } from '../../kafka/retry.ts';
+import type { SourceTask } from '../api.ts';
+import { BatchQueue } from './batch-queue.ts';
+import type { OffsetStorage } from './offset-storage.ts';
+import { OffsetTracker } from './offset-tracker.ts';
+import type { PolledBatch } from './polled-batch.ts';
+import { tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import { taskText } from '../tasks/task-assignment.ts';
+import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
+
+const WORKER_SOURCE_TASK = 'org.apache.kafka.connect.runtime.WorkerSourceTask';
+
+/**
+ * Delivery at least once (org.apache.kafka.connect.runtime.WorkerSourceTask): offsets of acknowledged records are stored every
+ * `offset.flush.interval.ms` and at the end, also after a failure.
+ */
+export class AcknowledgedDelivery implements SourceDelivery {
+  readonly reservedTopic = undefined;
+  readonly #runtime: TaskRuntime;
+  readonly #task: SourceTask;
+  readonly #producer: Producer;
+  readonly #storage: OffsetStorage;
+  readonly #queue: BatchQueue;
+  readonly #tracker = new OffsetTracker();
+  #commitTimer: NodeJS.Timeout | undefined;
+  #committing: Promise<void> | undefined;
+
+  constructor(
+    runtime: TaskRuntime,
+    task: SourceTask,
+    clients: { readonly producer: Producer; readonly storage: OffsetStorage },
+    onFailure: () => void,
+  ) {
+    this.#runtime = runtime;
+    this.#task = task;
+    this.#producer = clients.producer;
+    this.#storage = clients.storage;
+    this.#queue = new BatchQueue((batch) => this.#deliver(batch), onFailure);
+  }
+
+  get failure(): Error | undefined {
+    return this.#queue.failure;
+  }
+
+  open(): Promise<void> {
+    return this.#producer.connect();
+  }
+
+  begin(): void {
+    this.#commitTimer = setInterval(() => void this.#commitOffsets(), this.#runtime.offsetFlushIntervalMs);
+  }
+
+  take(batch: PolledBatch): Promise<void> {
+    return this.#queue.add(batch);
+  }
+
+  pause(): void {
+    // What was taken is delivered all the same.
+  }
+
+  async finish(): Promise<void> {
+    clearInterval(this.#commitTimer);
+    await this.#queue.idle();
+    await this.#committing;
+    await this.#commitOffsets();
+  }
+
+  close(): Promise<void> {
+    return this.#producer.close();
+  }
+
+  cancel(): void {
+    clearInterval(this.#commitTimer);
+    void this.#producer.close(0);
+  }
+
+  async #deliver(batch: PolledBatch): Promise<void> {
+    const records = batch.records();
+    if (!this.#runtime.mayWork() && !(await untilMayWork(this.#runtime))) {
+      throw new ConnectError('Another worker has this task now');
+    }
+    const failures = await this.#producer.trySend(records);
+    const left = failures.length === 0 ? 0 : await this.#judge(batch, failures);
+    this.#tracker.acknowledge(batch.sources);
+    this.#runtime.counts.delivered += records.length - left;
+    tellDelivered(this.#runtime, this.#task, batch.sources);
+  }
+
+  /** With `errors.tolerance=all` gives the number of records left out, else throws. */
+  async #judge(batch: PolledBatch, failures: readonly SendFailure[]): Promise<number> {
+    const { errors, logger, assignment } = this.#runtime;
+    const name = `WorkerSourceTask{id=${taskText(assignment.id)}}`;
+    const isClosed = failures.some(({ error }) => error instanceof ClosedError);
+    let left = 0;
+    for (const failure of failures) {
+      const error = batch.explain(failure, this.#task);
+      const count = failure.records.length;
+      const topic = failure.records[0]?.topic ?? '';
+      const which = count === 1 ? 'record' : `${String(count)} records`;
+      if (!isClosed) logger.error({ err: error }, `${name} failed to send ${which} to ${topic}: ${error.message}`);
+      if (!errors.tolerant || isClosed) {
+        this.#acknowledgeBefore(batch, failures);
+        throw new ConnectError('Unrecoverable exception from producer send callback', { cause: error });
+      }
+      for (let record = 0; record < count; record++) {
+        await errors.failed({ stage: 'KAFKA_PRODUCE', className: WORKER_SOURCE_TASK, error, consumed: undefined });
+      }
+      left += count;
+    }
+    return left;
+  }
+
+  #acknowledgeBefore(batch: PolledBatch, failures: readonly SendFailure[]): void {
+    const given = new Set(failures.flatMap(({ records }) => records));
+    const lost = new Set<SourceRecord>();
+    batch.produced.forEach((record, index) => {
+      const source = batch.sources[index];
+      if (record !== null && source !== undefined && given.has(record)) lost.add(source);
+    });
+    this.#tracker.acknowledge(batch.sources, lost);
+  }
+
+  /** Never rejects: what could not be stored is taken again at the next turn of the timer. One at a time. */
+  #commitOffsets(): Promise<void> {
+    this.#committing ??= this.#commitOffsetsNow().finally(() => {
+      this.#committing = undefined;
+    });
+    return this.#committing;
+  }
+
+  async #commitOffsetsNow(): Promise<void> {
+    const { assignment, counts, logger, offsetFlushTimeoutMs } = this.#runtime;
+    if (!this.#runtime.mayWork()) return;
+    const offsets = this.#tracker.takeCommittable();
+    if (offsets.length > 0) {
+      const writing = this.#storage.write(assignment.id.connector, offsets);
+      // It may fail after its time is over.
+      writing.catch(() => undefined);
+      try {
+        if (!(await within(offsetFlushTimeoutMs, writing))) {
+          this.#tracker.restore(offsets);
+          counts.commitFailures += 1;
+          logger.error(
+            'Timed out waiting to flush offsets to storage; will try again on next flush interval with latest offsets',
+          );
+          return;
+        }
+      } catch (error) {
+        this.#tracker.restore(offsets);
+        counts.commitFailures += 1;
+        logger.error({ err: error }, 'Offsets were not stored; they are with the next commit');
+        return;
+      }
+    }
+    counts.commits += 1;
+    await tellCommitted(this.#runtime, this.#task);
+  }
+}

@@ -1,0 +1,50 @@
+import type { SourceRecord } from '../../data/record.ts';
+import type { SourceTask } from '../api.ts';
+import type { PolledBatch } from './polled-batch.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+
+/**
+ * Brings what a source task polled to the broker, and its offsets to the store: at least once, or in transactions.
+ *
+ *   new --open--> open --begin--> taking batches --finish--> finished --close--> closed;  any --cancel--> closed
+ */
+export interface SourceDelivery {
+  /** Records to this topic are refused. */
+  readonly reservedTopic: string | undefined;
+  /** Why nothing is delivered any more. */
+  readonly failure: Error | undefined;
+  /** Before the task is started, and reads its offsets. */
+  open(): Promise<void>;
+  /** The task has been started. */
+  begin(): void;
+  /** Takes the records of one poll; resolves when those of the next may come, rejects with any failure so far. */
+  take(batch: PolledBatch): Promise<void>;
+  /** The task is not polled for a while. */
+  pause(): void;
+  /** Nothing will be taken any more: resolves when all is delivered, and offsets are stored as far as they may be. */
+  finish(taskFailed: boolean): Promise<void>;
+  close(): Promise<void>;
+  /** Gives everything up at once. */
+  cancel(): void;
+}
+
+/** Tells the task of records that are delivered, or left out. */
+export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly SourceRecord[]): void {
+  if (task.commitRecord === undefined) return;
+  for (const source of sources) {
+    try {
+      task.commitRecord(source);
+    } catch (error) {
+      logger.error({ err: error }, 'Exception thrown while calling task.commitRecord()');
+    }
+  }
+}
+
+/** Tells the task that offsets are stored. */
+export async function tellCommitted({ logger }: TaskRuntime, task: SourceTask): Promise<void> {
+  try {
+    await task.commit?.();
+  } catch (error) {
+    logger.error({ err: error }, 'Exception thrown while calling task.commit()');
+  }
+}

@@ -1,0 +1,67 @@
+import { sourceConnectorOptions } from '../../config/connector-options.ts';
+import { parseOptions } from '../../config/parse.ts';
+import { AcknowledgedDelivery } from './acknowledged-delivery.ts';
+import type { ConnectorConfig, SourceTask } from '../api.ts';
+import type { OpenOffsets, StoredOffset } from './offset-storage.ts';
+import { ConnectError } from '../../errors.ts';
+import { SourceTaskRunner, type SourceTaskParts } from './source-task-runner.ts';
+import type { TaskId } from '../tasks/task-assignment.ts';
+import type { TaskClients } from '../tasks/task-clients.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+import { TransactionDelivery, type TransactionBoundary } from './transaction-delivery.ts';
+import { TransactionRequests } from './transaction-requests.ts';
+import type { TopicCreator } from './topic-creator.ts';
+
+/** What a worker with exactly-once delivery lends its source tasks. */
+export interface ExactlyOnceSources {
+  /** The same for a task of each generation, so that the next one fences it. */
+  transactionalId(id: TaskId): string;
+  /** Resolves when tasks of the generations before the present one cannot write any more. */
+  fenceZombies(connector: string): Promise<void>;
+}
+
+/** Puts a source task together with the delivery that the worker and its connector's configuration ask for. */
+export function sourceTaskRunner(
+  runtime: TaskRuntime,
+  task: SourceTask,
+  parts: {
+    readonly clients: TaskClients;
+    readonly offsets: OpenOffsets;
+    readonly topics: TopicCreator;
+    readonly exactlyOnce: ExactlyOnceSources | undefined;
+  },
+): SourceTaskRunner {
+  const { clients, offsets, topics, exactlyOnce } = parts;
+  const { id, connectorConfig: config } = runtime.assignment;
+  const { storage } = offsets;
+  const shared = { task, offsets, topics };
+  if (exactlyOnce === undefined) {
+    const producer = clients.sourceProducer(id, config);
+    const delivery: SourceTaskParts['delivery'] = (onFailure) =>
+      new AcknowledgedDelivery(runtime, task, { producer, storage }, onFailure);
+    return new SourceTaskRunner(runtime, { ...shared, delivery });
+  }
+  const { topic } = offsets;
+  if (topic === undefined) throw new ConnectError('Transactions need offsets that are kept in a topic');
+  const boundary = transactionBoundary(config, runtime.offsetFlushIntervalMs);
+  const transactionParts = {
+    producer: clients.sourceTransactions(id, config, exactlyOnce.transactionalId(id)),
+    offsets: { ...topic, committed: (stored: readonly StoredOffset[]) => offsets.committed(stored) },
+    boundary,
+    fenceZombies: () => exactlyOnce.fenceZombies(id.connector),
+  };
+  return new SourceTaskRunner(runtime, {
+    ...shared,
+    delivery: (onFailure) => new TransactionDelivery(runtime, task, transactionParts, onFailure),
+    transactions: boundary.kind === 'connector' ? boundary.requests : undefined,
+  });
+}
+
+function transactionBoundary(config: ConnectorConfig, offsetFlushIntervalMs: number): TransactionBoundary {
+  const options = parseOptions(sourceConnectorOptions, config);
+  const kind = options['transaction.boundary'].toLowerCase();
+  if (kind === 'connector') return { kind, requests: new TransactionRequests() };
+  if (kind !== 'interval') return { kind: 'poll' };
+  const intervalMs = options['transaction.boundary.interval.ms'];
+  return { kind, intervalMs: intervalMs === null ? offsetFlushIntervalMs : Number(intervalMs) };
+}

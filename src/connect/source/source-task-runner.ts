@@ -1,0 +1,214 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { SourceRecord } from '../../data/record.ts';
+import { ConnectError, RetriableError, toError } from '../../errors.ts';
+import type { SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
+import type { OpenOffsets } from './offset-storage.ts';
+import { PolledBatch } from './polled-batch.ts';
+import { SourceRecordConverter } from '../pipeline/record-converter.ts';
+import type { SourceDelivery } from './source-delivery.ts';
+import {
+  AFTER_SHUTDOWN,
+  countBatch,
+  takeAll,
+  type TaskDetails,
+  type TaskRunner,
+  type TaskRuntime,
+} from '../tasks/task-runner.ts';
+import type { TopicCreator } from './topic-creator.ts';
+
+const RETRY_DELAY_MS = 100;
+
+export interface SourceTaskParts {
+  readonly task: SourceTask;
+  /** `onFailure` is called when it cannot deliver any more. */
+  readonly delivery: (onFailure: () => void) => SourceDelivery;
+  /** Closed at the end. */
+  readonly offsets: Pick<OpenOffsets, 'storage' | 'close'>;
+  readonly topics: TopicCreator;
+  /** Where the task sets the boundaries of transactions. */
+  readonly transactions?: SourceTransactions | undefined;
+}
+
+/**
+ * Runs one source task (org.apache.kafka.connect.runtime.AbstractWorkerSourceTask): poll, transform, convert, hand over for
+ * delivery.
+ *
+ * States: starting -> running <-> paused -> stopped; any failure -> failed.
+ */
+export class SourceTaskRunner implements TaskRunner {
+  readonly #runtime: TaskRuntime;
+  readonly #parts: SourceTaskParts;
+  readonly #task: SourceTask;
+  readonly #delivery: SourceDelivery;
+  readonly #converter: SourceRecordConverter;
+  readonly #seenTopics = new Set<string>();
+
+  #wantPaused: boolean;
+  #isPaused = false;
+  #wake: (() => void) | undefined;
+
+  constructor(runtime: TaskRuntime, parts: SourceTaskParts) {
+    this.#runtime = runtime;
+    this.#parts = parts;
+    this.#task = parts.task;
+    this.#delivery = parts.delivery(() => this.#wake?.());
+    this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
+  }
+
+  pause(): void {
+    this.#wantPaused = true;
+    this.#wake?.();
+  }
+
+  resume(): void {
+    this.#wantPaused = false;
+    this.#wake?.();
+  }
+
+  stop(): void {
+    this.#runtime.abort.abort();
+    this.#wake?.();
+  }
+
+  cancel(): void {
+    this.#delivery.cancel();
+  }
+
+  details(): TaskDetails {
+    return { partitions: [], parts: this.#task.parts?.() ?? [] };
+  }
+
+  async run(): Promise<void> {
+    const { abort } = this.#runtime;
+    let failure: Error | undefined;
+    try {
+      await this.#delivery.open();
+      if (!abort.signal.aborted) await this.#start();
+      while (!abort.signal.aborted) await this.#turn();
+    } catch (error) {
+      failure = toError(error);
+    }
+    await this.#end(failure !== undefined && failure.name !== 'AbortError');
+    failure = this.#delivery.failure ?? failure;
+    if (failure === undefined) return;
+    if (!abort.signal.aborted) throw failure;
+    if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
+  }
+
+  async #start(): Promise<void> {
+    await this.#task.start(this.#context());
+    this.#isPaused = this.#wantPaused;
+    this.#tellState();
+    this.#delivery.begin();
+  }
+
+  async #turn(): Promise<void> {
+    this.#throwFailure();
+    if (this.#wantPaused !== this.#isPaused) {
+      this.#isPaused = this.#wantPaused;
+      if (this.#isPaused) this.#delivery.pause();
+      this.#tellState();
+    }
+    if (this.#isPaused) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
+      return;
+    }
+    const startedAt = performance.now();
+    const polled = await this.#poll();
+    this.#throwFailure();
+    if (polled.length === 0) return;
+    this.#runtime.counts.records += polled.length;
+    countBatch(this.#runtime.counts, startedAt);
+    await this.#delivery.take(await this.#convert(polled));
+  }
+
+  async #poll(): Promise<readonly SourceRecord[]> {
+    try {
+      return await this.#task.poll();
+    } catch (error) {
+      await this.#waitToRetry(error, 'The task could not be polled and is polled again');
+      return [];
+    }
+  }
+
+  /** Throws what waiting does not help. */
+  async #waitToRetry(error: unknown, message: string): Promise<void> {
+    if (!(error instanceof RetriableError)) throw error;
+    this.#runtime.logger.warn({ err: error }, message);
+    await delay(RETRY_DELAY_MS, undefined, { signal: this.#runtime.abort.signal });
+  }
+
+  async #convert(polled: readonly SourceRecord[]): Promise<PolledBatch> {
+    const batch = new PolledBatch();
+    let topic: string | undefined;
+    for (const source of polled) {
+      const converting = this.#converter.convert(source);
+      const record = converting instanceof Promise ? await converting : converting;
+      if (record !== null && record.topic !== topic) {
+        topic = record.topic;
+        await this.#meet(topic);
+      }
+      batch.add(source, record);
+    }
+    return batch;
+  }
+
+  /** Told with each batch: someone may have reset what was told before. */
+  async #meet(topic: string): Promise<void> {
+    if (topic === this.#delivery.reservedTopic) {
+      throw new ConnectError(
+        'Source tasks may not produce to their own offsets topics when exactly-once support is enabled',
+      );
+    }
+    while (!this.#seenTopics.has(topic)) {
+      try {
+        await this.#parts.topics.ensure(topic);
+        this.#seenTopics.add(topic);
+      } catch (error) {
+        await this.#waitToRetry(error, `Failed to send record to topic '${topic}'. Backing off before retrying`);
+      }
+    }
+    this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: 'TOPIC', topic });
+  }
+
+  #throwFailure(): void {
+    if (this.#delivery.failure !== undefined) throw this.#delivery.failure;
+  }
+
+  #tellState(): void {
+    this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+  }
+
+  async #end(hasFailed: boolean): Promise<void> {
+    const { logger, chain, errors } = this.#runtime;
+    const steps = [
+      () => this.#delivery.finish(hasFailed),
+      () => this.#task.stop(),
+      () => this.#delivery.close(),
+      () => this.#parts.offsets.close(),
+      () => this.#parts.topics.close(),
+      () => {
+        chain.close();
+      },
+      () => errors.close(),
+    ];
+    await takeAll(steps, logger);
+  }
+
+  #context(): SourceTaskContext {
+    const { assignment, pluginLogger, abort } = this.#runtime;
+    const { offsets, transactions } = this.#parts;
+    return {
+      connectorName: assignment.id.connector,
+      taskIndex: assignment.id.task,
+      config: assignment.taskConfig,
+      logger: pluginLogger,
+      signal: abort.signal,
+      offset: (partition) => offsets.storage.read(assignment.id.connector, partition),
+      ...(transactions === undefined ? {} : { transactions }),
+    };
+  }
+}

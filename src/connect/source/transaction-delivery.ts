@@ -1,0 +1,228 @@
+import type { SourceRecord } from '../../data/record.ts';
+import { ConnectError, toError } from '../../errors.ts';
+import type { ProducedRecord, SendFailure, TransactionalProducer } from '../../kafka/api.ts';
+import { ErrorCode } from '../../kafka/error-codes.ts';
+import { KafkaError } from '../../kafka/errors.ts';
+import type { SourceTask } from '../api.ts';
+import { BatchQueue } from './batch-queue.ts';
+import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts';
+import { OffsetTracker } from './offset-tracker.ts';
+import type { PolledBatch } from './polled-batch.ts';
+import { tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import { taskText } from '../tasks/task-assignment.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+import type { TransactionRequests } from './transaction-requests.ts';
+
+/** When a transaction ends: with each poll, after some time, or when the task says so. */
+export type TransactionBoundary =
+  | { readonly kind: 'poll' }
+  | { readonly kind: 'interval'; readonly intervalMs: number }
+  | { readonly kind: 'connector'; readonly requests: TransactionRequests };
+
+export interface TransactionParts {
+  readonly producer: TransactionalProducer;
+  readonly offsets: OffsetTopic & Pick<OpenOffsets, 'committed'>;
+  readonly boundary: TransactionBoundary;
+  /** Resolves when tasks of earlier generations cannot write any more. */
+  readonly fenceZombies: () => Promise<void>;
+}
+
+/**
+ * Delivery exactly once (org.apache.kafka.connect.runtime.ExactlyOnceWorkerSourceTask): records and their offsets in one
+ * transaction. Polls whose records waited for the transaction before them share one.
+ */
+export class TransactionDelivery implements SourceDelivery {
+  readonly reservedTopic: string;
+  readonly #runtime: TaskRuntime;
+  readonly #task: SourceTask;
+  readonly #parts: TransactionParts;
+  readonly #queue: BatchQueue;
+  readonly #tracker = new OffsetTracker();
+  /** Records of the transaction that is open; with a task that wants to know of each, those themselves. */
+  #sent = 0;
+  #sources: SourceRecord[] = [];
+  #isOpen = false;
+  #isCancelled = false;
+  #intervalTimer: NodeJS.Timeout | undefined;
+
+  constructor(runtime: TaskRuntime, task: SourceTask, parts: TransactionParts, onFailure: () => void) {
+    this.#runtime = runtime;
+    this.#task = task;
+    this.#parts = parts;
+    this.reservedTopic = parts.offsets.name;
+    this.#queue = new BatchQueue((batch) => this.#deliver(batch), onFailure);
+  }
+
+  get failure(): Error | undefined {
+    return this.#queue.failure;
+  }
+
+  async open(): Promise<void> {
+    const { fenceZombies, producer } = this.#parts;
+    const { signal } = this.#runtime.abort;
+    await fenceZombies();
+    await producer.connect();
+    // The id may belong to the next generation by now.
+    if (!signal.aborted) await producer.init();
+  }
+
+  begin(): void {
+    // A transaction begins with its first record.
+  }
+
+  take(batch: PolledBatch): Promise<void> {
+    const { boundary } = this.#parts;
+    if (boundary.kind === 'connector') batch.ends.push(...boundary.requests.endsWithin(batch.sources));
+    return this.#queue.add(batch);
+  }
+
+  /** So that no transaction runs out of its time meanwhile. */
+  pause(): void {
+    if (this.#parts.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
+  }
+
+  /** What was taken is whole polls, and is delivered even when the task has failed since. */
+  async finish(taskFailed: boolean): Promise<void> {
+    if (!taskFailed) this.pause();
+    await this.#queue.idle();
+    clearTimeout(this.#intervalTimer);
+    if (this.#isOpen && !this.#isCancelled) await this.#abort();
+  }
+
+  close(): Promise<void> {
+    return this.#parts.producer.close();
+  }
+
+  cancel(): void {
+    this.#isCancelled = true;
+    clearTimeout(this.#intervalTimer);
+    void this.#parts.producer.close(0);
+  }
+
+  async #deliver(batch: PolledBatch): Promise<void> {
+    switch (this.#parts.boundary.kind) {
+      case 'poll':
+        await this.#commit(this.#send(batch));
+        break;
+      case 'interval':
+        this.#requireSent(await this.#send(batch));
+        break;
+      case 'connector':
+        await this.#deliverInParts(batch);
+        break;
+    }
+  }
+
+  async #deliverInParts(batch: PolledBatch): Promise<void> {
+    let from = 0;
+    for (const { after, outcome } of batch.ends) {
+      this.#requireSent(await this.#send(batch.slice(from, after)));
+      from = after;
+      if (outcome === 'abort' && this.#isOpen) {
+        this.#runtime.logger.info('Aborting transaction for batch as requested by connector');
+        await this.#abort();
+      }
+      // Of what was aborted, offsets are stored: it is not to be polled again.
+      await this.#commit();
+    }
+    if (from < batch.size) this.#requireSent(await this.#send(batch.slice(from, batch.size)));
+  }
+
+  /** Never rejects. */
+  async #send(batch: PolledBatch): Promise<Error | undefined> {
+    const records = batch.records();
+    this.#tracker.acknowledge(batch.sources);
+    this.#sent += records.length;
+    if (this.#task.commitRecord !== undefined) for (const source of batch.sources) this.#sources.push(source);
+    if (records.length === 0) return undefined;
+    this.#begin();
+    const [failure] = await this.#trySend(records);
+    return failure && batch.explain(failure, this.#task);
+  }
+
+  async #trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
+    try {
+      return await this.#parts.producer.trySend(records);
+    } catch (error) {
+      return [{ records, error: toError(error) }];
+    }
+  }
+
+  #begin(): void {
+    if (this.#isOpen) return;
+    this.#parts.producer.begin();
+    this.#isOpen = true;
+    const { boundary } = this.#parts;
+    if (boundary.kind !== 'interval') return;
+    this.#intervalTimer = setTimeout(() => {
+      this.#queue.between(() => this.#commitOpen());
+    }, boundary.intervalMs);
+  }
+
+  async #commitOpen(): Promise<void> {
+    if (this.#isOpen) await this.#commit();
+  }
+
+  /** Stores offsets and ends the transaction. `sending`: records of it that are on their way, with their failure. */
+  async #commit(sending?: Promise<Error | undefined>): Promise<void> {
+    clearTimeout(this.#intervalTimer);
+    const offsets = this.#tracker.takeCommittable();
+    if (offsets.length > 0) {
+      this.#begin();
+      void this.#trySend(this.#offsetRecords(offsets));
+    }
+    if (this.#isOpen) {
+      try {
+        await this.#parts.producer.commit();
+      } catch (error) {
+        this.#runtime.counts.commitFailures += 1;
+        throw this.#failed((await sending) ?? toError(error));
+      }
+      this.#isOpen = false;
+      this.#runtime.counts.commits += 1;
+      await this.#parts.offsets.committed(offsets);
+    }
+    await this.#tell();
+  }
+
+  async #tell(): Promise<void> {
+    this.#runtime.counts.delivered += this.#sent;
+    tellDelivered(this.#runtime, this.#task, this.#sources);
+    this.#sent = 0;
+    this.#sources = [];
+    await tellCommitted(this.#runtime, this.#task);
+  }
+
+  async #abort(): Promise<void> {
+    try {
+      await this.#parts.producer.abort();
+      this.#isOpen = false;
+    } catch (error) {
+      // The broker aborts it in its time, or has done so already.
+      this.#runtime.logger.warn({ err: error }, 'The transaction could not be aborted');
+    }
+  }
+
+  #requireSent(failure: Error | undefined): void {
+    if (failure !== undefined) throw this.#failed(failure);
+  }
+
+  #failed(error: Error): ConnectError {
+    const id = taskText(this.#runtime.assignment.id);
+    const isExpired = error instanceof KafkaError && error.code === ErrorCode.invalidProducerEpoch;
+    const message = isExpired ? expired(id) : `Failed to flush offsets and/or records for task ${id}`;
+    return new ConnectError(message, { cause: error });
+  }
+
+  #offsetRecords(offsets: readonly StoredOffset[]): ProducedRecord[] {
+    const { connector } = this.#runtime.assignment.id;
+    const { name: topic } = this.#parts.offsets;
+    return this.#parts.offsets.encode(connector, offsets).map(({ key, value }) => {
+      return { topic, partition: null, key, value, timestamp: null, headers: [] };
+    });
+  }
+}
+
+function expired(task: string): string {
+  return `The task ${task} was unable to finish writing records to Kafka before its producer transaction expired. It may be necessary to reconfigure this connector in order for it to run healthily with exactly-once support. Options for this include: tune the connector's producer configuration for higher throughput, increase the transaction timeout for the connector's producers, decrease the offset commit interval (if using interval-based transaction boundaries), or use the 'poll' transaction boundary (if the connector is not already configured to use it).`;
+}

@@ -1,0 +1,36 @@
+import type { SourceRecord } from '../../data/record.ts';
+import type { SourceTransactions } from '../api.ts';
+import type { TransactionEnd } from './polled-batch.ts';
+
+/** What a task that sets the boundaries of its transactions has asked for (Connect's WorkerTransactionContext). */
+export class TransactionRequests implements SourceTransactions {
+  readonly #commitOn = new Set<SourceRecord>();
+  readonly #abortOn = new Set<SourceRecord>();
+  #next: TransactionEnd['outcome'] | undefined;
+
+  commit(record?: SourceRecord): void {
+    if (record === undefined) this.#next ??= 'commit';
+    else this.#commitOn.add(record);
+  }
+
+  abort(record?: SourceRecord): void {
+    if (record === undefined) this.#next = 'abort';
+    else this.#abortOn.add(record);
+  }
+
+  /** Ends within the records of one poll, and after it. What was asked for is answered by this. */
+  endsWithin(sources: readonly SourceRecord[]): TransactionEnd[] {
+    const ends: TransactionEnd[] = [];
+    if (this.#commitOn.size > 0 || this.#abortOn.size > 0) {
+      sources.forEach((source, index) => {
+        if (this.#abortOn.has(source)) ends.push({ after: index + 1, outcome: 'abort' });
+        else if (this.#commitOn.has(source)) ends.push({ after: index + 1, outcome: 'commit' });
+      });
+      this.#commitOn.clear();
+      this.#abortOn.clear();
+    }
+    if (this.#next !== undefined) ends.push({ after: sources.length, outcome: this.#next });
+    this.#next = undefined;
+    return ends;
+  }
+}

@@ -1,0 +1,104 @@
+import { overrideError, type OverridePolicy } from '../../config/override-policy.ts';
+import { withPrefix } from '../../config/worker-config.ts';
+import { ConnectError } from '../../errors.ts';
+import { createKafkaClient } from '../../kafka/client.ts';
+import { REPLACES_NAMESAKE } from '../../kafka/config/consumer-config.ts';
+import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ConnectorConfig } from '../api.ts';
+import { taskText, type TaskId } from './task-assignment.ts';
+import type { TaskClients } from './task-clients.ts';
+
+/** The worker's `consumer.*`, `producer.*` and `admin.*` settings, each with what that kind of client inherits. */
+export interface ClientDefaults {
+  readonly consumer: ClientProperties;
+  readonly producer: ClientProperties;
+  readonly admin: ClientProperties;
+}
+
+/** The client's own 3 s is how long the others would notice nothing of a task that moved. */
+const HEARTBEAT_MS = '1000';
+const KAFKA_LOGGER = 'org.apache.kafka.clients';
+
+/** Clients of tasks with Connect's own settings (reference/kafka-connect.md 4.1 to 4.3), then the worker's, then overrides. */
+export class KafkaTaskClients implements TaskClients {
+  readonly #defaults: ClientDefaults;
+  readonly #policy: OverridePolicy;
+  readonly #logger: Logger;
+
+  constructor(defaults: ClientDefaults, policy: OverridePolicy, logger: Logger) {
+    this.#defaults = defaults;
+    this.#policy = policy;
+    this.#logger = logger;
+  }
+
+  sinkConsumer(id: TaskId, config: ConnectorConfig): Consumer {
+    const own = {
+      'group.id': `connect-${id.connector}`,
+      'client.id': `connector-consumer-${taskText(id)}`,
+      'auto.offset.reset': 'earliest',
+      'heartbeat.interval.ms': HEARTBEAT_MS,
+    };
+    const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
+    // No other task has this name: who is in the group under it died, or was left behind.
+    const replaces = { [REPLACES_NAMESAKE]: String(given['client.id'] === undefined) };
+    return createKafkaClient({ ...own, ...given, ...replaces }, this.#loggerOf(id)).consumer();
+  }
+
+  sourceProducer(id: TaskId, config: ConnectorConfig): Producer {
+    return createKafkaClient(this.#sourceProperties(id, config), this.#loggerOf(id)).producer();
+  }
+
+  sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer {
+    const logger = this.#loggerOf(id);
+    const given = this.#sourceProperties(id, config);
+    const fixed = { 'enable.idempotence': 'true', 'transactional.id': transactionalId };
+    for (const [name, value] of Object.entries(fixed)) {
+      const other = given[name];
+      if (other === undefined || other.trim().toLowerCase() === value.toLowerCase()) continue;
+      logger.warn(
+        `The value '${other}' for the '${name}' property will be ignored as it cannot be overridden for connectors when exactly-once source support is enabled. The value '${value}' will be used instead.`,
+      );
+    }
+    return createKafkaClient({ ...given, ...fixed }, logger).transactionalProducer();
+  }
+
+  deadLetterProducer(id: TaskId, config: ConnectorConfig): Producer {
+    return this.#producer(id, config, `connector-dlq-producer-${taskText(id)}`);
+  }
+
+  admin(connector: string, config: ConnectorConfig): Admin {
+    const own = { 'client.id': `connector-adminclient-${connector}` };
+    const properties = { ...own, ...this.#defaults.admin, ...this.#overrides(config, 'admin') };
+    return createKafkaClient(properties, this.#logger.child({ connector, logger: KAFKA_LOGGER })).admin();
+  }
+
+  /** Retries go on for ever (org.apache.kafka.connect.runtime.Worker#baseProducerConfigs). */
+  #sourceProperties(id: TaskId, config: ConnectorConfig): ClientProperties {
+    const own = {
+      'client.id': `connector-producer-${taskText(id)}`,
+      acks: 'all',
+      'max.block.ms': '9223372036854775807',
+      'delivery.timeout.ms': '2147483647',
+    };
+    return { ...own, ...this.#defaults.producer, ...this.#overrides(config, 'producer') };
+  }
+
+  #producer(id: TaskId, config: ConnectorConfig, clientId: string): Producer {
+    const own = { 'client.id': clientId, acks: 'all' };
+    const properties = { ...own, ...this.#defaults.producer, ...this.#overrides(config, 'producer') };
+    return createKafkaClient(properties, this.#loggerOf(id)).producer();
+  }
+
+  /** Refused ones fail the task: a configuration may have come to the config topic without having been validated. */
+  #overrides(config: ConnectorConfig, kind: 'consumer' | 'producer' | 'admin'): Record<string, string> {
+    const overrides = withPrefix(config, `${kind}.override.`);
+    const errors = Object.keys(overrides).flatMap((setting) => overrideError(this.#policy, setting) ?? []);
+    if (errors.length > 0) throw new ConnectError(`Client Config Overrides not allowed: ${errors.join(' ')}`);
+    return overrides;
+  }
+
+  #loggerOf(id: TaskId): Logger {
+    return this.#logger.child({ connector: id.connector, task: id.task, logger: KAFKA_LOGGER });
+  }
+}

@@ -1,0 +1,16 @@
+import type { Admin, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
+import type { ConnectorConfig } from '../api.ts';
+import type { TaskId } from './task-assignment.ts';
+
+/**
+ * Opens the Kafka clients of tasks with the settings Connect gives them: worker defaults, then the worker's `consumer.*`,
+ * `producer.*`, `admin.*`, then the connector's `*.override.*`. The composition root supplies it.
+ */
+export interface TaskClients {
+  sinkConsumer(id: TaskId, config: ConnectorConfig): Consumer;
+  sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
+  /** For delivery exactly once. */
+  sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;
+  deadLetterProducer(id: TaskId, config: ConnectorConfig): Producer;
+  admin(connector: string, config: ConnectorConfig): Admin;
+}

@@ -1,0 +1,156 @@
+import type { Logger } from '../../observe/logger.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
+import { javaRegexMatcher } from '../../data/java-regex.ts';
+import { listEntries } from '../../config/list-text.ts';
+import { parseOptions } from '../../config/parse.ts';
+import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
+import type { ConnectorConfig } from '../api.ts';
+import { transformationChain } from '../pipeline/chain-builder.ts';
+import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
+import { DeadLetterQueue } from '../pipeline/dead-letter-queue.ts';
+import { ErrorPolicy, type ErrorCounts, type FailureReporter } from '../pipeline/error-policy.ts';
+import type { SourceOffsets } from '../source/offset-storage.ts';
+import type { PluginRegistry } from '../plugins/plugin-registry.ts';
+import { wantedVersion } from '../plugins/plugins-of-config.ts';
+import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
+import { sourceTaskRunner, type ExactlyOnceSources } from '../source/source-task-parts.ts';
+import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
+import type { TaskClients } from './task-clients.ts';
+import { newCounts, type TaskCounts, type TaskRunner, type TaskRuntime } from './task-runner.ts';
+import { TopicCreator } from '../source/topic-creator.ts';
+
+/** What the worker's own configuration gives to every task. */
+export interface TaskDefaults {
+  readonly offsetFlushIntervalMs: number;
+  readonly offsetFlushTimeoutMs: number;
+  readonly topicCreationEnabled: boolean;
+  /** Where source tasks write in transactions (`exactly.once.source.support=enabled`). */
+  readonly exactlyOnce?: ExactlyOnceSources | undefined;
+  /** `key.converter`, `value.converter`, `header.converter` and their sub-keys, as in the worker's file. */
+  readonly converterConfig: ConnectorConfig;
+}
+
+export interface TaskFactoryParts {
+  /** False when others may have this worker's tasks. */
+  readonly mayWork: () => boolean;
+  readonly plugins: PluginRegistry;
+  readonly clients: TaskClients;
+  readonly offsets: SourceOffsets;
+  readonly defaults: TaskDefaults;
+  /** What dead letters may not show. */
+  readonly secrets: SecretMask;
+  readonly logger: Logger;
+}
+
+export interface BuiltTask {
+  readonly runner: TaskRunner;
+  readonly counts: TaskCounts;
+  readonly errors: ErrorCounts;
+}
+
+/** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
+export class TaskFactory {
+  readonly #parts: TaskFactoryParts;
+
+  constructor(parts: TaskFactoryParts) {
+    this.#parts = parts;
+  }
+
+  async build(assignment: TaskAssignment, onEvent: (event: TaskEvent) => void): Promise<BuiltTask> {
+    const { id, connectorConfig: config } = assignment;
+    const { defaults } = this.#parts;
+    const ids = { connector: id.connector, task: id.task };
+    const runtimeClass = assignment.type === 'sink' ? 'WorkerSinkTask' : 'WorkerSourceTask';
+    const logger = this.#parts.logger.child({ ...ids, logger: `org.apache.kafka.connect.runtime.${runtimeClass}` });
+    const abort = new AbortController();
+    const counts = newCounts();
+    const convertersConfig = withDefaultConverters(config, defaults.converterConfig);
+    await this.#parts.plugins.prepare(convertersConfig);
+    const converters = buildConverters(convertersConfig, this.#parts.plugins);
+    abort.signal.addEventListener('abort', () => {
+      converters.key.close?.();
+      converters.value.close?.();
+    });
+    const chain = transformationChain(config, this.#parts.plugins);
+    const reporters = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
+    const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
+    const runtime: TaskRuntime = {
+      assignment,
+      converters,
+      chain,
+      errors,
+      logger,
+      pluginLogger: this.#parts.logger.child({ ...ids, logger: assignment.taskConfig['task.class'] ?? '' }),
+      abort,
+      onEvent,
+      mayWork: this.#parts.mayWork,
+      offsetFlushIntervalMs,
+      offsetFlushTimeoutMs,
+      counts,
+    };
+    return { runner: await this.#runner(runtime), counts, errors: errors.counts };
+  }
+
+  async #runner(runtime: TaskRuntime): Promise<TaskRunner> {
+    const { id, connectorConfig: config } = runtime.assignment;
+    const { plugins, clients, offsets, defaults } = this.#parts;
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
+    if (plugin.type === 'sink') {
+      return new SinkTaskRunner(runtime, plugin.createTask(), clients.sinkConsumer(id, config), subscription(config));
+    }
+    const admin = () => clients.admin(id.connector, config);
+    const topics = new TopicCreator(config, defaults.topicCreationEnabled, admin, runtime.logger);
+    const opened = await offsets.open(id.connector, config);
+    try {
+      const parts = { clients, offsets: opened, topics, exactlyOnce: defaults.exactlyOnce };
+      return sourceTaskRunner(runtime, plugin.createTask(), parts);
+    } catch (error) {
+      await opened.close();
+      throw error;
+    }
+  }
+
+  async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {
+    const { id, connectorConfig: config } = assignment;
+    const options = parseOptions(sinkConnectorOptions, config);
+    const topic = options['errors.deadletterqueue.topic.name'];
+    if (topic === '') return [];
+    const { clients } = this.#parts;
+    const admin = clients.admin(id.connector, config);
+    try {
+      const queue = await DeadLetterQueue.open(
+        id,
+        {
+          topic,
+          replicationFactor: options['errors.deadletterqueue.topic.replication.factor'],
+          contextHeaders: options['errors.deadletterqueue.context.headers.enable'],
+          hide: (text) => this.#parts.secrets.hide(text),
+        },
+        { admin, producer: clients.deadLetterProducer(id, config) },
+        logger,
+      );
+      return [queue];
+    } finally {
+      await admin.close();
+    }
+  }
+}
+
+function errorOptions(config: ConnectorConfig) {
+  const options = parseOptions(commonConnectorOptions, config);
+  return {
+    retryTimeoutMs: Number(options['errors.retry.timeout']),
+    retryDelayMaxMs: Number(options['errors.retry.delay.max.ms']),
+    tolerance: options['errors.tolerance'] === 'all' ? ('all' as const) : ('none' as const),
+    logEnable: options['errors.log.enable'],
+    logIncludeMessages: options['errors.log.include.messages'],
+  };
+}
+
+function subscription(config: ConnectorConfig): readonly string[] | ((topic: string) => boolean) {
+  const regex = config['topics.regex'];
+  if (regex === undefined || regex === '') return listEntries(config['topics']);
+  return javaRegexMatcher(regex);
+}

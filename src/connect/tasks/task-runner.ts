@@ -1,0 +1,99 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PartitionLag } from '../../kafka/api.ts';
+import type { TaskPart } from '../api.ts';
+import type { Converters } from '../pipeline/record-converter.ts';
+import type { ErrorPolicy } from '../pipeline/error-policy.ts';
+import type { TransformationChain } from '../pipeline/transformation-chain.ts';
+import type { TaskAssignment, TaskEvent } from './task-assignment.ts';
+import type { Logger } from '../../observe/logger.ts';
+
+/** A failure while a task is being stopped is told, but the task is not FAILED by it (Connect's WorkerTask). */
+export const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
+
+/**
+ * One task from start to end. `run` resolves when the task has stopped in order, rejects when it failed; it never
+ * leaves a client open. `pause` and `resume` take effect at the next turn of the loop.
+ */
+export interface TaskRunner {
+  run(): Promise<void>;
+  pause(): void;
+  resume(): void;
+  /** Asks the task to end; `run` resolves after it did. */
+  stop(): void;
+  /** It did not end in time: gives up what it waits for, and can write nothing any more. */
+  cancel?(): void;
+  /** For metrics, at any time. */
+  details(): TaskDetails;
+}
+
+/** What there is to know of a running task beyond its counts. */
+export interface TaskDetails {
+  /** Partitions that a sink task reads. */
+  readonly partitions: readonly PartitionLag[];
+  /** What a source task is made of. */
+  readonly parts: readonly TaskPart[];
+}
+
+/** What both kinds of runners are built from. */
+export interface TaskRuntime {
+  readonly assignment: TaskAssignment;
+  readonly converters: Converters;
+  readonly chain: TransformationChain;
+  readonly errors: ErrorPolicy;
+  readonly logger: Logger;
+  /** The plugin's own, by the name of its task's class. */
+  readonly pluginLogger: Logger;
+  /** Aborted when the task must end. */
+  readonly abort: AbortController;
+  readonly onEvent: (event: TaskEvent) => void;
+  /** False when another worker may have this task by now: nothing may be written any more, and the task will be stopped. */
+  readonly mayWork: () => boolean;
+  readonly offsetFlushIntervalMs: number;
+  readonly offsetFlushTimeoutMs: number;
+  /** Counts of this task for metrics and `sluice dev`. */
+  readonly counts: TaskCounts;
+}
+
+const MAY_WORK_CHECK_MS = 50;
+
+/** Resolves when the task may write, with true; or when it has been told to end meanwhile. */
+export async function untilMayWork({ mayWork, abort }: Pick<TaskRuntime, 'mayWork' | 'abort'>): Promise<boolean> {
+  while (!mayWork() && !abort.signal.aborted) await delay(MAY_WORK_CHECK_MS);
+  return !abort.signal.aborted;
+}
+
+/** Takes every step, in order, whatever those before did; what fails is logged. */
+export async function takeAll(steps: readonly (() => Promise<unknown> | void)[], logger: Logger): Promise<void> {
+  for (const step of steps) {
+    try {
+      await step();
+    } catch (error) {
+      logger.warn({ err: error }, 'While the task was ending');
+    }
+  }
+}
+
+export interface TaskCounts {
+  /** Records read from Kafka (sink) or from the task (source). */
+  records: number;
+  /** Records handed to the sink task, or acknowledged by the broker. */
+  delivered: number;
+  /** Calls of the sink task's `put`, or batches polled from the source task, and how long they took in all and at most. */
+  batches: number;
+  batchTotalMs: number;
+  batchMaxMs: number;
+  commits: number;
+  commitFailures: number;
+}
+
+export function newCounts(): TaskCounts {
+  return { records: 0, delivered: 0, batches: 0, batchTotalMs: 0, batchMaxMs: 0, commits: 0, commitFailures: 0 };
+}
+
+/** One more batch, begun at `startedAt` (`performance.now()`). */
+export function countBatch(counts: TaskCounts, startedAt: number): void {
+  const tookMs = performance.now() - startedAt;
+  counts.batches += 1;
+  counts.batchTotalMs += tookMs;
+  counts.batchMaxMs = Math.max(counts.batchMaxMs, tookMs);
+}
