@@ -2,17 +2,18 @@ const ZERO = 48;
 const NINE = 57;
 const MINUS = 45;
 const POINT = 46;
-const EXACT_DIGITS = 15;
 
-/** Exact up to 10^22. */
+/** Digits of which a double holds all, whatever they are, so that their quotient by a power of ten up to 10^22 is exact too. */
+export const EXACT_DIGITS = 15;
+
 export const POWERS_OF_TEN: readonly number[] = Array.from(
   { length: EXACT_DIGITS + 1 },
   (_, exponent) => 10 ** exponent,
 );
 
 /**
- * The double that a JSON number stands for when it has at most 15 digits and no exponent, as most do: a double holds them and
- * their power of ten exactly, so the quotient is the nearest one. `undefined` for any other; `Number` takes three times as long.
+ * The double that the number written at [start, end) stands for when it has at most 15 digits, perhaps with a point among them,
+ * and no exponent, as most do. `undefined` for any other text; `Number` takes three times as long.
  */
 export function shortDecimal(text: string, start: number, end: number): number | undefined {
   const negative = text.charCodeAt(start) === MINUS;
@@ -27,7 +28,8 @@ export function shortDecimal(text: string, start: number, end: number): number |
     else return undefined;
   }
   const fraction = pointAt === end ? 0 : end - pointAt - 1;
-  if (pointAt - first + fraction > EXACT_DIGITS) return undefined;
+  const count = pointAt - first + fraction;
+  if (count < 1 || count > EXACT_DIGITS) return undefined;
   const value = fraction === 0 ? digits : digits / POWERS_OF_TEN[fraction]!;
   return negative ? -value : value;
 }

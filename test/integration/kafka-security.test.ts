@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { generate } from 'selfsigned';
 import { freePort } from '../../src/dev/ports.ts';
-import { toError } from '../../src/errors.ts';
 import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { sinkConfig } from '../support/connectors.ts';
+import { refusalOf } from '../support/refusal.ts';
 import { database, ownBroker, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -119,22 +119,11 @@ describe('a broker that wants to know who is there', function () {
   });
 
   it('is not trusted without its certificate, and refuses a wrong password without anybody repeating it', async () => {
-    const refusal = async (of: KafkaClient): Promise<string> => {
-      const admin = of.admin({ 'default.api.timeout.ms': '5000' });
-      try {
-        await admin.clusterId();
-        return 'none';
-      } catch (error) {
-        return toError(error).message;
-      } finally {
-        await admin.close();
-      }
-    };
-    const untrusted = await refusal(client('TLS', { 'security.protocol': 'SSL' }));
+    const untrusted = await refusalOf(client('TLS', { 'security.protocol': 'SSL' }), 5_000);
     assert.match(untrusted, /TLS handshake failed: .*self-signed certificate/);
     for (const mechanism of ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512']) {
       const wrong = login(mechanism, 'not-this-password');
-      const refused = await refusal(client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...wrong }));
+      const refused = await refusalOf(client('SASL', { 'security.protocol': 'SASL_PLAINTEXT', ...wrong }), 5_000);
       assert.match(refused, /^Broker 127\.0\.0\.1:\d+: .*[Aa]uthentication failed/, mechanism);
       assert.ok(!refused.includes('not-this-password'), refused);
     }

@@ -1,8 +1,8 @@
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database } from '../support/services.ts';
 import { silenceNetwork } from '../support/silent-network.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
+import { withWorker } from './with-worker.ts';
 
 const DEFAULT_SECONDS = 30;
 
@@ -24,15 +24,10 @@ export const networkForgets: Repeat = {
 };
 
 async function silence(silentMs: number | 'forgotten', print: RepeatOptions['print']): Promise<boolean> {
-  const [worker, db, kafka] = await Promise.all([WorkerProcess.start(), database('cut'), KafkaTraffic.shared()]);
-  try {
+  await withWorker(print, async (worker) => {
+    const [db, kafka] = await Promise.all([database('cut'), KafkaTraffic.shared()]);
     const withoutRowsMs = await silenceNetwork({ worker, db, kafka, silentMs });
     print(`each row once; rows flowed again after ${String(Math.round(withoutRowsMs / 1000))} s`);
-  } catch (error) {
-    print(worker.logTail());
-    throw error;
-  } finally {
-    await worker.discard();
-  }
+  });
   return true;
 }

@@ -1,5 +1,5 @@
 import type { Cell } from '../../data/row-batch.ts';
-import { shortDecimal } from '../../data/short-decimal.ts';
+import { EXACT_DIGITS, shortDecimal } from '../../data/short-decimal.ts';
 import { shown } from '../excerpt.ts';
 import type { Precision } from '../format.ts';
 import type { JsonDbColumn } from './json-db-columns.ts';
@@ -13,8 +13,6 @@ export type TimestampsAs = 'integer' | 'string' | 'either';
 const INT_BOUNDS = { int2: 2n ** 15n, int4: 2n ** 31n, int8: 2n ** 63n } as const;
 const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const HEX = /^\\x(?:[0-9a-fA-F]{2})*$/;
-/** Digits that a double holds exactly whatever they are. */
-const EXACT_DIGITS = 15;
 
 /** Reads one value at the scanner's position as a cell of its column. */
 export class JsonCellReader {

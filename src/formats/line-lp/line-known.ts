@@ -1,3 +1,4 @@
+import { EXACT_DIGITS, POWERS_OF_TEN } from '../../data/short-decimal.ts';
 import type { RowBatchBuilder } from '../../data/row-batch-builder.ts';
 import type { Precision } from '../format.ts';
 import type { LineScanner } from './line-scan.ts';
@@ -17,10 +18,6 @@ const CAPITAL_E = 69;
 const BACKSLASH = 92;
 const SMALL_E = 101;
 const SMALL_I = 105;
-
-/** Integers of this many digits are exact in a double, and so is their quotient by a power of ten up to 10^22. */
-const EXACT_DIGITS = 15;
-const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
 /**
  * The hot path of line protocol: a line whose measurement and tags were seen before, as text, and whose fields are those

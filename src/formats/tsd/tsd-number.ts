@@ -1,14 +1,8 @@
 import type { Cell, CellKind } from '../../data/row-batch.ts';
+import { EXACT_DIGITS, shortDecimal } from '../../data/short-decimal.ts';
 import { narrow } from '../unix-time.ts';
 
-const MINUS = 45;
-const POINT = 46;
 const ZERO = 48;
-const NINE = 57;
-
-/** Numbers of this many digits are exact in a double, and so is their quotient by a power of ten up to 10^22. */
-const EXACT_DIGITS = 15;
-const POWERS_OF_TEN = Array.from({ length: EXACT_DIGITS + 1 }, (_, exponent) => 10 ** exponent);
 
 /** No two parts can match the same digits: a megabyte of them must not be tried in all ways. */
 const NUMBER = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
@@ -21,21 +15,7 @@ const MAX_INTEGER_DIGITS = 20;
  * where neither holds it. Infinity when its size is out of every type's range, `undefined` when it is no number.
  */
 export function numberCell(text: string, start: number, end: number): number | bigint | string | undefined {
-  const negative = text.charCodeAt(start) === MINUS;
-  const first = negative ? start + 1 : start;
-  let value = 0;
-  let point = -1;
-  let at = first;
-  for (; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code >= ZERO && code <= NINE) value = value * 10 + (code - ZERO);
-    else if (code === POINT && point < 0) point = at;
-    else break;
-  }
-  const digits = point < 0 ? end - first : end - first - 1;
-  if (at < end || digits > EXACT_DIGITS || digits < 1) return unusualNumber(text.slice(start, end));
-  if (point >= 0) value /= POWERS_OF_TEN[end - point - 1] ?? Number.NaN;
-  return negative ? -value : value;
+  return shortDecimal(text, start, end) ?? unusualNumber(text.slice(start, end));
 }
 
 /** How a cell that `numberCell` gave stands in a batch. The sign of zero is a double's. */

@@ -3,23 +3,18 @@ import { createServer as createWebServer } from 'node:http';
 import { createServer, type AddressInfo, type Server } from 'node:net';
 import { pino } from 'pino';
 import { createKafkaClient } from '../../../src/kafka/client.ts';
-import { toError } from '../../../src/errors.ts';
+import { refusalOf } from '../../support/refusal.ts';
 
 /** What a TLS listener answers to a client that speaks without TLS: a fatal alert, unexpected message. */
 const TLS_ALERT = Buffer.of(0x15, 3, 3, 0, 2, 2, 10);
 
-async function refusalOf(server: Server): Promise<string> {
+async function refusalBy(server: Server): Promise<string> {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
-  const properties = { 'bootstrap.servers': `127.0.0.1:${String(port)}`, 'default.api.timeout.ms': '1500' };
-  const admin = createKafkaClient(properties, pino({ level: 'silent' })).admin();
+  const properties = { 'bootstrap.servers': `127.0.0.1:${String(port)}` };
   try {
-    await admin.clusterId();
-    return 'none';
-  } catch (error) {
-    return toError(error).message;
+    return await refusalOf(createKafkaClient(properties, pino({ level: 'silent' })), 1_500);
   } finally {
-    await admin.close();
     await new Promise((resolve) => server.close(resolve));
   }
 }
@@ -33,7 +28,7 @@ describe('an address that is no Kafka listener', () => {
       }),
     ];
     for (const server of servers) {
-      const refusal = await refusalOf(server);
+      const refusal = await refusalBy(server);
       assert.match(
         refusal,
         /Broker 127\.0\.0\.1:\d+.*An answer of \d+ bytes is announced, which no Kafka broker sends\./,
