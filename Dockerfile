@@ -20,7 +20,8 @@ RUN npm ci --omit=dev --ignore-scripts \
 FROM node:lts-slim
 ENV NODE_ENV=production
 WORKDIR /opt/sluice
-# The offsets of a standalone worker; a distributed one keeps everything in Kafka.
+# The offsets of a standalone worker and the development certificate of the database's HTTP API; a distributed worker keeps
+# everything else in Kafka.
 RUN install -d -o node -g node /var/lib/sluice
 COPY package.json ./
 COPY --from=dependencies /build/node_modules ./node_modules
@@ -29,7 +30,8 @@ COPY src/dev/samples ./src/dev/samples
 USER node
 VOLUME /var/lib/sluice
 EXPOSE 8083 8080
-ENV CONNECT_OFFSET_STORAGE_FILE_FILENAME=/var/lib/sluice/offsets
+ENV CONNECT_OFFSET_STORAGE_FILE_FILENAME=/var/lib/sluice/offsets \
+    CONNECT_DATABASE_HTTP_TLS_DIRECTORY=/var/lib/sluice/tls
 HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=6 \
   CMD ["node", "-e", "fetch('http://127.0.0.1:8083/health').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
 ENTRYPOINT ["node", "/opt/sluice/dist/src/cli.js"]
