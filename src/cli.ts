@@ -8,6 +8,7 @@ import { ConfigError, toError } from './errors.ts';
 import { createLogger, silentLogger, type Logger } from './observe/logger.ts';
 import { SecretMask } from './observe/secret-mask.ts';
 import { packageVersion } from './version.ts';
+import type { Worker } from './worker/worker.ts';
 
 /** Connect's exit codes: 1 usage, 2 stopped by an error, 3 could not start. */
 const EXIT_USAGE = 1;
@@ -64,7 +65,7 @@ program
   .option('--worker-config <file>', 'take plugin.path from a worker file')
   .action(async (action: string | undefined, options: { pluginPath?: string; workerConfig?: string }) => {
     if (action !== undefined && action !== 'list') program.error(`error: plugins cannot be asked to ${action}`);
-    const { listPlugins } = await import('./plugin-list.ts');
+    const { listPlugins } = await import('./worker/plugin-list.ts');
     const file = options.workerConfig === undefined ? {} : await readPropertiesFile(options.workerConfig);
     const { properties: environment } = environmentProperties(process.env);
     const pluginPath = options.pluginPath ?? environment['plugin.path'] ?? file['plugin.path'];
@@ -103,7 +104,7 @@ async function readConfig(
 async function resolved(properties: Properties, secrets: SecretMask) {
   if (properties['config.providers'] === undefined) return { properties, warnings: [] };
   const { resolveWorkerProperties } = await import('./config/providers/worker-variables.ts');
-  const { configProviderFinder } = await import('./built-in-plugins.ts');
+  const { configProviderFinder } = await import('./worker/built-in-plugins.ts');
   const { openPluginPath } = await import('./connect/plugins/path/plugin-path.ts');
   const logger = await createLogger({ level: 'warn', format: logFormat(properties['log.format']), secrets });
   // The worker itself says once more what is wrong with the path.
@@ -116,28 +117,37 @@ function logFormat(option = 'auto'): 'text' | 'json' {
   return option === 'pretty' ? 'text' : 'json';
 }
 
+/** Of commands other than workers, and until a worker has its logger. */
+function stopOnError(reason: unknown): void {
+  process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
+  process.exit(EXIT_STOPPED_BY_ERROR);
+}
+
 async function serve(
   config: WorkerConfig,
   connectorFiles: string[],
   logger: Logger,
   secrets: SecretMask,
 ): Promise<void> {
-  const { startWorker } = await import('./worker.ts');
+  const { startWorker } = await import('./worker/worker.ts');
+  const { guardProcess } = await import('./observe/unhandled-errors.ts');
+  process.off('unhandledRejection', stopOnError);
+  guardProcess(logger);
+  let worker: Worker | undefined;
   let stopping: Promise<void> | undefined;
+  // A worker that is not built yet has nothing that needs an end in order.
+  const stop = async (signal: string): Promise<void> => {
+    logger.info(`${signal}: stopping`);
+    await worker?.stop();
+    logger.info('Kafka Connect stopped');
+    process.exit(0);
+  };
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void (stopping ??= stop(signal)));
   try {
-    const worker = await startWorker(config, { logger, secrets });
-    const stop = (signal: string) => {
-      logger.info(`${signal}: stopping`);
-      stopping ??= worker.stop().then(() => {
-        logger.info('Kafka Connect stopped');
-        process.exit(0);
-      });
-    };
-    process.on('SIGINT', () => stop('SIGINT'));
-    process.on('SIGTERM', () => stop('SIGTERM'));
+    worker = await startWorker(config, { logger, secrets });
     await worker.started;
     if (connectorFiles.length > 0) {
-      const { createConnectors } = await import('./standalone-connectors.ts');
+      const { createConnectors } = await import('./worker/standalone-connectors.ts');
       await createConnectors(worker, connectorFiles);
     }
   } catch (error) {
@@ -152,9 +162,6 @@ process.stdout.on('error', () => {
   process.exit();
 });
 
-process.on('unhandledRejection', (reason) => {
-  process.stderr.write(`Stopped by an error nobody handled: ${toError(reason).stack ?? String(reason)}\n`);
-  process.exit(EXIT_STOPPED_BY_ERROR);
-});
+process.on('unhandledRejection', stopOnError);
 
 await program.parseAsync();

@@ -1,4 +1,4 @@
-import type { Fault, Scope } from './data/fault.ts';
+import type { Scope } from './data/fault.ts';
 
 /**
  * The error families. An error is for the unexpected (faults are data, see data/fault.ts); each carries its scope, so
@@ -17,10 +17,10 @@ export class SluiceError extends Error {
   }
 }
 
-/** Connect's ConnectException: the task or connector cannot go on. */
+/** Connect's ConnectException: the task or connector cannot continue and FAILS. */
 export class ConnectError extends SluiceError {}
 
-/** Connect's RetriableException: the same call may succeed later. */
+/** Connect's RetriableException: the same call may succeed later. docs/plugins.md#errors says which calls are repeated. */
 export class RetriableError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, {
@@ -32,12 +32,12 @@ export class RetriableError extends SluiceError {
 }
 
 /**
- * A service that every record needs (a schema registry, for instance) gives no answer that helps: waiting may help, skipping
- * records does not, so `errors.tolerance` has no say.
+ * A service that every record needs, such as a schema registry, does not answer. Waiting may help, skipping records does not:
+ * `errors.tolerance` does not apply.
  */
 export class UnavailableError extends RetriableError {}
 
-/** Connect's DataException: this record's data does not fit. */
+/** Connect's DataException: something is wrong with this record. `errors.tolerance` decides what happens to it. */
 export class DataError extends SluiceError {
   constructor(message: string, options: { cause?: unknown } = {}) {
     super(message, { ...options, scope: 'record', javaName: 'org.apache.kafka.connect.errors.DataException' });
@@ -66,16 +66,6 @@ export class DatabaseError extends SluiceError {
   }
 }
 
-/** Rows were refused and the caller's policy does not tolerate it; carries the faults that say which and why. */
-export class RowsRefusedError extends ConnectError {
-  readonly faults: readonly Fault[];
-
-  constructor(message: string, faults: readonly Fault[]) {
-    super(message, { scope: 'record' });
-    this.faults = faults;
-  }
-}
-
 /** Anything thrown, as an Error. */
 export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -83,7 +73,7 @@ export function toError(thrown: unknown): Error {
 
 /**
  * A Java-shaped trace: `class: message`, the stack's frames, then the cause chain with `Caused by:`
- * (reference/kafka-connect.md 2.4). Clients show it or search for the first line.
+ * (docs/compatibility.md#life-cycle). Clients show it or search for the first line.
  */
 export function javaTrace(error: unknown): string {
   const lines: string[] = [];

@@ -4,9 +4,11 @@ import {
   declareOptions,
   distinctList,
   nonEmptyString,
+  nullOr,
   oneOf,
   type ParsedOptions,
 } from '../../src/index.ts';
+import { NANOSECOND_RULES } from '../../src/index-database.ts';
 
 /** Worker properties of the database HTTP API, without their prefix `database.http.`. */
 export const serviceOptions = declareOptions({
@@ -15,14 +17,14 @@ export const serviceOptions = declareOptions({
     default: 'https://:8080',
     importance: 'MEDIUM',
     documentation:
-      'Where the database HTTP API listens, as `https://host:port`; no host means all addresses. Plain HTTP on the same port is sent to https.',
+      'Where the database HTTP API listens, as `https://host:port`; no host means all addresses. Plain HTTP on the same port is redirected to https.',
     validator: distinctList({ emptyAllowed: false }),
   },
   'connection.url': {
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'The server the API is a door to: `jdbc:db://host:port` or `postgresql://host:port`, with TLS by `sslmode` and `sslrootcert`. Requests connect as their own users; a user named here keeps the cluster settings, without one the first administrator who logs in does.',
+      'The database server of the API: `jdbc:db://host:port` or `postgresql://host:port`, with TLS by `sslmode` and `sslrootcert`. Requests connect as their own users, to `db` or `default.database`: a database named here is ignored. A user named here (`postgresql://user@host:port`) reads and writes the cluster settings; without such a user they are read when an administrator logs in.',
     validator: nonEmptyString,
   },
   'connection.password': {
@@ -43,14 +45,14 @@ export const serviceOptions = declareOptions({
     default: 'refuse',
     importance: 'MEDIUM',
     documentation:
-      'What becomes of a user whom the database lets in without asking for a password (`trust`, `peer` or `cert` in pg_hba.conf), so that any password would do: `refuse`, or `warn` once in the log and let in.',
+      'What happens if the database admits a user without asking for a password (`trust`, `peer` or `cert` in pg_hba.conf), so that any password would do: `refuse` refuses the user; `warn` admits the user with one warning in the log.',
     validator: oneOf('refuse', 'warn'),
   },
   tls: {
     type: 'STRING',
     default: 'on',
     importance: 'MEDIUM',
-    documentation: '`off` serves plain HTTP, passwords included: only for networks that nobody else can read.',
+    documentation: '`off` serves plain HTTP, including passwords: use it only on networks that nobody else can read.',
     validator: oneOf('on', 'off'),
   },
   'tls.certificate': {
@@ -76,8 +78,16 @@ export const serviceOptions = declareOptions({
     type: 'STRING',
     default: '.sluice/tls',
     importance: 'LOW',
-    documentation: 'Where the development certificate and its authority `ca.pem` are kept.',
+    documentation: 'Directory of the development certificate and its authority `ca.pem`.',
     validator: nonEmptyString,
+  },
+  nanoseconds: {
+    type: 'STRING',
+    default: 'floor',
+    importance: 'LOW',
+    documentation:
+      'What happens to nanoseconds in the times of lines and points, which PostgreSQL cannot store. `floor` drops them, so that points of a series within one microsecond are one row. `spread` gives a point the next microsecond that is free for its series in the same request. `column` stores them in a column `k_nanos` of the key, which tables created under this rule have. The parameter `nanoseconds` of a request overrides this option.',
+    validator: oneOf(...NANOSECOND_RULES),
   },
   'max.body.bytes': {
     type: 'LONG',
@@ -91,7 +101,7 @@ export const serviceOptions = declareOptions({
     default: 4 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Characters one SQL statement may have; a body may hold many. Reading and translating a statement keeps other requests waiting, about 80 ms per million.',
+      'Characters one SQL statement may have; a body may hold 10,000. An INSERT is translated in small steps; other statements are translated only if they have at most 100,000 characters. A statement whose kind is not known after 300,000 words and signs (of WITH, EXPLAIN or parentheses) counts as one that writes.',
     validator: between(1_000, 512 * 1024 * 1024),
   },
   'statement.timeout.ms': {
@@ -105,23 +115,24 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 5 * 1024 * 1024,
     importance: 'LOW',
-    documentation: 'Bytes the answer of a query may have; further rows are left out.',
+    documentation:
+      'Bytes the answer of a query may have; further rows are left out. Up to 5 MB are held until the result of the query is known; a longer answer is sent while it is read, and a failure then breaks it off.',
     validator: atLeast(1024),
   },
-  'query.hold.ms': {
-    type: 'INT',
-    default: 75,
+  'query.held.bytes': {
+    type: 'LONG',
+    default: 64 * 1024 * 1024,
     importance: 'LOW',
     documentation:
-      'Milliseconds the first bytes of a query are held back: what is known by then (failure, truncation) is told by status and header, later truncation by a trailer.',
-    validator: atLeast(0),
+      'Bytes of all answers together that are held until the results of their queries are known; one user has at most half. An answer of more than 64 kB that finds no room waits `connection.wait.ms` for it, then the request is answered 503.',
+    validator: atLeast(5 * 1024 * 1024),
   },
   'client.timeout.ms': {
     type: 'INT',
     default: 30_000,
     importance: 'LOW',
     documentation:
-      'Milliseconds a client may send nothing in the middle of its request, or take nothing of its answer, before it is cut off.',
+      'Milliseconds that a client may pause in the middle of its request, or while it takes its answer, before the connection is closed.',
     validator: atLeast(1),
   },
   'client.headers.timeout.ms': {
@@ -136,7 +147,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 300_000,
     importance: 'LOW',
-    documentation: 'Milliseconds a client has to send a whole request: 64 MB need 220 kB/s.',
+    documentation:
+      'Milliseconds a client has to send a whole request (64 MB need 220 kB/s), and to take an answer that is held for it (5 MB: 18 kB/s).',
     validator: atLeast(1),
   },
   'max.connections': {
@@ -145,6 +157,21 @@ export const serviceOptions = declareOptions({
     importance: 'MEDIUM',
     documentation: 'HTTP connections at the same time; further ones are answered 503.',
     validator: atLeast(1),
+  },
+  'address.connections': {
+    type: 'INT',
+    default: null,
+    importance: 'LOW',
+    documentation:
+      'HTTP connections of one address at the same time (for IPv6, one network of 64 bits; trusted proxies have no limit); half of `max.connections` by default. When there is no room, connections without a request are closed.',
+    validator: nullOr(atLeast(1)),
+  },
+  'trusted.proxies': {
+    type: 'LIST',
+    default: '',
+    importance: 'MEDIUM',
+    documentation:
+      'Addresses and networks (`10.0.0.0/8`) of reverse proxies in front of the API. The client of their requests is the last address in `X-Forwarded-For` that is not one of theirs; without such an address, it is the other end of the connection.',
   },
   'token.connections': {
     type: 'INT',
@@ -164,7 +191,8 @@ export const serviceOptions = declareOptions({
     type: 'INT',
     default: 30_000,
     importance: 'LOW',
-    documentation: 'Milliseconds a request waits for a database connection before it is answered 503.',
+    documentation:
+      'Milliseconds a request waits for a database connection, and for room for its answer, before it is answered 503.',
     validator: atLeast(1),
   },
   'shutdown.grace.ms': {

@@ -1,7 +1,11 @@
 import { parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
-import { aliasRoutes } from './aliases/aliases.ts';
+import type { NanosecondRule } from '../../src/index-database.ts';
+import { greetingAliases, influxAliases } from './aliases/influx.ts';
+import { influxQueryAlias } from './aliases/influx-query.ts';
+import { openTsdbAlias } from './aliases/opentsdb.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { serviceOptions } from './options.ts';
+import type { Route } from './route.ts';
 import { DatabaseHttpService } from './service.ts';
 
 /** The database's HTTP API as a service of the worker: `services=database-http`, options `database.http.…`. */
@@ -14,10 +18,26 @@ export const databaseHttp: ServicePlugin = {
   options: serviceOptions,
   create: (config, context) => {
     for (const name of Object.keys(config)) {
-      if (!(name in serviceOptions)) context.logger.warn(`database.http.${name} is ignored: no such option`);
+      if (!Object.hasOwn(serviceOptions, name)) context.logger.warn(`database.http.${name} is ignored: no such option`);
     }
-    return new DatabaseHttpService(parseOptions(serviceOptions, config), context, {
-      routes: [...ingestRoutes(), ...aliasRoutes()],
+    const settings = parseOptions(serviceOptions, config);
+    const nanoseconds = settings.nanoseconds as NanosecondRule;
+    return new DatabaseHttpService(settings, context, {
+      routes: storingRoutes(nanoseconds),
     });
   },
 };
+
+/**
+ * The ingestion endpoints, and the paths under which clients of other systems find them (docs/database-api.md#clients-of-other-databases).
+ * @internal
+ */
+export function storingRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
+  return [
+    ...ingestRoutes(nanoseconds),
+    ...influxAliases(nanoseconds),
+    influxQueryAlias(),
+    openTsdbAlias(nanoseconds),
+    ...greetingAliases(),
+  ];
+}

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { Executor, Logger } from '../../src/index.ts';
+import type { Logger } from '../../src/index.ts';
+import type { Executor } from '../../src/index-database.ts';
 import type { RequestClock } from './transport/request-clock.ts';
 
 /** Who asks: a role of the database, proved by password or token. */
@@ -59,6 +60,8 @@ export interface ApiAnswer {
   readonly body?: ApiBody;
   /** Sent behind a streamed body; asked when that has ended. */
   readonly trailers?: () => Readonly<Record<string, string>>;
+  /** Called when the answer was sent, or will not be: memory is claimed for it until then, so that it must be taken in time. */
+  readonly sent?: () => void;
 }
 
 /** Credentials a route takes beside `Authorization: Basic`. */

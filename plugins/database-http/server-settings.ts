@@ -1,4 +1,5 @@
-import { DatabaseError, quoteIdentifier, quoteLiteral, toError, type Executor, type Logger } from '../../src/index.ts';
+import { toError, type Logger } from '../../src/index.ts';
+import { DatabaseError, ownStatement, quoteIdentifier, quoteLiteral, type Executor } from '../../src/index-database.ts';
 import { readTimeZone } from './time-zone.ts';
 
 const MAX_MINUTES = 2n ** 63n - 1n;
@@ -13,28 +14,33 @@ const SETTINGS = {
 export type SettingName = keyof typeof SETTINGS;
 
 export function isSettingName(name: string): name is SettingName {
-  return name in SETTINGS;
+  return Object.hasOwn(SETTINGS, name);
 }
 
-/** Readable by every role; a session's own `current_setting` would be as old as its connection. */
-const READ = `SELECT c.entry FROM pg_catalog.pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) AS c(entry)
+/** A session's own `current_setting` would be as old as its connection. */
+const READ = ownStatement(
+  'settings: read',
+  `SELECT c.entry FROM pg_catalog.pg_db_role_setting s CROSS JOIN LATERAL unnest(s.setconfig) AS c(entry)
   WHERE s.setrole = 0 AND s.setdatabase = (SELECT oid FROM pg_catalog.pg_database WHERE datname = current_database())
-  AND c.entry LIKE 'sluice.%'`;
+  AND c.entry LIKE 'sluice.%'`,
+);
 
 /**
  * The settings that `SET CLUSTER SETTING` changes. They are kept as parameters of the default database
  * (`ALTER DATABASE … SET sluice.… = …`), so that they survive a restart, are the same for all workers on that database and
  * travel with `pg_dumpall`. A change is in force here at once, and on other workers when they read it at the next login.
+ *
+ * They hold for everybody: the service's own account reads and writes them, or an administrator, never an ordinary user.
  */
 export class ServerSettings {
   readonly #logger: Logger;
-  readonly #openService: () => Executor | undefined;
+  readonly #service: () => Executor | undefined;
   readonly #values = new Map<SettingName, string>();
 
-  /** `openService`: the service's own account on the default database, where it has one; to be closed. */
-  constructor(logger: Logger, openService: () => Executor | undefined) {
+  /** `service`: the service's own account on the default database, where it has one. */
+  constructor(logger: Logger, service: () => Executor | undefined) {
     this.#logger = logger;
-    this.#openService = openService;
+    this.#service = service;
   }
 
   /** Minutes, 1 to 2^63-1. */
@@ -50,22 +56,27 @@ export class ServerSettings {
 
   /** In PostgreSQL's spelling. */
   get timeZone(): string {
-    return this.#values.get('server.restful_service.default_request_timezone') ?? 'UTC';
+    return readTimeZone(this.#values.get('server.restful_service.default_request_timezone') ?? 'UTC') ?? 'UTC';
   }
 
   /** A setting as SHOW CLUSTER SETTING prints it. */
   show(name: SettingName): string {
-    return name === 'server.rest.timeout' ? String(this.timeoutMinutes) : this.timeZone;
+    return name === 'server.rest.timeout' ? String(this.timeoutMinutes) : (this.#values.get(name) ?? 'UTC');
   }
 
   names(): readonly SettingName[] {
     return Object.keys(SETTINGS) as SettingName[];
   }
 
-  /** Takes over what the database keeps; what cannot be read stays as it is. */
-  async load(executor: Executor): Promise<void> {
+  /**
+   * Takes over what the database keeps, by the service's account, else by that of an administrator who has just logged in; what
+   * cannot be read stays as it is. `administrator` is asked for only where there is no account; `undefined` for other users.
+   */
+  async load(administrator: () => Promise<Executor | undefined>): Promise<void> {
     try {
-      const { rows } = await executor.query(READ);
+      const executor = this.#service() ?? (await administrator());
+      if (executor === undefined) return;
+      const { rows } = await executor.ask(READ);
       const kept = new Map(rows.map(([entry]) => split(entry ?? '')));
       for (const name of this.names()) {
         const value = kept.get(SETTINGS[name]);
@@ -78,21 +89,16 @@ export class ServerSettings {
   }
 
   /**
-   * Changes a setting by the service's own account, else by `executor`, the user's, who must own the database then.
+   * Changes a setting by the service's own account, else by `executor`, that of an administrator, who must own the database then.
    * `value` absent: the default. Rejects with a DatabaseError (22023) for a value out of range.
    */
   async set(name: SettingName, value: string | undefined, executor: Executor, database: string): Promise<void> {
     const text = value?.trim();
     const fault = text === undefined ? undefined : check(name, text);
     if (fault !== undefined) throw new DatabaseError(fault, { scope: 'caller', sqlstate: '22023' });
-    if (text !== undefined && name !== 'server.rest.timeout') await tryTimeZone(executor, text);
+    if (text !== undefined && name !== 'server.rest.timeout') await tryTimeZone(executor, readTimeZone(text) ?? text);
     const change = text === undefined ? `RESET ${SETTINGS[name]}` : `SET ${SETTINGS[name]} = ${quoteLiteral(text)}`;
-    const service = this.#openService();
-    try {
-      await (service ?? executor).query(`ALTER DATABASE ${quoteIdentifier(database)} ${change}`);
-    } finally {
-      await service?.close();
-    }
+    await (this.#service() ?? executor).query(`ALTER DATABASE ${quoteIdentifier(database)} ${change}`);
     if (text === undefined) this.#values.delete(name);
     else this.#values.set(name, text);
   }
@@ -107,7 +113,8 @@ function check(name: SettingName, text: string): string | undefined {
     const isInRange = /^\d{1,19}$/.test(text) && BigInt(text) >= 1n && BigInt(text) <= MAX_MINUTES;
     return isInRange ? undefined : `${name} takes whole minutes in [1, ${MAX_MINUTES}], not "${text.slice(0, 64)}"`;
   }
-  return readTimeZone(text) === text ? undefined : `${name} takes a time zone, not "${text.slice(0, 64)}"`;
+  if (readTimeZone(text) !== undefined) return undefined;
+  return `${name} takes a time zone (Europe/Oslo, +08:00, or hours east from -12 to 14), not "${text.slice(0, 64)}"`;
 }
 
 function split(entry: string): [string, string] {

@@ -1,12 +1,8 @@
-import {
-  ConfigError,
-  parseConnectionUrl,
-  Password,
-  type Logger,
-  type Service,
-  type ServiceContext,
-} from '../../src/index.ts';
+import { isIP } from 'node:net';
+import { ConfigError, Password, type Logger, type Service, type ServiceContext } from '../../src/index.ts';
+import { parseConnectionUrl } from '../../src/index-database.ts';
 import { Access } from './access/access.ts';
+import { addressGroup, plainAddress, TrustedProxies } from './access/client-address.ts';
 import { ApiServer, refuseConnection } from './transport/api-server.ts';
 import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './transport/certificate.ts';
 import type { CertificateFiles } from './transport/certificate.ts';
@@ -16,6 +12,8 @@ import { PortListener, type Timeouts } from './transport/listener.ts';
 import { loginRoute } from './access/login-route.ts';
 import type { ServiceSettings } from './options.ts';
 import { PasswordCheck } from './access/password-check.ts';
+import { claimBytes } from './statements/held-answer.ts';
+import { HeldRoom } from './statements/held-room.ts';
 import { queryRoute } from './statements/query-route.ts';
 import type { Route } from './route.ts';
 import { ServerSettings } from './server-settings.ts';
@@ -26,70 +24,87 @@ import { ddlRoute, insertRoute } from './statements/write-routes.ts';
 
 const SWEEP_EVERY_MS = 60_000;
 const CERTIFICATE_CHECK_MS = 5_000;
+/** How often the users of requests that run are looked at, see password-check.ts. */
+const REVIEW_MS = 5_000;
 
-export interface DatabaseHttpParts {
+export interface DatabaseHttpDependencies {
   /** Routes beside those for SQL and sessions. */
   readonly routes?: readonly Route[];
   /** Milliseconds since the epoch; tokens age by it. */
   readonly nowMs?: () => number;
   readonly certificateCheckMs?: number;
+  /** How long a password that was right is believed; see password-check.ts. */
+  readonly believedMs?: number;
 }
 
-/** The database HTTP API: new -> start -> answering -> stop. */
+/**
+ * The database HTTP API: new -> start -> answering -> stop. One class, because all of its
+ * parts are made of one configuration, and start and stop together.
+ */
 export class DatabaseHttpService implements Service {
   readonly #settings: ServiceSettings;
   readonly #logger: Logger;
-  readonly #parts: DatabaseHttpParts;
+  readonly #dependencies: DatabaseHttpDependencies;
   readonly #databases: UserDatabases;
   readonly #sessions: SessionStore;
   readonly #passwords: PasswordCheck;
+  readonly #access: Access;
+  readonly #proxies: TrustedProxies;
   readonly #server: ApiServer;
   readonly #serverSettings: ServerSettings;
   readonly #listeners: PortListener[] = [];
   #watch: CertificateWatch | undefined;
   #sweep: NodeJS.Timeout | undefined;
+  #review: NodeJS.Timeout | undefined;
   #address: string | undefined;
   #loading: Promise<void> = Promise.resolve();
 
-  constructor(settings: ServiceSettings, { logger }: ServiceContext, parts: DatabaseHttpParts) {
+  constructor(settings: ServiceSettings, { logger }: ServiceContext, dependencies: DatabaseHttpDependencies) {
     const defaultDatabase = settings['default.database'];
-    const nowMs = parts.nowMs ?? Date.now;
+    const nowMs = dependencies.nowMs ?? Date.now;
     // Complains about the URL now; the users come with the requests.
     parseConnectionUrl(settings['connection.url'], { user: 'nobody', database: defaultDatabase });
     this.#settings = settings;
     this.#logger = logger;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#databases = new UserDatabases(
       {
         url: settings['connection.url'],
+        defaultDatabase,
         servicePassword: settings['connection.password'],
         connectionsPerUser: settings['user.connections'] + SPARE_CONNECTIONS,
       },
       logger,
       nowMs,
     );
+    this.#proxies = new TrustedProxies(settings['trusted.proxies']);
     this.#passwords = new PasswordCheck({
       databases: this.#databases,
       defaultDatabase,
       trust: settings['trust.authentication'] === 'warn' ? 'warn' : 'refuse',
       logger,
       nowMs: Date.now,
+      believedMs: dependencies.believedMs,
+      onRevoked: (identity) => this.#access.revoke(identity),
     });
-    this.#serverSettings = new ServerSettings(logger, () => this.#databases.openService(defaultDatabase));
+    this.#serverSettings = new ServerSettings(logger, () => this.#databases.service);
     this.#sessions = new SessionStore(nowMs, () => this.#serverSettings.timeoutMs);
+    this.#access = new Access({
+      sessions: this.#sessions,
+      passwords: this.#passwords,
+      databases: this.#databases,
+      proxies: this.#proxies,
+      defaultDatabase,
+      tokenConnections: settings['token.connections'],
+    });
     this.#server = new ApiServer({
-      routes: [...this.#routes(defaultDatabase), ...(parts.routes ?? [])],
-      access: new Access({
-        sessions: this.#sessions,
-        passwords: this.#passwords,
-        databases: this.#databases,
-        defaultDatabase,
-        tokenConnections: settings['token.connections'],
-      }),
+      routes: [...this.#routes(defaultDatabase), ...(dependencies.routes ?? [])],
+      access: this.#access,
       settings: this.#serverSettings,
       defaultDatabase,
       maxBodyBytes: Number(settings['max.body.bytes']),
       clientTimeoutMs: settings['client.timeout.ms'],
+      takeTimeoutMs: settings['client.request.timeout.ms'],
       statementTimeoutMs: Number(settings['statement.timeout.ms']) || undefined,
       logger,
     });
@@ -107,7 +122,15 @@ export class DatabaseHttpService implements Service {
     const maxConnections = this.#settings['max.connections'];
     for (const { host, port } of this.#settings.listeners.map(parseAddress)) {
       const listener = new PortListener(
-        { host, port, certificate, maxConnections, timeouts: this.#timeouts() },
+        {
+          host,
+          port,
+          certificate,
+          maxConnections,
+          maxPerAddress: this.#settings['address.connections'] ?? Math.ceil(maxConnections / 2),
+          groupOf: (address) => this.#groupOf(address),
+          timeouts: this.#timeouts(),
+        },
         (request, response) => this.#server.handle(request, response),
         refuseConnection(maxConnections, this.#settings['client.timeout.ms']),
       );
@@ -116,7 +139,11 @@ export class DatabaseHttpService implements Service {
       this.#address ??= `${files === undefined ? 'http' : 'https'}://${host === '' ? 'localhost' : host}:${bound}`;
     }
     if (files !== undefined) {
-      const settings = { seen, everyMs: this.#parts.certificateCheckMs ?? CERTIFICATE_CHECK_MS, logger: this.#logger };
+      const settings = {
+        seen,
+        everyMs: this.#dependencies.certificateCheckMs ?? CERTIFICATE_CHECK_MS,
+        logger: this.#logger,
+      };
       this.#watch = new CertificateWatch(files, settings, (renewed) => {
         for (const listener of this.#listeners) listener.useCertificate(renewed);
       });
@@ -125,14 +152,21 @@ export class DatabaseHttpService implements Service {
       this.#sessions.sweep();
       this.#databases.sweep().catch((error: unknown) => this.#logger.warn({ err: error }, 'closing idle pools failed'));
     }, SWEEP_EVERY_MS).unref();
+    this.#review = setInterval(
+      () => void this.#access.review(),
+      Math.min(REVIEW_MS, this.#dependencies.believedMs ?? REVIEW_MS),
+    ).unref();
     // The database need not be there yet.
-    this.#loading = this.#loadSettings();
+    this.#loading = this.#loadSettings().catch((error: unknown) =>
+      this.#logger.error({ err: error }, 'database HTTP API: its own account cannot be used'),
+    );
     this.#logger.info(`database HTTP API listening at ${this.#address ?? 'nowhere'}`);
   }
 
   /** Running requests may end within `shutdown.grace.ms`; then their statements are cancelled. */
   async stop(): Promise<void> {
     clearInterval(this.#sweep);
+    clearInterval(this.#review);
     this.#watch?.stop();
     const grace = setTimeout(() => this.#server.abort(), this.#settings['shutdown.grace.ms']);
     const cut = setTimeout(() => {
@@ -144,6 +178,12 @@ export class DatabaseHttpService implements Service {
     this.#sessions.clear();
     await this.#loading;
     await this.#databases.close();
+  }
+
+  /** The connections of a proxy are those of many clients. */
+  #groupOf(address: string): string | undefined {
+    const plain = plainAddress(address);
+    return isIP(plain) !== 0 && this.#proxies.has(plain) ? undefined : addressGroup(plain);
   }
 
   #timeouts(): Partial<Timeouts> {
@@ -173,7 +213,11 @@ export class DatabaseHttpService implements Service {
       queryRoute({
         ...runner,
         maxBytes: this.#settings['query.max.bytes'],
-        holdMs: this.#settings['query.hold.ms'],
+        room: new HeldRoom({
+          totalBytes: Number(this.#settings['query.held.bytes']),
+          claimBytes: claimBytes(this.#settings['query.max.bytes']),
+          waitMs: this.#settings['connection.wait.ms'],
+        }),
         stallMs: this.#settings['client.timeout.ms'],
       }),
     ];
@@ -201,15 +245,11 @@ export class DatabaseHttpService implements Service {
     if (this.#settings.tls === 'off') {
       this.#logger.warn('database HTTP API: tls=off, passwords and data travel in plain text');
     }
-    const executor = this.#databases.openService(this.#settings['default.database']);
-    if (executor === undefined) return;
-    try {
-      await this.#serverSettings.load(executor);
-    } finally {
-      await executor.close();
-    }
+    if (this.#databases.service === undefined) return;
+    await this.#serverSettings.load(() => Promise.resolve(undefined));
     const { user, password } = parseConnectionUrl(this.#settings['connection.url'], {
       password: this.#settings['connection.password'],
+      database: this.#settings['default.database'],
     });
     await this.#passwords.probe(identityOf(user, password ?? new Password('')));
   }

@@ -1,4 +1,4 @@
-/** What clients may match on (original-system.md 2, 3, 5 to 8, 11, 12), in one place. */
+/** The texts that clients may match on, in one place. */
 export const TEXTS = {
   success: 'success',
   unknownUrl: 'URL does not exist',
@@ -19,13 +19,20 @@ export const TEXTS = {
   notForInsert: 'can not find insert statement and please check',
   oneQuery: 'only support single statement for each query interface, please check.',
   notForQuery: (keyword: string) => `do not support ${keyword} statement for query interface, please check.`,
+  notUsed: (database: string) =>
+    `not run: USE failed before it, and it would have run in database "${database}"; send it again with a USE that succeeds, or with ?db=`,
+  noSessionNamed:
+    'invalid request body: send the id of a session; only a request with a token has a session of its own to end',
   noSession: 'no connid matching the given one was found.',
   notYours: 'do not have authority, please check.',
   deleted: 'delete success',
+  manyStatements: (most: number) =>
+    `a request has at most ${String(most)} statements: send them in several requests, or rows in fewer INSERTs of many rows`,
   longStatement: (maxLength: number) =>
     `a statement has at most ${String(maxLength)} characters here (max.statement.length): send rows in several statements, or to an ingestion endpoint`,
   databaseAway: 'the database is not available now, please try again later',
   noConnection: 'get connection timeout',
+  noRoom: 'the answers of other queries take all the memory for answers (query.held.bytes), please try again later',
   tooManyConnections: (limit: number) => `too many HTTP connections: at most ${String(limit)} at the same time`,
   tooManyForToken: (limit: number) => `too many concurrent connections with this token: at most ${String(limit)}`,
   tooManyAttempts: 'too many failed logins, please try again later',

@@ -1,7 +1,12 @@
+import type { Logger } from '../../src/index.ts';
 import {
   changeProblem,
   DatabaseError,
+  isCancelled,
+  isDenied,
   isDoneAlready,
+  isLoginRefused,
+  qualifiedStatement,
   quoteIdentifier,
   retryRolledBack,
   ROLLBACK_RETRIES,
@@ -11,12 +16,11 @@ import {
   type DecodedStatement,
   type Executor,
   type Fault,
-  type Logger,
   type RunTranslation,
   type Session,
   type StatementOptions,
   type Transaction,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 
 /** Of translations after refusals. */
 const MAX_ROUNDS = 3;
@@ -124,6 +128,12 @@ export class ChangeRunner {
   }
 }
 
+const LOOK_THERE_FIRST = qualifiedStatement(
+  'cdc_db: schema of the message',
+  `SELECT pg_catalog.set_config('search_path',
+    pg_catalog.concat($1::pg_catalog.text, ', ', pg_catalog.current_setting('search_path')), false)`,
+);
+
 /** Names without a schema are looked up in the message's first. */
 async function runIn(
   session: Session,
@@ -132,11 +142,7 @@ async function runIn(
 ): Promise<void> {
   const looksElsewhere = schema !== undefined && schema !== 'public';
   if (looksElsewhere) {
-    await session.query(
-      "SELECT set_config('search_path', $1 || ', ' || current_setting('search_path'), false)",
-      [quoteIdentifier(schema)],
-      options,
-    );
+    await session.query(LOOK_THERE_FIRST, [quoteIdentifier(schema)], options);
   }
   const work = async (): Promise<void> => {
     for (const statement of statements) await session.query(statement, [], options);
@@ -153,8 +159,8 @@ async function runIn(
 }
 
 /** Missing rights, and a password that is not taken any more, are not the message's fault; nor is a write that was given up. */
-function isCallersOwn({ scope, sqlstate = '' }: DatabaseError): boolean {
-  return scope === 'infrastructure' || sqlstate === '42501' || sqlstate === '57014' || sqlstate.startsWith('28');
+function isCallersOwn(error: DatabaseError): boolean {
+  return error.scope === 'infrastructure' || isDenied(error) || isCancelled(error) || isLoginRefused(error);
 }
 
 /** Without its semicolon, and what may stand behind that. */

@@ -4,9 +4,10 @@ import {
   decodedPointFormats,
   StructDecoder,
   type Engine,
+  type NanosecondRule,
   type Precision,
   type ValueType,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 import type { SinkOptions } from './options.ts';
 import { MessageDecoder, type RecordDecoder } from './record-decoder.ts';
 import type { SinkFormat, SinkPlace } from './sink-format.ts';
@@ -16,7 +17,7 @@ import { growthOf } from './table-options.ts';
 const TIMESTAMPS_AS = { relational: 'string', 'time-series': 'integer', unmarked: 'either' } as const;
 
 /**
- * In a relational database times are text (spec/stream-connector.md, `json_db`) and tables have no tags of their own accord; an
+ * In a relational database times are text (docs/sink.md#tables-and-rows) and tables have no tags of their own accord; an
  * unmarked database takes both kinds of times.
  */
 const jsonDb: SinkFormat = {
@@ -34,6 +35,10 @@ const jsonDb: SinkFormat = {
     ),
 };
 
+function nanosecondsOf(options: SinkOptions): NanosecondRule {
+  return options.nanoseconds as NanosecondRule;
+}
+
 /** The time column of tables that lines create; that of a table that exists is found by its role. */
 const LINE_TIME_COLUMN = 'k_timestamp';
 
@@ -41,16 +46,22 @@ const lineLp: SinkFormat = {
   precisions: decodedFormats.line_lp.precisions,
   relationalPrecisions: undefined,
   growth: { create: false, evolve: 'none' },
+  dedupRule: 'merge',
+  fitsRows: true,
   createDecoder: (options, precision, { derivesPrimaryTag }) => {
     const { create, add, widen } = growthOf(options, lineLp.growth);
-    return new MessageDecoder((now) =>
-      decodedFormats.line_lp.create({
-        precision: precision ?? 'ns',
-        now,
-        derivesPrimaryTag,
-        timeColumn: LINE_TIME_COLUMN,
-        describesTables: create || add || widen,
-      }),
+    return new MessageDecoder(
+      (now) =>
+        decodedFormats.line_lp.create({
+          precision: precision ?? 'ns',
+          now,
+          derivesPrimaryTag,
+          timeColumn: LINE_TIME_COLUMN,
+          stringEscapes: 'documented',
+          describesTables: create || add || widen,
+          keepsNanoseconds: options.nanoseconds !== 'floor',
+        }),
+      nanosecondsOf(options),
     );
   },
 };
@@ -60,12 +71,16 @@ function points(name: 'json_tsd' | 'line_tsd'): SinkFormat {
     precisions: decodedPointFormats[name].precisions,
     relationalPrecisions: undefined,
     growth: { create: true, evolve: 'widen' },
+    fitsRows: true,
     createDecoder: (options, precision) =>
-      new MessageDecoder(() =>
-        decodedPointFormats[name].create({
-          precision: precision as 's' | 'ms' | undefined,
-          valueType: options['value.type'] as ValueType,
-        }),
+      new MessageDecoder(
+        () =>
+          decodedPointFormats[name].create({
+            precision: precision as 's' | 'ms' | undefined,
+            valueType: options['value.type'] as ValueType,
+            keepsNanoseconds: options.nanoseconds !== 'floor',
+          }),
+        nanosecondsOf(options),
       ),
   };
 }

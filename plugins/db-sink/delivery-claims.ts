@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import {
   ConnectError,
-  DatabaseError,
   RetriableError,
   toError,
   topicPartitionKey,
+  within,
   type PartitionOffset,
   type SinkTaskContext,
   type TopicPartition,
 } from '../../src/index.ts';
+import { DatabaseError } from '../../src/index-database.ts';
 import type { DeliveryOffsets, FencedError } from './delivery-offsets.ts';
 import { withMessage, type Retries } from './retries.ts';
 
@@ -20,7 +21,7 @@ const MAX_FENCES = 2;
 /** How long a call waits for the database; then partitions are paused and polling goes on. */
 const MAX_WAIT_MS = 5_000;
 
-export interface ClaimParts {
+export interface ClaimDependencies {
   readonly offsets: DeliveryOffsets;
   readonly context: SinkTaskContext;
   readonly retries: Retries;
@@ -43,7 +44,7 @@ interface Claiming {
  * any --close--> none. Records are taken while the partitions are held, and only then.
  */
 export class DeliveryClaims {
-  readonly #parts: ClaimParts;
+  readonly #dependencies: ClaimDependencies;
   #state: 'none' | 'claiming' | 'held' | 'fenced' = 'none';
   readonly #partitions = new Map<string, TopicPartition>();
   /** As the table has them. */
@@ -54,8 +55,8 @@ export class DeliveryClaims {
   #fences = 0;
   #fence: FencedError | undefined;
 
-  constructor(parts: ClaimParts) {
-    this.#parts = parts;
+  constructor(dependencies: ClaimDependencies) {
+    this.#dependencies = dependencies;
   }
 
   get isHeld(): boolean {
@@ -68,6 +69,11 @@ export class DeliveryClaims {
 
   position(key: string): number | undefined {
     return this.#positions.get(key);
+  }
+
+  /** With what tells its log from another. */
+  identified(offset: PartitionOffset): PartitionOffset {
+    return this.#dependencies.context.identified(offset);
   }
 
   /** What a transaction, which has ended well, has put into the table. */
@@ -87,7 +93,7 @@ export class DeliveryClaims {
   async ready(): Promise<void> {
     if (this.#state === 'held' || this.#state === 'none') return;
     if (this.#state === 'fenced') {
-      if (performance.now() - this.#fencedAt < (this.#parts.fencedForMs ?? FENCED_FOR_MS)) {
+      if (performance.now() - this.#fencedAt < (this.#dependencies.fencedForMs ?? FENCED_FOR_MS)) {
         throw new RetriableError('The partitions are claimed by others; the group has not taken them back yet');
       }
       if (this.#fences > MAX_FENCES) {
@@ -95,7 +101,7 @@ export class DeliveryClaims {
           cause: this.#fence,
         });
       }
-      this.#parts.context.logger.warn('The group leaves the partitions to this task: it claims them again');
+      this.#dependencies.context.logger.warn('The group leaves the partitions to this task: it claims them again');
       await this.#claim();
     }
     await this.#settle();
@@ -110,7 +116,7 @@ export class DeliveryClaims {
     this.#fencedAt = performance.now();
     this.#fences += 1;
     this.#fence = error;
-    this.#parts.context.logger.warn(`${error.message}; what was being written of it is undone`);
+    this.#dependencies.context.logger.warn(`${error.message}; what was being written of it is undone`);
   }
 
   async close(partitions: readonly TopicPartition[]): Promise<void> {
@@ -124,22 +130,25 @@ export class DeliveryClaims {
   }
 
   async #claim(): Promise<void> {
-    const { offsets, context, retries, dropWrites } = this.#parts;
+    const { offsets, context, retries, dropWrites } = this.#dependencies;
     await this.#cancel();
     await dropWrites();
     this.#state = 'claiming';
     const owner = `task ${String(context.taskIndex)} of ${context.connectorName}, ${hostname()}/${String(process.pid)}, ${randomUUID()}`;
     const abort = new AbortController();
     const signal = AbortSignal.any([context.signal, abort.signal]);
-    const from = [...this.#partitions].map(([key, each]) => ({
-      topic: each.topic,
-      partition: each.partition,
-      offset: this.#positions.get(key) ?? context.position(each) ?? 0,
-    }));
+    const from = [...this.#partitions].map(([key, { topic, partition }]) => {
+      const offset = this.#positions.get(key) ?? context.position({ topic, partition }) ?? 0;
+      return context.identified({ topic, partition, offset });
+    });
     const attempted = { what: `The offsets of ${String(from.length)} partitions`, from: '', done: 'claimed' } as const;
-    const result = retries
-      .run(attempted, signal, async () => ({ positions: await offsets.claim(owner, from, { signal }) }))
-      .catch((error: unknown) => ({ failure: unclaimed(error) }));
+    const claim = async (): Promise<{ positions: readonly PartitionOffset[] }> => {
+      const claimed = await retries.run(attempted, signal, async () => offsets.claim(owner, from, { signal }));
+      const positions = await context.kept(claimed, signal);
+      await retries.run(attempted, signal, async () => offsets.correct(owner, claimed, positions, { signal }));
+      return { positions };
+    };
+    const result = claim().catch((error: unknown) => ({ failure: unclaimed(error) }));
     this.#claiming = { owner, abort, result };
     void result.then(() => {
       context.requestCommit();
@@ -150,11 +159,11 @@ export class DeliveryClaims {
   async #settle(): Promise<void> {
     const claiming = this.#claiming;
     if (claiming === undefined) return;
-    const result = await inTime(claiming.result, MAX_WAIT_MS);
+    const result = (await within(claiming.result, MAX_WAIT_MS)) ? await claiming.result : undefined;
     if (result === undefined) return;
     this.#claiming = undefined;
     if ('failure' in result) throw result.failure;
-    const { context } = this.#parts;
+    const { context } = this.#dependencies;
     this.#owner = claiming.owner;
     for (const { topic, partition, offset } of result.positions) {
       this.#positions.set(topicPartitionKey(topic, partition), offset);
@@ -175,18 +184,4 @@ export class DeliveryClaims {
 function unclaimed(error: unknown): Error {
   if (!(error instanceof DatabaseError) || error.scope === 'infrastructure') return toError(error);
   return withMessage(error, `The offsets of the partitions could not be claimed: ${error.message}`);
-}
-
-async function inTime<T>(work: Promise<T>, timeoutMs: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const over = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => {
-      resolve(undefined);
-    }, timeoutMs);
-  });
-  try {
-    return await Promise.race([work, over]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,23 +1,16 @@
-import {
-  declareOptions,
-  oneOf,
-  quoteTable,
-  toError,
-  type ConnectorConfig,
-  type ParsedOptions,
-  type TableName,
-} from '../../src/index.ts';
+import { declareOptions, oneOf, toError, type ConnectorConfig, type ParsedOptions } from '../../src/index.ts';
+import { quoteTable, type TableName } from '../../src/index-database.ts';
 
 const GROUP = 'Delivery';
 
-/** How often a record may arrive (decisions.md, "Delivery"). */
+/** How often a record may arrive (docs/sink.md#delivery). */
 export const deliveryOptions = declareOptions({
   delivery: {
     type: 'STRING',
     default: 'at-least-once',
     importance: 'MEDIUM',
     documentation:
-      '`at-least-once`: after a failure records may be written again, which changes nothing where rows have a key. `exactly-once`: the offsets are kept in a table of the database, written in the transaction of the rows, and read from there when partitions are assigned.',
+      '`at-least-once`: after a failure records may be written again, which has no effect if rows have a key. `exactly-once`: the offsets are stored in a table of the database in the transaction of the rows, and read from there when partitions are assigned.',
     validator: oneOf('at-least-once', 'exactly-once'),
     group: GROUP,
     width: 'SHORT',
@@ -28,7 +21,7 @@ export const deliveryOptions = declareOptions({
     default: 'sluice_offsets',
     importance: 'LOW',
     documentation:
-      '`exactly-once`: the table of the offsets, or schema and table parted by a dot. Created when it is missing; connectors may share it.',
+      '`exactly-once`: the table of the offsets, or schema and table separated by a dot. It is created if it is missing; connectors may share it.',
     group: GROUP,
     width: 'MEDIUM',
     displayName: 'Table of offsets',

@@ -1,24 +1,22 @@
+import { topicPartitionKey, type PartitionOffset, type SinkRecord } from '../../src/index.ts';
 import {
   DatabaseError,
   partsOf,
-  topicPartitionKey,
   type DecodedPart,
   type DecodedStatement,
   type Executor,
   type Fault,
-  type PartitionOffset,
-  type SinkRecord,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 import { NeedsNoTransaction } from './change-runner.ts';
 import type { DeliveryClaims } from './delivery-claims.ts';
 import { FencedError, type DeliveryOffsets, type OffsetMove } from './delivery-offsets.ts';
+import type { Attempt } from './ordered-writes.ts';
 import { refusals } from './refusals.ts';
 import type { Retries } from './retries.ts';
-import { firstFrom, type TableWriter } from './table-writer.ts';
-import type { WaitingRecords } from './waiting-records.ts';
-import type { SealedBatch } from './write-lane.ts';
+import { firstFrom, Refused, WHOLLY, WHOLLY_AS_IT_IS, type TableWriter } from './table-writer.ts';
+import type { SealedBatch, WaitingRecords } from './waiting-records.ts';
 
-export interface StoreParts {
+export interface StoreDependencies {
   readonly executor: Executor;
   readonly offsets: DeliveryOffsets;
   readonly claims: DeliveryClaims;
@@ -34,29 +32,49 @@ interface Work {
   readonly faults: readonly Fault[];
   /** Records that were reported, and are not to be reported again when the rest is tried again. */
   readonly reported: Set<string>;
+  /** All of it or nothing, and nothing is reported; absent: refused records are reported and left out. */
+  readonly wholly?: { readonly mayGrow: boolean } | undefined;
 }
 
 /** Stores batches and the offsets behind them in one transaction each. */
 export class DeliveryStore {
-  readonly #parts: StoreParts;
+  readonly #dependencies: StoreDependencies;
 
-  constructor(parts: StoreParts) {
-    this.#parts = parts;
+  constructor(dependencies: StoreDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /**
    * Stores a batch, all of it or nothing. Refused records are reported before the end of the transaction: after a crash in
-   * between they are reported once more, and never lost. A statement that bears no transaction is done between two of them: after
-   * a crash it is done once more. Rejects as `TableWriter.write` and `refuse` do, and with FencedError.
+   * between they are reported once more, and never lost. A statement that cannot run in a transaction runs between two of them: after
+   * a crash it runs once more. Rejects as `TableWriter.write` and `refuse` do, and with FencedError.
    */
   async store({ records, decoded }: SealedBatch, signal: AbortSignal): Promise<void> {
-    let work: Work = { records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() };
-    for (;;) {
+    await this.#storeAround({ records, parts: partsOf(decoded), faults: decoded.faults, reported: new Set() }, signal);
+  }
+
+  /** For `doInOrder`: reports nothing. A statement that cannot run in a transaction is refused among other records. */
+  readonly storeWholly: Attempt = async ({ records, decoded }, { mayGrow }, signal) => {
+    if (decoded.faults.length > 0) return { records, faults: decoded.faults };
+    try {
+      const parts = partsOf(decoded);
+      await this.#storeAround({ records, parts, faults: [], reported: new Set(), wholly: { mayGrow } }, signal);
+      return undefined;
+    } catch (error) {
+      if (error instanceof Refused) return { records, faults: error.faults };
+      if (error instanceof DatabaseError && error.scope !== 'infrastructure') return { records, faults: [], error };
+      throw error;
+    }
+  };
+
+  async #storeAround(given: Work, signal: AbortSignal): Promise<void> {
+    for (let work = given; ;) {
       try {
         await this.#store(work, signal);
         return;
       } catch (error) {
         if (!(error instanceof NeedsNoTransaction)) throw error;
+        if (work.wholly !== undefined && work.records.count > 1) throw new Refused([]);
         work = await this.#aside(work, error.statement, signal);
       }
     }
@@ -67,7 +85,7 @@ export class DeliveryStore {
    * now are with the next rows.
    */
   async move(ends: readonly PartitionOffset[], signal: AbortSignal): Promise<void> {
-    const { executor, offsets, claims } = this.#parts;
+    const { executor, offsets, claims } = this.#dependencies;
     const moves = this.#movesTo(ends).filter(({ from, to }) => to > from);
     if (moves.length === 0) return;
     await executor.atomically((transaction) => offsets.move(transaction, claims.owner, moves, { signal }), signal);
@@ -75,7 +93,7 @@ export class DeliveryStore {
   }
 
   async #store(work: Work, signal: AbortSignal): Promise<void> {
-    const { retries, claims } = this.#parts;
+    const { retries, claims } = this.#dependencies;
     const { count, firstOrigin, ends } = work.records;
     const attempted = { what: `${String(count)} records`, from: firstFrom(firstOrigin), done: 'written' } as const;
     const { owner } = claims;
@@ -95,22 +113,26 @@ export class DeliveryStore {
   }
 
   async #transact(
-    { records, parts, faults, reported }: Work,
+    { records, parts, faults, reported, wholly }: Work,
     { owner, moves, checksAtOnce }: { owner: string; moves: readonly OffsetMove[]; checksAtOnce: boolean },
     signal: AbortSignal,
   ): Promise<void> {
-    const { executor, offsets, writer, refuse } = this.#parts;
-    for (const part of parts) if (part.kind === 'rows') await writer.prepare(part, signal);
+    const { executor, offsets, writer, refuse } = this.#dependencies;
+    const mayGrow = wholly?.mayGrow !== false;
+    if (mayGrow) for (const part of parts) if (part.kind === 'rows') await writer.prepare(part, signal);
+    const how = wholly && (mayGrow ? WHOLLY : WHOLLY_AS_IT_IS);
     await executor.atomically(async (transaction) => {
       if ((await offsets.move(transaction, owner, moves, { signal })) === 'stored') return;
       if (checksAtOnce) await transaction.query('SET CONSTRAINTS ALL IMMEDIATE', [], { signal });
       let refused = faults;
       for (const part of parts) {
-        const more = await writer.writeWithin(transaction, part, signal);
+        const more = await writer.writeWithin(transaction, part, signal, how);
         if (more.length > 0) refused = [...refused, ...more];
+        if (more.length > 0 && wholly !== undefined) break;
       }
       // Nothing is reported in a transaction that will be done again.
       if (refused.length > faults.length) await transaction.query('SELECT 1', [], { signal });
+      if (wholly !== undefined && refused.length > 0) throw new Refused(refused);
       for (const [record, error] of await refusals(records, refused)) {
         const { topic, partition, offset } = record.original;
         const key = `${topicPartitionKey(topic, partition)}/${String(offset)}`;
@@ -123,7 +145,7 @@ export class DeliveryStore {
 
   /** Stores what comes before the statement, does the statement, and gives what is left. */
   async #aside(work: Work, statement: DecodedStatement, signal: AbortSignal): Promise<Work> {
-    const { records, parts, faults, reported } = work;
+    const { records, parts, faults, reported, wholly } = work;
     const at = parts.findIndex((part) => part.kind === 'statement' && part.statement === statement);
     const [before, rest] = records.splitBefore(statement.origin);
     const isBefore = ({ origin }: Fault): boolean => before.holds(origin);
@@ -133,25 +155,28 @@ export class DeliveryStore {
         signal,
       );
     }
-    const refused = await this.#parts.writer.write({ kind: 'statement', statement }, signal);
+    const refused = await this.#dependencies.writer.write({ kind: 'statement', statement }, signal);
     return {
       records: rest,
       parts: parts.slice(at + 1),
       faults: [...faults.filter((fault) => !isBefore(fault)), ...refused],
       reported,
+      wholly,
     };
   }
 
   #movesTo(ends: readonly PartitionOffset[]): OffsetMove[] {
     return ends.map(({ topic, partition, offset }) => {
-      const from = this.#parts.claims.position(topicPartitionKey(topic, partition));
+      const from = this.#dependencies.claims.position(topicPartitionKey(topic, partition));
       // Rows must not be stored without their offset.
       if (from === undefined) throw new FencedError(`topic ${topic}, partition ${String(partition)} is not claimed`);
-      return { topic, partition, from, to: offset };
+      const { topicId, leaderEpoch } = this.#dependencies.claims.identified({ topic, partition, offset });
+      return { topic, partition, from, to: offset, topicId, leaderEpoch };
     });
   }
 
   #moved(moves: readonly OffsetMove[]): void {
-    for (const { topic, partition, to } of moves) this.#parts.claims.moved(topicPartitionKey(topic, partition), to);
+    for (const { topic, partition, to } of moves)
+      this.#dependencies.claims.moved(topicPartitionKey(topic, partition), to);
   }
 }

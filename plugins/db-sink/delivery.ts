@@ -1,15 +1,13 @@
 import {
-  connectionSettings,
-  openExecutor,
   parseOptions,
   silentLogger,
   toError,
   type ConnectorConfig,
-  type Executor,
   type PartitionOffset,
   type SinkOffset,
   type SinkTaskContext,
 } from '../../src/index.ts';
+import { connectionSettings, openExecutor, type Executor } from '../../src/index-database.ts';
 import { DeliveryClaims } from './delivery-claims.ts';
 import { consumerGroup, isExactlyOnce, offsetTableName } from './delivery-options.ts';
 import { DeliveryOffsets, FencedError } from './delivery-offsets.ts';
@@ -21,7 +19,7 @@ import type { TableWriter } from './table-writer.ts';
 /** What a commit of the group's offsets may wait for. */
 const MOVE_TIMEOUT_MS = 2_000;
 
-export interface DeliveryParts {
+export interface DeliveryDependencies {
   readonly executor: Executor;
   readonly context: SinkTaskContext;
   readonly writer: TableWriter;
@@ -33,14 +31,14 @@ export interface DeliveryParts {
 export class ExactlyOnce {
   readonly claims: DeliveryClaims;
   readonly store: DeliveryStore;
-  readonly #parts: DeliveryParts;
+  readonly #dependencies: DeliveryDependencies;
 
-  private constructor(parts: DeliveryParts, offsets: DeliveryOffsets) {
-    const { context } = parts;
-    this.#parts = parts;
-    this.claims = new DeliveryClaims({ ...parts, offsets });
+  private constructor(dependencies: DeliveryDependencies, offsets: DeliveryOffsets) {
+    const { context } = dependencies;
+    this.#dependencies = dependencies;
+    this.claims = new DeliveryClaims({ ...dependencies, offsets });
     this.store = new DeliveryStore({
-      ...parts,
+      ...dependencies,
       offsets,
       claims: this.claims,
       refuse: (record, error) => context.errantRecords.report(record, error),
@@ -48,12 +46,13 @@ export class ExactlyOnce {
   }
 
   /** `undefined` when the options ask for at-least-once delivery. */
-  static async start(options: SinkOptions, parts: DeliveryParts): Promise<ExactlyOnce | undefined> {
-    const { executor, context } = parts;
+  static async start(options: SinkOptions, dependencies: DeliveryDependencies): Promise<ExactlyOnce | undefined> {
+    const { executor, context } = dependencies;
     const offsets = offsetsOf(executor, options, context.config, context.connectorName);
     if (isExactlyOnce(options)) {
-      await offsets.ensureTable();
-      return new ExactlyOnce(parts, offsets);
+      const warning = await offsets.ensureTable();
+      if (warning !== undefined) context.logger.warn(warning);
+      return new ExactlyOnce(dependencies, offsets);
     }
     try {
       // Else a later change to exactly-once would go back to where the table was left.
@@ -66,7 +65,7 @@ export class ExactlyOnce {
 
   /** Moves offsets behind which nothing waits to be stored, so that what needs no rows is not read again after a restart. */
   async moveIdle(ends: readonly PartitionOffset[]): Promise<void> {
-    const { context, retries } = this.#parts;
+    const { context, retries } = this.#dependencies;
     if (!this.claims.isHeld || retries.isAway) return;
     try {
       await this.store.move(ends, AbortSignal.timeout(MOVE_TIMEOUT_MS));

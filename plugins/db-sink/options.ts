@@ -1,4 +1,5 @@
-import { atLeast, connectionOptions, declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
+import { atLeast, declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
+import { connectionOptions, NANOSECOND_RULES } from '../../src/index-database.ts';
 import { deliveryOptions } from './delivery-options.ts';
 import { structOptions } from './struct-options.ts';
 import { tableOptions } from './table-options.ts';
@@ -6,7 +7,7 @@ import { tableOptions } from './table-options.ts';
 const WRITES = 'Writes';
 const FORMAT = 'Format';
 
-/** The sink's options (spec/stream-connector.md, "Sink configuration parameters", and decisions.md, "Connectors"). */
+/** The sink's options (docs/sink.md#options). */
 export const sinkOptions = declareOptions({
   ...connectionOptions,
   'max.retries': {
@@ -14,7 +15,7 @@ export const sinkOptions = declareOptions({
     default: 3,
     importance: 'MEDIUM',
     documentation:
-      'How often a write is tried again, after its first failure, before the task fails. Counted anew for every write.',
+      'How often a failed write is repeated before the task fails. The count starts again with every write.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -24,7 +25,7 @@ export const sinkOptions = declareOptions({
     type: 'INT',
     default: 3,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds before a failed write is tried again.',
+    documentation: 'Milliseconds before a failed write is repeated.',
     validator: atLeast(0),
     group: WRITES,
     width: 'SHORT',
@@ -34,7 +35,8 @@ export const sinkOptions = declareOptions({
     type: 'INT',
     default: 1000,
     importance: 'MEDIUM',
-    documentation: 'Rows per write. Fewer are written when the database would otherwise wait for them.',
+    documentation:
+      'Rows per write, of at most 8 MB of messages. Fewer are written when the database would otherwise wait for them.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',
@@ -42,11 +44,11 @@ export const sinkOptions = declareOptions({
   },
   'dedup.rule': {
     type: 'STRING',
-    default: 'override',
+    default: null,
     importance: 'MEDIUM',
     documentation:
-      'What a row does to a stored row with the same key: `override` replaces it, `merge` replaces the cells it has, `discard` leaves it.',
-    validator: oneOf('override', 'merge', 'discard'),
+      'What happens if a row with the same key is stored or comes earlier in the batch: `override` replaces the earlier row, `merge` replaces only the cells that the new row has, `discard` keeps the earlier row. Default: `merge` for `line_lp`, whose lines of one series and time are one point, otherwise `override`.',
+    validator: nullOr(oneOf('override', 'merge', 'discard')),
     group: WRITES,
     width: 'SHORT',
     displayName: 'Rule for equal keys',
@@ -57,7 +59,7 @@ export const sinkOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Format of the messages; `struct`: no format, but the data of records as converters read it. A relational database takes `json_db` and `struct` only.',
+      'Format of the messages. `struct` is not a text format: it takes the data of records as converters read it. A relational database takes `json_db` and `struct` only.',
     validator: oneOf('json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct'),
     group: FORMAT,
     width: 'SHORT',
@@ -68,18 +70,29 @@ export const sinkOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Unit of the times in messages. `json_db`: ms (default), us, ns; a relational database: ms only. `line_lp`: ms, us, ns (default). `json_tsd`, `line_tsd`: s, ms; without it 10 digits are seconds and 13 milliseconds. `cdc_db`: ms (default), us, ns.',
+      'Unit of the times in messages. `json_db`: ms (default), us, ns; a relational database: ms only. `line_lp`: ms, us, ns (default). `json_tsd`, `line_tsd`: s, ms; without this option up to 10 digits are seconds and up to 13 milliseconds. `cdc_db`: ms (default), us, ns.',
     validator: nullOr(oneOf('s', 'ms', 'us', 'ns')),
     group: FORMAT,
     width: 'SHORT',
     displayName: 'Timestamp precision',
+  },
+  nanoseconds: {
+    type: 'STRING',
+    default: 'floor',
+    importance: 'LOW',
+    documentation:
+      '`line_lp`, `json_tsd`, `line_tsd`: what happens to nanoseconds in the times of lines and points, which PostgreSQL cannot store. `floor` drops them, so that points of a series within one microsecond are one row. `spread` gives a point the next microsecond that is free for its series in the same record. `column` stores them in a column `k_nanos` of the key, which tables created under this rule have.',
+    validator: oneOf(...NANOSECOND_RULES),
+    group: FORMAT,
+    width: 'SHORT',
+    displayName: 'Nanoseconds',
   },
   'value.type': {
     type: 'STRING',
     default: 'VARCHAR',
     importance: 'LOW',
     documentation:
-      'Type of the column `value` in tables that `json_tsd` and `line_tsd` create; `auto`: FLOAT8, BOOL or VARCHAR, as the first value is.',
+      'Type of the column `value` in tables that `json_tsd` and `line_tsd` create; `auto`: FLOAT8, BOOL or VARCHAR, by the first value.',
     validator: oneOf('auto', 'VARCHAR', 'FLOAT8'),
     group: FORMAT,
     width: 'SHORT',

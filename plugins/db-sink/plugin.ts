@@ -1,5 +1,4 @@
 import {
-  checkConnection,
   parseOptions,
   silentLogger,
   SLUICE_VERSION,
@@ -8,6 +7,7 @@ import {
   type OptionResult,
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
+import { checkConnection } from '../../src/index-database.ts';
 import { DbSinkTask } from './db-sink-task.ts';
 import { alterOffsets } from './delivery.ts';
 import { deliveryProblems } from './delivery-options.ts';
@@ -54,6 +54,7 @@ function problem([name, reason]: readonly [string, string]): OptionResult {
   return { name, value: null, recommendedValues: [], errors: [message], visible: true };
 }
 
+/** @internal */
 export const dbSink: SinkConnectorPlugin = {
   type: 'sink',
   className: 'com.db.kafka.connect.sink.DbSinkConnector',

@@ -1,22 +1,24 @@
 import {
-  connectionSettings,
-  openExecutor,
   parseOptions,
-  partsOf,
-  tableText,
   toError,
   type ConnectorConfig,
-  type Executor,
-  type Fault,
   type PreviewContext,
   type PreviewedRow,
   type PreviewFault,
   type RecordPreview,
+  type SinkRecord,
+} from '../../src/index.ts';
+import {
+  connectionSettings,
+  openExecutor,
+  partsOf,
+  tableText,
+  type Executor,
+  type Fault,
   type Rehearsal,
   type RowBatch,
-  type SinkRecord,
   type Transaction,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 import { NeedsNoTransaction } from './change-runner.ts';
 import { createSinkDecoder } from './decoders.ts';
 import { sinkOptions, type SinkOptions } from './options.ts';
@@ -71,7 +73,7 @@ class SinkPreview {
     const engine = await executor.engine();
     const database = await databaseName(executor);
     const retries = new Retries(executor, retryOptions(options), signal, logger);
-    const writer = new TableWriter(executor, writerOptions(options, database), retries, logger);
+    const writer = new TableWriter(executor, writerOptions(options, { database, engine }), retries, logger);
     const derivesPrimaryTag = (table: string): boolean => writer.derivesPrimaryTag(table);
     return new SinkPreview(createSinkDecoder(options, { engine, database, derivesPrimaryTag }), writer, signal);
   }
@@ -105,15 +107,12 @@ function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Tr
     catalogue: rehearsal.catalogue,
     engine: () => rehearsal.engine(),
     query: (...call) => rehearsal.query(...call),
+    ask: (...call) => rehearsal.ask(...call),
     session: (work) => rehearsal.session(work),
     attempt: (work) => rehearsal.attempt(work),
     write: (batch, policy) => {
       onBatch(batch);
       return rehearsal.write(batch, policy);
-    },
-    writeGrowing: (batch, shape, policy) => {
-      onBatch(batch);
-      return rehearsal.writeGrowing(batch, shape, policy);
     },
   };
 }

@@ -1,13 +1,12 @@
+import { DataError, plainJson, type SinkRecord, type SinkRecordBlock } from '../../src/index.ts';
 import {
-  DataError,
-  plainJson,
+  NanosecondSpread,
   type Decoded,
   type Decoder,
   type Fault,
+  type NanosecondRule,
   type Origin,
-  type SinkRecord,
-  type SinkRecordBlock,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 
 /** Collects records into rows, as `Decoder` does for messages: by a message format, or by the records' own schemas. */
 export interface RecordDecoder {
@@ -24,12 +23,14 @@ export interface RecordDecoder {
 /** Records whose value is a message of one of the documented formats. */
 export class MessageDecoder implements RecordDecoder {
   readonly #decoder: Decoder;
+  readonly #spread: NanosecondSpread | undefined;
   #undecodable: Fault[] = [];
   #recordTimeMs: number | null = null;
 
   /** `create` gets a clock of microseconds: a line without a time has its record's, so that delivered again it is the same row. */
-  constructor(create: (now: () => number) => Decoder) {
+  constructor(create: (now: () => number) => Decoder, nanoseconds?: NanosecondRule) {
     this.#decoder = create(() => (this.#recordTimeMs ?? Date.now()) * 1000);
+    this.#spread = nanoseconds === 'spread' ? new NanosecondSpread() : undefined;
   }
 
   get rowCount(): number {
@@ -50,14 +51,28 @@ export class MessageDecoder implements RecordDecoder {
 
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
     if (!block.passesMessages) return from;
-    return this.#decoder.addBlock?.(block, from, to) ?? from;
+    return this.#decoder.addBlock?.(block.messages, from, to) ?? from;
   }
 
   take(): Decoded {
-    const decoded = this.#decoder.take();
+    const decoded = this.#spreadTimes(this.#decoder.take());
     const undecodable = this.#undecodable;
     this.#undecodable = [];
     return undecodable.length === 0 ? decoded : { ...decoded, faults: [...undecodable, ...decoded.faults] };
+  }
+
+  /** Within each record, so that a record that is delivered again in other company gives the same rows. */
+  #spreadTimes(decoded: Decoded): Decoded {
+    const spread = this.#spread;
+    if (spread === undefined) return decoded;
+    const rows = decoded.rows.map((each) =>
+      spread.apply(each, (row) => {
+        const origin = each.batch.origins.at(row);
+        return origin.kind === 'record' ? `${origin.topic} ${String(origin.partition)} ${String(origin.offset)}` : '';
+      }),
+    );
+    spread.clear();
+    return { ...decoded, rows };
   }
 }
 

@@ -1,5 +1,6 @@
-import { DataError, DatabaseError, type Fault, type SinkRecord } from '../../src/index.ts';
-import type { WaitingRecords } from './waiting-records.ts';
+import { DataError, Turn, type SinkRecord } from '../../src/index.ts';
+import { DatabaseError, type Fault } from '../../src/index-database.ts';
+import { messageBytes, type WaitingRecords } from './waiting-records.ts';
 
 /** One error per record, whatever the number of its rows that were refused, in record order. */
 export async function refusals(records: WaitingRecords, faults: readonly Fault[]): Promise<[SinkRecord, Error][]> {
@@ -11,10 +12,12 @@ export async function refusals(records: WaitingRecords, faults: readonly Fault[]
     else known.push(fault);
   }
   const refused: [SinkRecord, Error][] = [];
+  const turn = new Turn();
   for (const own of byOrigin.values()) {
     const record = await records.find(own[0]?.origin);
     if (record === undefined) throw new DataError(`A fault has no record: ${own.map(describeFault).join('; ')}`);
     refused.push([record, refusal(own)]);
+    if (turn.isOver(messageBytes(record))) await turn.next();
   }
   return refused.sort(([a], [b]) => byPlace(a.original, b.original));
 }

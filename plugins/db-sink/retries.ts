@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { connectWithAttempts, DatabaseError, toError, type Executor, type Logger } from '../../src/index.ts';
+import { toError, type Logger } from '../../src/index.ts';
+import { connectWithAttempts, DatabaseError, type Executor } from '../../src/index-database.ts';
 
 export interface RetryOptions {
   readonly maxRetries: number;

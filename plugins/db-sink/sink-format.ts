@@ -1,4 +1,4 @@
-import type { Engine, InsertMode, Precision } from '../../src/index.ts';
+import type { DedupRule, Engine, InsertMode, Precision } from '../../src/index-database.ts';
 import type { SinkOptions } from './options.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import type { FormatGrowth } from './table-options.ts';
@@ -19,6 +19,10 @@ export interface SinkFormat {
   /** The same in a database marked relational; `undefined` when it refuses the format. */
   readonly relationalPrecisions: readonly Precision[] | undefined;
   readonly growth: FormatGrowth;
+  /** Rows are lines or points, which know nothing of their table but names; see `fitToTable`. */
+  readonly fitsRows?: boolean;
+  /** What its rows do to rows with the same key unless `dedup.rule` says so; default `override`. */
+  readonly dedupRule?: DedupRule;
   /** What its rows do where they say themselves which columns they have. */
   readonly insertMode?: (options: SinkOptions) => InsertMode;
   /** What is wrong with its own options, as pairs of option and reason. */

@@ -1,6 +1,7 @@
-import type { Executor } from '../../src/index.ts';
+import { ownStatement, type DedupRule, type Executor } from '../../src/index-database.ts';
 import { sinkFormat } from './decoders.ts';
 import type { SinkOptions } from './options.ts';
+import type { SinkPlace } from './sink-format.ts';
 import type { RetryOptions } from './retries.ts';
 import { growthOf } from './table-options.ts';
 import type { TableWriterOptions } from './table-writer.ts';
@@ -14,20 +15,27 @@ export function retryOptions(options: SinkOptions): RetryOptions {
   };
 }
 
-export function writerOptions(options: SinkOptions, database: string): TableWriterOptions {
+export function writerOptions(
+  options: SinkOptions,
+  { database, engine }: Pick<SinkPlace, 'database' | 'engine'>,
+): TableWriterOptions {
   const format = sinkFormat(options['protocol.type']);
   return {
     policy: {
-      dedupRule: options['dedup.rule'] as 'override' | 'merge' | 'discard',
+      dedupRule: (options['dedup.rule'] as DedupRule | null) ?? format.dedupRule ?? 'override',
       unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
       growth: growthOf(options, format.growth),
       insertMode: format.insertMode?.(options),
     },
     database,
+    fitsRows: format.fitsRows === true,
+    createsNameTags: engine === 'time-series',
   };
 }
 
+const DATABASE_NAME = ownStatement('sink: name of the database', 'SELECT current_database()');
+
 /** As the server calls it, whatever the URL says. */
 export async function databaseName(executor: Executor): Promise<string> {
-  return (await executor.query('SELECT current_database()')).rows[0]?.[0] ?? '';
+  return (await executor.ask(DATABASE_NAME)).rows[0]?.[0] ?? '';
 }

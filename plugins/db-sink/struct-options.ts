@@ -1,12 +1,5 @@
-import {
-  declareOptions,
-  oneOfIgnoringCase,
-  tableFormatProblem,
-  type InsertMode,
-  type KeyMode,
-  type ParsedOptions,
-  type StructPolicy,
-} from '../../src/index.ts';
+import { declareOptions, oneOfIgnoringCase, type ParsedOptions } from '../../src/index.ts';
+import { tableFormatProblem, type InsertMode, type KeyMode, type StructPolicy } from '../../src/index-database.ts';
 
 const GROUP = 'Records with schemas';
 const KAFKA_FIELDS = 3;
@@ -18,7 +11,7 @@ export const structOptions = declareOptions({
     default: '${topic}',
     importance: 'MEDIUM',
     documentation:
-      '`struct`: name of the table, or schema and table parted by a dot. `${topic}` is the topic, `${source.FIELD}` a field of the block `source` of a Debezium event.',
+      '`struct`: name of the table, or schema and table separated by a dot. `${topic}` is the topic, `${source.FIELD}` a field of the block `source` of a Debezium event.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Table name format',
@@ -28,7 +21,7 @@ export const structOptions = declareOptions({
     default: 'insert',
     importance: 'HIGH',
     documentation:
-      '`struct`: `insert` adds rows, and refuses those whose key is stored; `upsert` adds them or sets the columns that the record has; `update` sets them where the key is stored and does nothing else.',
+      '`struct`: `insert` adds rows and refuses those whose key is stored; `upsert` adds rows, or sets the columns that the record has if the key is stored; `update` sets these columns if the key is stored and does nothing otherwise.',
     validator: oneOfIgnoringCase('insert', 'upsert', 'update'),
     group: GROUP,
     width: 'SHORT',
@@ -50,7 +43,7 @@ export const structOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      '`struct`: the fields of the key, all of them by default. A record key that is one value needs one name here; `kafka` takes three names or none, then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
+      '`struct`: the fields of the key; all of them by default. A record key that is a single value needs one name here. `kafka` takes three names, or none: then they are `__connect_topic`, `__connect_partition` and `__connect_offset`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Primary key fields',
@@ -60,7 +53,7 @@ export const structOptions = declareOptions({
     default: false,
     importance: 'MEDIUM',
     documentation:
-      '`struct`: a record with a key and without a value (and the deletion event of Debezium) deletes the row; else such records are skipped. Needs `pk.mode=record_key`.',
+      '`struct`: a record with a key and without a value (and the deletion event of Debezium) deletes the row; otherwise such records are skipped. Needs `pk.mode=record_key`.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Enable deletions',
@@ -69,7 +62,8 @@ export const structOptions = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'MEDIUM',
-    documentation: '`struct`: the fields of the value that become columns; empty for all. Those of the key always do.',
+    documentation:
+      '`struct`: the fields of the value that become columns; empty for all. The fields of the key are always columns.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Included fields',
@@ -87,7 +81,7 @@ export const structOptions = declareOptions({
     type: 'LIST',
     default: [],
     importance: 'LOW',
-    documentation: "`struct`: the same as `fields.include`, in the name of Confluent's sink.",
+    documentation: "`struct`: the same as `fields.include`, under the name of Confluent's sink.",
     group: GROUP,
     width: 'LONG',
     displayName: 'Included fields (Confluent)',

@@ -1,22 +1,16 @@
-import {
-  declareOptions,
-  nullOr,
-  oneOf,
-  splitStatements,
-  type GrowthPolicy,
-  type ParsedOptions,
-} from '../../src/index.ts';
+import { declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
+import { splitStatements, type GrowthPolicy } from '../../src/index-database.ts';
 
 const GROUP = 'Tables';
 
-/** What the sink may do to tables (decisions.md, "NULL and missing"; spec/stream-connector.md, "Sink formats supported"). */
+/** What the sink may do to tables (docs/sink.md#tables-and-rows). */
 export const tableOptions = declareOptions({
   'auto.create': {
     type: 'BOOLEAN',
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Whether a missing table is created. Default: as the format has it, `true` for `json_db`, `json_tsd` and `line_tsd`, else `false`.',
+      'Whether a missing table is created. Default: `true` for `json_db`, `json_tsd` and `line_tsd`, otherwise `false`.',
     group: GROUP,
     width: 'SHORT',
     displayName: 'Create missing tables',
@@ -26,7 +20,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How a table follows its messages: `none` not at all (a `json_db` message must then list exactly its columns, in order), `add` gets the columns it lacks, `widen` also makes `VARCHAR(n)` longer. Types never change. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are made from values alone, else `none`. `true` and `false` mean `add` and `none`.',
+      'How a table changes with its messages: with `none` it does not change (a `json_db` message must then list exactly its columns, in order); `add` adds the columns that it lacks; `widen` also makes `VARCHAR(n)` longer. Types never change. Default: `widen` for `json_tsd` and `line_tsd`, whose tables are created from values alone, otherwise `none`. `true` and `false` mean `add` and `none`.',
     validator: nullOr(oneOf('none', 'add', 'widen', 'true', 'false')),
     group: GROUP,
     width: 'SHORT',
@@ -37,7 +31,7 @@ export const tableOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'SQL that is added to CREATE TABLE behind its columns: `WITH (fillfactor=70)`, `TABLESPACE fast`, `PARTITION BY …`.',
+      'SQL that is added to CREATE TABLE after its columns: `WITH (fillfactor=70)`, `TABLESPACE fast`, `PARTITION BY …`.',
     group: GROUP,
     width: 'LONG',
     displayName: 'Options of created tables',
@@ -47,7 +41,7 @@ export const tableOptions = declareOptions({
     default: 'fault',
     importance: 'LOW',
     documentation:
-      'What happens to a value whose column the table does not have (`json_db`: that the message does not list): `fault` refuses the row, `ignore` leaves the value out, `add` adds the column (`json_db`: FLOAT8, BOOL, VARCHAR or JSONB, as the value is).',
+      'What happens to a value whose column the table does not have (`json_db`: that the message does not list): `fault` refuses the row, `ignore` leaves the value out, `add` adds the column (`json_db`: FLOAT8, BOOL, VARCHAR or JSONB, by the value).',
     validator: oneOf('fault', 'ignore', 'add'),
     group: GROUP,
     width: 'SHORT',

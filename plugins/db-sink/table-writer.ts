@@ -1,23 +1,24 @@
+import type { Logger } from '../../src/index.ts';
 import {
-  describeOrigin,
   DatabaseError,
+  describeOrigin,
+  fitNameTag,
+  fitToTable,
   MetricTargets,
   refuseAll,
   tableText,
+  takesPrimaryTag,
   type DecodedPart,
   type DecodedRows,
   type Executor,
   type Fault,
   type GrowthPolicy,
-  type Logger,
   type Origin,
-  type RowBatch,
-  type TableShape,
   type TableWriter as Tables,
   type Transaction,
   type WritePolicy,
   type WriteReport,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 import { ChangeRunner } from './change-runner.ts';
 import { withMessage, type Attempted, type Retries } from './retries.ts';
 
@@ -25,13 +26,35 @@ export interface TableWriterOptions {
   readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns' | 'insertMode'> & { readonly growth: GrowthPolicy };
   /** Name of the database. */
   readonly database: string;
+  /** Rows are lines or points, which know nothing of their table but names. */
+  readonly fitsRows?: boolean;
+  /** Whether tables that are created for messages without tags get a tag that holds their name. */
+  readonly createsNameTags?: boolean;
+  /** Told how many rows of a batch became one with others. */
+  readonly onCollapsed?: ((rows: number) => void) | undefined;
 }
 
-/** The tag that identifies a row's tag set in tables of the line-protocol routes (spec/database-http-api.md). */
-const PRIMARY_TAG = 'primary_tag';
-const DERIVED_TAG = /^[0-9a-f]{64}$/;
-
 const NOTHING_WRITTEN: WriteReport = { stored: 0, discarded: 0, collapsed: 0, faults: [] };
+
+/** Whether a refused row keeps the others from being stored, and whether tables stay as they are. */
+interface Writing {
+  readonly wholly: boolean;
+  readonly held: boolean;
+}
+
+const EACH_ROW: Writing = { wholly: false, held: false };
+export const WHOLLY: Writing = { wholly: true, held: false };
+export const WHOLLY_AS_IT_IS: Writing = { wholly: true, held: true };
+
+/** Undoes a transaction, because of faults. */
+export class Refused extends Error {
+  readonly faults: readonly Fault[];
+
+  constructor(faults: readonly Fault[]) {
+    super('the transaction is undone because of what was refused in it');
+    this.faults = faults;
+  }
+}
 
 /** Stores decoded rows and runs statements; tries again while the database is away. */
 export class TableWriter {
@@ -40,8 +63,6 @@ export class TableWriter {
   readonly #retries: Retries;
   readonly #targets: MetricTargets;
   readonly #changes: ChangeRunner;
-  /** Shapes that the database is known to have; decoders give the same object again for the same text. */
-  readonly #ensured = new WeakSet<TableShape>();
   readonly #withoutPrimaryTag = new Set<string>();
 
   constructor(executor: Executor, options: TableWriterOptions, retries: Retries, logger: Logger) {
@@ -60,12 +81,32 @@ export class TableWriter {
     return this.#retries.run(attempted(part), signal, () => this.#refusing(part, () => this.#write(part, signal)));
   }
 
+  /**
+   * Runs one statement, or stores all of these rows in one transaction, or none of them: then the faults say why. Without
+   * `mayGrow` rows that need a change of their table are refused as well. Retries, and rejects, as `write` does.
+   */
+  async writeWholly(parts: readonly DecodedPart[], mayGrow: boolean, signal: AbortSignal): Promise<readonly Fault[]> {
+    const [part, ...others] = parts;
+    if (part === undefined) return [];
+    const how = mayGrow ? WHOLLY : WHOLLY_AS_IT_IS;
+    return this.#retries.run(attempted(part), signal, () =>
+      others.length === 0
+        ? this.#refusing(part, () => this.#write(part, signal, how))
+        : this.#writeTogether(parts, how, signal),
+    );
+  }
+
   /** The same in a transaction, once. Rejects with NeedsNoTransaction for a statement that bears none. */
-  async writeWithin(transaction: Transaction, part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
+  async writeWithin(
+    transaction: Transaction,
+    part: DecodedPart,
+    signal: AbortSignal,
+    how: Writing = EACH_ROW,
+  ): Promise<readonly Fault[]> {
     return this.#refusing(part, async () => {
       if (part.kind === 'statement') return this.#changes.runWithin(transaction, part.statement, signal);
       const find = async (name: string) => transaction.catalogue.find({ name });
-      const store = (rows: DecodedRows): Promise<WriteReport> => this.#store(transaction, rows, signal);
+      const store = this.#storing(transaction, part.rows, { signal, ...how });
       return transaction.attempt(async () => (await this.#targets.write(part.rows, store, find)).faults);
     });
   }
@@ -87,9 +128,40 @@ export class TableWriter {
     return !this.#withoutPrimaryTag.has(table);
   }
 
-  async #write(part: DecodedPart, signal: AbortSignal): Promise<readonly Fault[]> {
+  async #write(part: DecodedPart, signal: AbortSignal, how: Writing = EACH_ROW): Promise<readonly Fault[]> {
     if (part.kind === 'statement') return this.#changes.run(part.statement, signal);
-    return (await this.#targets.write(part.rows, (rows) => this.#store(this.#executor, rows, signal))).faults;
+    const store = this.#storing(this.#executor, part.rows, { signal, ...how });
+    return (await this.#targets.write(part.rows, store)).faults;
+  }
+
+  async #writeTogether(parts: readonly DecodedPart[], how: Writing, signal: AbortSignal): Promise<readonly Fault[]> {
+    if (!how.held) for (const part of parts) if (part.kind === 'rows') await this.prepare(part, signal);
+    try {
+      await this.#executor.atomically(async (transaction) => {
+        for (const part of parts) {
+          const faults = await this.writeWithin(transaction, part, signal, how);
+          if (faults.length === 0) continue;
+          // Whether they were refused is certain when this succeeds.
+          await transaction.query('SELECT 1', [], { signal });
+          throw new Refused(faults);
+        }
+      }, signal);
+      return [];
+    } catch (error) {
+      if (error instanceof Refused) return error.faults;
+      const [first] = parts;
+      // A deferred constraint, which nobody can say whose fault it is.
+      if (!(error instanceof DatabaseError) || error.scope !== 'record' || first?.kind !== 'rows') throw error;
+      return refuseAll(first.rows.batch, error).slice(0, 1);
+    }
+  }
+
+  /** Stores what was decoded for one table, or what a metric is of it. */
+  #storing(tables: Tables, decoded: DecodedRows, how: Writing & { signal: AbortSignal }) {
+    return (rows: DecodedRows): Promise<WriteReport> => {
+      const isLess = rows.batch.rowCount < decoded.batch.rowCount;
+      return how.wholly && isLess ? Promise.resolve(NOTHING_WRITTEN) : this.#store(tables, rows, how);
+    };
   }
 
   /** What concerns rows is said of them; of all else the message says what could not be written. */
@@ -103,55 +175,34 @@ export class TableWriter {
     }
   }
 
-  async #store(tables: Tables, rows: DecodedRows, signal: AbortSignal): Promise<WriteReport> {
-    const { shape, partial } = rows;
-    const { policy: configured } = this.#options;
-    const policy: WritePolicy = { ...configured, signal, ...(partial === true ? { dedupRule: 'merge' as const } : {}) };
-    const batch = await this.#withoutNeedlessTag(tables, rows.batch);
-    if (shape === undefined) return tables.write(batch, policy);
-    if (this.#isExact(shape)) return this.#storeExact(tables, batch, shape, policy);
-    return tables.writeGrowing(batch, { ...shape, exact: false }, policy);
+  async #store(
+    tables: Tables,
+    rows: DecodedRows,
+    { signal, wholly, held }: Writing & { signal: AbortSignal },
+  ): Promise<WriteReport> {
+    const { shape, partial, batch } = await this.#fitting(tables, rows);
+    const { policy } = this.#options;
+    const growth = held ? { ...policy.growth, held } : policy.growth;
+    const dedupRule = partial === true ? 'merge' : policy.dedupRule;
+    const report = await tables.write(batch, { ...policy, shape, dedupRule, growth, wholly, signal });
+    this.#options.onCollapsed?.(report.collapsed);
+    return report;
   }
 
-  async #prepare({ shape, batch }: DecodedRows, signal: AbortSignal): Promise<void> {
-    if (shape === undefined) return;
-    const fitting = await this.#withoutNeedlessTag(this.#executor, batch);
-    if (this.#isExact(shape)) await this.#ensure(this.#executor, batch, shape);
-    else await this.#executor.prepare(fitting, { ...shape, exact: false }, { ...this.#options.policy, signal });
+  async #prepare(rows: DecodedRows, signal: AbortSignal): Promise<void> {
+    const { shape, batch } = await this.#fitting(this.#executor, rows);
+    if (shape !== undefined) await this.#executor.prepare(batch, { ...this.#options.policy, shape, signal });
   }
 
-  #isExact(shape: TableShape): boolean {
-    return shape.exact && !this.#options.policy.growth.add;
-  }
-
-  /** Into a table with exactly the message's columns, in its order. */
-  async #storeExact(tables: Tables, batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
-    await this.#ensure(tables, batch, shape);
-    try {
-      return await tables.write(batch, policy);
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
-      this.#ensured.delete(shape);
-      await this.#ensure(tables, batch, shape);
-      return tables.write(batch, policy);
-    }
-  }
-
-  async #ensure(tables: Tables, batch: RowBatch, shape: TableShape): Promise<void> {
-    if (this.#ensured.has(shape)) return;
-    await tables.catalogue.ensure(batch.table, shape, this.#options.policy.growth);
-    this.#ensured.add(shape);
-  }
-
-  /** Takes the derived primary tag out again for a table that has no column for it; one that a line gave stays in. */
-  async #withoutNeedlessTag(tables: Tables, batch: RowBatch): Promise<RowBatch> {
-    const tag = batch.columns.find((column) => column.name === PRIMARY_TAG);
-    if (tag === undefined) return batch;
-    const table = await tables.catalogue.find(batch.table);
-    if (table === undefined || table.columns.some((column) => column.name === PRIMARY_TAG)) return batch;
-    this.#withoutPrimaryTag.add(batch.table.name);
-    const isDerived = tag.cells.every((cell) => cell === null || DERIVED_TAG.test(String(cell)));
-    return isDerived ? { ...batch, columns: batch.columns.filter((column) => column !== tag) } : batch;
+  /** As the table takes them where it exists; it then gets no derived primary tags that it has no column for. */
+  async #fitting(tables: Tables, rows: DecodedRows): Promise<DecodedRows> {
+    const { fitsRows, createsNameTags } = this.#options;
+    if (fitsRows !== true && rows.nameTag === undefined) return rows;
+    const table = await tables.catalogue.find(rows.batch.table);
+    const fitting = fitNameTag(rows, table, createsNameTags === true);
+    if (fitsRows !== true || table === undefined) return fitting;
+    if (!takesPrimaryTag(table)) this.#withoutPrimaryTag.add(rows.batch.table.name);
+    return { ...fitting, batch: fitToTable(fitting.batch, table) };
   }
 }
 

@@ -1,15 +1,36 @@
 import {
   topicPartitionKey,
-  type Origin,
+  Turn,
+  type MessageBlock,
   type PartitionOffset,
   type SinkRecord,
   type SinkRecordBlock,
 } from '../../src/index.ts';
+import type { Decoded, Origin } from '../../src/index-database.ts';
+import type { RecordDecoder } from './record-decoder.ts';
+
+/** Messages that are decoded in one go. */
+const MAX_SLICE_BYTES = 262_144;
+
+/** More lookups than this are worth an index of the records. */
+const LOOKUPS_WITHOUT_INDEX = 16;
 
 interface BlockPart {
   readonly block: SinkRecordBlock;
   readonly from: number;
   readonly to: number;
+}
+
+/** A record of a part; the index is that in its block. */
+interface Place {
+  readonly part: SinkRecord | BlockPart;
+  readonly index: number;
+}
+
+/** A full batch that waits behind the one that is being written. */
+export interface SealedBatch {
+  readonly records: WaitingRecords;
+  readonly decoded: Decoded;
 }
 
 /** Records whose rows are collected or on their way, kept so that a refused one can be reported whole. */
@@ -19,14 +40,24 @@ export class WaitingRecords {
   readonly #ends = new Map<string, PartitionOffset>();
   readonly #parts: (SinkRecord | BlockPart)[] = [];
   #count = 0;
+  #bytes = 0;
+  #lookups = 0;
+  /** By partition and offset; made when many records are looked up. */
+  #places: Map<string, Map<number, Place>> | undefined;
 
   get count(): number {
     return this.#count;
   }
 
+  /** Of their messages. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   add(record: SinkRecord): void {
     this.#parts.push(record);
     this.#count++;
+    this.#bytes += messageBytes(record);
     const { topic, partition, offset } = record.original;
     this.#note(topic, partition, offset, offset + 1);
   }
@@ -34,7 +65,8 @@ export class WaitingRecords {
   addBlock(block: SinkRecordBlock, from: number, to: number): void {
     this.#parts.push({ block, from, to });
     this.#count += to - from;
-    const { topic, partition, offsets } = block;
+    this.#bytes += bytesBetween(block.messages, from, to);
+    const { topic, partition, offsets } = block.messages;
     this.#note(topic, partition, offsets[from] ?? 0, (offsets[to - 1] ?? 0) + 1);
   }
 
@@ -48,39 +80,95 @@ export class WaitingRecords {
     const [first] = this.#parts;
     if (first === undefined) return undefined;
     if (!('block' in first)) return { kind: 'record', ...first.original };
-    const { topic, partition, offsets } = first.block;
+    const { topic, partition, offsets } = first.block.messages;
     return { kind: 'record', topic, partition, offset: offsets[first.from] ?? 0 };
   }
 
   /** The record that a fault came from. */
   async find(origin: Origin | undefined): Promise<SinkRecord | undefined> {
-    if (origin?.kind !== 'record') return undefined;
-    for (const part of this.#parts) {
-      const index = indexIn(part, origin);
-      if (index >= 0) return 'block' in part ? part.block.sinkRecord(index) : part;
-    }
-    return undefined;
+    const place = this.#find(origin);
+    if (place === undefined) return undefined;
+    const { part, index } = place;
+    return 'block' in part ? part.block.sinkRecord(index) : part;
   }
 
   holds(origin: Origin | undefined): boolean {
-    return origin?.kind === 'record' && this.#parts.some((part) => indexIn(part, origin) >= 0);
+    return this.#find(origin) !== undefined;
   }
 
   /** The records up to that one, which was added by itself, and those behind it. */
   splitBehind(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
-    return this.#splitAt(this.#placeOf(origin) + 1);
+    return this.#splitAtPart(this.#placeOf(origin) + 1);
   }
 
   /** The records before that one, which was added by itself, and the others. */
   splitBefore(origin: Origin): readonly [WaitingRecords, WaitingRecords] {
-    return this.#splitAt(Math.max(0, this.#placeOf(origin)));
+    return this.#splitAtPart(Math.max(0, this.#placeOf(origin)));
+  }
+
+  /** So many records, and those behind them. */
+  splitAt(count: number): readonly [WaitingRecords, WaitingRecords] {
+    const halves = [new WaitingRecords(), new WaitingRecords()] as const;
+    let left = count;
+    for (const part of this.#parts) {
+      if (!('block' in part)) {
+        halves[left > 0 ? 0 : 1].add(part);
+        left -= 1;
+        continue;
+      }
+      const { block, from, to } = part;
+      const middle = Math.min(to, from + Math.max(0, left));
+      if (middle > from) halves[0].addBlock(block, from, middle);
+      if (to > middle) halves[1].addBlock(block, middle, to);
+      left -= to - from;
+    }
+    return halves;
+  }
+
+  /** Decodes all of them once more, over several turns of the event loop. */
+  async decode(decoder: RecordDecoder): Promise<Decoded> {
+    const turn = new Turn();
+    for (const part of this.#parts) {
+      if (!('block' in part)) {
+        decodeRecord(decoder, part);
+        if (turn.isOver(messageBytes(part))) await turn.next();
+        continue;
+      }
+      const { block, from, to } = part;
+      for (let index = from; index < to;) {
+        const begin = index;
+        const end = sliceEnd(block.messages, index, to);
+        index = decoder.addBlock?.(block, index, end) ?? index;
+        if (index < end) {
+          const made = block.sinkRecord(index);
+          const record = made instanceof Promise ? await made : made;
+          if (record !== undefined) decodeRecord(decoder, record);
+          index++;
+        }
+        if (turn.isOver(bytesBetween(block.messages, begin, index), index - begin)) await turn.next();
+      }
+    }
+    return decoder.take();
+  }
+
+  #find(origin: Origin | undefined): Place | undefined {
+    if (origin?.kind !== 'record') return undefined;
+    if (++this.#lookups > LOOKUPS_WITHOUT_INDEX) {
+      this.#places ??= placesOf(this.#parts);
+      return this.#places.get(topicPartitionKey(origin.topic, origin.partition))?.get(origin.offset);
+    }
+    for (const part of this.#parts) {
+      const index = indexIn(part, origin);
+      if (index >= 0) return { part, index };
+    }
+    return undefined;
   }
 
   #placeOf(origin: Origin): number {
     return origin.kind === 'record' ? this.#parts.findIndex((part) => indexIn(part, origin) >= 0) : -1;
   }
 
-  #splitAt(place: number): readonly [WaitingRecords, WaitingRecords] {
+  #splitAtPart(place: number): readonly [WaitingRecords, WaitingRecords] {
     const halves = [new WaitingRecords(), new WaitingRecords()] as const;
     for (const [index, part] of this.#parts.entries()) {
       const half = halves[index < place ? 0 : 1];
@@ -91,10 +179,50 @@ export class WaitingRecords {
   }
 
   #note(topic: string, partition: number, first: number, end: number): void {
+    this.#places = undefined;
     const key = topicPartitionKey(topic, partition);
     if (!this.firstOffsets.has(key)) this.firstOffsets.set(key, first);
     this.#ends.set(key, { topic, partition, offset: end });
   }
+}
+
+/** Adds the record, with the place where it was before transforms as its origin. */
+export function decodeRecord(decoder: RecordDecoder, record: SinkRecord): void {
+  const { topic, partition, offset } = record.original;
+  decoder.add(record, { kind: 'record', topic, partition, offset });
+}
+
+/** Bytes of the message; 0 where they are not known. */
+export function messageBytes({ original }: SinkRecord): number {
+  return 'value' in original && original.value instanceof Uint8Array ? original.value.length : 0;
+}
+
+/** Bytes of the messages from one to before another. */
+export function bytesBetween({ valueStarts, valueEnds }: MessageBlock, from: number, to: number): number {
+  return to > from ? Math.max(0, (valueEnds[to - 1] ?? 0) - (valueStarts[from] ?? 0)) : 0;
+}
+
+/** The end of the messages from `from` that are decoded at once: at least one, none beyond `to`. */
+export function sliceEnd(messages: MessageBlock, from: number, to: number): number {
+  let end = to;
+  while (end - from > 1 && bytesBetween(messages, from, end) > MAX_SLICE_BYTES) end = from + ((end - from) >>> 1);
+  return end;
+}
+
+function placesOf(parts: readonly (SinkRecord | BlockPart)[]): Map<string, Map<number, Place>> {
+  const places = new Map<string, Map<number, Place>>();
+  for (const part of parts) {
+    const { topic, partition } = 'block' in part ? part.block.messages : part.original;
+    const key = topicPartitionKey(topic, partition);
+    let ofPartition = places.get(key);
+    if (ofPartition === undefined) places.set(key, (ofPartition = new Map<number, Place>()));
+    const [from, to] = 'block' in part ? [part.from, part.to] : [0, 1];
+    for (let index = from; index < to; index++) {
+      const offset = 'block' in part ? (part.block.messages.offsets[index] ?? -1) : part.original.offset;
+      if (!ofPartition.has(offset)) ofPartition.set(offset, { part, index });
+    }
+  }
+  return places;
 }
 
 /** Where in the part the record is that the origin names; -1 where it is not. */
@@ -103,8 +231,9 @@ function indexIn(part: SinkRecord | BlockPart, origin: Extract<Origin, { kind: '
     const { topic, partition, offset } = part.original;
     return offset === origin.offset && partition === origin.partition && topic === origin.topic ? 0 : -1;
   }
-  const { block, from, to } = part;
-  if (block.partition !== origin.partition || block.topic !== origin.topic) return -1;
-  for (let index = from; index < to; index++) if (block.offsets[index] === origin.offset) return index;
+  const { from, to } = part;
+  const { topic, partition, offsets } = part.block.messages;
+  if (partition !== origin.partition || topic !== origin.topic) return -1;
+  for (let index = from; index < to; index++) if (offsets[index] === origin.offset) return index;
   return -1;
 }

@@ -1,27 +1,27 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import {
-  ConnectError,
-  partsOf,
-  toError,
-  type Decoded,
-  type DecodedPart,
-  type DecodedStatement,
-  type Fault,
-  type SinkRecord,
-  type SinkRecordBlock,
-} from '../../src/index.ts';
+import { ConnectError, toError, Turn, within, type SinkRecord, type SinkRecordBlock } from '../../src/index.ts';
+import { partsOf, type Decoded, type DecodedPart, type Fault, type Origin } from '../../src/index-database.ts';
 import { FencedError } from './delivery-offsets.ts';
+import { changesTables, doInOrder, type Attempt } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { refusals } from './refusals.ts';
-import { WaitingRecords } from './waiting-records.ts';
+import {
+  bytesBetween,
+  decodeRecord,
+  messageBytes,
+  sliceEnd,
+  WaitingRecords,
+  type SealedBatch,
+} from './waiting-records.ts';
 
 /** What a lane needs from its task. */
-export interface LaneParts {
-  readonly decoder: RecordDecoder;
+export interface LaneDependencies {
+  readonly createDecoder: () => RecordDecoder;
   /** Stores rows of one table or runs one statement, retries included; gives what was refused. An abort ends it soon. */
   readonly write: (part: DecodedPart, signal: AbortSignal) => Promise<readonly Fault[]>;
   /** Takes the place of `write` and `refuse` where a batch is stored as a whole. */
   readonly store?: ((batch: SealedBatch, signal: AbortSignal) => Promise<void>) | undefined;
+  /** Takes the place of both where the first record that is refused ends its partition (`errors.tolerance=none`). */
+  readonly attempt?: Attempt | undefined;
   /** Told of a store that was fenced. */
   readonly onFenced?: (error: FencedError) => void;
   /** By Connect's error policy; rejects when the task must fail. */
@@ -35,14 +35,10 @@ export interface LaneParts {
 
 /** Bounds what is kept of records that hold no rows (comments, faults). */
 const MAX_WAITING_RECORDS = 20_000;
+/** Messages of one batch, whose rows are encoded in one go. */
+const MAX_BATCH_BYTES = 8_388_608;
 /** A write that goes on for this long after it was given up is not to be waited for. */
 const DROP_TIMEOUT_MS = 15_000;
-
-/** A full batch that waits behind the one that is being written. */
-export interface SealedBatch {
-  readonly records: WaitingRecords;
-  readonly decoded: Decoded;
-}
 
 /**
  * Writes the records of some partitions, in order: while one batch is with the database the next one is decoded, and what
@@ -53,7 +49,10 @@ export interface SealedBatch {
  * States: idle -> writing -> idle; fenced -> (drop) idle; failed after an error, for good: the task ends with it.
  */
 export class WriteLane {
-  readonly #parts: LaneParts;
+  readonly #dependencies: LaneDependencies;
+  readonly #decoder: RecordDecoder;
+  /** From the first record that is added until `start`: only full batches go out. */
+  #isAdding = false;
   #waiting = new WaitingRecords();
   #sealed: SealedBatch[] = [];
   #inFlight = new WaitingRecords();
@@ -64,23 +63,31 @@ export class WriteLane {
   #failure: Error | undefined;
   #isFenced = false;
 
-  constructor(parts: LaneParts) {
-    this.#parts = parts;
+  constructor(dependencies: LaneDependencies) {
+    this.#dependencies = dependencies;
+    this.#decoder = dependencies.createDecoder();
   }
 
   /** Decodes a record. */
   add(record: SinkRecord): void {
-    const { topic, partition, offset } = record.original;
+    this.#isAdding = true;
     this.#waiting.add(record);
-    this.#parts.decoder.add(record, { kind: 'record', topic, partition, offset });
+    decodeRecord(this.#decoder, record);
     this.#sealWhenFull();
   }
 
-  /** Decodes a block, where it lies as far as possible. */
+  /** Decodes a block, where it lies as far as possible; a long one over several turns of the event loop. */
   async addBlock(block: SinkRecordBlock): Promise<void> {
-    const { decoder, batchRows } = this.#parts;
-    for (let index = 0; index < block.count;) {
-      const end = Math.min(block.count, index + Math.max(1, batchRows - decoder.rowCount));
+    this.#isAdding = true;
+    const { batchRows } = this.#dependencies;
+    const decoder = this.#decoder;
+    const { messages } = block;
+    const { count } = messages;
+    const turn = new Turn();
+    for (let index = 0; index < count;) {
+      const begin = index;
+      const most = Math.min(count, index + Math.max(1, batchRows - decoder.rowCount));
+      const end = sliceEnd(messages, index, most);
       const reached = decoder.addBlock?.(block, index, end) ?? index;
       if (reached > index) this.#waiting.addBlock(block, index, reached);
       index = reached;
@@ -91,17 +98,25 @@ export class WriteLane {
         index++;
       }
       this.#sealWhenFull();
+      if (turn.isOver(bytesBetween(messages, begin, index), index - begin) && index < count) await turn.next();
     }
   }
 
   /** Waits while a full batch waits; false when one still does after that time. Rejects with a failure of the batch before. */
   async hasRoom(timeoutMs: number): Promise<boolean> {
-    await this.#until(() => this.#isFenced || this.#sealed.length === 0, timeoutMs);
+    const isDone = (): boolean => this.#failure !== undefined || this.#isFenced || this.#sealed.length === 0;
+    await this.#until(isDone, timeoutMs);
+    this.check();
     return this.#sealed.length === 0 && !this.#isFenced;
   }
 
-  /** Sends out what waits, unless a write is on its way: then it follows that one. */
+  /** Sends out what was added, unless a write is on its way: then it follows that one. */
   start(): void {
+    this.#isAdding = false;
+    this.#startDraining();
+  }
+
+  #startDraining(): void {
     if (this.#writing !== undefined || this.#isFenced || !this.#hasWork()) return;
     this.#writing = this.#drain().finally(() => {
       this.#writing = undefined;
@@ -109,10 +124,11 @@ export class WriteLane {
     });
   }
 
-  /** Resolves when nothing waits and nothing is on its way, or after that time. */
+  /** Resolves when nothing more will be stored without another call, or after that time. Never rejects: see `check`. */
   async flush(timeoutMs: number): Promise<void> {
     this.start();
-    await this.#until(() => this.#isFenced || (!this.#hasWork() && this.#writing === undefined), timeoutMs);
+    const isDone = (): boolean => this.#isFenced || (!this.#hasWork() && this.#writing === undefined);
+    await this.#until(() => this.#failure !== undefined || isDone(), timeoutMs);
   }
 
   /** The first offset of the partition that is not stored; `undefined` when all that was added is. */
@@ -134,7 +150,7 @@ export class WriteLane {
   async drop(): Promise<void> {
     this.#waiting = new WaitingRecords();
     this.#sealed = [];
-    this.#parts.decoder.take();
+    this.#decoder.take();
     const ended = this.#writing === undefined || (await this.#giveUp(this.#writing));
     this.#isFenced = false;
     this.#inFlight = new WaitingRecords();
@@ -143,7 +159,7 @@ export class WriteLane {
 
   async #giveUp(writing: Promise<void>): Promise<boolean> {
     this.#given.abort();
-    const ended = await Promise.race([writing.then(() => true), delay(DROP_TIMEOUT_MS, false, { ref: false })]);
+    const ended = await within(writing, DROP_TIMEOUT_MS);
     this.#given = new AbortController();
     return ended;
   }
@@ -155,7 +171,7 @@ export class WriteLane {
       while (this.#hasWork() && this.#failure === undefined && !signal.aborted) {
         const batch = this.#sealed.shift() ?? this.#seal();
         this.#inFlight = batch.records;
-        await (this.#parts.store?.(batch, signal) ?? this.#write(batch.decoded, signal));
+        await this.#do(batch, signal);
         this.#inFlight = new WaitingRecords();
         this.#notify();
       }
@@ -164,20 +180,33 @@ export class WriteLane {
       if (signal.aborted) return;
       if (error instanceof FencedError) {
         this.#isFenced = true;
-        this.#parts.onFenced?.(error);
+        this.#dependencies.onFenced?.(error);
         return;
       }
       this.#failure = toError(error);
-      this.#parts.onFailure();
+      this.#dependencies.onFailure();
     }
+  }
+
+  async #do(batch: SealedBatch, signal: AbortSignal): Promise<void> {
+    const { attempt, store, createDecoder, refuse } = this.#dependencies;
+    if (attempt === undefined) return store?.(batch, signal) ?? this.#write(batch.decoded, signal);
+    const onLeft = (records: WaitingRecords): void => {
+      this.#inFlight = records;
+    };
+    const onDone = (origin: Origin): void => {
+      [, this.#inFlight] = this.#inFlight.splitBehind(origin);
+      this.#dependencies.onTablesChanged();
+    };
+    return doInOrder(batch, { attempt, createDecoder, refuse, onLeft, onDone }, signal);
   }
 
   async #write(decoded: Decoded, signal: AbortSignal): Promise<void> {
     let refused: readonly Fault[] = decoded.faults;
     for (const part of partsOf(decoded)) {
-      const faults = await this.#parts.write(part, signal);
+      const faults = await this.#dependencies.write(part, signal);
       if (faults.length > 0) refused = [...refused, ...faults];
-      if (part.kind === 'statement' && changesTables(part.statement)) {
+      if (part.kind === 'statement' && changesTables(part.statement.kind)) {
         const [done, rest] = this.#inFlight.splitBehind(part.statement.origin);
         await this.#refuse(
           done,
@@ -185,31 +214,38 @@ export class WriteLane {
         );
         refused = refused.filter(({ origin }) => !done.holds(origin));
         this.#inFlight = rest;
-        this.#parts.onTablesChanged();
+        this.#dependencies.onTablesChanged();
       }
     }
     await this.#refuse(this.#inFlight, refused);
   }
 
   async #refuse(records: WaitingRecords, faults: readonly Fault[]): Promise<void> {
-    for (const [record, error] of await refusals(records, faults)) await this.#parts.refuse(record, error);
+    const turn = new Turn();
+    for (const [record, error] of await refusals(records, faults)) {
+      await this.#dependencies.refuse(record, error);
+      if (turn.isOver(messageBytes(record))) await turn.next();
+    }
   }
 
   #sealWhenFull(): void {
-    const isFull = this.#parts.decoder.rowCount >= this.#parts.batchRows || this.#waiting.count >= MAX_WAITING_RECORDS;
+    const isFull =
+      this.#decoder.rowCount >= this.#dependencies.batchRows ||
+      this.#waiting.count >= MAX_WAITING_RECORDS ||
+      this.#waiting.bytes >= MAX_BATCH_BYTES;
     if (!isFull) return;
     this.#sealed.push(this.#seal());
-    this.start();
+    this.#startDraining();
   }
 
   #seal(): SealedBatch {
     const records = this.#waiting;
     this.#waiting = new WaitingRecords();
-    return { records, decoded: this.#parts.decoder.take() };
+    return { records, decoded: this.#decoder.take() };
   }
 
   #hasWork(): boolean {
-    return this.#sealed.length > 0 || this.#waiting.count > 0;
+    return this.#sealed.length > 0 || (this.#waiting.count > 0 && !this.#isAdding);
   }
 
   #notify(): void {
@@ -218,7 +254,6 @@ export class WriteLane {
 
   /** Waits until `holds`, which only the end of a batch changes, or for that time. */
   async #until(holds: () => boolean, timeoutMs: number): Promise<void> {
-    this.check();
     if (holds()) return;
     let isOver = false;
     // Without an AbortController, which costs more than a batch of small rows takes to decode.
@@ -229,14 +264,9 @@ export class WriteLane {
     try {
       while (!isOver && !holds()) {
         await new Promise<void>((resolve) => this.#listeners.push(resolve));
-        this.check();
       }
     } finally {
       clearTimeout(timer);
     }
   }
-}
-
-function changesTables({ kind }: DecodedStatement): boolean {
-  return kind === 'create' || kind === 'alter' || kind === 'drop';
 }

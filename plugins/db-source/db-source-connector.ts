@@ -1,18 +1,11 @@
-import {
-  connectWithAttempts,
-  openExecutor,
-  toError,
-  type Connector,
-  type ConnectorConfig,
-  type ConnectorContext,
-  type Executor,
-} from '../../src/index.ts';
+import { toError, type Connector, type ConnectorConfig, type ConnectorContext } from '../../src/index.ts';
+import { connectWithAttempts, openExecutor, type Executor } from '../../src/index-database.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 import { TableWatch } from './table-watch.ts';
-import { topicNames } from './topic-names.ts';
+import { topicNames, type TopicNames } from './topic-names.ts';
 
 interface Parts {
   readonly config: ConnectorConfig;
@@ -56,12 +49,17 @@ export class DbSourceConnector implements Connector {
 
   async taskConfigs(maxTasks: number): Promise<ConnectorConfig[]> {
     const { config, context } = this.#parts;
-    const topics = await this.#topics();
-    this.#dealt = [...topics.keys()].join('\n');
+    const names = await this.#topics();
+    const { topics, refused } = names;
+    this.#dealt = dealText(names);
     if (topics.size === 0) context.logger.warn('There is no table to read yet; waiting for one');
-    return this.#shares.deal([...topics.keys()], maxTasks).map((share) => ({
+    const shares = this.#shares.deal([...topics.keys()], maxTasks);
+    // Some task has to tell of them.
+    if (shares.length === 0 && refused.size > 0) shares.push([]);
+    return shares.map((share, index) => ({
       ...config,
       tables: JSON.stringify(Object.fromEntries(share.map((table) => [table, topics.get(table)]))),
+      ...(index === 0 && refused.size > 0 ? { 'tables.refused': JSON.stringify(Object.fromEntries(refused)) } : {}),
     }));
   }
 
@@ -78,22 +76,33 @@ export class DbSourceConnector implements Connector {
     const { watch, context } = this.#parts;
     const { signal } = this.#abort;
     try {
-      if (!(await watch.look(signal)).changed) return;
-      if ([...(await this.#topics()).keys()].join('\n') !== this.#dealt) context.requestTaskReconfiguration();
+      if (!(await watch.refresh(signal)).changed) return;
+      if (dealText(await this.#topics()) !== this.#dealt) context.requestTaskReconfiguration();
     } catch (error) {
-      watch.distrust();
+      watch.invalidate();
       if (signal.aborted) return;
       context.logger.warn(`Tables could not be looked for and are looked for again: ${toError(error).message}`);
     }
   }
 
-  async #topics(): Promise<Map<string, string>> {
+  async #topics(): Promise<TopicNames> {
     const { settings, watch } = this.#parts;
     const { query, naming } = settings;
     if (query !== undefined) return topicNames(naming, [query.name]);
     const tables = await watch.tables();
     const labels = tables.filter((table) => this.#isRead(table)).map(tableLabel);
-    return topicNames(naming, labels.sort());
+    const names = topicNames(naming, labels.sort());
+    this.#tellOfRefused(names);
+    return names;
+  }
+
+  /** Each reason once, also when it is that of several tables. */
+  #tellOfRefused({ refused }: TopicNames): void {
+    for (const reason of new Set(refused.values())) {
+      if (this.#leftOut.has(reason)) continue;
+      this.#leftOut.add(reason);
+      this.#parts.context.logger.warn(`Tables are left out: ${reason}`);
+    }
   }
 
   #isRead(table: SourceTable): boolean {
@@ -113,4 +122,8 @@ export class DbSourceConnector implements Connector {
     if (this.#started === undefined) throw new Error('the connector was not started, or was stopped');
     return this.#started;
   }
+}
+
+function dealText({ topics, refused }: TopicNames): string {
+  return JSON.stringify([[...topics.keys()], [...refused]]);
 }

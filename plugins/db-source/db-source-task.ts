@@ -1,33 +1,39 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
-  connectWithAttempts,
   ConnectError,
-  DatabaseError,
-  openExecutor,
   RetriableError,
   toError,
-  type Executor,
   type SourceRecord,
   type SourceTask,
   type SourceTaskContext,
   type TaskPart,
 } from '../../src/index.ts';
-import type { Feed } from './feed.ts';
+import {
+  beginWithAttempts,
+  DatabaseError,
+  isTableChanged,
+  isUnavailable as mayAnswerLater,
+  isUnreachable,
+  openExecutor,
+  type Executor,
+} from '../../src/index-database.ts';
+import type { TableFeed } from './table-feed.ts';
 import { TableChangedError, type Page } from './feed-reader.ts';
 import { FeedSet } from './feed-set.ts';
 import { feedsWithRows } from './idle-check.ts';
 import { PageQueue } from './page-queue.ts';
-import { RowNotices } from './row-notices.ts';
+import { PassedOver } from './passed-over.ts';
+import { RowNotices, type RowNotice } from './row-notices.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { TableReader } from './table-reader.ts';
-import { TableWatch, type Look } from './table-watch.ts';
+import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
 
 /** Cursors that may stay open while other tables have their turn. */
 const MAX_HELD = 4;
 /** Beside the held ones: three pages being read, and a look at the tables. */
 const CONNECTIONS = 8;
 /** Looks come this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
-const LOOK_SHARE = 0.9;
+const REFRESH_SHARE = 0.9;
 /** A waiting poll returns this often, so that the worker can pause the task. */
 const MAX_WAIT_MS = 1_000;
 
@@ -39,51 +45,66 @@ interface Parts {
   readonly executor: Executor;
   readonly watch: TableWatch;
   readonly feeds: FeedSet;
-  readonly queue: PageQueue<Feed>;
+  readonly queue: PageQueue<TableFeed>;
   readonly notices: RowNotices | undefined;
+  readonly passedOver: PassedOver;
 }
 
 /**
  * `com.db.kafka.connect.source.DbSourceTask`: new rows of its tables as records, table by table in turn.
  *
  * Every poll.interval.ms it looks at the database once: have tables changed, and which of those that were read up to now have
- * new rows. Tables with rows are read page by page, in turn, until now is reached.
+ * new rows. Tables with rows are read page by page, in turn, until now is reached. One class, because refreshing, reading and failing
+ * change the same queue and the same snapshot.
  */
 export class DbSourceTask implements SourceTask {
   #started: Parts | undefined;
-  #look: Look | undefined;
-  #lookAgainAt = 0;
+  #snapshot: DatabaseSnapshot | undefined;
+  #refreshAt = 0;
   /** Ends what runs also when the task stops for a failure. */
   readonly #stopped = new AbortController();
+  /** Tables that are being read up to now, with the rows that were inserted before. */
+  #toEstimate = { feeds: new Set<TableFeed>(), inserted: new Map() as ReadonlyMap<string, number> };
   /** Tables with new rows, by their numbers. */
   readonly #noticed = new Set<string>();
 
   async start(context: SourceTaskContext): Promise<void> {
     const settings = sourceSettings(context.config);
-    const topics = new Map(Object.entries(JSON.parse(context.config['tables'] ?? '{}') as Record<string, string>));
+    const topics = entriesOf(context.config['tables']);
     const { initialMicros } = settings;
     if (initialMicros !== undefined) {
       context.logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
     }
     const executor = openExecutor(settings.connection, { logger: context.logger, poolSize: CONNECTIONS });
     const watch = new TableWatch(executor);
-    const feeds = new FeedSet({ context, settings, executor, watch, topics });
-    const queue = new PageQueue<Feed>({
+    const feeds = new FeedSet({
+      context,
+      settings,
+      executor,
+      watch,
+      topics,
+      refused: entriesOf(context.config['tables.refused']),
+    });
+    const queue = new PageQueue<TableFeed>({
       read: (feed) => this.#read(feed),
       mayRead: ({ reader }) => reader.isHolding || this.#held() < (reader.needsCursor ? MAX_HELD : MAX_HELD + 1),
     });
     const notices = settings.notify ? this.#notices(executor, context) : undefined;
     const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
-    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices };
-    await this.#connect();
-    this.#look = await watch.look(context.signal);
-    await feeds.refresh(this.#look);
+    const passedOver = new PassedOver(executor);
+    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices, passedOver };
+    this.#snapshot = await this.#connect(async () => {
+      watch.invalidate();
+      const snapshot = await watch.refresh(context.signal);
+      await feeds.refresh(snapshot);
+      return snapshot;
+    });
     await notices?.listen();
   }
 
   async poll(): Promise<readonly SourceRecord[]> {
     const { queue, settings } = this.#parts;
-    if (Date.now() >= this.#lookAgainAt) await this.#lookAround();
+    if (Date.now() >= this.#refreshAt) await this.#refresh();
     if (this.#noticed.size > 0) await this.#readNoticed();
     queue.pump();
     if (queue.peek() === undefined) {
@@ -101,7 +122,7 @@ export class DbSourceTask implements SourceTask {
         await this.#afterFailure(next.feed, next.error);
         break;
       }
-      this.#collect(records, next.feed, next.page);
+      await this.#collect(records, next.feed, next.page);
     }
     return records;
   }
@@ -136,7 +157,7 @@ export class DbSourceTask implements SourceTask {
 
   async #wait(): Promise<void> {
     const { queue, context } = this.#parts;
-    const waitMs = Math.min(MAX_WAIT_MS, this.#lookAgainAt - Date.now());
+    const waitMs = Math.min(MAX_WAIT_MS, this.#refreshAt - Date.now());
     if (waitMs <= 0) return;
     const wake = () => {
       queue.wake();
@@ -150,12 +171,12 @@ export class DbSourceTask implements SourceTask {
     context.signal.throwIfAborted();
   }
 
-  async #read(feed: Feed): Promise<Page> {
+  async #read(feed: TableFeed): Promise<Page> {
     const { settings, signal } = this.#parts;
-    const look = this.#look;
-    if (look === undefined) throw new Error('the database was not looked at yet');
+    const snapshot = this.#snapshot;
+    if (snapshot === undefined) throw new Error('the database was not looked at yet');
     const mayHold = () => this.#held() <= MAX_HELD;
-    return feed.reader.read({ maxRows: settings.fetchMaxRows, signal, look, mayHold });
+    return feed.reader.read({ maxRows: settings.fetchMaxRows, signal, snapshot, mayHold });
   }
 
   #held(): number {
@@ -164,19 +185,20 @@ export class DbSourceTask implements SourceTask {
     return held;
   }
 
-  #collect(records: SourceRecord[], feed: Feed, page: Page): void {
+  async #collect(records: SourceRecord[], feed: TableFeed, page: Page): Promise<void> {
     const { logger } = this.#parts.context;
     if (feed.recover()) logger.info(`Table ${feed.name} can be read again`);
-    const made = feed.writer.records(page);
+    const made = await feed.writer.records(page);
     feed.counts.rows += page.rows.length;
     feed.counts.records += made.length;
     if (page.lateRows > 0) this.#tellOfLateRows(feed, page);
-    if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#lookAgainAt = 0;
+    if (page.isLast && this.#toEstimate.feeds.delete(feed)) this.#estimatePassedOver(feed, this.#toEstimate.inserted);
+    if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#refreshAt = 0;
     if (records.length === 0 && made.length < 10_000) records.push(...made);
     else for (const record of made) records.push(record);
   }
 
-  #tellOfLateRows(feed: Feed, { lateRows }: Page): void {
+  #tellOfLateRows(feed: TableFeed, { lateRows }: Page): void {
     const { context, settings } = this.#parts;
     const isFirst = feed.counts.lateRows === 0;
     feed.counts.lateRows += lateRows;
@@ -186,46 +208,71 @@ export class DbSourceTask implements SourceTask {
   }
 
   /** Once per poll.interval.ms. */
-  async #lookAround(): Promise<void> {
+  async #refresh(): Promise<void> {
     const { context, settings, watch, feeds, queue, notices } = this.#parts;
-    this.#lookAgainAt = Date.now() + settings.pollIntervalMs * LOOK_SHARE;
+    this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
     try {
-      const look = await watch.look(context.signal);
-      this.#look = look;
-      if (look.changed) {
-        for (const feed of await feeds.refresh(look)) {
+      const snapshot = await watch.refresh(context.signal);
+      this.#snapshot = snapshot;
+      if (snapshot.changed) {
+        for (const feed of await feeds.refresh(snapshot)) {
           queue.remove(feed);
           feed.reader.release();
         }
       }
-      await notices?.install([...feeds.all.values()].map(({ table }) => table));
-      await this.#findWork(look);
+      await notices?.install(
+        [...feeds.all.values()].map(({ table, reader }) => ({ table, column: reader.toldColumn })),
+      );
+      await this.#findWork(snapshot);
     } catch (error) {
-      watch.distrust();
-      if (context.signal.aborted || !isAway(error)) throw error;
+      watch.invalidate();
+      if (context.signal.aborted || !isUnavailable(error)) throw error;
       await this.#reconnect(error);
     }
   }
 
-  async #findWork(look: Look): Promise<void> {
-    const { feeds, queue, executor, context } = this.#parts;
-    const toCheck: { feed: Feed; condition: string }[] = [];
+  async #findWork(snapshot: DatabaseSnapshot): Promise<void> {
+    const { feeds, queue, executor, context, passedOver } = this.#parts;
+    const inserted = await passedOver.inserted([...feeds.all.values()], context.signal);
+    const toCheck: { feed: TableFeed; condition: string }[] = [];
+    const reading = new Set<TableFeed>();
     for (const feed of feeds.all.values()) {
       if (!queue.isResting(feed)) continue;
-      const step = feed.reader.nextStep(look);
-      if (step.kind === 'read' || feed.state === 'FAILED') queue.add(feed);
+      const step = feed.reader.nextStep(snapshot);
+      if (step.kind === 'read' || feed.state === 'FAILED') reading.add(feed);
       else if (step.kind === 'check') toCheck.push({ feed, condition: step.condition });
     }
-    for (const feed of await feedsWithRows(executor, toCheck, context.signal)) queue.add(feed);
+    for (const feed of await feedsWithRows(executor, toCheck, context.signal)) reading.add(feed);
+    for (const feed of reading) queue.add(feed);
+    if (inserted === undefined) return;
+    for (const { feed } of toCheck) if (!reading.has(feed)) this.#estimatePassedOver(feed, inserted);
+    this.#toEstimate = { feeds: reading, inserted };
+  }
+
+  #estimatePassedOver(feed: TableFeed, inserted: ReadonlyMap<string, number>): void {
+    const { context, settings, passedOver } = this.#parts;
+    // Rows that were told of are not read yet.
+    if (feed.reader.isBehind === true) return;
+    const isFirst = feed.counts.passedOver === 0;
+    const more = passedOver.estimate(feed, inserted, settings.emitsLateRows);
+    if (more === 0 || !isFirst) return;
+    context.logger.warn(
+      `About ${String(more)} rows of table ${feed.name} were inserted and not read: their times are further back than timestamp.delay.ms (${String(settings.lookBackMs)}), ahead of now or null; further ones are counted (passedOver)`,
+    );
   }
 
   #notices(executor: Executor, { logger }: SourceTaskContext): RowNotices {
-    const onRows = (oid: string) => {
+    const onRows = ({ oid, inserted }: RowNotice) => {
       this.#noticed.add(oid);
+      if (inserted !== undefined) {
+        for (const { table, reader } of this.#started?.feeds.all.values() ?? []) {
+          if (table.oid === oid && reader.toldColumn === inserted.column) reader.tell?.(inserted.stretch);
+        }
+      }
       this.#started?.queue.wake();
     };
     const onGap = () => {
-      this.#lookAgainAt = 0;
+      this.#refreshAt = 0;
       this.#started?.queue.wake();
     };
     return new RowNotices(executor, logger, onRows, onGap);
@@ -239,29 +286,29 @@ export class DbSourceTask implements SourceTask {
     const known = [...feeds.all.values()].filter(({ table }) => table.oid !== undefined && noticed.has(table.oid));
     if (known.length === 0) return;
     try {
-      this.#look = await watch.glance(context.signal);
+      this.#snapshot = await watch.snapshot(context.signal);
     } catch (error) {
-      if (context.signal.aborted || !isAway(error)) throw error;
+      if (context.signal.aborted || !isUnavailable(error)) throw error;
       await this.#reconnect(error);
     }
     for (const feed of known) queue.add(feed);
   }
 
   /** Waits for a database that is away; a table that is the trouble is told of, and left alone until the next look. */
-  async #afterFailure(feed: Feed, thrown: unknown): Promise<void> {
+  async #afterFailure(feed: TableFeed, thrown: unknown): Promise<void> {
     const { context, watch, feeds } = this.#parts;
     context.signal.throwIfAborted();
     if (feeds.all.get(feed.name) !== feed) return;
-    if (thrown instanceof TableChangedError || isShapeError(thrown)) {
-      watch.distrust();
-      this.#lookAgainAt = 0;
+    if (thrown instanceof TableChangedError || (thrown instanceof DatabaseError && isTableChanged(thrown))) {
+      watch.invalidate();
+      this.#refreshAt = 0;
       if (feed.stumble() <= 2) return;
-    } else if (isAway(thrown)) {
+    } else if (thrown instanceof DatabaseError && isUnreachable(thrown)) {
       await this.#reconnect(thrown);
       return;
     }
     if (!(thrown instanceof DatabaseError) && !(thrown instanceof TableChangedError)) throw thrown;
-    this.#lookAgainAt = Math.max(this.#lookAgainAt, Date.now() + 100);
+    this.#refreshAt = Math.max(this.#refreshAt, Date.now() + 100);
     const { message } = toError(thrown);
     if (!feed.fail(message)) return;
     context.logger.error(
@@ -271,25 +318,28 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #reconnect(cause: unknown): Promise<void> {
-    const { context, feeds } = this.#parts;
+    const { context, settings, feeds } = this.#parts;
     context.logger.warn(`The source database went away, connecting again: ${toError(cause).message}`);
     for (const { reader } of feeds.all.values()) reader.release();
-    this.#lookAgainAt = 0;
-    await this.#connect();
+    // A server that can be reached, and cannot do the work, is not asked again at once.
+    this.#refreshAt = cause instanceof DatabaseError && isUnreachable(cause) ? 0 : Date.now() + settings.backoffMs;
+    await this.#connect(() => Promise.resolve());
   }
 
-  async #connect(): Promise<void> {
+  async #connect<T>(begin: () => Promise<T>): Promise<T> {
     const { executor, settings, context } = this.#parts;
+    const { attempts, backoffMs } = settings;
+    let isConnected = false;
     try {
-      await connectWithAttempts(executor, {
-        attempts: settings.attempts,
-        backoffMs: settings.backoffMs,
-        signal: context.signal,
+      return await beginWithAttempts(executor, { attempts, backoffMs, signal: context.signal }, () => {
+        isConnected = true;
+        return begin();
       });
     } catch (error) {
+      if (isConnected && !isUnavailable(error)) throw error;
       const message = `The source database cannot be reached: ${toError(error).message}`;
       // A database that was there once comes back: the worker polls again. One that never was is a mistake to be seen.
-      if (this.#look === undefined || !isAway(error)) throw new ConnectError(message, { cause: error });
+      if (this.#snapshot === undefined || !isUnavailable(error)) throw new ConnectError(message, { cause: error });
       await delay(settings.backoffMs, undefined, { signal: context.signal });
       throw new RetriableError(message, { cause: error });
     }
@@ -303,13 +353,11 @@ export class DbSourceTask implements SourceTask {
   }
 }
 
-/** No statement can be answered now, whatever it asks; other infrastructure failures (a timeout, a lock) are one table's. */
-function isAway(error: unknown): boolean {
-  if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure') return false;
-  return error.sqlstate === undefined || /^(?:08|57P|53300|25P0[34]|26)/.test(error.sqlstate);
+function entriesOf(json = '{}'): ReadonlyMap<string, string> {
+  return new Map(Object.entries(JSON.parse(json) as Record<string, string>));
 }
 
-/** The table, a column or a type is not what it was. */
-function isShapeError(error: unknown): boolean {
-  return error instanceof DatabaseError && /^(?:42P01|42703|42704|42883|42804|3F000|0A000)$/.test(error.sqlstate ?? '');
+/** The database can be asked the same again later. */
+function isUnavailable(error: unknown): boolean {
+  return error instanceof DatabaseError && mayAnswerLater(error);
 }

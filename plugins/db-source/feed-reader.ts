@@ -1,5 +1,7 @@
-import type { QueryResult, SourceCoordinates, Table } from '../../src/index.ts';
-import type { Look } from './table-watch.ts';
+import type { SourceCoordinates } from '../../src/index.ts';
+import type { QueryResult, Table } from '../../src/index-database.ts';
+import type { Stretch } from './rows-behind.ts';
+import type { DatabaseSnapshot } from './table-watch.ts';
 
 export type Row = QueryResult['rows'][number];
 
@@ -19,7 +21,7 @@ export interface Page {
 export interface ReadRequest {
   readonly maxRows: number;
   readonly signal: AbortSignal;
-  readonly look: Look;
+  readonly snapshot: DatabaseSnapshot;
   /** Whether a cursor may stay open after this page. */
   readonly mayHold: () => boolean;
 }
@@ -34,13 +36,19 @@ export type NextStep =
 /** Reads one table forward; knows nothing of records and topics. One page is read at a time. */
 export interface FeedReader {
   read(request: ReadRequest): Promise<Page>;
-  nextStep(look: Look): NextStep;
+  nextStep(snapshot: DatabaseSnapshot): NextStep;
   /** Whether a cursor is open. */
   readonly isHolding: boolean;
   /** Whether it should be asked only when a cursor may stay open. */
   readonly needsCursor: boolean;
   /** Closes the cursor, if any; reading goes on from the position. */
   release(): void;
+  /** The column whose times the database should tell when rows are inserted; `undefined`: none need be told. */
+  readonly toldColumn?: string | undefined;
+  /** The database tells that rows were inserted; those of them behind the position are read once. */
+  tell?(stretch: Stretch): void;
+  /** There are such rows that are still to be read. */
+  readonly isBehind?: boolean;
 }
 
 /** The table has other columns now than it was known with. */

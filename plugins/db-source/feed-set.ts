@@ -1,15 +1,7 @@
-import {
-  ConnectError,
-  DatabaseError,
-  DataError,
-  isDocumentedType,
-  toError,
-  type Executor,
-  type SourceCoordinates,
-  type SourceTaskContext,
-} from '../../src/index.ts';
+import { ConnectError, DataError, toError, type SourceCoordinates, type SourceTaskContext } from '../../src/index.ts';
+import { DatabaseError, isDocumentedType, type Executor } from '../../src/index-database.ts';
 import { BulkReader } from './bulk-reader.ts';
-import { Feed } from './feed.ts';
+import { TableFeed } from './table-feed.ts';
 import type { FeedReader } from './feed-reader.ts';
 import { fromOffset, type StoredPosition } from './position.ts';
 import { describeQuery } from './query-table.ts';
@@ -18,32 +10,34 @@ import type { SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableReader } from './table-reader.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
-import type { Look, TableWatch } from './table-watch.ts';
+import type { DatabaseSnapshot, TableWatch } from './table-watch.ts';
 
-export interface FeedSetParts {
+export interface FeedSetDependencies {
   readonly context: SourceTaskContext;
   readonly settings: SourceSettings;
   readonly executor: Executor;
   readonly watch: TableWatch;
   /** Topics by table: the tables of this task. */
   readonly topics: ReadonlyMap<string, string>;
+  /** Tables that no task reads, with the reasons, for this task to tell of. */
+  readonly refused: ReadonlyMap<string, string>;
 }
 
 /** The tables of a task as they are now, each with its reader and writer. */
 export class FeedSet {
-  readonly #parts: FeedSetParts;
+  readonly #dependencies: FeedSetDependencies;
   readonly #told = new Set<string>();
   readonly #skipsUnspelled: boolean;
-  #feeds = new Map<string, Feed>();
+  #feeds = new Map<string, TableFeed>();
   /** Tables that cannot be read or written at all, with the reason. */
   #broken = new Map<string, string>();
 
-  constructor(parts: FeedSetParts) {
-    this.#parts = parts;
-    this.#skipsUnspelled = parts.context.config['errors.tolerance'] === 'all';
+  constructor(dependencies: FeedSetDependencies) {
+    this.#dependencies = dependencies;
+    this.#skipsUnspelled = dependencies.context.config['errors.tolerance'] === 'all';
   }
 
-  get all(): ReadonlyMap<string, Feed> {
+  get all(): ReadonlyMap<string, TableFeed> {
     return this.#feeds;
   }
 
@@ -52,16 +46,16 @@ export class FeedSet {
   }
 
   /** Takes up what the database says of the task's tables now: two queries for all of them. Gives those that are gone or changed. */
-  async refresh(look: Look): Promise<Feed[]> {
-    const { topics, settings, watch, executor } = this.#parts;
+  async refresh(snapshot: DatabaseSnapshot): Promise<TableFeed[]> {
+    const { topics, settings, watch, executor } = this.#dependencies;
     const { query } = settings;
     const tables = query === undefined ? await watch.tables() : [await describeQuery(executor, query)];
     const own = tables.filter((table) => topics.has(tableLabel(table)));
     const offsets = await this.#offsets(own.filter((table) => !this.#feeds.has(tableLabel(table))));
     const before = this.#feeds;
-    const replaced: Feed[] = [];
+    const replaced: TableFeed[] = [];
     this.#feeds = new Map();
-    this.#broken = new Map();
+    this.#broken = new Map(this.#dependencies.refused);
     for (const table of own) {
       const label = tableLabel(table);
       const known = before.get(label);
@@ -70,25 +64,31 @@ export class FeedSet {
         continue;
       }
       if (known !== undefined) replaced.push(known);
-      this.#adopt(table, label, known, offsets.get(label) ?? null, look);
+      this.#adopt(table, label, known, offsets.get(label) ?? null, snapshot);
     }
     const gone = [...before.values()].filter(({ name }) => !own.some((table) => tableLabel(table) === name));
-    for (const { name } of gone) this.#parts.context.logger.info(`Table ${name} is gone`);
+    for (const { name } of gone) this.#dependencies.context.logger.info(`Table ${name} is gone`);
     return [...replaced, ...gone];
   }
 
-  #adopt(table: SourceTable, label: string, known: Feed | undefined, offset: SourceCoordinates | null, look: Look) {
-    const { settings, topics, context } = this.#parts;
+  #adopt(
+    table: SourceTable,
+    label: string,
+    known: TableFeed | undefined,
+    offset: SourceCoordinates | null,
+    snapshot: DatabaseSnapshot,
+  ) {
+    const { settings, topics, context } = this.#dependencies;
     const partition = partitionOf(label, settings);
     try {
-      const reader = this.#readerOf(table, label, known, offset, look);
+      const reader = this.#readerOf(table, label, known, offset, snapshot);
       const onUnspelled = (error: DataError) => this.#leaveOut(label, error);
       const writer = new RecordWriter(table, settings, {
         topic: topics.get(label) ?? '',
         partition,
         onUnspelled: this.#skipsUnspelled ? onUnspelled : undefined,
       });
-      const feed = new Feed(label, partition, { table, reader, writer });
+      const feed = new TableFeed(label, partition, { table, reader, writer });
       if (known !== undefined) Object.assign(feed.counts, known.counts);
       this.#feeds.set(label, feed);
       this.#tellOfTypes(table, label);
@@ -106,11 +106,11 @@ export class FeedSet {
   #readerOf(
     table: SourceTable,
     label: string,
-    known: Feed | undefined,
+    known: TableFeed | undefined,
     offset: SourceCoordinates | null,
-    look: Look,
+    snapshot: DatabaseSnapshot,
   ): FeedReader {
-    const { settings, executor } = this.#parts;
+    const { settings, executor } = this.#dependencies;
     if (settings.mode === 'bulk') return new BulkReader(executor, table);
     const order = tableOrder(table, settings);
     if (typeof order === 'string') throw new DataError(order);
@@ -121,12 +121,12 @@ export class FeedSet {
       ? undefined
       : (before?.stored ?? this.#storedPosition(label, order.kind, order.key?.length, offset));
     if (isAnew || (stored?.oid !== undefined && table.oid !== undefined && stored.oid !== table.oid)) {
-      this.#parts.context.logger.info(`Table ${label} was created anew: it is read from its beginning`);
+      this.#dependencies.context.logger.info(`Table ${label} was created anew: it is read from its beginning`);
       stored = undefined;
     }
     if (!order.isIndexed && settings.query === undefined) {
       this.#once(`index ${label}`, () => {
-        this.#parts.context.logger.warn(
+        this.#dependencies.context.logger.warn(
           `Table ${label} has no index that begins with ${order.column.name}: each look for new rows reads the whole table`,
         );
       });
@@ -136,8 +136,8 @@ export class FeedSet {
       transaction: undefined,
       oid: table.oid,
     };
-    const late = isAnew ? undefined : before?.lateRows;
-    return new TableReader(executor, table, order, stored ?? start, settings, look, late);
+    const knowledge = isAnew ? undefined : before?.knowledge;
+    return new TableReader(executor, table, order, stored ?? start, settings, snapshot, knowledge);
   }
 
   #storedPosition(
@@ -155,7 +155,7 @@ export class FeedSet {
   }
 
   async #offsets(tables: readonly SourceTable[]): Promise<Map<string, SourceCoordinates | null>> {
-    const { context, settings } = this.#parts;
+    const { context, settings } = this.#dependencies;
     const offsets = new Map<string, SourceCoordinates | null>();
     await Promise.all(
       tables.map(async (table) => {
@@ -169,14 +169,14 @@ export class FeedSet {
   #leaveOut(label: string, error: DataError): void {
     const feed = this.#feeds.get(label);
     if (feed !== undefined) feed.counts.unspelledRows++;
-    this.#parts.context.logger.error(`A row was left out (errors.tolerance=all): ${error.message}`);
+    this.#dependencies.context.logger.error(`A row was left out (errors.tolerance=all): ${error.message}`);
   }
 
   #tellOfTypes(table: SourceTable, label: string): void {
     for (const { name, type } of table.columns) {
       if (isDocumentedType(type)) continue;
       this.#once(`type ${label} ${name} ${type}`, () => {
-        this.#parts.context.logger.warn(
+        this.#dependencies.context.logger.warn(
           `Column ${name} of table ${label} has the type ${type}, which formats do not know: it is written as text`,
         );
       });

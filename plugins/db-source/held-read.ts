@@ -1,4 +1,4 @@
-import type { Executor, QueryResult } from '../../src/index.ts';
+import type { Executor, QueryResult } from '../../src/index-database.ts';
 
 /** A cursor that nobody asks anything of is closed, because its snapshot keeps the server from cleaning up. */
 const IDLE_CLOSE_MS = 30_000;

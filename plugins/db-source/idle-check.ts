@@ -1,4 +1,4 @@
-import { DatabaseError, type Executor } from '../../src/index.ts';
+import { DatabaseError, isUnreachable, type Executor } from '../../src/index-database.ts';
 
 /** Tables that one statement looks at: planning takes longer than asking, and locks are held for each. */
 const TABLES_PER_CHECK = 100;
@@ -32,8 +32,7 @@ export async function feedsWithRows<F>(
         if (check !== undefined) found.push(check.feed);
       }
     } catch (error) {
-      const isOneTable =
-        error instanceof DatabaseError && error.sqlstate !== undefined && !/^(?:08|57P)/.test(error.sqlstate);
+      const isOneTable = error instanceof DatabaseError && !isUnreachable(error);
       if (!isOneTable || signal.aborted) throw error;
       found.push(...part.map(({ feed }) => feed));
     }

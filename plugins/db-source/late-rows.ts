@@ -1,7 +1,6 @@
-import { TransactionSet } from './transaction-set.ts';
-import type { Look } from './table-watch.ts';
+import { isWrittenFrom, TransactionSet } from './transaction-set.ts';
+import type { DatabaseSnapshot } from './table-watch.ts';
 import type { StoredPosition } from './position.ts';
-import { isWrittenFrom } from './table-query.ts';
 
 /** Half of what the numbering of transactions can tell apart. */
 const MAX_AGE = 2n ** 31n;
@@ -47,7 +46,7 @@ export class LateRows {
     return this.#sent.text();
   }
 
-  /** A new look at the database would let much be forgotten. */
+  /** A new snapshot would let much be forgotten. */
   get isCrowded(): boolean {
     return this.#sent.isCrowded;
   }
@@ -63,10 +62,10 @@ export class LateRows {
   }
 
   /**
-   * The past up to the position was looked through after `look` was taken, and rows of the transactions `seen` were met; without
+   * The past up to the position was looked through after `snapshot` was taken, and rows of the transactions `seen` were met; without
    * any it need not be, because the position lies before it.
    */
-  settle({ nowMicros, transactions }: Look, seen: Iterable<number> = []): void {
+  settle({ nowMicros, transactions }: DatabaseSnapshot, seen: Iterable<number> = []): void {
     if (transactions === undefined) return;
     for (const transaction of seen) this.readOn(transaction);
     this.#transaction = transactions.oldest;

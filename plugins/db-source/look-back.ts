@@ -1,6 +1,6 @@
 import type { Row } from './feed-reader.ts';
 import type { LateRows } from './late-rows.ts';
-import type { Look } from './table-watch.ts';
+import type { DatabaseSnapshot } from './table-watch.ts';
 
 /** Rows found that wait for the end of the look back; more are given before it, and may come twice after a crash. */
 const MAX_FOUND = 5_000;
@@ -22,7 +22,7 @@ export interface FoundRows {
  * looking -> (the first row after the position, or the end of the query) done.
  */
 export class LookBack {
-  readonly look: Look;
+  readonly snapshot: DatabaseSnapshot;
   readonly #late: LateRows;
   readonly #rowsAt: number;
   readonly #signAt: number;
@@ -35,8 +35,8 @@ export class LookBack {
   #isDone = false;
 
   /** `rowsAt`: rows sent of the time of the position; `signAt`: the column with sign and transaction. */
-  constructor(look: Look, late: LateRows, rowsAt: number, signAt: number) {
-    this.look = look;
+  constructor(snapshot: DatabaseSnapshot, late: LateRows, rowsAt: number, signAt: number) {
+    this.snapshot = snapshot;
     this.#late = late;
     this.#rowsAt = rowsAt;
     this.#signAt = signAt;
@@ -44,6 +44,11 @@ export class LookBack {
 
   get isDone(): boolean {
     return this.#isDone;
+  }
+
+  /** Transactions whose rows were met. */
+  get seen(): Iterable<number> {
+    return this.#seen;
   }
 
   /** Rows of the time of the position that are there, and sent when it is done. */
@@ -79,7 +84,7 @@ export class LookBack {
     this.#ties = [];
     if (isEnd) {
       this.#isDone = true;
-      this.#late.settle(this.look, this.#seen);
+      this.#late.settle(this.snapshot, this.#seen);
     }
     return found;
   }

@@ -1,10 +1,11 @@
-import { atLeast, connectionOptions, declareOptions, nonEmptyString, oneOf } from '../../src/index.ts';
+import { atLeast, declareOptions, nonEmptyString, oneOf } from '../../src/index.ts';
+import { connectionOptions } from '../../src/index-database.ts';
 
 const TABLES = 'Tables';
 const READS = 'Reads';
 const OUTPUT = 'Output';
 
-/** The source's options (spec/stream-connector.md, "Source configuration parameters"), and those beyond it. */
+/** The source's options (docs/source.md#options). */
 export const sourceOptions = declareOptions({
   ...connectionOptions,
   'topic.prefix': {
@@ -12,7 +13,7 @@ export const sourceOptions = declareOptions({
     default: '',
     importance: 'HIGH',
     documentation:
-      'First part of topic names. A topic is named prefix, database, table and format, joined by the delimiter.',
+      'First part of topic names. The name of a topic is prefix, database, table and format, joined by the delimiter.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Topic prefix',
@@ -21,7 +22,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: '-',
     importance: 'LOW',
-    documentation: 'What joins the parts of a topic name.',
+    documentation: 'Separator between the parts of a topic name.',
     group: OUTPUT,
     width: 'SHORT',
     displayName: 'Topic delimiter',
@@ -39,7 +40,7 @@ export const sourceOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'LOW',
-    documentation: 'Leave the database out of the topic name.',
+    documentation: 'Whether the database is left out of the topic name.',
     group: OUTPUT,
     width: 'SHORT',
     displayName: 'Topic without database',
@@ -69,7 +70,7 @@ export const sourceOptions = declareOptions({
     default: 1,
     importance: 'LOW',
     documentation:
-      'Most rows of one table in a record. With 1 line_tsd has a record for each of its lines; with more the lines of line formats are separated by newlines.',
+      'Maximum number of rows of one table in a record. With 1, line_tsd has a record for each of its lines; with more, the lines of line formats are separated by newlines.',
     validator: atLeast(1),
     group: OUTPUT,
     width: 'SHORT',
@@ -80,7 +81,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Columns whose values are the key of a record: the text of one column, a JSON array of texts for several. Records have no key without. A table that lacks one of them is not read.',
+      'Columns whose values are the key of a record: the text of one column, a JSON array of texts for several. Without this option records have no key. A table that lacks one of these columns is not read.',
     group: OUTPUT,
     width: 'MEDIUM',
     displayName: 'Key columns',
@@ -90,7 +91,7 @@ export const sourceOptions = declareOptions({
     default: [],
     importance: 'MEDIUM',
     documentation:
-      'Regular expressions; only tables whose whole name (`table`, or `schema.table` outside of `public`) matches one are read. All when empty.',
+      'Regular expressions; only tables whose whole name (`table`, or `schema.table` outside of `public`) matches one are read; all if empty.',
     group: TABLES,
     width: 'LONG',
     displayName: 'Tables to read',
@@ -108,8 +109,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'MEDIUM',
-    documentation:
-      'A SELECT that is read in place of tables, as if its result were one. It must not end in a semicolon.',
+    documentation: 'A SELECT whose result is read like a table, instead of tables. It must not end in a semicolon.',
     validator: nonEmptyString,
     group: TABLES,
     width: 'LONG',
@@ -119,7 +119,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'query',
     importance: 'LOW',
-    documentation: 'What the result of `query` is called in topic names and records.',
+    documentation: 'Name of the result of `query` in topic names and records.',
     validator: nonEmptyString,
     group: TABLES,
     width: 'MEDIUM',
@@ -141,7 +141,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Time column of mode `timestamp`; tables without it are not read. Default: the first column where it is a timestamp, else the first timestamp column.',
+      'Time column of mode `timestamp`; tables without it are not read. Default: the first column if it is a timestamp, otherwise the first timestamp column.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Time column',
@@ -151,7 +151,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Column of mode `incrementing`; tables without it are not read. Default: the only column of the key, where it is an integer.',
+      'Column of mode `incrementing`; tables without it are not read. Default: the only column of the key, if it is an integer.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Incrementing column',
@@ -161,7 +161,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'Rows before this instant are not read: `yyyy-MM-dd HH:mm:ss`, UTC, or with a zone (`2026-01-31 08:00:00+01:00`, `2026-01-31 08:00:00 Europe/Oslo`). All rows when absent.',
+      'Rows before this instant are not read: `yyyy-MM-dd HH:mm:ss`, UTC, or with a zone (`2026-01-31 08:00:00+01:00`, `2026-01-31 08:00:00 Europe/Oslo`). Without it all rows are read.',
     group: READS,
     width: 'MEDIUM',
     displayName: 'Initial timestamp',
@@ -171,7 +171,7 @@ export const sourceOptions = declareOptions({
     default: null,
     importance: 'MEDIUM',
     documentation:
-      'How far back rows are looked for again that were committed after later ones had been read: as long as a writing transaction may take. Default 10000; 0 never looks back. Where rows do not tell when they were written (`query`, foreign tables) rows are read when they are this old (default there 0).',
+      'How far back the source looks for rows that were committed after later rows had been read: set it to the longest time that a writing transaction may take. Default 10000; with 0 the source never looks back. A row whose time is further back when it is inserted is not read without `notify=true`; `passedOver` among the counts of a table estimates the number of such rows. If rows do not show which transaction wrote them (`query`, foreign tables), rows are read when they are this old (default there 0).',
     validator: atLeastOrNone(0),
     group: READS,
     width: 'SHORT',
@@ -181,7 +181,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'emit',
     importance: 'MEDIUM',
-    documentation: 'What is done with rows found when looking back: `emit` sends them, `count` only counts them.',
+    documentation: 'What happens to rows that are found by looking back: `emit` sends them, `count` only counts them.',
     validator: oneOf('emit', 'count'),
     group: READS,
     width: 'SHORT',
@@ -191,7 +191,8 @@ export const sourceOptions = declareOptions({
     type: 'INT',
     default: 5000,
     importance: 'MEDIUM',
-    documentation: 'How often new, changed and dropped tables are looked for, and new rows in tables that had none.',
+    documentation:
+      'How often the source looks for new, changed and dropped tables, and for new rows in tables that had none.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -202,7 +203,7 @@ export const sourceOptions = declareOptions({
     default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Most rows that one poll takes and one fetch from the database has; reading goes on with the same cursor without waiting.',
+      'Maximum number of rows that one poll returns and one fetch from the database has; reading continues with the same cursor without waiting.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',
@@ -213,7 +214,7 @@ export const sourceOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Length of time that one query covers at first. Queries follow each other without waiting until now is reached, empty stretches are jumped, and the length doubles while a query takes less than half a second. 0: up to now in one query.',
+      'Length of time that one query covers at first. Queries follow each other without waiting until the present is reached; empty stretches are skipped, and the length doubles while a query takes less than half a second. 0: one query up to the present.',
     validator: atLeast(0),
     group: READS,
     width: 'SHORT',
@@ -224,7 +225,7 @@ export const sourceOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Have the database tell of new rows: a trigger `sluice_notify` is created on each table, and rows are read at once instead of within `poll.interval.ms`.',
+      'Whether the database notifies the source of new rows: triggers `sluice_notify` and `sluice_notify_update` are created on each table, and rows are read at once instead of within `poll.interval.ms`. In mode `timestamp`, rows that are inserted further back than `timestamp.delay.ms` while the source runs are read too.',
     group: READS,
     width: 'SHORT',
     displayName: 'Notify',
@@ -233,7 +234,7 @@ export const sourceOptions = declareOptions({
     type: 'STRING',
     default: 'query',
     importance: 'LOW',
-    documentation: 'How rows are read; only `query` exists.',
+    documentation: 'How rows are read. `query` is the only method.',
     validator: oneOf('query'),
     group: READS,
     width: 'SHORT',

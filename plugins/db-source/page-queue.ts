@@ -8,7 +8,7 @@ export type Outcome<F> =
 /** Pages that are being read or wait to be taken, together: what bounds memory. */
 const MAX_PAGES = 3;
 
-export interface PageQueueParts<F> {
+export interface PageQueueDependencies<F> {
   readonly read: (feed: F) => Promise<Page>;
   /** Whether this one may be read now. */
   readonly mayRead: (feed: F) => boolean;
@@ -21,7 +21,7 @@ export interface PageQueueParts<F> {
  * A feed is resting -> (`add`) waiting -> being read -> waiting again while it has more, else resting.
  */
 export class PageQueue<F> {
-  readonly #parts: PageQueueParts<F>;
+  readonly #dependencies: PageQueueDependencies<F>;
   readonly #waiting = new Set<F>();
   readonly #reading = new Set<F>();
   /** Being read, and to be read again whatever comes. */
@@ -29,8 +29,8 @@ export class PageQueue<F> {
   #outcomes: Outcome<F>[] = [];
   #wake: (() => void) | undefined;
 
-  constructor(parts: PageQueueParts<F>) {
-    this.#parts = parts;
+  constructor(dependencies: PageQueueDependencies<F>) {
+    this.#dependencies = dependencies;
   }
 
   /** Whether something will come, or is there. */
@@ -67,7 +67,7 @@ export class PageQueue<F> {
   pump(): void {
     for (const feed of this.#waiting) {
       if (this.#reading.size + this.#outcomes.length >= MAX_PAGES) return;
-      if (this.#reading.has(feed) || !this.#parts.mayRead(feed)) continue;
+      if (this.#reading.has(feed) || !this.#dependencies.mayRead(feed)) continue;
       this.#waiting.delete(feed);
       this.#reading.add(feed);
       void this.#read(feed);
@@ -102,7 +102,7 @@ export class PageQueue<F> {
 
   async #read(feed: F): Promise<void> {
     try {
-      const page = await this.#parts.read(feed);
+      const page = await this.#dependencies.read(feed);
       this.#reading.delete(feed);
       this.#outcomes.push({ feed, page });
       if (this.#again.delete(feed) || !page.isLast) this.#waiting.add(feed);

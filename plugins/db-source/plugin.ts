@@ -1,5 +1,4 @@
 import {
-  checkConnection,
   ConnectError,
   parseOptions,
   silentLogger,
@@ -10,6 +9,7 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
+import { checkConnection } from '../../src/index-database.ts';
 import { DbSourceConnector } from './db-source-connector.ts';
 import { DbSourceTask } from './db-source-task.ts';
 import { sourceOptions } from './options.ts';
@@ -40,6 +40,7 @@ async function alterOffsets(config: ConnectorConfig, offsets: readonly SourceOff
   return Promise.resolve(true);
 }
 
+/** @internal */
 export const dbSource: SourceConnectorPlugin = {
   type: 'source',
   className: 'com.db.kafka.connect.source.DbSourceConnector',

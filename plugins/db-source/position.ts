@@ -79,6 +79,13 @@ export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth:
   return { ...stored, position: fits ? { kind: 'after', at, key: values } : { kind: 'from', at } };
 }
 
+/** A position of the other kind (the table's key came or went) starts again at its time: rows of that time come twice. */
+export function suited(position: TablePosition, keyWidth: number | undefined): TablePosition {
+  if (position.kind === 'from') return position;
+  const fits = position.kind === 'after' ? position.key.length === keyWidth : keyWidth === undefined;
+  return fits ? position : { kind: 'from', at: position.at };
+}
+
 function keyValues(text: string): string[] | undefined {
   try {
     const values = JSON.parse(text) as unknown;

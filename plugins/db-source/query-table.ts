@@ -1,6 +1,16 @@
-import type { Executor, TableColumn } from '../../src/index.ts';
+import { ownStatementOn, type Executor, type TableColumn } from '../../src/index-database.ts';
 import type { SourceTable } from './tables.ts';
-import { read } from './table-watch.ts';
+import { ask, read } from './table-watch.ts';
+
+/** `list`: place, number and modifier of each type, in parentheses. */
+const typeNames = ownStatementOn(
+  'source: names of types',
+  (
+    list = '(0, 23, -1)',
+  ) => `SELECT format_type(t.oid, modifier), quote_ident(n.nspname) || '.' || quote_ident(t.typname)
+    FROM (VALUES ${list}) wanted(place, number, modifier) JOIN pg_catalog.pg_type t ON t.oid = wanted.number
+    JOIN pg_catalog.pg_namespace n ON n.oid = t.typnamespace ORDER BY place`,
+);
 
 /** What a query gives, as a table without a key; asks the database for its columns, not for rows. */
 export async function describeQuery(
@@ -10,13 +20,23 @@ export async function describeQuery(
   // On a line of its own, so that a comment at the end of the query takes nothing with it.
   const source = `(${sql}\n) t`;
   const { fields } = await read(executor, `SELECT t.* FROM ${source} LIMIT 0`);
-  const list = fields.map((field) => `(${String(field.typeOid)}, ${String(field.typeModifier)})`).join(', ');
-  const types = `SELECT format_type(oid, modifier) FROM (VALUES ${list}) type(oid, modifier)`;
-  const { rows } = fields.length === 0 ? { rows: [] } : await read(executor, types);
+  const list = fields.map(
+    (field, index) => `(${String(index)}, ${String(field.typeOid)}, ${String(field.typeModifier)})`,
+  );
+  const { rows } = fields.length === 0 ? { rows: [] } : await ask(executor, typeNames(list.join(', ')));
   const columns = fields.map((field, index): TableColumn => {
-    const type = rows[index]?.[0] ?? 'text';
-    const role = index === 0 && type.startsWith('timestamp') ? 'time' : 'data';
-    return { name: field.name, type, typeOid: field.typeOid, nullable: true, hasDefault: false, role };
+    const [type, baseType] = rows[index] ?? [];
+    const role = index === 0 && type?.startsWith('timestamp') === true ? 'time' : 'data';
+    return {
+      name: field.name,
+      type: type ?? 'text',
+      typeOid: field.typeOid,
+      baseType: baseType ?? 'pg_catalog.text',
+      operatorSchema: 'pg_catalog',
+      nullable: true,
+      hasDefault: false,
+      role,
+    };
   });
   return {
     name: { schema: '', name },

@@ -1,12 +1,13 @@
 import {
   ConnectError,
   DataError,
-  encodedFormats,
+  JSON_TEXT,
   Schema,
-  type RowEncoder,
+  Turn,
   type SourceCoordinates,
   type SourceRecord,
 } from '../../src/index.ts';
+import { encodedFormats, type RowEncoder } from '../../src/index-database.ts';
 import type { Page, Row } from './feed-reader.ts';
 import type { SourceSettings } from './source-settings.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
@@ -35,6 +36,7 @@ export class RecordWriter {
   readonly #encoder: RowEncoder;
   readonly #rowsPerRecord: number;
   readonly #splitsLines: boolean;
+  readonly #valueSchema: Schema;
   readonly #keyIndexes: readonly number[];
   readonly #largeRecords = new WeakMap<SourceRecord, Row>();
 
@@ -42,7 +44,8 @@ export class RecordWriter {
   constructor(table: SourceTable, settings: SourceSettings, target: RecordTarget) {
     this.#table = table;
     this.#target = target;
-    const { create, rowsAreLines } = encodedFormats[settings.format];
+    const { create, rowsAreLines, isJson } = encodedFormats[settings.format];
+    this.#valueSchema = isJson ? JSON_TEXT : STRING;
     const named = { name: { name: tableLabel(table) }, columns: table.columns };
     this.#encoder = create(named, { precision: settings.precision });
     this.#rowsPerRecord = settings.rowsPerRecord;
@@ -54,15 +57,14 @@ export class RecordWriter {
     });
   }
 
-  records({ rows, offsetBefore, offsetAfter }: Page): SourceRecord[] {
+  /** Many rows take several turns of the event loop. */
+  async records({ rows, offsetBefore, offsetAfter }: Page): Promise<SourceRecord[]> {
     const records: SourceRecord[] = [];
-    if (this.#rowsPerRecord > 1) this.#groups(records, rows, offsetBefore);
-    else if (this.#splitsLines) this.#lines(records, rows, offsetBefore);
-    else {
-      for (const row of rows) {
-        const value = this.#encoded(row);
-        if (value !== null) records.push(this.#record(row, value, offsetBefore));
-      }
+    const turn = new Turn();
+    for (let at = 0; at < rows.length;) {
+      const [before, from] = [records.length, at];
+      at = this.#add(records, rows, at, offsetBefore);
+      if (turn.isOver(charactersFrom(records, before), at - from)) await turn.next();
     }
     const last = records.at(-1);
     if (last !== undefined) records[records.length - 1] = this.#withOffset(last, offsetAfter);
@@ -82,23 +84,28 @@ export class RecordWriter {
     return moved;
   }
 
-  #lines(records: SourceRecord[], rows: readonly Row[], offset: SourceCoordinates): void {
-    for (const row of rows) {
-      for (const line of this.#encoded(row)?.split('\n') ?? []) records.push(this.#record(row, line, offset));
+  /** Adds what the row at a place becomes, or those from there on that are one record; gives the place behind them. */
+  #add(records: SourceRecord[], rows: readonly Row[], at: number, offset: SourceCoordinates): number {
+    const row = rows[at] ?? [];
+    if (this.#rowsPerRecord > 1) {
+      const end = this.#endOfGroup(rows, at);
+      const value = this.#encodedTogether(rows.slice(at, end));
+      if (value !== null) records.push(this.#record(row, value, offset));
+      return end;
     }
+    const value = this.#encoded(row);
+    if (value === null) return at + 1;
+    if (!this.#splitsLines) records.push(this.#record(row, value, offset));
+    else for (const line of value.split('\n')) records.push(this.#record(row, line, offset));
+    return at + 1;
   }
 
   /** A record has rows of one key. */
-  #groups(records: SourceRecord[], rows: readonly Row[], offset: SourceCoordinates): void {
-    for (let start = 0; start < rows.length;) {
-      const first = rows[start] ?? [];
-      const key = this.#key(first);
-      let end = start + 1;
-      while (end < rows.length && end - start < this.#rowsPerRecord && this.#key(rows[end] ?? []) === key) end++;
-      const value = this.#encodedTogether(rows.slice(start, end));
-      if (value !== null) records.push(this.#record(first, value, offset));
-      start = end;
-    }
+  #endOfGroup(rows: readonly Row[], start: number): number {
+    const key = this.#key(rows[start] ?? []);
+    let end = start + 1;
+    while (end < rows.length && end - start < this.#rowsPerRecord && this.#key(rows[end] ?? []) === key) end++;
+    return end;
   }
 
   #encoded(row: Row): string | null {
@@ -146,7 +153,7 @@ export class RecordWriter {
       partition: null,
       keySchema: key === null ? null : STRING,
       key,
-      valueSchema: STRING,
+      valueSchema: this.#valueSchema,
       value,
       timestamp: null,
       headers: NO_HEADERS,
@@ -163,6 +170,12 @@ export class RecordWriter {
     if (indexes.length === 1) return row[indexes[0] ?? 0] ?? null;
     return JSON.stringify(indexes.map((index) => row[index] ?? null));
   }
+}
+
+function charactersFrom(records: readonly SourceRecord[], from: number): number {
+  let characters = 0;
+  for (let at = from; at < records.length; at++) characters += (records[at]?.value as string).length;
+  return characters;
 }
 
 function shown(text: string): string {

@@ -1,28 +1,128 @@
-import { quoteIdentifier, quoteTable, toError, type Executor, type Listener, type Logger } from '../../src/index.ts';
+import { toError, type Logger } from '../../src/index.ts';
+import {
+  DatabaseError,
+  isDenied,
+  isUnsupported,
+  ownStatement,
+  ownStatementOn,
+  quoteIdentifier,
+  quoteLiteral,
+  quoteTable,
+  type Executor,
+  type Listener,
+  type Session,
+} from '../../src/index-database.ts';
+import type { Stretch } from './rows-behind.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
 const CHANNEL = 'sluice_rows';
 const NAME = 'sluice_notify';
 const LISTEN_AGAIN_MS = 1_000;
 
+/** What the trigger calls the table of inserted rows. */
+const INSERTED = 'sluice_inserted';
+/** Number of the table; of inserted rows besides: lowest and highest time, the transaction, the column of the times. */
+const PAYLOAD = /^(\d{1,10})(?: (-?\d{1,19}) (-?\d{1,19}) (\d{1,19}) (.{1,255}))?$/s;
+
+/** Arguments of the trigger are the columns whose times it tells, where it sees the inserted rows. */
+const FIND_TRIGGER = ownStatement(
+  'notices: look for the trigger',
+  `SELECT encode(tgargs, 'hex'), (tgnewtable IS NOT NULL)::text FROM pg_catalog.pg_trigger
+  WHERE tgrelid = $1::oid AND tgname = '${NAME}'`,
+);
+/** Two tasks that replace one function at the same time would fail. */
+const LOCK = ownStatement('notices: lock', `SELECT pg_advisory_xact_lock(hashtextextended('sluice ${NAME}', 0))`);
 /**
- * Has the database tell of new rows (`notify=true`): a statement trigger on each table notifies with the table's number when a
- * transaction commits. Where it cannot be created, and while no connection listens, rows are found by looking.
+ * It runs in the transaction that writes rows, and must not make the write fail. A notice has times that are more than a
+ * second old, in whole seconds or minutes: a transaction with many statements has few different notices.
+ */
+const createFunction = ownStatementOn(
+  'notices: create the function',
+  (name = '') => `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql
+    SET search_path = pg_catalog, pg_temp AS $$
+    DECLARE
+      low numeric; high numeric; step numeric;
+      started numeric := pg_catalog.date_part('epoch', pg_catalog.now())::pg_catalog.numeric;
+    BEGIN
+      FOR i IN 0 .. TG_NARGS - 1 LOOP
+        BEGIN
+          EXECUTE pg_catalog.format('SELECT extract(epoch FROM min(%1$I))::numeric, extract(epoch FROM max(%1$I))::numeric
+            FROM ${INSERTED} WHERE %1$I > ''-infinity'' AND %1$I < ''infinity'' ', TG_ARGV[i]) INTO low, high;
+          IF low < started - 1 THEN
+            step := CASE WHEN low < started - 3600 THEN 60 ELSE 1 END;
+            PERFORM pg_catalog.pg_notify('${CHANNEL}', pg_catalog.concat_ws(' ', TG_RELID,
+              (pg_catalog.floor(low / step) * step * 1000000)::pg_catalog.int8,
+              ((pg_catalog.floor(high / step) + 1) * step * 1000000)::pg_catalog.int8,
+              pg_catalog.pg_current_xact_id(), TG_ARGV[i]));
+          END IF;
+        EXCEPTION WHEN OTHERS THEN NULL;
+        END;
+      END LOOP;
+      PERFORM pg_catalog.pg_notify('${CHANNEL}', TG_RELID::pg_catalog.text);
+      RETURN NULL;
+    END $$`,
+);
+const createTrigger = ownStatementOn(
+  'notices: create the trigger',
+  (name = '', table = '') =>
+    `CREATE OR REPLACE TRIGGER ${NAME} AFTER INSERT OR UPDATE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
+);
+/** A trigger that sees the new rows has one event. */
+const createInsertTrigger = ownStatementOn(
+  'notices: create the trigger that tells times',
+  (name = '', table = '', columns = '') =>
+    `CREATE OR REPLACE TRIGGER ${NAME} AFTER INSERT ON ${table} REFERENCING NEW TABLE AS ${INSERTED}
+    FOR EACH STATEMENT EXECUTE FUNCTION ${name}(${columns})`,
+);
+const createUpdateTrigger = ownStatementOn(
+  'notices: create the trigger of updates',
+  (name = '', table = '') =>
+    `CREATE OR REPLACE TRIGGER ${NAME}_update AFTER UPDATE ON ${table} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
+);
+
+/** A table whose rows are to be told of. */
+export interface NoticedTable {
+  readonly table: SourceTable;
+  /** The column whose times are in the notices of inserted rows, if any. */
+  readonly column: string | undefined;
+}
+
+export interface RowNotice {
+  /** The number of the table. */
+  readonly oid: string;
+  /** Where rows were inserted, in the order of the column. */
+  readonly inserted: { readonly column: string; readonly stretch: Stretch } | undefined;
+}
+
+/** Reads what a trigger notifies with; anybody else may notify as well, and other texts are `undefined`. */
+function parseNotice(payload: string): RowNotice | undefined {
+  const [, oid, low, high, transaction, column] = PAYLOAD.exec(payload) ?? [];
+  if (oid === undefined) return undefined;
+  if (low === undefined || high === undefined || transaction === undefined || column === undefined) {
+    return { oid, inserted: undefined };
+  }
+  const stretch = { low: BigInt(low), high: BigInt(high), transaction: BigInt(transaction) };
+  return { oid, inserted: { column, stretch } };
+}
+
+/**
+ * Has the database tell of new rows (`notify=true`): statement triggers on each table notify with the table's number when a
+ * transaction commits, and with the times of inserted rows, so that those are read that lie behind what was read. Where it cannot be created, and while no connection listens, rows are found by looking.
  *
  * closed -> listening -> (the connection ends) waiting -> listening … -> closed.
  */
 export class RowNotices {
   readonly #executor: Executor;
   readonly #logger: Logger;
-  readonly #onRows: (oid: string) => void;
+  readonly #onRows: (notice: RowNotice) => void;
   readonly #onGap: () => void;
   readonly #seen = new Set<string>();
   #listener: Listener | undefined;
   #again: NodeJS.Timeout | undefined;
   #isClosed = false;
 
-  /** `onRows` is told the number of a table; `onGap` that notices may have been missed. */
-  constructor(executor: Executor, logger: Logger, onRows: (oid: string) => void, onGap: () => void) {
+  /** `onRows` gets each table with new rows; `onGap` is called when notices may have been missed. */
+  constructor(executor: Executor, logger: Logger, onRows: (notice: RowNotice) => void, onGap: () => void) {
     this.#executor = executor;
     this.#logger = logger;
     this.#onRows = onRows;
@@ -32,7 +132,11 @@ export class RowNotices {
   /** Never rejects: a failure is logged and tried again. */
   async listen(): Promise<void> {
     try {
-      const listener = await this.#executor.listen(CHANNEL, this.#onRows, () => {
+      const heard = (payload: string) => {
+        const notice = parseNotice(payload);
+        if (notice !== undefined) this.#onRows(notice);
+      };
+      const listener = await this.#executor.listen(CHANNEL, heard, () => {
         this.#listener = undefined;
         this.#listenLater();
       });
@@ -49,12 +153,13 @@ export class RowNotices {
   }
 
   /** Creates what is missing; tables that were seen before cost nothing. Never rejects for one table. */
-  async install(tables: readonly SourceTable[]): Promise<void> {
-    for (const table of tables) {
-      if (table.oid === undefined || !table.tellsWriter || this.#seen.has(table.oid)) continue;
-      this.#seen.add(table.oid);
+  async install(tables: readonly NoticedTable[]): Promise<void> {
+    for (const { table, column } of tables) {
+      const key = `${table.oid ?? ''} ${column ?? ''}`;
+      if (table.oid === undefined || !table.tellsWriter || this.#seen.has(key)) continue;
+      this.#seen.add(key);
       try {
-        await this.#installOn(table, table.oid);
+        await this.#installOn(table, table.oid, column);
       } catch (error) {
         this.#logger.warn(
           `Rows of table ${tableLabel(table)} are looked for each poll.interval.ms only, because the trigger ${NAME} cannot be created: ${toError(error).message}`,
@@ -70,30 +175,64 @@ export class RowNotices {
     this.#listener = undefined;
   }
 
-  async #installOn(table: SourceTable, oid: string): Promise<void> {
-    const name = `${quoteIdentifier(table.name.schema)}.${NAME}`;
+  async #installOn(table: SourceTable, oid: string, column: string | undefined): Promise<void> {
     await this.#executor.session(async (session) => {
-      const { rows } = await session.query(
-        `SELECT FROM pg_catalog.pg_trigger WHERE tgrelid = $1::oid AND tgname = '${NAME}'`,
-        [oid],
-      );
-      if (rows.length > 0) return;
-      await session.transaction(async () => {
-        // Two tasks that replace one function at the same time would fail.
-        await session.query(`SELECT pg_advisory_xact_lock(hashtextextended('sluice ${NAME}', 0))`);
-        await session.query(
-          `CREATE OR REPLACE FUNCTION ${name}() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_catalog.pg_notify('${CHANNEL}', TG_RELID::text); RETURN NULL; END $$`,
-        );
-        await session.query(
-          `CREATE OR REPLACE TRIGGER ${NAME} AFTER INSERT OR UPDATE ON ${quoteTable(table.name)} FOR EACH STATEMENT EXECUTE FUNCTION ${name}()`,
-        );
-      });
-      this.#logger.info(`Created the trigger ${NAME} on table ${tableLabel(table)}`);
+      const found = await findTrigger(session, oid);
+      if (found !== undefined && (column === undefined || found.columns.includes(column))) return;
+      if (column !== undefined) {
+        try {
+          await this.#create(session, table, oid, column);
+          return;
+        } catch (error) {
+          if (!(error instanceof DatabaseError)) throw error;
+          if (!isUnsupported(error) && (found === undefined || !isDenied(error))) throw error;
+          this.#logger.info(
+            `Rows of table ${tableLabel(table)} that are inserted further back than timestamp.delay.ms are not heard of, because the trigger ${NAME} cannot tell their times: ${toError(error).message}`,
+          );
+          if (found !== undefined) return;
+        }
+      }
+      await this.#create(session, table, oid, undefined);
     });
+  }
+
+  /** Other sources may order the table by other columns; notices have the times of those too. */
+  async #create(session: Session, table: SourceTable, oid: string, column: string | undefined): Promise<void> {
+    const name = `${quoteIdentifier(table.name.schema)}.${NAME}`;
+    const on = quoteTable(table.name);
+    await session.transaction(async () => {
+      await session.ask(LOCK);
+      await session.ask(createFunction(name));
+      if (column === undefined) {
+        await session.ask(createTrigger(name, on));
+        return;
+      }
+      const others = (await findTrigger(session, oid))?.columns ?? [];
+      const columns = [...new Set([...others.filter((other) => hasColumn(table, other)), column])];
+      await session.ask(createInsertTrigger(name, on, columns.map(quoteLiteral).join(', ')));
+      await session.ask(createUpdateTrigger(name, on));
+    });
+    this.#logger.info(`Created the trigger ${NAME} on table ${tableLabel(table)}`);
   }
 
   #listenLater(): void {
     if (this.#isClosed) return;
     this.#again = setTimeout(() => void this.listen(), LISTEN_AGAIN_MS);
   }
+}
+
+/** The trigger of a table, with the columns whose times it tells. */
+async function findTrigger(session: Session, oid: string): Promise<{ columns: string[] } | undefined> {
+  const [row] = (await session.ask(FIND_TRIGGER, [oid])).rows;
+  if (row === undefined) return undefined;
+  const [texts, tellsTimes] = row;
+  const columns = Buffer.from(texts ?? '', 'hex')
+    .toString()
+    .split('\0')
+    .slice(0, -1);
+  return { columns: tellsTimes === 'true' ? columns : [] };
+}
+
+function hasColumn({ columns }: SourceTable, name: string): boolean {
+  return columns.some((column) => column.name === name);
 }

@@ -1,15 +1,11 @@
+import { ConfigError, javaRegexMatcher, parseOptions, toError, type ConnectorConfig } from '../../src/index.ts';
 import {
-  ConfigError,
   connectionSettings,
   encodedFormats,
-  javaRegexMatcher,
-  parseOptions,
-  toError,
   type ConnectionSettings,
-  type ConnectorConfig,
   type EncodedFormatName,
   type Precision,
-} from '../../src/index.ts';
+} from '../../src/index-database.ts';
 import { parseInitialTime } from './initial-time.ts';
 import { sourceOptions } from './options.ts';
 import type { TopicNaming } from './topic-names.ts';

@@ -1,4 +1,4 @@
-import type { TableColumn } from '../../src/index.ts';
+import type { TableColumn } from '../../src/index-database.ts';
 import type { OrderKind } from './position.ts';
 import type { SourceSettings } from './source-settings.ts';
 import type { SourceTable } from './tables.ts';
@@ -44,8 +44,8 @@ function growingColumn(table: SourceTable, { incrementingColumn: wanted }: Sourc
 }
 
 function keyBeside(table: SourceTable, order: TableColumn): TableColumn[] | undefined {
-  if (table.key.length === 0) return undefined;
-  return table.key
-    .filter((name) => name !== order.name)
-    .flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
+  const key = table.key.flatMap((name) => table.columns.find((column) => column.name === name) ?? []);
+  // Rows cannot be told to lie behind a NULL.
+  if (key.length === 0 || key.some(({ nullable }) => nullable)) return undefined;
+  return key.filter(({ name }) => name !== order.name);
 }

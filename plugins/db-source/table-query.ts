@@ -1,11 +1,11 @@
-import { quoteIdentifier, quoteLiteral } from '../../src/index.ts';
+import { quoteIdentifier, quoteLiteral } from '../../src/index-database.ts';
 import type { TablePosition } from './position.ts';
+import type { Stretch } from './rows-behind.ts';
 import type { TableOrder } from './table-order.ts';
 import type { SourceTable } from './tables.ts';
+import { XID_MODULUS } from './transaction-set.ts';
 
 const MICROS_PER_DAY = 86_400_000_000n;
-/** Transaction ids in rows have 32 bits and wrap around; those below 3 are not transactions. */
-const XID_MODULUS = 4_294_967_296n;
 
 /** What a query of new rows reaches to. */
 export interface Reach {
@@ -13,6 +13,8 @@ export interface Reach {
   readonly windowMs: number | undefined;
   /** Rows after this time are read with the transaction that wrote them; `undefined`: none are. */
   readonly writersFrom: bigint | undefined;
+  /** So are rows of transactions from this one on, of whatever time. */
+  readonly writtenFrom?: bigint | undefined;
   /** Only rows of transactions below this one. */
   readonly writtenBelow: bigint | undefined;
 }
@@ -23,6 +25,9 @@ export interface Reach {
  * counted off. Values are literals: each statement is planned for what it asks.
  *
  * Results have the table's columns, then one more: the transaction that wrote the row, or NULL.
+ *
+ * They run with the search path of the session, which what a row is made by may need (row-level security), so that all that they
+ * name themselves has its schema.
  */
 export class TableQuery {
   readonly #order: TableOrder;
@@ -43,7 +48,7 @@ export class TableQuery {
     const columns = table.columns.map(({ name }) => `t.${quoteIdentifier(name)}`);
     const ties =
       order.key === undefined
-        ? columns.map((column) => `${column}::text COLLATE "C"`)
+        ? columns.map((column) => `${column}::pg_catalog.text COLLATE pg_catalog."C"`)
         : order.key.map(({ name }) => `t.${quoteIdentifier(name)}`);
     this.#ordering = [this.#by, ...ties].join(', ');
   }
@@ -51,10 +56,11 @@ export class TableQuery {
   /** New rows after a position. */
   rows(position: TablePosition, reach: Reach): string {
     const from = reach.writersFrom;
+    const noted = reach.writtenFrom === undefined ? '' : ` OR ${writtenFrom(reach.writtenFrom)}`;
     const writer =
       from === undefined || !this.#tellsWriter
         ? 'NULL'
-        : `CASE WHEN ${this.#by} > ${this.#value(from)} THEN ${WRITER} END`;
+        : `CASE WHEN ${this.#by} ${GREATER} ${this.#value(from)}${noted} THEN ${WRITER} END`;
     const conditions = [...this.#newConditions(position, reach), ...this.#windowEnd(position, reach, undefined)];
     return `SELECT t.*, ${writer} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}${this.#skipTies(position)}`;
   }
@@ -63,9 +69,9 @@ export class TableQuery {
   isThereMore(position: TablePosition, reach: Reach): string {
     const conditions = [...this.#newConditions(position, reach), ...this.#nowEnd()];
     if (position.kind !== 'counted' || position.rowsAt === 0) return this.#exists(conditions);
-    const tie = `${this.#by} = ${this.#value(position.at)}`;
-    const ties = `(SELECT count(*) FROM ${this.#source} WHERE ${tie}) > ${String(position.rowsAt)}`;
-    return `(${ties} OR ${this.#exists([`${this.#by} > ${this.#value(position.at)}`, ...this.#nowEnd()])})`;
+    const tie = `${this.#by} ${EQUAL} ${this.#value(position.at)}`;
+    const ties = `(SELECT pg_catalog.count(*) FROM ${this.#source} WHERE ${tie}) ${GREATER} ${String(position.rowsAt)}`;
+    return `(${ties} OR ${this.#exists([`${this.#by} ${GREATER} ${this.#value(position.at)}`, ...this.#nowEnd()])})`;
   }
 
   /**
@@ -77,22 +83,33 @@ export class TableQuery {
     if (position.at === undefined) throw new Error('nothing can be late before anything was read');
     const at = this.#value(position.at);
     const isCounted = position.kind === 'counted';
-    const after = isCounted ? `${this.#by} > ${at}` : this.#after(position);
-    const tie = isCounted ? ` WHEN ${this.#by} = ${at} THEN '='` : '';
+    const after = isCounted ? `${this.#by} ${GREATER} ${at}` : this.#after(position);
+    const tie = isCounted ? ` WHEN ${this.#by} ${EQUAL} ${at} THEN '='` : '';
     const conditions = [
-      `${this.#by} > ${this.#value(from)}`,
+      `${this.#by} ${GREATER} ${this.#value(from)}`,
       `(${this.#after(position)} OR ${writtenFrom(transaction)})`,
       ...this.#windowEnd(position, reach, at),
     ];
     const sign = `CASE WHEN ${after} THEN '+'${tie} ELSE '-' END`;
-    return `SELECT t.*, ${sign} || ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
+    return `SELECT t.*, (${sign}) ${operator('||')} ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
+  }
+
+  /** Rows of a stretch of time behind a position that transactions from one on have written. */
+  behind({ low, high, transaction }: Stretch, position: TablePosition): string {
+    const conditions = [
+      `${this.#by} ${operator('>=')} ${this.#value(low)}`,
+      `${this.#by} ${LESS_OR_EQUAL} ${this.#value(high)}`,
+      `NOT (${this.#after(position)})`,
+      writtenFrom(transaction),
+    ];
+    return `SELECT t.*, ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
   /** Rows of the last time that were read; some may have been deleted since, and rows of later times must not be skipped. */
   #skipTies(position: TablePosition): string {
     if (position.kind !== 'counted' || position.rowsAt === 0) return '';
-    const tie = `${this.#by} = ${this.#value(position.at)}`;
-    return ` OFFSET (SELECT least(${String(position.rowsAt)}, count(*)) FROM ${this.#source} WHERE ${tie})`;
+    const tie = `${this.#by} ${EQUAL} ${this.#value(position.at)}`;
+    return ` OFFSET (SELECT least(${String(position.rowsAt)}, pg_catalog.count(*)) FROM ${this.#source} WHERE ${tie})`;
   }
 
   #exists(conditions: readonly string[]): string {
@@ -101,7 +118,7 @@ export class TableQuery {
 
   #newConditions(position: TablePosition, { writtenBelow }: Reach): string[] {
     const conditions = [this.#after(position)];
-    if (this.#order.kind === 'time') conditions.push(`${this.#by} > '-infinity'`);
+    if (this.#order.kind === 'time') conditions.push(`${this.#by} ${GREATER} '-infinity'`);
     if (writtenBelow !== undefined) conditions.push(`NOT ${writtenFrom(writtenBelow)}`);
     return conditions;
   }
@@ -110,62 +127,78 @@ export class TableQuery {
     if (position.at === undefined) return `${this.#by} IS NOT NULL`;
     const value = this.#value(position.at);
     return position.kind === 'after'
-      ? `${this.#beside()} > ${this.#besideValues(position)}`
-      : `${this.#by} >= ${value}`;
+      ? `${this.#beside()} ${this.#besideGreater()} ${this.#besideValues(position)}`
+      : `${this.#by} ${operator('>=')} ${value}`;
   }
 
   #beside(): string {
     return `(${[this.#by, ...(this.#order.key ?? []).map(({ name }) => `t.${quoteIdentifier(name)}`)].join(', ')})`;
   }
 
+  /** The operator of a comparison of rows is one for all columns: types with operators of an extension need the search path. */
+  #besideGreater(): string {
+    const isBuiltIn = (this.#order.key ?? []).every(({ operatorSchema }) => operatorSchema === 'pg_catalog');
+    return isBuiltIn ? GREATER : '>';
+  }
+
   #besideValues(position: TablePosition & { kind: 'after' }): string {
-    const types = (this.#order.key ?? []).map(({ type }) => type);
-    const values = position.key.map((text, index) => `${quoteLiteral(text)}::text::${types[index] ?? 'text'}`);
+    const types = (this.#order.key ?? []).map(({ baseType }) => baseType);
+    const values = position.key.map(
+      (text, index) => `${quoteLiteral(text)}::pg_catalog.text::${types[index] ?? 'pg_catalog.text'}`,
+    );
     return `(${[this.#value(position.at), ...values].join(', ')})`;
   }
 
   /** Now is a bound of the index here, and only a filter in the window's other bound. */
   #nowEnd(): string[] {
     if (this.#order.kind !== 'time') return [];
-    const now = this.#withoutZone ? "(now() AT TIME ZONE 'UTC')" : 'now()';
-    const back = this.#holdBackMs === 0 ? '' : ` - ${milliseconds(this.#holdBackMs)}`;
-    return [`${this.#by} <= ${now}${back}`];
+    const now = this.#withoutZone ? "(pg_catalog.now() AT TIME ZONE 'UTC')" : 'pg_catalog.now()';
+    const end = this.#holdBackMs === 0 ? now : `(${now} ${operator('-')} ${milliseconds(this.#holdBackMs)})`;
+    return [`${this.#by} ${LESS_OR_EQUAL} ${end}`];
   }
 
   /** The window begins with the next row there is, which one look into the index tells: empty stretches are jumped. */
   #windowEnd(position: TablePosition, reach: Reach, atLeast: string | undefined): string[] {
     if (this.#order.kind !== 'time' || reach.windowMs === undefined) return this.#nowEnd();
     const isTied = position.kind === 'counted';
-    const after = isTied ? `${this.#by} > ${this.#value(position.at)}` : this.#after(position);
-    const first = `(SELECT min(${this.#by}) FROM ${this.#source}${where([after, `${this.#by} > '-infinity'`])})`;
-    const end = `${first} + ${milliseconds(reach.windowMs)}`;
+    const after = isTied ? `${this.#by} ${GREATER} ${this.#value(position.at)}` : this.#after(position);
+    const least = `SELECT pg_catalog.min(${this.#by}) FROM ${this.#source}`;
+    const first = `(${least}${where([after, `${this.#by} ${GREATER} '-infinity'`])})`;
+    const end = `(${first} ${PLUS} ${milliseconds(reach.windowMs)})`;
     // Ties of the last time may have come where no later row is.
-    const least = atLeast ?? (isTied ? this.#value(position.at) : undefined);
-    const bound = least === undefined ? end : `coalesce(${end}, ${least})`;
-    return [...this.#nowEnd(), `${this.#by} <= ${bound}`];
+    const notBefore = atLeast ?? (isTied ? this.#value(position.at) : undefined);
+    const bound = notBefore === undefined ? end : `coalesce(${end}, ${notBefore})`;
+    return [...this.#nowEnd(), `${this.#by} ${LESS_OR_EQUAL} ${bound}`];
   }
 
   #value(at: bigint): string {
-    if (this.#order.kind === 'number') return `${String(at)}::${this.#order.column.type}`;
+    if (this.#order.kind === 'number') return `'${String(at)}'::${this.#order.column.baseType}`;
     // Days and microseconds of a day are exact where an interval is multiplied, which goes through a double.
     const micros = ((at % MICROS_PER_DAY) + MICROS_PER_DAY) % MICROS_PER_DAY;
     const days = (at - micros) / MICROS_PER_DAY;
-    const type = this.#withoutZone ? 'timestamp' : 'timestamptz';
-    return `(${type} 'epoch' + ${String(days)} * interval '1 day' + ${String(micros)} * interval '1 microsecond')`;
+    const epoch = `'epoch'::pg_catalog.${this.#withoutZone ? 'timestamp' : 'timestamptz'}`;
+    const times = (count: bigint, unit: string) => `(${String(count)} ${operator('*')} interval '1 ${unit}')`;
+    return `((${epoch} ${PLUS} ${times(days, 'day')}) ${PLUS} ${times(micros, 'microsecond')})`;
   }
 }
 
-const WRITER = 't.xmin::text';
+const WRITER = 't.xmin::pg_catalog.text';
+const GREATER = operator('>');
+const EQUAL = operator('=');
+const LESS_OR_EQUAL = operator('<=');
+const PLUS = operator('+');
+
+/** All of them bind equally tightly, and tighter than comparisons do. */
+function operator(sign: string): string {
+  return `OPERATOR(pg_catalog.${sign})`;
+}
 
 /** The row was written by this transaction or a later one. */
 function writtenFrom(transaction: bigint): string {
   const low = String(transaction % XID_MODULUS);
-  return `(t.xmin::text::int8 > 2 AND ((t.xmin::text::int8 - ${low} + 4294967296) & 4294967295) < 2147483648)`;
-}
-
-/** The same of a transaction as rows have it. */
-export function isWrittenFrom(writer: number, transaction: bigint): boolean {
-  return writer > 2 && ((writer - Number(transaction % XID_MODULUS)) | 0) >= 0;
+  const writer = `${WRITER}::pg_catalog.int8`;
+  const distance = `(((${writer} ${operator('-')} ${low}) ${PLUS} 4294967296) ${operator('&')} 4294967295)`;
+  return `(${writer} ${GREATER} 2 AND ${distance} ${operator('<')} 2147483648)`;
 }
 
 function milliseconds(count: number): string {

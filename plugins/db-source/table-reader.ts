@@ -1,10 +1,5 @@
-import {
-  DatabaseError,
-  readTimestamp,
-  type Executor,
-  type QueryResult,
-  type SourceCoordinates,
-} from '../../src/index.ts';
+import type { SourceCoordinates } from '../../src/index.ts';
+import { DatabaseError, readTimestamp, type Executor, type QueryResult } from '../../src/index-database.ts';
 import {
   checkColumns,
   TableChangedError,
@@ -17,16 +12,21 @@ import {
 import { HeldRead } from './held-read.ts';
 import { LateRows } from './late-rows.ts';
 import { LookBack, type FoundRows } from './look-back.ts';
-import { toOffset, type StoredPosition, type TablePosition } from './position.ts';
+import { suited, toOffset, type StoredPosition, type TablePosition } from './position.ts';
+import { ReleasedTransactions } from './released-transactions.ts';
+import { addTie, RowsBehind, type ReadFrom, type Stretch } from './rows-behind.ts';
+import { StretchReader } from './stretch-reader.ts';
 import type { TableOrder } from './table-order.ts';
 import { TableQuery, type Reach } from './table-query.ts';
 import type { SourceTable } from './tables.ts';
-import type { Look } from './table-watch.ts';
+import type { DatabaseSnapshot } from './table-watch.ts';
 
 /** A query that took less than this may cover twice the time; one that took ten times as long half of it. */
 const QUICK_QUERY_MS = 500;
 /** Windows do not grow beyond some 30,000 years. */
 const MAX_WINDOW_MS = 1e15;
+/** The first time that PostgreSQL knows, in 4713 BC, in microseconds since the epoch. */
+const BEFORE_ALL = -210_866_803_200_000_000n;
 
 export interface TableReaderOptions {
   /** 0: up to now in one query. */
@@ -34,6 +34,16 @@ export interface TableReaderOptions {
   readonly lookBackMs: number;
   readonly holdBackMs: number;
   readonly emitsLateRows: boolean;
+  /** Rows before this time are not read. */
+  readonly initialMicros?: bigint | undefined;
+  /** The database tells of rows that are inserted behind the position. */
+  readonly notify?: boolean;
+}
+
+/** What a reader knows that goes on where this one ends. */
+export interface Knowledge {
+  readonly late: LateRows | undefined;
+  readonly behind: RowsBehind | undefined;
 }
 
 /** One query under way. */
@@ -44,13 +54,17 @@ interface Run {
   /** Where rows of the recent past are looked through first. */
   readonly lookBack: LookBack | undefined;
   firstAt: bigint | undefined;
+  readonly from: ReadFrom;
+  /** Rows may have the very time of `from`. */
+  isTied: boolean;
 }
 
 /**
  * Reads one table in order from a position.
  *
  * settled -> reading a window -> the next window … -> settled, when now is reached. Where rows of the recent past were read, a
- * query begins with a look back at them, in the same snapshot.
+ * query begins with a look back at them, in the same snapshot. One class, because each page moves the position, the window, the open
+ * query and what is known of late rows together.
  */
 export class TableReader implements FeedReader {
   readonly table: SourceTable;
@@ -63,10 +77,11 @@ export class TableReader implements FeedReader {
   readonly #released = new ReleasedTransactions();
   #position: TablePosition;
   #late: LateRows | undefined;
+  readonly #behind: StretchReader | undefined;
   #windowMs: number | undefined;
   #run: Run | undefined;
   #offset: SourceCoordinates;
-  #settledLook: Look | undefined;
+  #settledSnapshot: DatabaseSnapshot | undefined;
   #wasRefusedCursor = false;
   #isRetired = false;
 
@@ -76,8 +91,8 @@ export class TableReader implements FeedReader {
     order: TableOrder,
     stored: StoredPosition,
     options: TableReaderOptions,
-    look: Look,
-    late?: LateRows,
+    snapshot: DatabaseSnapshot,
+    known?: Knowledge,
   ) {
     this.#executor = executor;
     this.table = table;
@@ -86,13 +101,20 @@ export class TableReader implements FeedReader {
     this.#query = new TableQuery(table, order, options.holdBackMs);
     this.#orderIndex = table.columns.indexOf(order.column);
     this.#keyIndexes = (order.key ?? []).map((column) => table.columns.indexOf(column));
-    this.#position = suited(stored.position, order);
+    this.#position = suited(stored.position, order.key?.length);
     this.#windowMs =
       options.queryIntervalMs === 0 || !order.isIndexed || order.kind !== 'time' ? undefined : options.queryIntervalMs;
-    const { transactions } = look;
+    const { transactions } = snapshot;
     if (table.tellsWriter && transactions !== undefined && options.lookBackMs > 0 && order.kind === 'time') {
       const { oldest, next } = transactions;
-      this.#late = late ?? new LateRows(options.lookBackMs, look.nowMicros, oldest, next, stored);
+      this.#late = known?.late ?? new LateRows(options.lookBackMs, snapshot.nowMicros, oldest, next, stored);
+      if (options.notify === true) {
+        this.#behind = new StretchReader(known?.behind ?? new RowsBehind(next), {
+          at: (row) => this.#at(row),
+          keyText: (row) => this.#keyText(row),
+          writer: (row) => Number(row[table.columns.length]),
+        });
+      }
     }
     this.#offset = toOffset(this.stored, order.kind);
   }
@@ -105,13 +127,21 @@ export class TableReader implements FeedReader {
     return { position: this.#position, transaction, from, sent: this.#isLive() ? late.sent : undefined, oid };
   }
 
-  /** What was sent of the recent past, for a reader that goes on from here. */
-  get lateRows(): LateRows | undefined {
-    return this.#late;
+  /** What was sent of the past, for a reader that goes on from here. */
+  get knowledge(): Knowledge {
+    return { late: this.#late, behind: this.#behind?.behind };
+  }
+
+  get toldColumn(): string | undefined {
+    return this.#behind === undefined ? undefined : this.order.column.name;
+  }
+
+  get isBehind(): boolean {
+    return this.#behind?.isBehind === true || this.#behind?.behind.hasHeard === true;
   }
 
   get isHolding(): boolean {
-    return this.#run?.held.isClosed === false;
+    return this.#run?.held.isClosed === false || this.#behind?.isHolding === true;
   }
 
   /** Without an index each new query sorts the whole table again. */
@@ -127,6 +157,11 @@ export class TableReader implements FeedReader {
   release(): void {
     this.#run?.held.close();
     this.#run = undefined;
+    this.#behind?.release();
+  }
+
+  tell(stretch: Stretch): void {
+    this.#behind?.behind.hear(stretch);
   }
 
   /** What is being read now is not taken any more: another reader goes on from the position. */
@@ -134,16 +169,22 @@ export class TableReader implements FeedReader {
     this.#isRetired = true;
   }
 
-  nextStep(look: Look): NextStep {
-    if (this.#isLive()) return { kind: 'read' };
-    this.#settle(look);
-    return { kind: 'check', condition: this.#query.isThereMore(this.#position, this.#reach(look)) };
+  nextStep(snapshot: DatabaseSnapshot): NextStep {
+    this.#behind?.behind.advance(snapshot);
+    if (this.#isLive() || this.#behind?.isBehind === true) return { kind: 'read' };
+    this.#settle(snapshot);
+    return { kind: 'check', condition: this.#query.isThereMore(this.#position, this.#reach(snapshot)) };
   }
 
   async read(request: ReadRequest): Promise<Page> {
     // A cursor that was left alone for too long is gone; what it had read is not read again.
     if (this.#run?.held.isClosed === true) this.#run = undefined;
-    if (this.#run === undefined && this.#settledLook !== request.look && !this.#isLive()) this.#settle(request.look);
+    this.#behind?.behind.advance(request.snapshot);
+    if (this.#run === undefined) {
+      if (this.#behind !== undefined && (await this.#openBehind(request)) === true)
+        return this.#readBehind(this.#behind);
+      if (this.#settledSnapshot !== request.snapshot && !this.#isLive()) this.#settle(request.snapshot);
+    }
     try {
       const run = (this.#run ??= await this.#open(request));
       const piece = await run.held.read();
@@ -154,7 +195,7 @@ export class TableReader implements FeedReader {
       this.#run = undefined;
       run?.held.close();
       if (run !== undefined) this.#adaptWindow(performance.now() - run.startedAt);
-      this.#distrustKey(error);
+      this.#forgetKey(error);
       throw error;
     }
   }
@@ -164,9 +205,9 @@ export class TableReader implements FeedReader {
     return this.#late !== undefined && this.#position.at !== undefined && this.#position.at > this.#late.from;
   }
 
-  #settle(look: Look): void {
-    this.#settledLook = look;
-    this.#late?.settle(look);
+  #settle(snapshot: DatabaseSnapshot): void {
+    this.#settledSnapshot = snapshot;
+    this.#late?.settle(snapshot);
   }
 
   #taken(run: Run, all: readonly Row[], { maxRows, mayHold }: ReadRequest): Page {
@@ -180,8 +221,8 @@ export class TableReader implements FeedReader {
       this.#wasRefusedCursor = !this.order.isIndexed;
     }
     if (run.held.isClosed) this.#run = undefined;
-    this.#advance(rows);
-    const isLast = !isFull && this.#reachedNow(run);
+    this.#advance(rows, run);
+    const isLast = !isFull && this.#reachedNow(run) && this.#behind?.isBehind !== true;
     if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
     const past = found?.rows;
     const late = past === undefined || !this.#options.emitsLateRows ? [] : past.late;
@@ -191,13 +232,14 @@ export class TableReader implements FeedReader {
 
   /** What of the rows lies up to the position and was not sent, and where the others begin; `undefined` after the look back. */
   #lookBack(
-    { lookBack }: Run,
+    { lookBack, from }: Run,
     all: readonly Row[],
     isEnd: boolean,
   ): { rows: FoundRows | undefined; next: number } | undefined {
     if (lookBack === undefined || lookBack.isDone) return undefined;
     const next = lookBack.take(all);
     const rows = lookBack.give(isEnd || next < all.length);
+    if (lookBack.isDone) for (const writer of lookBack.seen) this.#behind?.behind.readOn(writer, from);
     if (lookBack.isDone && this.#position.kind === 'counted') {
       this.#position = { ...this.#position, rowsAt: lookBack.rowsAt };
     }
@@ -205,53 +247,105 @@ export class TableReader implements FeedReader {
   }
 
   /** A column of the key has another type now, which the values of the position are not of: its time is read again. */
-  #distrustKey(error: unknown): void {
+  #forgetKey(error: unknown): void {
     const isValue = error instanceof DatabaseError && error.sqlstate?.startsWith('22') === true;
     if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };
   }
 
-  async #open({ maxRows, signal, look }: ReadRequest): Promise<Run> {
+  async #open({ maxRows, signal, snapshot }: ReadRequest): Promise<Run> {
     const late = this.#isLive() ? this.#late : undefined;
-    const reach = this.#reach(look);
+    const reach = this.#reach(snapshot);
     const sql =
       late === undefined
         ? this.#query.rows(this.#position, reach)
         : this.#query.lookBack(this.#position, late.from, late.transaction, reach);
     const rowsAt = this.#position.kind === 'counted' ? this.#position.rowsAt : 0;
-    const lookBack = late === undefined ? undefined : new LookBack(look, late, rowsAt, this.table.columns.length);
+    const lookBack = late === undefined ? undefined : new LookBack(snapshot, late, rowsAt, this.table.columns.length);
     const startedAt = performance.now();
     const held = await HeldRead.open(this.#executor, sql, maxRows, signal);
-    return { held, startedAt, nowMicros: look.nowMicros, lookBack, firstAt: undefined };
+    const from = late === undefined ? this.#readFrom() : { at: late.from, tied: undefined };
+    return { held, startedAt, nowMicros: snapshot.nowMicros, lookBack, firstAt: undefined, from, isTied: true };
   }
 
-  #reach(look: Look): Reach {
+  /** Where a query without a look back begins. */
+  #readFrom(): ReadFrom {
+    const { kind, at = BEFORE_ALL } = this.#position;
+    return kind === 'after' ? { at, tied: new Set() } : { at: at - 1n, tied: undefined };
+  }
+
+  /** Up to where rows are found by looking back, or by reading on. */
+  #openBehind({ maxRows, signal }: ReadRequest): Promise<boolean> | undefined {
+    const { at = BEFORE_ALL } = this.#position;
+    const high = (this.#isLive() ? this.#late?.from : undefined) ?? at;
+    const low = this.#options.initialMicros ?? BEFORE_ALL;
+    return this.#behind?.open(low, high, (stretch) =>
+      HeldRead.open(this.#executor, this.#query.behind(stretch, this.#position), maxRows, signal),
+    );
+  }
+
+  async #readBehind(reader: StretchReader): Promise<Page> {
+    try {
+      const rows = await reader.read((piece) => {
+        if (this.#isRetired) throw new TableChangedError('the table is read by another reader from here on');
+        return this.#checked(piece);
+      });
+      const offset = this.#offset;
+      const sent = this.#options.emitsLateRows ? rows : [];
+      return { rows: sent, offsetBefore: offset, offsetAfter: offset, lateRows: rows.length, isLast: false };
+    } catch (error) {
+      reader.release();
+      throw error;
+    }
+  }
+
+  #reach(snapshot: DatabaseSnapshot): Reach {
     return {
       windowMs: this.#windowMs,
       writersFrom: this.#late?.from,
+      writtenFrom: this.#behind?.behind.knownFrom,
       writtenBelow:
         this.order.kind === 'number' && this.table.tellsWriter && this.#options.lookBackMs > 0
-          ? this.#released.below(look, this.#options.lookBackMs)
+          ? this.#released.below(snapshot, this.#options.lookBackMs)
           : undefined,
     };
   }
 
   /** Remembers who wrote rows of the recent past. */
-  #noteWriters(rows: readonly Row[]): void {
+  #noteWriters(rows: readonly Row[], run: Run, lastAt: bigint): void {
     const late = this.#late;
+    const behind = this.#behind?.behind;
+    if (behind !== undefined) this.#noteTies(rows, run);
     const writerAt = this.table.columns.length;
     // Times grow within a page: where the last row has no writer none has.
-    if (late === undefined || (rows.at(-1)?.[writerAt] ?? null) === null) return;
+    if (late === undefined || (behind === undefined && (rows.at(-1)?.[writerAt] ?? null) === null)) return;
+    const isRecent = lastAt > late.from;
     for (const row of rows) {
       const writer = row[writerAt] ?? null;
-      if (writer !== null) late.readOn(Number(writer));
+      if (writer === null) continue;
+      if (isRecent) late.readOn(Number(writer));
+      behind?.readOn(Number(writer), run.from);
     }
   }
 
-  #advance(rows: readonly Row[]): void {
+  /** Rows of the time from which the query reads come first. */
+  #noteTies(rows: readonly Row[], run: Run): void {
+    if (run.from.tied === undefined) return;
+    for (let index = 0; run.isTied && index < rows.length; index++) {
+      const row = rows[index] ?? [];
+      run.isTied = this.#at(row) === run.from.at;
+      if (run.isTied) addTie(run.from, this.#keyText(row));
+    }
+  }
+
+  #keyText(row: Row): string {
+    return JSON.stringify(this.#keyIndexes.map((index) => row[index]));
+  }
+
+  #advance(rows: readonly Row[], run: Run): void {
     const last = rows.at(-1);
     if (last === undefined) return;
-    this.#noteWriters(rows);
     const at = this.#at(last);
+    this.#noteWriters(rows, run, at);
     if (this.order.key !== undefined) {
       this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => last[index] ?? '') };
       return;
@@ -297,29 +391,5 @@ export class TableReader implements FeedReader {
     const offsetBefore = this.#offset;
     if (lookBack?.isDone !== false) this.#offset = toOffset(this.stored, this.order.kind);
     return { rows, offsetBefore, offsetAfter: this.#offset };
-  }
-}
-
-/** A position of the other kind (the table's key came or went) starts again at its time: rows of that time come twice. */
-function suited(position: TablePosition, { key }: TableOrder): TablePosition {
-  if (position.kind === 'from') return position;
-  const fits = position.kind === 'after' ? position.key.length === key?.length : key === undefined;
-  return fits ? position : { kind: 'from', at: position.at };
-}
-
-/**
- * Which transactions rows are taken of where order must not be broken: those before the oldest that still runs, and at the latest
- * after the delay all that had begun.
- */
-class ReleasedTransactions {
-  #seen: { readonly at: bigint; readonly next: bigint }[] = [];
-  #released = 0n;
-
-  below({ nowMicros, transactions }: Look, delayMs: number): bigint | undefined {
-    if (transactions === undefined) return undefined;
-    if (this.#seen.at(-1)?.at !== nowMicros) this.#seen.push({ at: nowMicros, next: transactions.next });
-    const due = nowMicros - BigInt(delayMs) * 1000n;
-    while (this.#seen[0] !== undefined && this.#seen[0].at <= due) this.#released = this.#seen.shift()?.next ?? 0n;
-    return this.#released > transactions.oldest ? this.#released : transactions.oldest;
   }
 }

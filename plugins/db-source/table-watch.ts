@@ -1,15 +1,15 @@
-import { DatabaseError, quoteTable, type Executor } from '../../src/index.ts';
+import { DatabaseError, ownStatement, quoteTable, type Executor, type OwnStatement } from '../../src/index-database.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
 /** The database at one moment. */
-export interface Look {
+export interface DatabaseSnapshot {
   /** The server's clock, microseconds since the epoch. */
   readonly nowMicros: bigint;
   /**
    * Transactions below `oldest` have ended, those from `next` on had not begun; `undefined` where the server does not tell.
    */
   readonly transactions: { readonly oldest: bigint; readonly next: bigint } | undefined;
-  /** Tables may be others than at the look before. */
+  /** Tables may have changed since the snapshot before. */
   readonly changed: boolean;
 }
 
@@ -31,12 +31,20 @@ const FINGERPRINT = `
       FROM pg_catalog.pg_description d JOIN relation ON oid = objoid WHERE classoid = 'pg_catalog.pg_class'::regclass))`;
 
 const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::int8';
-const LOOK = `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s), (${FINGERPRINT}) FROM pg_current_snapshot() s`;
-const GLANCE = `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() s`;
+const SNAPSHOT_WITH_CHANGES = ownStatement(
+  'source: snapshot with changes of tables',
+  `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s), (${FINGERPRINT}) FROM pg_current_snapshot() s`,
+);
+const SNAPSHOT = ownStatement(
+  'source: snapshot',
+  `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() s`,
+);
 /** For servers that know no snapshots. */
-const SIMPLE_LOOK = `SELECT ${NOW}`;
+const CLOCK = ownStatement('source: clock', `SELECT ${NOW}`);
 
-const FACTS = `
+const FACTS = ownStatement(
+  'source: facts of tables',
+  `
   SELECT n.nspname, c.relname, c.oid, c.relkind, to_json(ARRAY(
     SELECT a.attname::text FROM pg_catalog.pg_index i
     JOIN pg_catalog.pg_class ic ON ic.oid = i.indexrelid JOIN pg_catalog.pg_am am ON am.oid = ic.relam
@@ -44,10 +52,11 @@ const FACTS = `
     WHERE i.indrelid = c.oid AND i.indisvalid AND i.indpred IS NULL AND am.amname = 'btree'))::text
   FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p', 'f') AND NOT c.relispartition AND c.relpersistence <> 't'
-    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`;
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`,
+);
 
 /**
- * Knows what tables there are at the cost of one small query per look; only what has changed is read anew.
+ * Knows what tables there are at the cost of one small query per refresh; only what has changed is read anew.
  */
 export class TableWatch {
   readonly #executor: Executor;
@@ -58,21 +67,21 @@ export class TableWatch {
     this.#executor = executor;
   }
 
-  async look(signal?: AbortSignal): Promise<Look> {
-    const row = await this.#row(LOOK, signal);
+  async refresh(signal?: AbortSignal): Promise<DatabaseSnapshot> {
+    const row = await this.#row(SNAPSHOT_WITH_CHANGES, signal);
     const fingerprint = row[3];
     const changed = !this.#tellsSnapshots || fingerprint !== this.#fingerprint;
     this.#fingerprint = fingerprint;
     return { ...momentOf(row), changed };
   }
 
-  /** A look that does not ask for changes of tables. */
-  async glance(signal?: AbortSignal): Promise<Look> {
-    return { ...momentOf(await this.#row(GLANCE, signal)), changed: false };
+  /** A snapshot that does not ask for changes of tables. */
+  async snapshot(signal?: AbortSignal): Promise<DatabaseSnapshot> {
+    return { ...momentOf(await this.#row(SNAPSHOT, signal)), changed: false };
   }
 
-  /** The next look says `changed`, whatever it sees. */
-  distrust(): void {
+  /** The next refresh says `changed`, whatever it finds. */
+  invalidate(): void {
     this.#fingerprint = undefined;
   }
 
@@ -97,24 +106,24 @@ export class TableWatch {
 
   async #facts(): Promise<Map<string, readonly (string | null)[]>> {
     if (!this.#tellsSnapshots) return new Map();
-    const { rows } = await read(this.#executor, FACTS);
+    const { rows } = await ask(this.#executor, FACTS);
     return new Map(rows.map((row) => [tableLabel({ name: { schema: row[0] ?? '', name: row[1] ?? '' } }), row]));
   }
 
-  async #row(sql: string, signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
+  async #row(statement: OwnStatement, signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
     if (this.#tellsSnapshots) {
       try {
-        return (await read(this.#executor, sql, signal)).rows[0] ?? [];
+        return (await ask(this.#executor, statement, signal)).rows[0] ?? [];
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
         this.#tellsSnapshots = false;
       }
     }
-    return (await read(this.#executor, SIMPLE_LOOK, signal)).rows[0] ?? [];
+    return (await ask(this.#executor, CLOCK, signal)).rows[0] ?? [];
   }
 }
 
-function momentOf([now, oldest, next]: readonly (string | null)[]): Omit<Look, 'changed'> {
+function momentOf([now, oldest, next]: readonly (string | null)[]): Omit<DatabaseSnapshot, 'changed'> {
   const tells = typeof oldest === 'string' && typeof next === 'string';
   return {
     nowMicros: BigInt(now ?? 0),
@@ -125,6 +134,19 @@ function momentOf([now, oldest, next]: readonly (string | null)[]): Omit<Look, '
 /** One statement in a transaction that only reads: one round trip, and a connection that needs little cleaning. */
 export async function read(executor: Executor, sql: string, signal?: AbortSignal, timeoutMs?: number) {
   return executor.session((session) => session.query(sql, [], { signal, timeoutMs }), {
+    readTransaction: true,
+    signal,
+  });
+}
+
+/** The same with a statement of our own. */
+export async function ask(
+  executor: Executor,
+  statement: OwnStatement,
+  signal?: AbortSignal,
+  parameters: readonly string[] = [],
+) {
+  return executor.session((session) => session.ask(statement, parameters, { signal }), {
     readTransaction: true,
     signal,
   });

@@ -1,4 +1,4 @@
-import { ConfigError } from '../../src/index.ts';
+import { ConfigError, toError } from '../../src/index.ts';
 
 export interface TopicNaming {
   readonly prefix: string;
@@ -12,8 +12,9 @@ export interface TopicNaming {
 const MAX_TOPIC_LENGTH = 249;
 
 /**
- * Prefix, database, table and format joined by the delimiter, empty parts left out (decisions.md, "Source topic name"). What
+ * Prefix, database, table and format joined by the delimiter, empty parts left out. What
  * a broker refuses in a name becomes `_`.
+ * @internal
  */
 export function topicName(naming: TopicNaming, table: string): string {
   const parts = [
@@ -34,20 +35,43 @@ export function topicName(naming: TopicNaming, table: string): string {
   return name;
 }
 
-/** The topic of each table; a ConfigError names two tables that would share one without being told to. */
-export function topicNames(naming: TopicNaming, tables: readonly string[]): Map<string, string> {
-  const topics = new Map<string, string>();
-  const tableOf = new Map<string, string>();
+/** Topics by table, and the reasons of those that have none. */
+export interface TopicNames {
+  readonly topics: ReadonlyMap<string, string>;
+  readonly refused: ReadonlyMap<string, string>;
+}
+
+/**
+ * The topic of each table. Tables that would share one without being told to have none: which of them it is of would be left to
+ * chance. Neither has one whose topic no broker would take.
+ */
+export function topicNames(naming: TopicNaming, tables: readonly string[]): TopicNames {
+  const tablesOf = new Map<string, string[]>();
+  const refused = new Map<string, string>();
   for (const table of tables) {
-    const topic = topicName(naming, table);
-    const other = tableOf.get(topic);
-    if (other !== undefined && naming.perTable) {
-      throw new ConfigError(
-        `The tables ${other} and ${table} would both be written to topic ${topic}; rename one, or use another topic.delimiter`,
-      );
+    try {
+      const topic = topicName(naming, table);
+      const sharing = tablesOf.get(topic);
+      if (sharing === undefined) tablesOf.set(topic, [table]);
+      else sharing.push(table);
+    } catch (error) {
+      refused.set(table, toError(error).message);
     }
-    tableOf.set(topic, table);
-    topics.set(table, topic);
   }
-  return topics;
+  const topics = new Map<string, string>();
+  for (const [topic, sharing] of tablesOf) {
+    for (const table of sharing) {
+      if (sharing.length === 1 || !naming.perTable) topics.set(table, topic);
+      else refused.set(table, collision(topic, sharing));
+    }
+  }
+  return { topics, refused };
+}
+
+const MAX_NAMED = 5;
+
+function collision(topic: string, tables: readonly string[]): string {
+  const others = tables.length > MAX_NAMED ? ` and ${String(tables.length - MAX_NAMED)} others` : '';
+  const names = `${tables.slice(0, MAX_NAMED).join(', ')}${others}`;
+  return `the tables ${names} would all be written to topic ${topic}; rename all but one, leave them out with table.exclude, or use another topic.delimiter`;
 }

@@ -1,4 +1,10 @@
-import { isWrittenFrom } from './table-query.ts';
+/** Transaction ids in rows have 32 bits and wrap around; those below 3 are not transactions. */
+export const XID_MODULUS = 4_294_967_296n;
+
+/** Whether a row, as it tells its writer, was written by this transaction or a later one. */
+export function isWrittenFrom(writer: number, transaction: bigint): boolean {
+  return writer > 2 && ((writer - Number(transaction % XID_MODULUS)) | 0) >= 0;
+}
 
 /** More are not remembered, and their rows may be sent twice. */
 const MAX_TRANSACTIONS = 100_000;

@@ -65,6 +65,7 @@ function problemOf(partition: SourceOffset['partition'], offset: NonNullable<Sou
   return 'filename' in partition ? undefined : "Partition objects should contain the key 'filename'";
 }
 
+/** @internal */
 export const fileSource: SourceConnectorPlugin = {
   type: 'source',
   className: 'org.apache.kafka.connect.file.FileStreamSourceConnector',
@@ -78,6 +79,7 @@ export const fileSource: SourceConnectorPlugin = {
   alterOffsets: alterSourceOffsets,
 };
 
+/** @internal */
 export const fileSink: SinkConnectorPlugin = {
   type: 'sink',
   className: 'org.apache.kafka.connect.file.FileStreamSinkConnector',

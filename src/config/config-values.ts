@@ -1,9 +1,8 @@
 import type { OptionDeclaration, OptionDeclarations, OptionResult } from './option.ts';
-import { orderInGroup } from './option-order.ts';
 import { defaultValue } from './parse.ts';
 import { optionText } from './to-text.ts';
 
-/** An option as `/config` and `/config/validate` answers describe it (reference/kafka-connect.md 1.5). */
+/** An option as `/config` and `/config/validate` answers describe it (docs/compatibility.md#the-management-api). */
 export interface DefinitionView {
   readonly name: string;
   readonly type: string;
@@ -71,7 +70,7 @@ export function shownDefinitions(declarations: OptionDeclarations): DefinitionVi
     .map(([name, declaration]) => definitionView(name, declaration, declarations));
 }
 
-export function definitionView(
+function definitionView(
   name: string,
   declaration: OptionDeclaration,
   declarations: OptionDeclarations,
@@ -102,4 +101,17 @@ function valueView(result: OptionResult, declaration: OptionDeclaration | undefi
     errors: result.errors,
     visible: result.visible,
   };
+}
+
+/** The place of an option in its group as responses show it: declared, else counted from 1; -1 without a group. @internal */
+export function orderInGroup(name: string, declarations: OptionDeclarations): number {
+  const option = declarations[name];
+  if (option?.order !== undefined) return option.order;
+  if (option?.group === undefined) return -1;
+  let place = 0;
+  for (const [other, { group }] of Object.entries(declarations)) {
+    if (group === option.group) place++;
+    if (other === name) break;
+  }
+  return place;
 }

@@ -8,8 +8,8 @@ import {
   oneOf,
   oneOfIgnoringCase,
   uniqueAliases,
+  validRegex,
 } from './validators.ts';
-import { validRegex } from './regex-validator.ts';
 
 /**
  * The options every connector has (org.apache.kafka.connect.runtime.ConnectorConfig 4.3): names, order, groups, widths and
@@ -83,7 +83,7 @@ export const commonConnectorOptions = declareOptions({
     type: 'INT',
     default: 1,
     importance: 'HIGH',
-    documentation: 'The largest number of tasks the connector may be divided into.',
+    documentation: 'Maximum number of tasks into which the connector may be divided.',
     group: COMMON,
     order: 4,
     width: 'SHORT',
@@ -134,7 +134,7 @@ export const commonConnectorOptions = declareOptions({
     default: 'restart',
     importance: 'LOW',
     documentation:
-      'What happens when a value from a config provider runs out: `restart` restarts the connector with the new value, `none` does nothing.',
+      'What happens when a value from a config provider expires: `restart` restarts the connector with the new value, `none` does nothing.',
     group: COMMON,
     order: 14,
     width: 'MEDIUM',
@@ -155,7 +155,8 @@ export const commonConnectorOptions = declareOptions({
     type: 'LONG',
     default: 60000,
     importance: 'MEDIUM',
-    documentation: 'Longest wait in milliseconds between two retries; past it the wait is random below it.',
+    documentation:
+      'Longest wait in milliseconds between two retries; when it is reached, waits are random and shorter than it.',
     group: ERRORS,
     order: 2,
     width: 'MEDIUM',
@@ -176,7 +177,7 @@ export const commonConnectorOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Log every error, the tolerated ones too.',
+    documentation: 'Whether every error is logged, including the tolerated ones.',
     group: ERRORS,
     order: 4,
     width: 'SHORT',
@@ -186,7 +187,7 @@ export const commonConnectorOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Add the coordinates of the failed record to the log line.',
+    documentation: 'Whether the log line has the coordinates of the failed record.',
     group: ERRORS,
     order: 5,
     width: 'SHORT',
@@ -242,7 +243,7 @@ export const sinkConnectorOptions = declareOptions({
     type: 'BOOLEAN',
     default: false,
     importance: 'MEDIUM',
-    documentation: 'Add headers to dead letters that tell where the record came from and what went wrong.',
+    documentation: 'Whether dead letters have headers that show where the record came from and what went wrong.',
     group: ERRORS,
     order: 8,
     width: 'MEDIUM',

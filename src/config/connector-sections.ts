@@ -1,4 +1,4 @@
-import { javaHashMapOrder } from '../data/java-hash-order.ts';
+import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import type { ValidatedSection } from './config-values.ts';
 import type { OptionDeclarations, OptionResult } from './option.ts';
 import { validateOptions, type RawConfig } from './parse.ts';

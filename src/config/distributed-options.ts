@@ -42,20 +42,20 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 10000,
     importance: 'HIGH',
-    documentation: 'Milliseconds without a heartbeat after which a worker is taken for dead.',
+    documentation: 'Milliseconds without a heartbeat after which a worker is considered dead.',
   },
   'rebalance.timeout.ms': {
     type: 'INT',
     default: 60000,
     importance: 'HIGH',
-    documentation: 'Milliseconds each worker has to join once a rebalance began.',
+    documentation: 'Milliseconds that each worker has to join after a rebalance has begun.',
   },
   'heartbeat.interval.ms': {
     type: 'INT',
     default: 1000,
     importance: 'HIGH',
     documentation:
-      'Milliseconds between two heartbeats of the worker. Connect’s default is 3000; a heartbeat is also how workers hear that another one left.',
+      'Milliseconds between two heartbeats of the worker. Connect’s default is 3000; a heartbeat is also how a worker learns that another one has left.',
   },
   'exactly.once.source.support': {
     type: 'STRING',
@@ -114,7 +114,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 3000,
     importance: 'MEDIUM',
-    documentation: 'Milliseconds to wait for other workers when this one has to catch up with them.',
+    documentation: 'Milliseconds to wait for other workers if this one has to catch up with them.',
   },
   'worker.unsync.backoff.ms': {
     type: 'INT',
@@ -134,7 +134,7 @@ export const distributedOptions = declareOptions({
     type: 'STRING',
     default: 'sessioned',
     importance: 'LOW',
-    documentation: 'How workers agree on who runs what.',
+    documentation: 'How workers agree on the assignment of connectors and tasks.',
     validator: {
       text: '[eager, compatible, sessioned]',
       check: (_name, value) =>
@@ -147,7 +147,7 @@ export const distributedOptions = declareOptions({
     type: 'INT',
     default: 300000,
     importance: 'LOW',
-    documentation: 'Longest time in milliseconds that work of a lost worker waits for it to come back.',
+    documentation: 'Longest time in milliseconds that the work of a lost worker waits for its return.',
     validator: between(0, 2147483647),
   },
   'inter.worker.key.ttl.ms': {
@@ -161,7 +161,7 @@ export const distributedOptions = declareOptions({
     type: 'STRING',
     default: 'HmacSHA256',
     importance: 'LOW',
-    documentation: 'Algorithm that makes the key for requests between workers.',
+    documentation: 'Algorithm that generates the key for requests between workers.',
     validator: nullOr(oneOf('HmacSHA256', 'HmacSHA384', 'HmacSHA512', 'HmacSHA1', 'HmacMD5')),
   },
   'inter.worker.key.size': {
@@ -188,7 +188,7 @@ export const distributedOptions = declareOptions({
     type: 'STRING',
     default: 'rebootstrap',
     importance: 'LOW',
-    documentation: 'What the clients do when no known broker answers any more: rebootstrap or none.',
+    documentation: 'What the clients do when no known broker answers any longer: rebootstrap or none.',
     validator: oneOfIgnoringCase('REBOOTSTRAP', 'NONE'),
   },
   'metadata.recovery.rebootstrap.trigger.ms': milliseconds(

@@ -1,11 +1,11 @@
 import type { Password } from './password.ts';
 
-/** Connect's option types (ConfigDef.Type); validate answers print these names. */
+/** Connect's option types (ConfigDef.Type), as `/config/validate` names them. */
 export type OptionType = 'BOOLEAN' | 'STRING' | 'INT' | 'SHORT' | 'LONG' | 'DOUBLE' | 'LIST' | 'CLASS' | 'PASSWORD';
 export type Importance = 'HIGH' | 'MEDIUM' | 'LOW';
 export type Width = 'NONE' | 'SHORT' | 'MEDIUM' | 'LONG';
 
-/** What a value of each type is after parsing. LONG is a number while it is a safe integer, else a bigint. */
+/** The parsed value of each type. LONG is a number if it is a safe integer, otherwise a bigint. */
 export interface ParsedTypes {
   BOOLEAN: boolean;
   STRING: string;
@@ -18,14 +18,14 @@ export interface ParsedTypes {
   PASSWORD: Password;
 }
 
-/** Checks a parsed value; `text` is how Connect prints the validator (ConfigDef.Validator.toString). */
+/** Checks a parsed value. `text` describes what is allowed, in answers and in the tables of the documents. */
 export interface Validator {
   readonly text: string;
   /** Lists only: repeated entries are dropped before a connector sees them, and reported by validation. */
   readonly distinct?: boolean;
   /**
-   * `undefined` when the value is fine; else the reason, without the `Invalid value … for configuration …:` part, or
-   * the whole message where Connect's own does not begin like that.
+   * @returns `undefined` if the value is allowed; otherwise the reason, before which the worker writes `Invalid value … for
+   *   configuration …: `, or an object with the whole message
    */
   check(name: string, value: unknown): string | { readonly message: string } | undefined;
 }
@@ -37,18 +37,18 @@ export interface Recommender {
 }
 
 /**
- * One option. This declaration is the single source of its parsing, its validation, the answer of
- * `/config/validate`, its row in the README's tables and the TypeScript type of its parsed value.
+ * One option of a plugin or of the worker. This declaration is the single source of its parsing, its validation, the answer of
+ * `/config/validate`, its row in the tables of docs/ and the TypeScript type of its parsed value.
  */
 export interface OptionDeclaration<T extends OptionType = OptionType> {
   readonly type: T;
-  /** Absent: required. `null`: optional without a default. Text is parsed like a given value. */
+  /** Absent: the option is required. `null`: optional without a default. A text is parsed as a given value is. */
   readonly default?: string | number | bigint | boolean | readonly string[] | null;
   readonly importance: Importance;
   readonly documentation: string;
   readonly validator?: Validator;
   readonly group?: string;
-  /** Place in the group. Absent: counted from 1 within the group; -1 without a group. */
+  /** Position in the group. Absent: counted from 1 in the group; -1 without a group. */
   readonly order?: number;
   readonly width?: Width;
   readonly displayName?: string;
@@ -68,12 +68,22 @@ export type ParsedOptions<D extends OptionDeclarations> = {
     : ParsedTypes[D[K]['type']];
 };
 
-/** Keeps the literal types of the declarations, so that `ParsedOptions<typeof options>` is exact. */
+/**
+ * Declares the options of a plugin and keeps their literal types, so that `parseOptions` returns typed values.
+ *
+ * ```ts
+ * const options = declareOptions({
+ *   url: { type: 'STRING', importance: 'HIGH', documentation: 'Where records are sent.', validator: nonEmptyString },
+ *   'batch.size': { type: 'INT', default: 100, importance: 'LOW', documentation: 'Records of a request.', validator: atLeast(1) },
+ * });
+ * const settings = parseOptions(options, config); // settings.url: string, settings['batch.size']: number
+ * ```
+ */
 export function declareOptions<const D extends OptionDeclarations>(declarations: D): D {
   return declarations;
 }
 
-/** What a validation says of one option (ConfigValue). */
+/** The result of the validation of one option (ConfigValue). */
 export interface OptionResult {
   readonly name: string;
   readonly value: unknown;

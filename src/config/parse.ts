@@ -1,5 +1,6 @@
-import { parseDouble, parseInteger } from '../data/java-number-text.ts';
-import { javaTrim } from '../data/java-text.ts';
+import { parseDouble, parseInteger } from '../java/java-number-text.ts';
+import { javaTrim } from '../java/java-text.ts';
+import { withoutJavaBlanks } from '../data/text-ends.ts';
 import { ConfigError, toError } from '../errors.ts';
 import type { OptionDeclaration, OptionDeclarations, OptionResult, OptionType, ParsedOptions } from './option.ts';
 import { Password } from './password.ts';
@@ -32,7 +33,7 @@ export function parseValue(name: string, type: OptionType, raw: unknown, setting
     case 'PASSWORD':
       return new Password(text);
     case 'LIST':
-      return text === '' ? [] : text.split(/[ \t\n\v\f\r]*,[ \t\n\v\f\r]*/);
+      return text === '' ? [] : text.split(',').map(withoutJavaBlanks);
     case 'BOOLEAN':
       return parseBoolean(name, raw, text);
     case 'CLASS':
@@ -72,7 +73,7 @@ function refuse(name: string, value: unknown, reason: string): never {
 }
 
 /** What the option's validator says of a parsed value, as a whole message; `undefined` when it is fine. */
-export function validationError(name: string, declaration: OptionDeclaration, value: unknown): string | undefined {
+function validationError(name: string, declaration: OptionDeclaration, value: unknown): string | undefined {
   const verdict = declaration.validator?.check(name, value);
   if (verdict === undefined) return undefined;
   return typeof verdict === 'string' ? invalidValueText(name, value, verdict, declaration.type) : verdict.message;
@@ -83,7 +84,10 @@ export function defaultValue(name: string, declaration: OptionDeclaration): unkn
   return declaration.default === undefined ? undefined : parseValue(name, declaration.type, declaration.default);
 }
 
-/** Throws a ConfigError when a declared default does not pass its own validator: a mistake of the declaration. */
+/**
+ * Throws a ConfigError when a declared default does not pass its own validator: a mistake of the declaration.
+ * @internal
+ */
 export function checkDeclarations(declarations: OptionDeclarations): void {
   for (const [name, declaration] of Object.entries(declarations)) {
     if (declaration.default === undefined) continue;
@@ -119,8 +123,10 @@ function parseOne(name: string, declaration: OptionDeclaration, config: RawConfi
 }
 
 /**
- * Typed values of all declared options; other keys are left alone. One ConfigError names every missing or wrong key,
- * one message per line; `errors: 'first'` stops at the first, as a Java plugin's `configure` does.
+ * Parses and checks the declared options of a configuration; other keys are ignored.
+ * @param settings `errors: 'first'` reports only the first error, as `configure` of a Java plugin does
+ * @returns the typed value of each option; an option that is missing has its default
+ * @throws ConfigError with one line for each option that is missing or wrong
  */
 export function parseOptions<D extends OptionDeclarations>(
   declarations: D,

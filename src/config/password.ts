@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 
 const HIDDEN = '[hidden]';
 
-/** A secret option value. However it is printed, it prints as `[hidden]`; only `reveal()` gives the text. */
+/** The value of a PASSWORD option. In logs, JSON and texts it is `[hidden]`; only `reveal()` returns the secret. */
 export class Password {
   readonly #text: string;
 
@@ -25,4 +25,11 @@ export class Password {
   [inspect.custom](): string {
     return HIDDEN;
   }
+}
+
+const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase|(^|[._-])key$|url$/i;
+
+/** Whether the value of a key that nobody has declared is to be hidden, by the key's name. */
+export function isSecretName(key: string): boolean {
+  return SECRET_NAME.test(key);
 }

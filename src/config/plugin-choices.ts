@@ -27,7 +27,7 @@ const INTERFACES: Readonly<Record<ChoiceKind, string>> = {
 };
 
 /** The kind of plugin that a class option of a connector names; `undefined` for the connector's own options. */
-export function kindOfOption(option: string): ChoiceKind | undefined {
+function kindOfOption(option: string): ChoiceKind | undefined {
   if (option === 'key.converter' || option === 'value.converter') return 'converter';
   if (option === 'header.converter') return 'header_converter';
   if (/^transforms\..+\.type$/.test(option)) return 'transformation';

@@ -145,11 +145,7 @@ const CONDITION: OptionDeclarations = {
 };
 
 /** The options of every transformation (or predicate) that the configuration names an alias for. */
-export function aliasOptions(
-  family: keyof typeof ALIASED,
-  config: RawConfig,
-  plugins: PluginChoices,
-): OptionDeclarations {
+function aliasOptions(family: keyof typeof ALIASED, config: RawConfig, plugins: PluginChoices): OptionDeclarations {
   const aliases = parseValue(family, 'LIST', config[family] ?? '') as readonly string[];
   const declarations: Record<string, OptionDeclaration> = {};
   for (const alias of new Set(aliases)) Object.assign(declarations, optionsOfAlias(family, alias, config, plugins));
@@ -222,7 +218,7 @@ const BY_IMPORTANCE: readonly Importance[] = ['HIGH', 'MEDIUM', 'LOW'];
  * A plugin's options below a prefix (ConfigDef.embed): required ones first, then by importance, then by name. Validators
  * and recommenders keep speaking of the names without the prefix.
  */
-export function embedded(
+function embedded(
   prefix: string,
   group: string,
   firstOrder: number,

@@ -90,16 +90,40 @@ export interface HeaderRule {
 export function parseHeaderRules(text: string): HeaderRule[] {
   if (text.trim() === '') return [];
   return splitRules(text).map((rule) => {
-    const [, action = '', name = '', value = ''] = /^(\S+)\s+([^:]+):(.*)$/.exec(rule) ?? [];
-    return { action: action as HeaderRule['action'], name: name.trim(), value: value.trim() };
+    const split = rule.search(/\s/);
+    const colon = rule.indexOf(':', split);
+    const [name, value] = [rule.slice(split, colon).trim(), rule.slice(colon + 1).trim()];
+    return { action: rule.slice(0, split) as HeaderRule['action'], name, value };
   });
 }
 
 /** Splits at commas that are not between double quotes, and takes the quotes off. */
 function splitRules(text: string): string[] {
-  return [...text.matchAll(/\s*(?:"([^"]*)"|([^,]*))\s*(?:,|$)/g)]
-    .map(([, quoted, plain]) => (quoted ?? plain ?? '').trim())
-    .filter((rule) => rule !== '');
+  const rules: string[] = [];
+  for (let at = 0; at <= text.length;) {
+    const quoted = quotedRule(text, at);
+    const comma = text.indexOf(',', at);
+    const end = quoted?.end ?? (comma < 0 ? text.length : comma);
+    rules.push((quoted?.rule ?? text.slice(at, end)).trim());
+    at = end + 1;
+  }
+  return rules.filter((rule) => rule !== '');
+}
+
+/** A rule between double quotes, with nothing but blanks around it up to a comma or the end, which is at `end`. */
+function quotedRule(text: string, from: number): { rule: string; end: number } | undefined {
+  const open = afterBlanks(text, from);
+  if (text.charAt(open) !== '"') return undefined;
+  const close = text.indexOf('"', open + 1);
+  if (close < 0) return undefined;
+  const end = afterBlanks(text, close + 1);
+  return end === text.length || text.charAt(end) === ',' ? { rule: text.slice(open + 1, close), end } : undefined;
+}
+
+function afterBlanks(text: string, from: number): number {
+  let at = from;
+  while (/\s/.test(text.charAt(at))) at++;
+  return at;
 }
 
 function ruleError(rule: string): string | undefined {

@@ -1,4 +1,4 @@
-import { doubleText } from '../data/java-number-text.ts';
+import { doubleText } from '../java/java-number-text.ts';
 import type { OptionType } from './option.ts';
 import { Password } from './password.ts';
 
@@ -18,7 +18,10 @@ export function optionText(value: unknown, type: OptionType): string | null {
   return valueText(value, type);
 }
 
-/** A value inside a message, as Java's string concatenation prints it: `null`, `[a, b]`, `[hidden]`, `2.0`. */
+/**
+ * A value inside a message, as Java's string concatenation prints it: `null`, `[a, b]`, `[hidden]`, `2.0`.
+ * @internal
+ */
 export function valueText(value: unknown, type?: OptionType): string {
   if (value === null || value === undefined) return 'null';
   if (Array.isArray(value)) return `[${value.map((entry) => valueText(entry)).join(', ')}]`;

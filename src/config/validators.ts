@@ -1,6 +1,8 @@
-import { doubleText } from '../data/java-number-text.ts';
+import { doubleText } from '../java/java-number-text.ts';
 import type { Validator } from './option.ts';
 import { invalidValueText } from './to-text.ts';
+import { JavaPattern } from '../java/java-regex.ts';
+import { toError } from '../errors.ts';
 
 /**
  * Connect's validators (ConfigDef.Range, ValidString, ValidList, …) with its texts. A value may be `null` where the
@@ -12,12 +14,12 @@ interface RangeSettings {
   readonly decimal?: boolean;
 }
 
-/** Numbers from `min` on. */
+/** Numbers that are at least `min`. */
 export function atLeast(min: number, settings: RangeSettings = {}): Validator {
   return range(min, undefined, settings);
 }
 
-/** Numbers from `min` to `max`, both included. */
+/** Numbers from `min` to `max`, inclusive. */
 export function between(min: number, max: number, settings: RangeSettings = {}): Validator {
   return range(min, max, settings);
 }
@@ -35,7 +37,7 @@ function range(min: number, max: number | undefined, { decimal = false }: RangeS
   };
 }
 
-/** One of the given texts, exactly (ValidString). */
+/** One of the given texts (ValidString); case matters. */
 export function oneOf(...choices: readonly string[]): Validator {
   const list = choices.join(', ');
   return {
@@ -45,7 +47,7 @@ export function oneOf(...choices: readonly string[]): Validator {
   };
 }
 
-/** One of the given texts in any case; Connect prints them in upper case, in the order of its hash set. */
+/** One of the given texts; case does not matter. Messages show them in upper case, as Connect's do. */
 export function oneOfIgnoringCase(...choices: readonly string[]): Validator {
   const upper = choices.map((choice) => choice.toUpperCase());
   const list = upper.join(', ');
@@ -63,13 +65,13 @@ export const nonNull: Validator = {
   check: (_name, value) => (value === null ? 'entry must be non null' : undefined),
 };
 
-/** `null` passes. */
+/** A string with at least one character; `null` passes. */
 export const nonEmptyString: Validator = {
   text: 'non-empty string',
   check: (_name, value) => (value === '' ? 'String must be non-empty' : undefined),
 };
 
-/** `null` passes. */
+/** The same, and without control characters; `null` passes. */
 export const nonEmptyStringWithoutControlChars: Validator = {
   text: 'non-empty string without ISO control characters',
   check(_name, value) {
@@ -90,12 +92,12 @@ interface ListSettings {
   readonly nullAllowed?: boolean;
 }
 
-/** A list without repeated and empty entries, each one of `choices` (ValidList.in). */
+/** A list of some of `choices`, without repetitions (ValidList.in). */
 export function listOf(choices: readonly string[], settings: ListSettings = {}): Validator {
   return list(choices, settings);
 }
 
-/** A list of any entries, none repeated, none empty (ValidList.anyNonDuplicateValues). */
+/** A list without repeated or empty entries (ValidList.anyNonDuplicateValues). By default it may be empty, but not `null`. */
 export function distinctList(settings: ListSettings = {}): Validator {
   return list([], settings);
 }
@@ -153,7 +155,7 @@ export function uniqueAliases(what: string, repeated: string): Validator {
   };
 }
 
-/** All of them, the first complaint counts. */
+/** All of the given validators; the first error is reported. */
 export function composite(...validators: readonly Validator[]): Validator {
   return {
     text: validators.map(({ text }) => text).join(', '),
@@ -180,3 +182,17 @@ export function topicNumber(what: string, text: string): Validator {
     check: (_name, value) => (Number(value ?? 0) >= 1 || value === -1 ? undefined : `${what} must be ${rest}`),
   };
 }
+
+/** A Java regular expression that compiles (`topics.regex`, RegexRouter, TopicNameMatches). */
+export const validRegex: Validator = {
+  text: 'valid regex',
+  check(_name, value) {
+    if (typeof value !== 'string') return 'Invalid regex: there is none';
+    try {
+      JavaPattern.compile(value);
+      return undefined;
+    } catch (error) {
+      return `Invalid regex: ${toError(error).message}`;
+    }
+  },
+};

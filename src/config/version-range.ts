@@ -5,28 +5,32 @@ export interface VersionRange {
   includes(version: string): boolean;
 }
 
-const PART = /^([[(])\s*([^,[\]()\s]*)\s*(?:(,)\s*([^,[\]()\s]*)\s*)?([\])])/;
+const PART = /([[(])([^,[\]()]*)(?:(,)([^,[\]()]*))?([\])])\s*(?:,\s*(?=[[(]))?/y;
 
-/** `undefined` when the text is no range. */
+/** Longer texts are no ranges. */
+const MAX_LENGTH = 10_000;
+
+/** `undefined` when the text is no range, or has more than 10,000 characters. */
 export function parseVersionRange(text: string): VersionRange | undefined {
+  if (text.length > MAX_LENGTH) return undefined;
   const given = text.trim();
   if (/^[^,[\]()\s]+$/.test(given))
     return { text: `[${given},${given}]`, includes: (version) => compareVersions(version, given) === 0 };
   const parts: ((version: string) => boolean)[] = [];
-  let rest = given;
-  while (rest !== '') {
-    const match = PART.exec(rest);
-    if (match === null) return undefined;
-    parts.push(inPart(match));
-    rest = rest.slice(match[0].length).replace(/^\s*,\s*(?=[[(])/, '');
+  for (let at = 0; at < given.length;) {
+    PART.lastIndex = at;
+    const match = PART.exec(given);
+    const [whole = '', open = '', low = '', comma, high = '', close = ''] = match ?? [];
+    const [from, to] = [low.trim(), high.trim()];
+    if (match === null || /\s/.test(from) || /\s/.test(to)) return undefined;
+    parts.push(inPart(open, from, comma !== undefined, to, close));
+    at += whole.length;
   }
   return parts.length === 0 ? undefined : { text: given, includes: (version) => parts.some((part) => part(version)) };
 }
 
-function inPart([, open = '[', low = '', comma, high = '', close = ']']: RegExpExecArray): (
-  version: string,
-) => boolean {
-  if (comma === undefined) return (version) => compareVersions(version, low) === 0;
+function inPart(open: string, low: string, isPair: boolean, high: string, close: string): (version: string) => boolean {
+  if (!isPair) return (version) => compareVersions(version, low) === 0;
   return (version) => {
     const fromLow = low === '' ? 1 : compareVersions(version, low);
     const toHigh = high === '' ? -1 : compareVersions(version, high);

@@ -162,7 +162,7 @@ function topicSettings(kind: string, properties: Properties, warnings: string[])
   const settings: Record<string, string> = {};
   for (const [name, value] of Object.entries(withPrefix(properties, `${kind}.storage.`))) {
     const key = `${kind}.storage.${name}`;
-    if (key in distributedOptions || key in standaloneOptions) continue;
+    if (Object.hasOwn(distributedOptions, key) || Object.hasOwn(standaloneOptions, key)) continue;
     if (name === 'cleanup.policy') warnings.push(`${key} is ignored: internal topics are always compacted`);
     else if (name === 'partitions') warnings.push(`${key} is ignored: the config topic always has one partition`);
     else settings[name] = value;
@@ -192,7 +192,9 @@ function converterConfig(properties: Properties): Properties {
 function clientProperties(properties: Properties): WorkerClientProperties {
   const shared = Object.entries(properties).filter(
     ([key]) =>
-      SHARED_CLIENT_KEYS.includes(key) || key.startsWith('sasl.') || (key.startsWith('ssl.') && !(key in restOptions)),
+      SHARED_CLIENT_KEYS.includes(key) ||
+      key.startsWith('sasl.') ||
+      (key.startsWith('ssl.') && !Object.hasOwn(restOptions, key)),
   );
   const worker = Object.fromEntries(shared);
   const bootstrap = { 'bootstrap.servers': properties['bootstrap.servers'] ?? '' };
@@ -220,7 +222,7 @@ function unusedKeyWarnings(mode: WorkerConfig['mode'], properties: Properties): 
     if (OPEN_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
     if (SHARED_CLIENT_KEYS.includes(key)) return [];
     if (mode === 'distributed' && TOPIC_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
-    if (key in distributedOptions || key in standaloneOptions) {
+    if (Object.hasOwn(distributedOptions, key) || Object.hasOwn(standaloneOptions, key)) {
       return [`${key} is ignored: it means nothing to a ${mode} worker`];
     }
     return [`${key} is ignored: no such option`];

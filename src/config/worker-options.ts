@@ -21,7 +21,8 @@ export const commonWorkerOptions = declareOptions({
   'key.converter': {
     type: 'CLASS',
     importance: 'HIGH',
-    documentation: 'Converter for keys of connectors that name none; its settings are sub-keys `key.converter.…`.',
+    documentation:
+      'Converter for keys of connectors that do not name one; its settings are sub-keys `key.converter.…`.',
   },
   'key.converter.plugin.version': {
     type: 'STRING',
@@ -32,7 +33,8 @@ export const commonWorkerOptions = declareOptions({
   'value.converter': {
     type: 'CLASS',
     importance: 'HIGH',
-    documentation: 'Converter for values of connectors that name none; its settings are sub-keys `value.converter.…`.',
+    documentation:
+      'Converter for values of connectors that do not name one; its settings are sub-keys `value.converter.…`.',
   },
   'value.converter.plugin.version': {
     type: 'STRING',
@@ -44,7 +46,7 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 5000,
     importance: 'LOW',
-    documentation: 'Milliseconds that all tasks together have to stop in order.',
+    documentation: 'Milliseconds that all tasks together have for an orderly stop.',
   },
   'offset.flush.interval.ms': {
     type: 'LONG',
@@ -56,13 +58,13 @@ export const commonWorkerOptions = declareOptions({
     type: 'LONG',
     default: 5000,
     importance: 'LOW',
-    documentation: 'Milliseconds a commit of offsets may take before it is given up and tried again later.',
+    documentation: 'Milliseconds a commit of offsets may take before it is abandoned and tried again later.',
   },
   'plugin.path': {
     type: 'LIST',
     default: null,
     importance: 'LOW',
-    documentation: 'Directories that hold plugins as npm packages. Java plugins in them are passed over.',
+    documentation: 'Directories that hold plugins as npm packages. Java plugins in them are ignored.',
     validator: distinctList({ emptyAllowed: false, nullAllowed: true }),
   },
   'metrics.sample.window.ms': {
@@ -91,7 +93,7 @@ export const commonWorkerOptions = declareOptions({
     default: 'org.apache.kafka.connect.storage.SimpleHeaderConverter',
     importance: 'LOW',
     documentation:
-      'Converter for headers of connectors that name none; its settings are sub-keys `header.converter.…`.',
+      'Converter for headers of connectors that do not name one; its settings are sub-keys `header.converter.…`.',
   },
   'header.converter.plugin.version': {
     type: 'STRING',
@@ -197,7 +199,7 @@ export const restOptions = declareOptions({
     type: 'LIST',
     default: null,
     importance: 'LOW',
-    documentation: 'Where the admin endpoints listen; absent: where the others do, empty: nowhere.',
+    documentation: 'Where the admin endpoints listen. Absent: where the others do; empty: nowhere.',
     validator: optionalListenerUrls,
   },
   'ssl.client.auth': {
@@ -216,13 +218,13 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Makes JsonConverter refuse what it would damage silently: numbers that do not fit, values of another type, text after the end.',
+      'Whether JsonConverter refuses values that it would otherwise damage silently: numbers that do not fit, values of another type, text after the end.',
   },
   'log.level': {
     type: 'STRING',
     default: 'info',
     importance: 'LOW',
-    documentation: 'Least level that is logged.',
+    documentation: 'Lowest level that is logged.',
     validator: oneOfIgnoringCase('TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'SILENT'),
   },
   'log.format': {
@@ -238,6 +240,14 @@ export const ownWorkerOptions = declareOptions({
     importance: 'MEDIUM',
     documentation:
       'Services that run in this worker: `database-http`, the HTTP API of a database, set up by `database.http.…`.',
+    validator: distinctList(),
+  },
+  'allowed.hosts': {
+    type: 'LIST',
+    default: '',
+    importance: 'MEDIUM',
+    documentation:
+      'Host names by which clients may call the REST API, as `name.example.org` or `*.example.org`; `*` allows every name. The check prevents DNS rebinding. Always allowed are IP addresses, names without a dot, names under `localhost`, `local`, `internal` and `svc`, and the names of the machine, of the listeners and `rest.advertised.host.name`.',
     validator: distinctList(),
   },
   'rest.basic.auth.credentials.file': {

@@ -3,8 +3,8 @@ import type { Schema } from './schema.ts';
 import type { ConnectValue } from './value.ts';
 
 /**
- * Consecutive records of one partition, as places in the bytes that they came in: nothing is made per record until it is
- * asked for. All lists have an entry per record.
+ * Consecutive records of one partition, as positions in the bytes that the broker sent: no object is made for a record until
+ * it is asked for. All lists have one entry for each record.
  */
 export interface MessageBlock extends TopicPartition {
   readonly bytes: Buffer;
@@ -13,25 +13,29 @@ export interface MessageBlock extends TopicPartition {
   /** Milliseconds since the epoch; -1 when the record has none. */
   readonly timestamps: ArrayLike<number>;
   readonly valueStarts: ArrayLike<number>;
-  /** Behind the last byte; before the start where there is no value. */
+  /** The position after the last byte; before the start if the record has no value. */
   readonly valueEnds: ArrayLike<number>;
 }
 
 /**
- * Told of a struct of a block: its schema, its values in the order of the schema's fields, and which record it is. The array is
- * used again for the next one; an int64 is a number in it where that is exact. False: the record must be made after all.
+ * Called with a struct of a block.
+ * @param values in the order of the schema's fields. The array is used again for the next struct; an int64 is a number if it is exact
+ * @param index of the record in the block
+ * @returns `false` if a record has to be made of it
  */
 export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index: number) => boolean;
 
-/** A block on its way into a sink task. */
-export interface SinkRecordBlock extends MessageBlock {
-  /** Values are messages as they are: bytes, or UTF-8 text. */
+/** A block for `SinkTask.putBlock`. */
+export interface SinkRecordBlock {
+  readonly messages: MessageBlock;
+  /** The converter does not change values: they are the bytes, or the bytes as UTF-8 text. */
   readonly passesMessages: boolean;
   /**
-   * Hands out structs from `from` on without making records, as long as the value converter can read them where they lie and
-   * `take` takes them; gives the index of the first that was not taken, or `to`.
+   * Calls `take` with the structs from index `from` on, without making records, as long as the value converter can read them and
+   * `take` accepts them.
+   * @returns the index of the first one that was not accepted, or `to`
    */
   readStructs(from: number, to: number, take: TakeStruct): number;
-  /** One record of its own; `undefined`: it cannot be converted, and the error policy let it go. */
+  /** Makes one record; `undefined` if it cannot be converted and the error policy skips it. */
   sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined>;
 }

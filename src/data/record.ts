@@ -7,18 +7,19 @@ export interface TopicPartition {
   readonly partition: number;
 }
 
-/** One string for a topic and partition, for use as a map key; topic names cannot hold a `/`. */
+/** The key of a partition in maps (`topic/partition`), such as that of `SinkTask.preCommit`. */
 export function topicPartitionKey(topic: string, partition: number): string {
   return `${topic}/${String(partition)}`;
 }
 
+/** A header of a record; a key can occur more than once. */
 export interface Header {
   readonly key: string;
   readonly schema: Schema | null;
   readonly value: ConnectValue;
 }
 
-/** What a transform sees and returns (org.apache.kafka.connect.connector.ConnectRecord). */
+/** A record as transforms get and return it (org.apache.kafka.connect.connector.ConnectRecord). Never changed in place. */
 export interface ConnectRecord {
   readonly topic: string;
   /** `null`: the producer's partitioner decides (source records only). */
@@ -32,19 +33,23 @@ export interface ConnectRecord {
   readonly headers: readonly Header[];
 }
 
+/** A record that was read from a topic. */
 export interface SinkRecord extends ConnectRecord {
   readonly partition: number;
   /** Kafka offsets stay below 2^53 in practice (kafkajs gives text; the consumer checks when it converts). */
   readonly offset: number;
   readonly timestampType: 'CreateTime' | 'LogAppendTime' | 'NoTimestampType';
-  /** Coordinates before transforms, which commits and dead letters speak of. */
+  /** Topic, partition and offset before transforms: those of commits and dead letters. */
   readonly original: { readonly topic: string; readonly partition: number; readonly offset: number };
 }
 
 /** A flat map of primitives (Connect's rule for source partitions and offsets). 64-bit integers are bigint. */
 export type SourceCoordinates = Readonly<Record<string, string | number | bigint | boolean | null>>;
 
+/** A record that a source task returns from `poll`. */
 export interface SourceRecord extends ConnectRecord {
+  /** What the record was read from (a table, a file); offsets are kept for each of these. */
   readonly sourcePartition: SourceCoordinates;
+  /** How far the source partition has been read when this record is stored. */
   readonly sourceOffset: SourceCoordinates;
 }

@@ -1,5 +1,3 @@
-import { ownText } from './own-text.ts';
-
 const SLOTS = 1024;
 const LONGEST = 64;
 
@@ -37,4 +35,20 @@ function isSame(text: string, start: number, known: string): boolean {
     if (text.charCodeAt(start + index) !== known.charCodeAt(index)) return false;
   }
   return true;
+}
+
+/**
+ * An equal string that does not keep a larger one alive: V8's substrings of 13 characters and more point into the text
+ * they were cut from, unless that text has to be made first.
+ */
+export function ownText(text: string): string {
+  return text.length < 13 ? text : ` ${text}`.slice(1);
+}
+
+/**
+ * Whether `expected` stands at `position` of `text`. V8 compares equally long strings by memory, but walks through `startsWith`
+ * and `endsWith` character by character: 0.06 µs to 0.9 µs for 280 characters.
+ */
+export function standsAt(text: string, expected: string, position: number): boolean {
+  return text.slice(position, position + expected.length) === expected;
 }

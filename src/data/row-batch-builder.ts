@@ -1,12 +1,15 @@
 import type { Origin } from './fault.ts';
 import type { MessageBlock } from './message-block.ts';
 import { OriginList } from './origin-list.ts';
-import type { Cell, CellKind, ColumnCells, ColumnRole, RowBatch, TableName } from './row-batch.ts';
+import type { CellKind, ColumnCells, ColumnRole, RowBatch, TableName } from './row-batch.ts';
 
 /** A column while its batch is filled. `kind` is what the writer will be told; it may widen until the batch is built. */
 export interface OpenColumn extends ColumnCells {
   kind: CellKind;
+  readonly given?: number[] | undefined;
 }
+
+export type DerivedColumn = OpenColumn & { readonly given: number[] };
 
 /**
  * Fills one row batch. Between two rows every column has `rowCount` cells. While a row is open some columns have one
@@ -32,12 +35,20 @@ export class RowBatchBuilder {
     return this.#byName.get(name);
   }
 
+  /** Adds a column whose cells are derived, but for those of rows that are noted in `given`. */
+  addDerivedColumn(name: string, role: ColumnRole, kind: CellKind): DerivedColumn {
+    return this.#add({ name, role, kind, cells: [], given: [] });
+  }
+
   /** Adds a column; rows that are already there get null in it. Throws when the name is taken. */
   addColumn(name: string, role: ColumnRole, kind: CellKind): OpenColumn {
+    return this.#add({ name, role, kind, cells: [] });
+  }
+
+  #add<C extends OpenColumn>(column: C): C {
+    const { name, cells } = column;
     if (this.#byName.has(name)) throw new Error(`a batch has one column of each name: ${name}`);
-    const cells: Cell[] = [];
     for (let row = 0; row < this.#rowCount; row++) cells.push(null);
-    const column: OpenColumn = { name, role, kind, cells };
     this.columns.push(column);
     this.#byName.set(name, column);
     return column;
@@ -70,6 +81,7 @@ export class RowBatchBuilder {
   truncate(rowCount: number): void {
     for (const column of this.columns) {
       if (column.cells.length > rowCount) column.cells.length = rowCount;
+      while ((column.given?.at(-1) ?? -1) >= rowCount) column.given?.pop();
     }
     this.#origins.truncate(rowCount);
     this.#rowCount = rowCount;

@@ -22,8 +22,11 @@ export type Cell = string | number | bigint | boolean | Uint8Array | null;
 
 export type CellKind = 'int' | 'float' | 'bool' | 'text' | 'bytes' | 'time' | 'json' | 'numeric';
 
-/** time: the row's timestamp, first column of a time-series table. */
-export type ColumnRole = 'time' | 'data' | 'tag' | 'primary-tag';
+/**
+ * time: the row's timestamp, first column of a time-series table. nanos: the nanoseconds beyond its microseconds, which belong to
+ * the key; only in batches and shapes, a table that exists has them as data.
+ */
+export type ColumnRole = 'time' | 'nanos' | 'data' | 'tag' | 'primary-tag';
 
 /** One column of a row batch: the cells of all its rows, in row order. */
 export interface ColumnCells {
@@ -32,6 +35,11 @@ export interface ColumnCells {
   /** What the cells are; the writer converts to the table's real column type. */
   readonly kind: CellKind;
   readonly cells: Cell[];
+  /**
+   * Of a column that the decoder derives from other ones: the rows that gave their cell themselves, in row order. The others are left
+   * out of a table that does not have the column. Absent: the rows gave all cells.
+   */
+  readonly given?: readonly number[] | undefined;
 }
 
 /**
@@ -75,7 +83,7 @@ export interface WriteReport {
   readonly stored: number;
   /** Rows not stored because one with the same key was (dedup.rule=discard), or because none was (insert.mode=update). */
   readonly discarded: number;
-  /** Rows replaced by a later row with the same key in the same batch (last wins). */
+  /** Rows that became one with a later row with the same key in the same batch: replaced by it, or merged into it. */
   readonly collapsed: number;
   /** Rows refused, each with its reason and origin. */
   readonly faults: readonly Fault[];

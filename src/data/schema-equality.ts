@@ -40,7 +40,7 @@ function sameDefault(a: unknown, b: unknown): boolean {
 }
 
 /** `Object.equals` of two Connect values, byte arrays by content; decimals differ when their scales do. */
-export function sameValue(a: ConnectValue, b: ConnectValue): boolean {
+function sameValue(a: ConnectValue, b: ConnectValue): boolean {
   if (Object.is(a, b)) return true;
   if (a === null || b === null || typeof a !== 'object' || typeof b !== 'object') return false;
   if (a instanceof TypedNumber) return b instanceof TypedNumber && a.type === b.type && Object.is(a.value, b.value);

@@ -37,6 +37,17 @@ export interface SchemaOptions {
   readonly defaultValue?: unknown;
 }
 
+/**
+ * The description of a value: its type, whether it can be null, its default, and the parts of structs, arrays and maps.
+ *
+ * ```ts
+ * const reading = Schema.struct([
+ *   { name: 'site', schema: new Schema('string') },
+ *   { name: 'power', schema: new Schema('float64', { optional: true }) },
+ * ]);
+ * const value = new Struct(reading).put('site', 'oslo').put('power', 4.2);
+ * ```
+ */
 export class Schema {
   readonly type: SchemaType;
   readonly optional: boolean;
@@ -72,6 +83,7 @@ export class Schema {
     this.#fieldsByName = new Map(this.fields.map((field) => [field.name, field]));
   }
 
+  /** The field of a struct by its name; `undefined` if there is none. */
   field(name: string): Field | undefined {
     return this.#fieldsByName.get(name);
   }
@@ -92,3 +104,16 @@ export class Schema {
 export const OPTIONAL_STRING = new Schema('string', { optional: true });
 export const OPTIONAL_BYTES = new Schema('bytes', { optional: true });
 export const STRING = new Schema('string');
+
+/**
+ * The schema of a string that contains JSON. JsonConverter recognises this object and writes the text unchanged; all others see
+ * a string.
+ */
+export const JSON_TEXT = new Schema('string');
+
+/** A schema in Connect's messages (ConnectSchema.toString): `Schema{INT32}`, `Schema{my.Name:STRUCT}`. */
+export function schemaText(schema: Schema | null): string {
+  if (schema === null) return 'null';
+  const type = schema.type.toUpperCase();
+  return `Schema{${schema.name === undefined ? type : `${schema.name}:${type}`}}`;
+}

@@ -41,7 +41,7 @@ function partMismatch(schema: Schema, value: ConnectValue, location: string): st
 }
 
 /** Why a struct does not fit its own schema (Struct.validate). A field without a value takes its default. */
-export function structMismatch(struct: Struct): string | undefined {
+function structMismatch(struct: Struct): string | undefined {
   for (const { name, index, schema } of struct.schema.fields) {
     const value = struct.values[index] ?? null;
     if (value === null && (schema.optional || schema.defaultValue !== undefined)) continue;

@@ -28,7 +28,7 @@ export type ConnectValue =
   | readonly ConnectValue[]
   | ReadonlyMap<ConnectValue, ConnectValue>;
 
-/** A number of a Java width that has no JavaScript type of its own, where no schema tells the width. */
+/** A number without a schema that is of another Java type than `double` or `long`. */
 export class TypedNumber {
   readonly type: 'int8' | 'int16' | 'int32' | 'float32';
   readonly value: number;
@@ -51,7 +51,7 @@ export class Decimal {
 
   /** Plain decimal digits without an exponent (BigDecimal.toPlainString). */
   toPlainString(): string {
-    if (this.scale <= 0) return (this.unscaled * 10n ** BigInt(-this.scale)).toString();
+    if (this.scale <= 0) return this.unscaled === 0n ? '0' : this.unscaled.toString() + '0'.repeat(-this.scale);
     const negative = this.unscaled < 0n;
     const digits = (negative ? -this.unscaled : this.unscaled).toString().padStart(this.scale + 1, '0');
     const point = digits.length - this.scale;
@@ -59,7 +59,7 @@ export class Decimal {
   }
 }
 
-/** A struct value: one cell per field of its schema, in the schema's order; `null` where nothing was put. */
+/** A struct: one value for each field of its schema, in the order of the schema; `null` for fields that were not put. */
 export class Struct {
   readonly schema: Schema;
   readonly values: ConnectValue[];
@@ -69,11 +69,12 @@ export class Struct {
     this.values = values ?? new Array<ConnectValue>(schema.fields.length).fill(null);
   }
 
-  /** The stored value, `null` when unset; throws when the schema has no such field. */
+  /** The value of a field, `null` if it was not put. Throws an Error if the schema has no such field. */
   get(name: string): ConnectValue {
     return this.values[this.#index(name)] ?? null;
   }
 
+  /** Sets a field. The value is not compared with the schema. Throws an Error if the schema has no such field. */
   put(name: string, value: ConnectValue): this {
     this.values[this.#index(name)] = value;
     return this;

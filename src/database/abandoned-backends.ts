@@ -1,4 +1,5 @@
 import type { Logger } from '../observe/logger.ts';
+import { ownStatement } from '../sql/own-statement.ts';
 import type { Connection } from './connection.ts';
 
 /** Those of before that are still there are not worth remembering more of. */
@@ -9,10 +10,13 @@ const TIMEOUT_MS = 5_000;
  * Ends them where they are what they were: of this user and program, and not younger than our connection was, which a process
  * that was given the same number would be. A thousandth is left to clocks that run apart.
  */
-const END = `SELECT pg_terminate_backend(s.pid) FROM pg_stat_activity s
+const END = ownStatement(
+  'connections: end abandoned ones',
+  `SELECT pg_terminate_backend(s.pid) FROM pg_catalog.pg_stat_activity s
   JOIN json_to_recordset($1::json) AS b (pid int4, "ageMs" float8) ON s.pid = b.pid
   WHERE s.usename = current_user AND s.application_name = current_setting('application_name')
-    AND clock_timestamp() - s.backend_start >= (b."ageMs" * 0.999 - 100) * interval '1 ms'`;
+    AND clock_timestamp() - s.backend_start >= (b."ageMs" * 0.999 - 100) * interval '1 ms'`,
+);
 
 interface Abandoned {
   readonly host: string;
@@ -50,7 +54,7 @@ export class AbandonedBackends {
     const now = performance.now();
     const list = there.map(({ processId, openedAt }) => ({ pid: processId, ageMs: now - openedAt }));
     try {
-      await connection.run({ text: END, values: [JSON.stringify(list)] }, { timeoutMs: TIMEOUT_MS });
+      await connection.ask(END, [JSON.stringify(list)], { timeoutMs: TIMEOUT_MS });
     } catch (error) {
       this.#logger.debug({ err: error }, 'server processes of broken connections could not be ended');
     }

@@ -1,11 +1,12 @@
 import type { ColumnRole, RowBatch, TableName, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import type { Dialect } from '../sql/dialects/dialect.ts';
+import type { OwnStatement } from '../sql/own-statement.ts';
 
-/** Which kind of database the mark says this is (decisions.md, "Engine"); an unmarked one takes every format. */
+/** Which kind of database the mark says this is (docs/sink.md#tables-and-rows); an unmarked one takes every format. */
 export type Engine = 'time-series' | 'relational' | 'unmarked';
 
-/** What a row does to a stored row with the same key (decisions.md, "Same key again"). */
+/** What a row does to a stored row with the same key (docs/sink.md#tables-and-rows). */
 export type DedupRule = 'override' | 'merge' | 'discard';
 
 export interface StatementOptions {
@@ -23,15 +24,33 @@ export interface QueryResult {
   readonly rowCount: number;
 }
 
+export interface StreamOptions extends StatementOptions {
+  readonly chunkRows: number;
+  /** Only sessions that are one read transaction keep to it. */
+  readonly gauge?: RowGauge | undefined;
+}
+
+/** How much of a result the caller can hold. */
+export interface RowGauge {
+  /** Rows behind the one with which the text of all values, and a separator each, has so many bytes are left out: the caller takes no more. */
+  readonly maxBytes: number;
+  /** With so many bytes `room` is called, once; until its promise settles nothing more is read from the server. */
+  readonly freeBytes: number;
+  /** A rejection fails the stream; rows that come behind it are dropped. */
+  room(): Promise<void>;
+}
+
 /** Statements on one pinned connection. Errors are DatabaseError with scope and SQLSTATE. */
 export interface Session {
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
+  /** A statement of our own, with `search_path` set to `pg_catalog` while it runs. */
+  ask(
+    statement: OwnStatement,
+    parameters?: readonly (string | null)[],
+    options?: StatementOptions,
+  ): Promise<QueryResult>;
   /** Reads a result in chunks of at most `chunkRows` rows through a server-side cursor; memory holds one chunk. */
-  stream(
-    sql: string,
-    parameters: readonly (string | null)[],
-    options: StatementOptions & { readonly chunkRows: number },
-  ): AsyncIterable<QueryResult>;
+  stream(sql: string, parameters: readonly (string | null)[], options: StreamOptions): AsyncIterable<QueryResult>;
   /** Runs `work` in a transaction: commits when it resolves, rolls back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
 }
@@ -57,6 +76,10 @@ export interface TableColumn {
   /** As `format_type` prints it: `timestamp(3) with time zone`, `character varying(64)`, `bigint`. */
   readonly type: string;
   readonly typeOid: number;
+  /** The type as SQL with its schema, without length or precision: `pg_catalog.timestamptz`. */
+  readonly baseType: string;
+  /** Schema of the operators by which two values of the type are compared. */
+  readonly operatorSchema: string;
   readonly nullable: boolean;
   readonly hasDefault: boolean;
   readonly role: ColumnRole;
@@ -66,7 +89,7 @@ export interface Table {
   readonly name: TableName & { readonly schema: string };
   /** In the table's own order. */
   readonly columns: readonly TableColumn[];
-  /** Column names of the primary key, else of the first unique constraint over NOT NULL columns; empty without. */
+  /** Column names of the primary key, else of the first unique constraint over NOT NULL columns or with NULLS NOT DISTINCT; empty without. */
   readonly key: readonly string[];
 }
 
@@ -99,7 +122,7 @@ export interface WritePolicy {
    * never a column's default. Absent: rows meet stored rows by the table's key, if they have its columns.
    */
   readonly insertMode?: InsertMode | undefined;
-  /** What a column does that the table does not have (decisions.md, "NULL and missing"). */
+  /** What happens to a row with a column that the table does not have. */
   readonly unknownColumns: 'fault' | 'ignore';
   /** Zone of times that are text without a zone of their own, in PostgreSQL's spelling; default UTC. */
   readonly timeZone?: string | undefined;
@@ -107,9 +130,24 @@ export interface WritePolicy {
   readonly timeoutMs?: number | undefined;
   /** Every statement says all that it does: no COPY, and no try as if no stored row had an equal key. Slower. */
   readonly plain?: boolean | undefined;
-  /** What `writeGrowing` may do to the table; default: all of it. */
+  /**
+   * All rows are stored or none: a report with faults has stored nothing, and its faults are why, not one for each refused row.
+   * In a transaction it is for the caller to undo what was stored.
+   */
+  readonly wholly?: boolean | undefined;
+  /**
+   * The table is created when it is missing and made to grow where rows need it, as far as `growth` goes: columns and tags are added,
+   * `varchar(n)` gets longer; types never change (docs/formats.md#tables-of-lines-and-points). Rows that need what the table cannot be
+   * given (a name that is too long, a tag that is a field there, a change that the user has no right to) come back as faults. Where the
+   * shape is `exact` and no columns may be added, the table must have these columns in this order. Absent: the table stays as it is.
+   */
+  readonly shape?: TableShape | undefined;
+  /** What may become of the table for the sake of `shape`; default: all of it. */
   readonly growth?: GrowthPolicy | undefined;
 }
+
+/** The policy of rows that know what their table must look like. */
+export type GrowingPolicy = WritePolicy & { readonly shape: TableShape };
 
 /** What may become of a table for the rows that are to be written. */
 export interface GrowthPolicy extends CreationPolicy {
@@ -122,6 +160,8 @@ export interface GrowthPolicy extends CreationPolicy {
 export interface CreationPolicy {
   /** Create it when it is missing. */
   readonly create: boolean;
+  /** What would be created or changed rejects with scope `table` instead: the caller has something else to do before it. */
+  readonly held?: boolean | undefined;
   /** SQL text behind the parentheses of CREATE TABLE: `WITH (fillfactor=70)`. From the configuration, never from data. */
   readonly tableOptions?: string | undefined;
 }
@@ -135,23 +175,16 @@ export interface TableWriter {
    * back as faults (found by bisection), all others are stored.
    * Rejects with a DatabaseError of scope `infrastructure` when nothing can be said about the rows (none of this
    * batch's rows may be assumed stored; writing again is harmless where a key exists), and of scope `table` when the
-   * table is missing or does not fit after one refresh of the catalogue.
+   * table is missing, cannot be created, or does not fit after one refresh of the catalogue.
    */
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
-  /**
-   * Writes as `write` does, into a table that is created when it is missing and made to grow where rows need it, as far as
-   * `policy.growth` goes: columns and tags are added, `varchar(n)` gets longer; types never change
-   * (reference/original-system.md 9.3). Rows that need what the table cannot be given (a name that is too long, a tag that
-   * is a field there, a change that the user has no right to) come back as faults. Rejects as `write` does, and with the
-   * database's error when the table cannot be created.
-   */
-  writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport>;
 }
 
 /** One transaction on one connection. What is done in it is done one after another, whatever the caller awaits. */
 export interface Transaction extends TableWriter {
   /** One statement; when it fails, all that is left to do is to undo the transaction. */
   query: Session['query'];
+  ask: Session['ask'];
   /** Statements between the writes; all of them are undone, and nothing else, when `work` rejects. */
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   /** Does `work`; when it rejects, what it wrote is undone, and the transaction goes on without it. */
@@ -184,11 +217,13 @@ export interface Executor extends TableWriter {
   session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
   /** One statement on any connection. */
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
+  /** One statement of our own on any connection. */
+  ask: Session['ask'];
   /**
-   * Makes the table fit these rows as `writeGrowing` does, and writes nothing: a transaction that writes them then need not
-   * change tables, and keep others waiting until it ends. Rejects as `writeGrowing` does.
+   * Makes the table fit these rows as `write` does, and writes nothing: a transaction that writes them then need not change
+   * tables, and keep others waiting until it ends. Rejects as `write` does.
    */
-  prepare(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<void>;
+  prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void>;
   /**
    * Does `work` in one transaction on one connection: what it did there is committed when it resolves, tables that were made
    * or changed included, and undone when it rejects. Reports and faults are those of `write`; whether faults undo the rest is

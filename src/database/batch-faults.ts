@@ -1,5 +1,5 @@
 import type { Fault } from '../data/fault.ts';
-import { type RowBatch, tableText } from '../data/row-batch.ts';
+import { type RowBatch, tableText, type WriteReport } from '../data/row-batch.ts';
 import type { DatabaseError } from '../errors.ts';
 import type { Refusal } from '../sql/column-type.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
@@ -18,6 +18,10 @@ export class BatchFaults {
 
   get rows(): ReadonlySet<number> {
     return new Set(this.#byRow.keys());
+  }
+
+  has(row: number): boolean {
+    return this.#byRow.has(row);
   }
 
   get count(): number {
@@ -101,6 +105,11 @@ export class BatchFaults {
     if (this.#byRow.has(row)) return;
     this.#byRow.set(row, { ...fault, scope: 'record', table: this.#table, origin: this.#batch.origins.at(row) });
   }
+}
+
+/** The report of rows that are written wholly or not at all, and were not. */
+export function nothingStored(faults: readonly Fault[]): WriteReport {
+  return { stored: 0, discarded: 0, collapsed: 0, faults };
 }
 
 /** One fault for each row of a batch that could not be written at all. */

@@ -1,16 +1,25 @@
+import type { Fault } from '../data/fault.ts';
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import { DatabaseError } from '../errors.ts';
-import type { WritePolicy } from './api.ts';
-import { type Catalogue, missing } from './catalogue.ts';
+import type { GrowingPolicy, WritePolicy } from './api.ts';
+import { nothingStored } from './batch-faults.ts';
+import { type Catalogue, type CatalogueSource, missing } from './catalogue.ts';
+import type { CatalogueTable } from './catalogue-query.ts';
 import type { StatementRunner } from './connection.ts';
 import type { Condition } from './pool.ts';
+import { PlannedBatch } from './planned-batch.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { inTransaction } from './savepoint.ts';
+import { SchemaGrowth } from './schema-growth.ts';
 import { applySessionOptions } from './session.ts';
-import { type EncodingOptions, WriteAttempt } from './write-attempt.ts';
+import { isTableChanged } from './sqlstate.ts';
+import { TablePreparation } from './table-preparation.ts';
+import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
 
 /** A table read this short a time ago need not be read again before columns are left out that it does not have. */
 const FRESH_MS = 1_000;
+
+const NOTHING_STORED = nothingStored([]);
 
 /** Where a writer gets its connections: the pool, or one connection within a transaction. */
 export interface ConnectionSource {
@@ -26,67 +35,108 @@ interface WriterOptions extends EncodingOptions {
   readonly isInTransaction?: boolean;
 }
 
-/** Writes row batches: plan, encode, send, and find the rows that the data makes impossible. */
+/** What is to be sent of a batch; `attempt` is absent where nothing need be sent. */
+interface Planned {
+  readonly attempt: WriteAttempt | undefined;
+  /** Rows that the table cannot be made to take. */
+  readonly faults: readonly Fault[];
+  /** The database itself has said so just now. */
+  readonly isCurrent: boolean;
+}
+
+/** Writes row batches: make the table fit, plan, encode, send, and find the rows that the data makes impossible. */
 export class BatchWriter {
   readonly #connections: ConnectionSource;
   readonly #catalogue: Catalogue;
+  readonly #preparation: TablePreparation;
   readonly #options: WriterOptions;
 
-  constructor(connections: ConnectionSource, catalogue: Catalogue, options: WriterOptions) {
+  /** `session`: where tables are changed. */
+  constructor(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource, options: WriterOptions) {
     this.#connections = connections;
     this.#catalogue = catalogue;
+    this.#preparation = new TablePreparation(catalogue, new SchemaGrowth(session, catalogue));
     this.#options = options;
   }
 
   /** The same writer on a connection that is in a transaction. */
-  within(connections: ConnectionSource, catalogue: Catalogue): BatchWriter {
-    return new BatchWriter(connections, catalogue, { ...this.#options, isInTransaction: true });
+  within(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource): BatchWriter {
+    return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
+  }
+
+  /** Makes the table fit as far as it can be, and writes nothing. */
+  async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
+    await this.#preparation.prepare(batch, policy.shape, policy, await this.#catalogue.find(batch.table));
   }
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
-    if (batch.rowCount === 0) return { stored: 0, discarded: 0, collapsed: 0, faults: [] };
-    const attempt = await this.#attempt(batch, policy);
-    // From a table that is not there nothing needs to be deleted.
-    if (attempt === undefined) return { stored: batch.rowCount, discarded: 0, collapsed: 0, faults: [] };
-    try {
-      return await this.#run(attempt, policy);
-    } catch (error) {
-      // The table does not fit: it is looked at once more, then it is the caller's matter.
-      if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
-      const again = await this.#freshAttempt(batch, policy);
-      if (again === undefined) throw error;
-      return await this.#run(again, policy);
+    if (batch.rowCount === 0) return NOTHING_STORED;
+    for (let isRetry = false; ; isRetry = true) {
+      const { attempt, faults } = await this.#plan(batch, policy, isRetry);
+      if (policy.wholly === true && faults.length > 0) return nothingStored(faults);
+      // From a table that is not there nothing needs to be deleted.
+      if (attempt === undefined) return { ...NOTHING_STORED, stored: batch.rowCount };
+      try {
+        const report = await this.#run(attempt, policy);
+        return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
+      } catch (error) {
+        // The table does not fit: it is looked at once more, then it is the caller's matter.
+        if (isRetry || !(error instanceof DatabaseError) || !isTableChanged(error)) throw error;
+      }
     }
   }
 
   /** Rows are never refused on the strength of what was remembered of the table: it may have changed since. */
-  async #attempt(batch: RowBatch, policy: WritePolicy): Promise<WriteAttempt | undefined> {
-    const table = this.#catalogue.remembered(batch.table);
-    if (table === undefined) return this.#freshAttempt(batch, policy);
-    const attempt = new WriteAttempt(batch, table, policy, this.#options);
-    const isFresh = this.#catalogue.remembered(batch.table, FRESH_MS) !== undefined;
-    const isCertain = !attempt.hasFaults && (isFresh || !attempt.leavesOut);
-    return isCertain ? attempt : this.#freshAttempt(batch, policy);
+  async #plan(batch: RowBatch, policy: WritePolicy, isRetry: boolean): Promise<Planned> {
+    const known = isRetry ? undefined : this.#catalogue.remembered(batch.table);
+    if (known !== undefined) {
+      const planned = await this.#planOn(known, batch, policy);
+      if (this.#isCertain(planned, known, batch)) return planned;
+    }
+    return this.#planOn(await this.#catalogue.refresh(batch.table), batch, policy);
   }
 
-  async #freshAttempt(batch: RowBatch, policy: WritePolicy): Promise<WriteAttempt | undefined> {
-    const table = await this.#catalogue.refresh(batch.table);
-    if (table === undefined && batch.groups?.list.every(({ operation }) => operation === 'delete') === true) {
-      return undefined;
+  #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
+    if (attempt === undefined) return false;
+    const { planned } = attempt;
+    // It was changed just now.
+    if (planned.table !== known) return true;
+    if (planned.hasFaults || (faults.length > 0 && !isCurrent)) return false;
+    return !planned.leavesOut || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
+  }
+
+  async #planOn(known: CatalogueTable | undefined, batch: RowBatch, policy: WritePolicy): Promise<Planned> {
+    const { shape } = policy;
+    if (shape !== undefined) {
+      const prepared = await this.#preparation.prepare(batch, shape, policy, known);
+      const { faults, isCurrent } = prepared;
+      return { attempt: this.#attempt(prepared.batch, prepared.table, policy), faults, isCurrent };
     }
-    if (table === undefined) throw missing(batch.table);
-    return new WriteAttempt(batch, table, policy, this.#options);
+    if (known !== undefined) return { attempt: this.#attempt(batch, known, policy), faults: [], isCurrent: false };
+    if (batch.groups?.list.every(({ operation }) => operation === 'delete') !== true) throw missing(batch.table);
+    return { attempt: undefined, faults: [], isCurrent: false };
+  }
+
+  #attempt(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): WriteAttempt {
+    return new WriteAttempt(new PlannedBatch(batch, table, policy), policy, this.#options);
   }
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {
-    if (attempt.isEmpty) return attempt.report();
-    const timeZone = attempt.readsTimeTexts ? policy.timeZone : undefined;
+    const { wholly } = policy;
+    const { planned } = attempt;
+    if ((wholly === true && planned.hasFaults) || planned.isEmpty) return attempt.report();
+    const timeZone = planned.readsTimeTexts ? policy.timeZone : undefined;
     return this.#connections.lend(
       async (connection) => {
         await applySessionOptions(connection, { timeZone });
-        return attempt.isOneChange || this.#options.isInTransaction === true
-          ? attempt.run(connection, this.#options.isInTransaction === true)
-          : runAtOnce(attempt, connection);
+        if (this.#options.isInTransaction === true) return attempt.run(connection, true);
+        if (!(wholly === true ? planned.isOneStatement : planned.isOneChange)) return runAtOnce(attempt, connection);
+        try {
+          return await attempt.run(connection, false);
+        } catch (error) {
+          if (error instanceof NeedsTransaction) return runAtOnce(attempt.again(), connection);
+          throw error;
+        }
       },
       timeZone === undefined ? 'clean' : 'used',
       policy.signal,
@@ -99,6 +149,17 @@ async function runAtOnce(first: WriteAttempt, connection: StatementRunner): Prom
   let attempt: WriteAttempt | undefined;
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
     const current = (attempt = attempt?.again() ?? first);
-    return inTransaction(connection, (runner) => current.run(runner, true));
+    try {
+      return await inTransaction(connection, async (runner) => {
+        const report = await current.run(runner, true);
+        if (current.planned.storesNothing) throw UNDONE;
+        return report;
+      });
+    } catch (error) {
+      if (error !== UNDONE) throw error;
+      return current.report();
+    }
   });
 }
+
+const UNDONE = new Error('the transaction is undone');

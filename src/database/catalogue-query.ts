@@ -1,12 +1,11 @@
-import type { ColumnRole, TableName } from '../data/row-batch.ts';
+import type { ColumnRole } from '../data/row-batch.ts';
 import { columnRole } from '../sql/mark.ts';
+import { ownStatement, qualifiedStatement } from '../sql/own-statement.ts';
 import { typeFamily, type TypeFamily } from '../sql/column-type.ts';
 import type { QueryResult, Table, TableColumn } from './api.ts';
 
 /** A column with what the batch writer needs beyond the plugin API. */
 export interface CatalogueColumn extends TableColumn {
-  /** The type as SQL without length or precision, schema-qualified where needed. */
-  readonly baseType: string;
   /** Of the base type where the type is a domain. */
   readonly family: TypeFamily;
   readonly isDomain: boolean;
@@ -18,6 +17,8 @@ export interface CatalogueColumn extends TableColumn {
   /** The database computes it and refuses values (GENERATED ALWAYS, stored or identity). */
   readonly generated: boolean;
   readonly defaultExpression: string | undefined;
+  /** Number of the table, where the column is NOT NULL and has a default: rows without the value get that. */
+  readonly defaultOf: string | undefined;
 }
 
 export interface CatalogueTable extends Table {
@@ -25,12 +26,12 @@ export interface CatalogueTable extends Table {
 }
 
 /**
- * The first schema of the search path that has the table; pg_catalog, which is searched implicitly, is left out. A cast to
+ * The first schema of the session's search path that has the table; pg_catalog, which is searched implicitly, is left out. A cast to
  * `name` cuts at 63 bytes: a longer name must not find the table that has its beginning for a name.
  */
 const NAMED_TABLE = `
   SELECT c.oid, n.nspname, c.relname
-  FROM unnest(CASE WHEN $2::text IS NULL THEN current_schemas(false) ELSE ARRAY[$2::text::name] END)
+  FROM unnest(CASE WHEN $2::text IS NULL THEN current_setting('sluice.schemas')::name[] ELSE ARRAY[$2::text::name] END)
     WITH ORDINALITY AS place(schema, position)
   JOIN pg_catalog.pg_namespace n ON n.nspname = place.schema
   JOIN pg_catalog.pg_class c
@@ -46,29 +47,37 @@ const USER_TABLES = `
 
 /**
  * One row per column. A key is the primary key, else the oldest unique index that ON CONFLICT can use: whole, immediate,
- * valid, without expressions, over NOT NULL columns.
+ * valid, without expressions, over NOT NULL columns or with NULLS NOT DISTINCT (a column of pg_index that not every
+ * database of the family has; pg_get_indexdef would wait for locks of the table). Types that bring an operator `=` of their own (citext) have it in their schema,
+ * from their owner; an operator that somebody else has put there does not count.
  */
 function columnsOf(tables: string): string {
   return `
     WITH found AS (${tables})
     SELECT f.nspname, f.relname, a.attname, pg_catalog.format_type(a.atttypid, a.atttypmod),
-      pg_catalog.format_type(a.atttypid, -1), a.atttypid, COALESCE(NULLIF(t.typbasetype, 0), a.atttypid),
+      quote_ident(tn.nspname) || '.' || quote_ident(t.typname), a.atttypid, COALESCE(NULLIF(t.typbasetype, 0), a.atttypid),
       a.atttypmod, a.attnotnull OR t.typnotnull, t.typcategory = 'A', a.attgenerated <> '' OR a.attidentity = 'a',
-      a.attidentity <> '' OR d.oid IS NOT NULL OR t.typdefault IS NOT NULL, pg_catalog.pg_get_expr(d.adbin, d.adrelid),
-      pg_catalog.col_description(f.oid, a.attnum), k.position
+      a.attidentity <> '' OR d.oid IS NOT NULL OR t.typdefault IS NOT NULL,
+      CASE WHEN a.attnotnull AND d.oid IS NOT NULL AND a.attgenerated = '' THEN f.oid END,
+      pg_catalog.col_description(f.oid, a.attnum), k.position, COALESCE(eq.nspname, 'pg_catalog')
     FROM found f
     LEFT JOIN pg_catalog.pg_attribute a ON a.attrelid = f.oid AND a.attnum > 0 AND NOT a.attisdropped
     LEFT JOIN pg_catalog.pg_type t ON t.oid = a.atttypid
+    LEFT JOIN pg_catalog.pg_namespace tn ON tn.oid = t.typnamespace
+    LEFT JOIN pg_catalog.pg_type bt ON bt.oid = COALESCE(NULLIF(t.typbasetype, 0), t.oid)
+    LEFT JOIN pg_catalog.pg_operator o ON o.oprname = '=' AND o.oprleft = bt.oid AND o.oprright = bt.oid
+      AND o.oprnamespace = bt.typnamespace AND o.oprowner = bt.typowner
+    LEFT JOIN pg_catalog.pg_namespace eq ON eq.oid = o.oprnamespace
     LEFT JOIN pg_catalog.pg_attrdef d ON d.adrelid = f.oid AND d.adnum = a.attnum
     LEFT JOIN LATERAL (
       SELECT i.indkey::int2[] AS columns, i.indnkeyatts AS length
       FROM pg_catalog.pg_index i
       WHERE i.indrelid = f.oid AND i.indisunique AND i.indimmediate AND i.indisvalid
         AND i.indpred IS NULL AND i.indexprs IS NULL
-        AND NOT EXISTS (
+        AND (to_jsonb(i) ->> 'indnullsnotdistinct' = 'true' OR NOT EXISTS (
           SELECT FROM unnest((i.indkey::int2[])[0:i.indnkeyatts - 1]) AS part(number)
           JOIN pg_catalog.pg_attribute ka ON ka.attrelid = f.oid AND ka.attnum = part.number
-          WHERE NOT ka.attnotnull)
+          WHERE NOT ka.attnotnull))
       ORDER BY i.indisprimary DESC, i.indexrelid LIMIT 1) AS best ON true
     LEFT JOIN LATERAL (
       SELECT entry.position FROM unnest(best.columns) WITH ORDINALITY AS entry(number, position)
@@ -76,11 +85,22 @@ function columnsOf(tables: string): string {
     ORDER BY f.nspname, f.relname, a.attnum`;
 }
 
-export function tableQuery(table: TableName): { text: string; values: (string | null)[] } {
-  return { text: columnsOf(NAMED_TABLE), values: [table.name, table.schema ?? null] };
-}
+/** Parameters: the table's name, and its schema or NULL. */
+export const ONE_TABLE = ownStatement('catalogue: one table', columnsOf(NAMED_TABLE));
 
-export const ALL_TABLES_QUERY = columnsOf(USER_TABLES);
+export const ALL_TABLES = ownStatement('catalogue: all tables', columnsOf(USER_TABLES));
+
+/**
+ * The defaults of a table's columns as SQL that means the same in a statement of this session: it names what this search path does
+ * not find. Parameter: the table's number.
+ */
+export const DEFAULT_EXPRESSIONS = qualifiedStatement(
+  'catalogue: defaults of columns',
+  `SELECT a.attname, pg_catalog.pg_get_expr(d.adbin, d.adrelid) FROM pg_catalog.pg_attrdef d
+    JOIN pg_catalog.pg_attribute a
+      ON a.attrelid OPERATOR(pg_catalog.=) d.adrelid AND a.attnum OPERATOR(pg_catalog.=) d.adnum
+    WHERE d.adrelid OPERATOR(pg_catalog.=) $1::pg_catalog.oid`,
+);
 
 /** The tables in the rows of the queries above. */
 export function readTables(result: QueryResult): CatalogueTable[] {
@@ -113,7 +133,7 @@ function readTable(rows: readonly Row[]): CatalogueTable {
 
 function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
   const [, , name, type, baseType, typeOid, baseOid, typeModifier, notNull, isArray, generated] = row;
-  const [hasDefault, defaultExpression, comment] = row.slice(11);
+  const [hasDefault, tableOid, comment, , operatorSchema] = row.slice(11);
   const family = isArray === 't' ? 'other' : typeFamily(Number(baseOid));
   return {
     name: name ?? '',
@@ -129,7 +149,23 @@ function readColumn(row: Row, isFirst: boolean): CatalogueColumn {
     precision: isTime(family) && Number(typeModifier) >= 0 ? Number(typeModifier) : 6,
     maxLength: maxLength(Number(typeOid), Number(typeModifier)),
     generated: generated === 't',
-    defaultExpression: defaultExpression ?? undefined,
+    defaultExpression: undefined,
+    defaultOf: tableOid ?? undefined,
+    operatorSchema: operatorSchema ?? 'pg_catalog',
+  };
+}
+
+/** Whether the default of a column matters to rows that lack the value: then the table's number. */
+export function tableOfDefaults({ columns }: CatalogueTable): string | undefined {
+  return columns.find(({ defaultOf }) => defaultOf !== undefined)?.defaultOf;
+}
+
+/** The table with the answer to DEFAULT_EXPRESSIONS. */
+export function withDefaults(table: CatalogueTable, { rows }: QueryResult): CatalogueTable {
+  const expressions = new Map(rows.map(([name, expression]) => [name, expression ?? undefined]));
+  return {
+    ...table,
+    columns: table.columns.map((column) => ({ ...column, defaultExpression: expressions.get(column.name) })),
   };
 }
 

@@ -1,18 +1,26 @@
-import { type TableName, tableText } from '../data/row-batch.ts';
+import { tableText, type TableName } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import { tableOrder } from '../sql/create-table.ts';
-import { DIALECT_QUERY, type Dialect, dialectOf } from '../sql/dialects/dialect.ts';
+import { createTableStatements, tableOrder } from '../sql/create-table.ts';
+import { DIALECT_QUERY, dialectOf, type Dialect } from '../sql/dialects/dialect.ts';
+import { ownStatement } from '../sql/own-statement.ts';
 import type { CreationPolicy, Session, TableCatalogue } from './api.ts';
-import { ALL_TABLES_QUERY, type CatalogueTable, readTables, tableQuery } from './catalogue-query.ts';
-import { createTable } from './table-creation.ts';
+import {
+  ALL_TABLES,
+  type CatalogueTable,
+  DEFAULT_EXPRESSIONS,
+  ONE_TABLE,
+  readTables,
+  tableOfDefaults,
+  withDefaults,
+} from './catalogue-query.ts';
+import { existsNow } from './sqlstate.ts';
+import { hypertableStatements } from '../sql/hypertable.ts';
 
 /** Tables are asked for again after this time, so that changes made by others are seen without an error first. */
 const MAX_AGE_MS = 60_000;
 /** Tables kept; beyond it the one asked for longest ago goes. */
 const MAX_TABLES = 10_000;
-/** Another process created the table between our look and our CREATE: duplicate table, type, object, unique index. */
-const EXISTS_NOW_CODES: ReadonlySet<string> = new Set(['42P07', '42710', '23505']);
 
 /** How the catalogue reaches the database. */
 export interface CatalogueSource {
@@ -101,12 +109,12 @@ export class Catalogue implements TableCatalogue {
   }
 
   async list(): Promise<readonly CatalogueTable[]> {
-    return readTables(await this.#source.session((session) => session.query(ALL_TABLES_QUERY)));
+    return readTables(await this.#source.session((session) => session.ask(ALL_TABLES)));
   }
 
   async ensure(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<CatalogueTable> {
     const known = this.remembered(table);
-    if (known !== undefined && differences(known, shape) === undefined) return known;
+    if (known !== undefined && matches(known, shape)) return known;
     const found = (await this.refresh(table)) ?? (await this.#create(table, shape, policy));
     const difference = differences(found, shape);
     if (difference !== undefined) {
@@ -120,12 +128,14 @@ export class Catalogue implements TableCatalogue {
 
   async #create(table: TableName, shape: TableShape, policy: CreationPolicy): Promise<CatalogueTable> {
     if (!policy.create) throw missing(table, ' and may not be created');
+    if (policy.held === true) throw missing(table, ' yet');
     return singleFlight(this.#creating, keyOf(table), async () => {
       const dialect = await this.dialect();
       try {
         await this.#source.session((session) => createIfMissing(session, table, shape, policy, dialect));
       } catch (error) {
-        if (!(error instanceof DatabaseError) || !EXISTS_NOW_CODES.has(error.sqlstate ?? '')) throw error;
+        // Another process may have created the table since the look.
+        if (!(error instanceof DatabaseError) || !existsNow(error)) throw error;
       }
       const created = await this.refresh(table);
       if (created === undefined) throw missing(table, ' although it was just created: check the search path');
@@ -148,7 +158,7 @@ export class Catalogue implements TableCatalogue {
 
 /**
  * Creates under an advisory lock of the table's name, so that processes of this program take turns; the second one finds
- * the table and leaves it alone. Others may still be faster: that shows as an error of EXISTS_NOW_CODES.
+ * the table and leaves it alone. Others may still be faster: that shows as an error (`existsNow`).
  */
 async function createIfMissing(
   session: Session,
@@ -164,19 +174,33 @@ async function createIfMissing(
   });
 }
 
+const LOCK = ownStatement("catalogue: lock of a table's name", 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))');
+
 /** Until the transaction's end, against other processes of this program that create or change the table. */
 export async function lockTable(session: Session, table: TableName): Promise<void> {
-  await session.query(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, [`sluice table ${tableText(table)}`]);
+  await session.ask(LOCK, [`sluice table ${tableText(table)}`]);
 }
 
 export async function readTable(session: Session, table: TableName): Promise<CatalogueTable | undefined> {
-  const { text, values } = tableQuery(table);
-  return readTables(await session.query(text, values))[0];
+  const [found] = readTables(await session.ask(ONE_TABLE, [table.name, table.schema ?? null]));
+  const oid = found === undefined ? undefined : tableOfDefaults(found);
+  if (found === undefined || oid === undefined) return found;
+  return withDefaults(found, await session.query(DEFAULT_EXPRESSIONS, [oid]));
 }
 
 async function readDialect(session: Session): Promise<Dialect> {
-  const [version, timescaleSchema] = (await session.query(DIALECT_QUERY)).rows[0] ?? [];
+  const [version, timescaleSchema] = (await session.ask(DIALECT_QUERY)).rows[0] ?? [];
   return dialectOf(version ?? '', timescaleSchema ?? null);
+}
+
+/** Tables that are known to match: decoders give the same shape again for the same text. */
+const matching = new WeakMap<TableShape, CatalogueTable>();
+
+function matches(table: CatalogueTable, shape: TableShape): boolean {
+  if (matching.get(shape) === table) return true;
+  if (differences(table, shape) !== undefined) return false;
+  matching.set(shape, table);
+  return true;
 }
 
 /** What keeps an exact shape from fitting the table, in one clause; `undefined` when it fits or need not. */
@@ -218,4 +242,23 @@ async function singleFlight<T>(flights: Map<string, Promise<T>>, key: string, st
   const flight = start().finally(() => flights.delete(key));
   flights.set(key, flight);
   return flight;
+}
+
+/**
+ * Creates the table, within a transaction of the caller's that holds its lock. A time-series table becomes a hypertable where
+ * the dialect has them (docs/sink.md#tables-and-rows).
+ */
+export async function createTable(
+  session: Session,
+  table: TableName,
+  shape: TableShape,
+  { tableOptions }: Pick<CreationPolicy, 'tableOptions'>,
+  dialect: Pick<Dialect, 'hypertables'>,
+): Promise<void> {
+  const time = shape.columns.find(({ role }) => role === 'time');
+  const statements = [
+    ...createTableStatements(table, shape, tableOptions),
+    ...hypertableStatements(table, time?.name, dialect),
+  ];
+  for (const statement of statements) await session.query(statement);
 }

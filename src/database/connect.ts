@@ -6,7 +6,7 @@ import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import type { Executor } from './api.ts';
 import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
 import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
-import { toDatabaseError } from './sqlstate.ts';
+import { isUnavailable, toDatabaseError } from './sqlstate.ts';
 import { tlsOptions } from './tls-options.ts';
 
 /**
@@ -27,9 +27,6 @@ const SESSION_DEFAULTS = [
  */
 const KEEP_ALIVE_AFTER_MS = 30_000;
 
-/** These say that this server cannot serve now; another of the list may (57P03: starting or stopping; 53300: full). */
-const NEXT_SERVER_CODES: ReadonlySet<string> = new Set(['57P03', '57P01', '57P02', '53300', '25006']);
-
 /**
  * Opens one connection to the first server of the list that takes it. Rejects with a DatabaseError: scope
  * `infrastructure` when none could be reached, `caller` when one refused user, password, database or TLS.
@@ -45,8 +42,8 @@ export async function connect(settings: ConnectionSettings, signal?: AbortSignal
     } catch (thrown) {
       const error = toDatabaseError(thrown);
       failures.push({ server, error });
-      const mayTryNext = error.sqlstate === undefined || NEXT_SERVER_CODES.has(error.sqlstate);
-      if (error.scope === 'caller' || !mayTryNext) break;
+      // This server cannot serve now; another of the list may.
+      if (!isUnavailable(error)) break;
     }
   }
   throw connectFailure(settings, failures);
@@ -153,7 +150,7 @@ function reason(error: DatabaseError, settings: ConnectionSettings): string {
   return `no answer within ${String(settings.connectTimeoutMs)} ms`;
 }
 
-/** `connection.attempts` and `connection.backoff.ms` (spec/stream-connector.md). */
+/** `connection.attempts` and `connection.backoff.ms`. */
 export interface ConnectAttempts {
   readonly attempts: number;
   readonly backoffMs: number;
@@ -167,13 +164,24 @@ export interface ConnectAttempts {
  * What waiting cannot mend (password, unknown database, certificate) rejects at once.
  */
 export async function connectWithAttempts(executor: Pick<Executor, 'query'>, policy: ConnectAttempts): Promise<void> {
+  await beginWithAttempts(executor, policy, () => Promise.resolve());
+}
+
+/**
+ * The same with the first work on the connection, which is done again from its beginning when the database goes away in the
+ * midst of it. Other errors of `begin` are passed on as they are.
+ */
+export async function beginWithAttempts<T>(
+  executor: Pick<Executor, 'query'>,
+  policy: ConnectAttempts,
+  begin: () => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
-      await executor.query('SELECT 1', [], { signal: policy.signal });
-      return;
-    } catch (thrown) {
-      const error = toDatabaseError(thrown);
-      if (error.scope !== 'infrastructure') throw error;
+      await prove(executor, policy);
+      return await begin();
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure') throw error;
       if (attempt >= policy.attempts) throw exhausted(error, policy);
       policy.onFailure?.(error, attempt);
     }
@@ -182,6 +190,14 @@ export async function connectWithAttempts(executor: Pick<Executor, 'query'>, pol
     } catch (error) {
       throw policy.signal?.aborted === true ? cancelled(policy.signal) : error;
     }
+  }
+}
+
+async function prove(executor: Pick<Executor, 'query'>, { signal }: ConnectAttempts): Promise<void> {
+  try {
+    await executor.query('SELECT 1', [], { signal });
+  } catch (error) {
+    throw toDatabaseError(error);
   }
 }
 

@@ -4,7 +4,7 @@ import type { Executor } from './api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { connectionSettings, type connectionOptions } from './connection-options.ts';
 import type { ParsedOptions } from '../config/option.ts';
-import { toDatabaseError } from './sqlstate.ts';
+import { isDatabaseMissing, toDatabaseError } from './sqlstate.ts';
 import { openExecutor } from './open-executor.ts';
 
 const CHECK_TIMEOUT_MS = 3000;
@@ -32,7 +32,7 @@ export async function checkConnection(
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     if (error.scope !== 'caller') return [];
-    const option = error.sqlstate === '3D000' || error.sqlstate === '42622' ? 'connection.database' : 'connection.user';
+    const option = isDatabaseMissing(error) || error.sqlstate === '42622' ? 'connection.database' : 'connection.user';
     return [problem(option, `Invalid value for configuration ${option}: ${error.message}`)];
   } finally {
     await executor.close();

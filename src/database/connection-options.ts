@@ -4,7 +4,7 @@ import { type ConnectionSettings, parseConnectionUrl } from './connection-url.ts
 
 const GROUP = 'Database';
 
-/** The options by which connectors name their database (spec/stream-connector.md), the same for sinks and sources. */
+/** The options by which connectors name their database, the same for sinks and sources. */
 export const connectionOptions = declareOptions({
   'connection.url': {
     type: 'STRING',
@@ -20,7 +20,7 @@ export const connectionOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'HIGH',
-    documentation: 'User name; wins over one in the URL.',
+    documentation: 'User name; overrides the one in the URL.',
     group: GROUP,
     width: 'MEDIUM',
     displayName: 'User',
@@ -38,7 +38,7 @@ export const connectionOptions = declareOptions({
     type: 'STRING',
     default: null,
     importance: 'HIGH',
-    documentation: 'Name of the database; wins over the one in the URL.',
+    documentation: 'Name of the database; overrides the one in the URL.',
     group: GROUP,
     width: 'MEDIUM',
     displayName: 'Database',
@@ -47,7 +47,7 @@ export const connectionOptions = declareOptions({
     type: 'INT',
     default: 3,
     importance: 'MEDIUM',
-    documentation: 'How often a connection is tried, one after the other, before the database counts as away.',
+    documentation: 'Number of consecutive attempts to connect before the database counts as unavailable.',
     validator: atLeast(1),
     group: GROUP,
     width: 'SHORT',

@@ -1,5 +1,6 @@
 import { Password } from '../config/password.ts';
 import { ConfigError } from '../errors.ts';
+import { lookupTable } from '../data/lookup-table.ts';
 
 export interface ServerAddress {
   readonly host: string;
@@ -44,7 +45,7 @@ export interface UrlOverrides {
   readonly database?: string | null | undefined;
 }
 
-export const DEFAULT_PORT = 5432;
+const DEFAULT_PORT = 5432;
 const DEFAULT_CONNECT_TIMEOUT_S = 10;
 
 const SCHEMES = ['jdbc:db://', 'jdbc:postgresql://', 'postgresql://', 'postgres://', 'db://'];
@@ -120,14 +121,14 @@ function servers(text: string): readonly ServerAddress[] {
   });
 }
 
-const TLS_MODES: Readonly<Record<string, TlsMode>> = {
+const TLS_MODES: Readonly<Record<string, TlsMode>> = lookupTable({
   disable: 'disable',
   allow: 'prefer',
   prefer: 'prefer',
   require: 'require',
   'verify-ca': 'verify-ca',
   'verify-full': 'verify-full',
-};
+});
 
 function tlsSettings(parameters: Parameters): TlsSettings {
   const ssl = parameters.take('ssl');

@@ -2,10 +2,12 @@ import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
 import type pg from 'pg';
 import { DatabaseError } from '../errors.ts';
+import type { OwnStatement } from '../sql/own-statement.ts';
 import type { QueryResult, StatementOptions } from './api.ts';
 import type { ServerAddress } from './connection-url.ts';
 import { requestCancel } from './cancel.ts';
 import { copyIn } from './copy-in.ts';
+import { ENTER_OWN_PATH, LEAVE_OWN_PATH, type Parameters, Pipeline, sendQuery, sendStatement } from './pipeline.ts';
 import { isRollback, toDatabaseError } from './sqlstate.ts';
 
 /** How long a cancelled statement may go on before its connection is cut. */
@@ -17,7 +19,7 @@ const MAX_NAMED_STATEMENTS = 500;
 type RawClient = pg.Client & {
   readonly processID: number;
   readonly secretKey: number;
-  readonly connection: { readonly stream: Pick<Socket, 'bytesRead' | 'writableLength'> };
+  readonly connection: { readonly stream: Pick<Socket, 'bytesRead' | 'isPaused' | 'writableLength'> };
 };
 
 export interface Statement {
@@ -28,7 +30,7 @@ export interface Statement {
 }
 
 /** What runs statements: a connection, or one with savepoints around each. */
-export type StatementRunner = Pick<Connection, 'run' | 'copyIn'>;
+export type StatementRunner = Pick<Connection, 'run' | 'ask' | 'copyIn'>;
 
 /** Every value stays the server's text: int8, numeric and timestamps lose nothing on the way. */
 export const TEXT_VALUES: pg.CustomTypesConfig = { getTypeParser: () => (value: unknown) => value };
@@ -111,6 +113,22 @@ export class Connection {
     return toQueryResult(result, result.rows);
   }
 
+  /** Runs one statement of our own with `pg_catalog` alone in its search path, in one round trip. Rejects as `run` does. */
+  async ask({ text }: OwnStatement, values: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
+    const isInTransaction = (): boolean => this.client.getTransactionStatus() === 'T';
+    const pipeline = new Pipeline((wire) => {
+      sendStatement(wire, [ENTER_OWN_PATH, []]);
+      sendQuery(wire, [text, values], 0);
+      // Outside of a transaction the setting ends with the pipeline.
+      if (isInTransaction()) sendStatement(wire, [LEAVE_OWN_PATH, []]);
+    }, 1);
+    await this.interruptible(options, async () => {
+      this.client.query(pipeline);
+      return pipeline.done;
+    });
+    return pipeline.result();
+  }
+
   /** Runs a `COPY … FROM STDIN`; `messages`: CopyData and CopyDone as they go over the wire. */
   async copyIn(text: string, messages: Buffer, options: StatementOptions = {}): Promise<void> {
     await this.interruptible(options, () => copyIn(this.client, text, messages));
@@ -165,12 +183,12 @@ export class Connection {
 
   /**
    * Since when, on the clock of `performance.now()`, a call waits without a byte from the server; `undefined` while none does.
-   * What we have not sent yet is no silence of the server's.
+   * What we have not sent yet, or do not read, is no silence of the server's.
    */
   silentSince(): number | undefined {
     if (this.#running === 0) return undefined;
     const { bytesRead, writableLength } = this.#socket;
-    if (bytesRead !== this.#silence.bytesRead || writableLength > 0) {
+    if (bytesRead !== this.#silence.bytesRead || writableLength > 0 || this.#socket.isPaused()) {
       this.#silence = { since: performance.now(), bytesRead };
     }
     return this.#silence.since;

@@ -1,9 +1,10 @@
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
-import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
+import type { OwnStatement } from '../sql/own-statement.ts';
 import type {
   Engine,
   Executor,
+  GrowingPolicy,
   Listener,
   QueryResult,
   Rehearsal,
@@ -21,9 +22,7 @@ import type { Condition, Pool } from './pool.ts';
 import { listen } from './listener.ts';
 import { ReadSession } from './read-session.ts';
 import { readEngine } from './engine-mark.ts';
-import { FirstTryHope } from './first-try-hope.ts';
-import { GrowingWriter } from './growing-writer.ts';
-import { SchemaGrowth } from './schema-growth.ts';
+import { OptimisticPath } from './optimistic-path.ts';
 import { applySessionOptions, PinnedSession } from './session.ts';
 import { rehearse } from './rehearsal.ts';
 import { atomically } from './transaction.ts';
@@ -33,16 +32,14 @@ export class Database implements CatalogueSource {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
-  readonly growingWriter: GrowingWriter;
   /** Of transactions without savepoints. */
-  readonly hope = new FirstTryHope();
+  readonly path = new OptimisticPath();
 
   constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
     this.pool = pool;
     const { catalogue, writer } = parts(this);
     this.catalogue = catalogue;
     this.writer = writer;
-    this.growingWriter = new GrowingWriter(catalogue, new SchemaGrowth(this, catalogue), writer);
   }
 
   /** A session for statements of our own, which leave nothing behind. */
@@ -113,6 +110,14 @@ export class PooledExecutor implements Executor {
     return this.#open().pinned((session) => session.query(sql, parameters, options), {}, 'used', options.signal);
   }
 
+  async ask(
+    statement: OwnStatement,
+    parameters: readonly (string | null)[] = [],
+    options: StatementOptions = {},
+  ): Promise<QueryResult> {
+    return this.#open().pinned((session) => session.ask(statement, parameters, options), {}, 'clean', options.signal);
+  }
+
   async listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener> {
     return listen(this.#open().pool, channel, onNotice, onLost);
   }
@@ -125,12 +130,8 @@ export class PooledExecutor implements Executor {
     return this.#open().writer.write(batch, policy);
   }
 
-  async writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
-    return this.#open().growingWriter.write(batch, shape, policy);
-  }
-
-  async prepare(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<void> {
-    return this.#open().growingWriter.prepare(batch, shape, policy);
+  async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
+    return this.#open().writer.prepare(batch, policy);
   }
 
   async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {

@@ -1,8 +1,11 @@
 import type { RowGroups } from '../data/row-batch.ts';
 import { type KeyPart, numberKeys, type RowSelection } from './row-selection.ts';
 
-/** What becomes of several stored rows of one key: the last or the first of them counts, or each is written. */
-export type EqualKeys = 'last' | 'first' | 'all' | 'one-by-one';
+/**
+ * What becomes of several stored rows of one key: the last or the first of them counts, each is written by itself, or they are
+ * merged into one row when their statement is encoded.
+ */
+export type EqualKeys = 'last' | 'first' | 'all' | 'merge';
 
 /** Rows for one statement of one group. */
 export interface GroupSelection extends RowSelection {
@@ -91,7 +94,9 @@ class Places {
   /** A row whose key was stored before in this batch. */
   #addBehind(row: number, latest: number): void {
     const step = this.#steps[latest] ?? 1;
-    const replaces = this.#equalKeys === 'last' && this.#groups.of(row) === this.#groups.of(latest);
+    const isSameGroup = this.#groups.of(row) === this.#groups.of(latest);
+    const replaces = this.#equalKeys === 'last' && isSameGroup;
+    const joins = this.#equalKeys === 'all' || (this.#equalKeys === 'merge' && isSameGroup);
     if (replaces) {
       this.#steps[latest] = DROPPED;
       this.#standIns[row] = latest;
@@ -99,7 +104,7 @@ class Places {
     } else {
       this.#previous[row] = latest;
     }
-    this.#steps[row] = replaces || this.#equalKeys === 'all' ? step : step + 1;
+    this.#steps[row] = replaces || joins ? step : step + 1;
   }
 
   #isDeletion(row: number): boolean {

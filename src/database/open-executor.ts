@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { DatabaseError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Executor } from './api.ts';
 import { BatchWriter } from './batch-writer.ts';
@@ -7,8 +8,9 @@ import { connect } from './connect.ts';
 import type { ConnectionSettings } from './connection-url.ts';
 import { Database, PooledExecutor } from './executor.ts';
 import { Pool } from './pool.ts';
+import { toDatabaseError } from './sqlstate.ts';
 
-export { connectWithAttempts, type ConnectAttempts } from './connect.ts';
+export { beginWithAttempts, connectWithAttempts, type ConnectAttempts } from './connect.ts';
 export { type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
 
 export interface ExecutorOptions {
@@ -19,7 +21,11 @@ export interface ExecutorOptions {
   readonly idleTimeoutMs?: number;
   /** A statement that has run this long without a word from the server is asked after. Default 30,000; counts as above. */
   readonly silenceMs?: number;
+  /** Called after each attempt to open a connection of the pool, with why it failed. */
+  readonly onConnect?: OnConnect;
 }
+
+type OnConnect = (failure: DatabaseError | undefined) => void;
 
 /** A pool never holds more than this, however many executors share it: PostgreSQL's default is 100 for all. */
 const MAX_POOL_SIZE = 32;
@@ -31,6 +37,8 @@ interface SharedDatabase {
   readonly database: Database;
   /** Pool sizes that the open executors asked for. */
   readonly shares: number[];
+  /** Of the open executors. */
+  readonly listeners: Set<OnConnect>;
 }
 
 const sharedDatabases = new Map<string, SharedDatabase>();
@@ -41,12 +49,16 @@ const sharedDatabases = new Map<string, SharedDatabase>();
  */
 export function openExecutor(settings: ConnectionSettings, options: ExecutorOptions): Executor {
   const key = identity(settings);
-  const shared = sharedDatabases.get(key) ?? { database: createDatabase(settings, options), shares: [] };
+  const shared = sharedDatabases.get(key) ?? createShared(settings, options);
   sharedDatabases.set(key, shared);
   const share = options.poolSize ?? DEFAULT_POOL_SIZE;
   shared.shares.push(share);
+  // A function of its own, so that each executor takes away what is its own.
+  const listener: OnConnect = (failure) => options.onConnect?.(failure);
+  shared.listeners.add(listener);
   setLimit(shared);
   return new PooledExecutor(shared.database, async () => {
+    shared.listeners.delete(listener);
     shared.shares.splice(shared.shares.indexOf(share), 1);
     if (shared.shares.length > 0) {
       setLimit(shared);
@@ -57,18 +69,35 @@ export function openExecutor(settings: ConnectionSettings, options: ExecutorOpti
   });
 }
 
-function createDatabase(settings: ConnectionSettings, options: ExecutorOptions): Database {
+function createShared(settings: ConnectionSettings, options: ExecutorOptions): SharedDatabase {
+  const listeners = new Set<OnConnect>();
+  const tell = (failure: DatabaseError | undefined): void => {
+    for (const listener of listeners) listener(failure);
+  };
+  return { database: createDatabase(settings, options, tell), shares: [], listeners };
+}
+
+function createDatabase(settings: ConnectionSettings, options: ExecutorOptions, onConnect: OnConnect): Database {
   const pool = new Pool({
     limit: DEFAULT_POOL_SIZE,
     idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
     logger: options.logger,
     silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
-    connect: async (signal, server) =>
-      connect(server === undefined ? settings : { ...settings, servers: [server] }, signal),
+    connect: async (signal, server) => {
+      try {
+        const connection = await connect(server === undefined ? settings : { ...settings, servers: [server] }, signal);
+        onConnect(undefined);
+        return connection;
+      } catch (error) {
+        onConnect(toDatabaseError(error));
+        throw error;
+      }
+    },
   });
   return new Database(pool, (source) => {
     const catalogue = new Catalogue(source);
-    return { catalogue, writer: new BatchWriter(pool, catalogue, { namedStatements: settings.namedStatements }) };
+    const { namedStatements } = settings;
+    return { catalogue, writer: new BatchWriter(pool, catalogue, source, { namedStatements }) };
   });
 }
 

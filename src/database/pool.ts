@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { DatabaseError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import { qualifiedStatement } from '../sql/own-statement.ts';
 import { AbandonedBackends } from './abandoned-backends.ts';
 import { cancelled, type Connection } from './connection.ts';
 import type { ServerAddress } from './connection-url.ts';
@@ -28,11 +29,16 @@ export type Condition = 'clean' | 'used' | 'read';
  * Removes what a session may leave: DISCARD ALL without DEALLOCATE, which would take the prepared inserts away, and
  * without its ban on transaction blocks, so that it is one round trip.
  */
-const CLEANING =
-  'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_advisory_unlock_all(); ' +
-  'DISCARD TEMP; DISCARD SEQUENCES';
+const CLEANING = qualifiedStatement(
+  'pool: clean a session',
+  'CLOSE ALL; SET SESSION AUTHORIZATION DEFAULT; RESET ALL; UNLISTEN *; SELECT pg_catalog.pg_advisory_unlock_all(); ' +
+    'DISCARD TEMP; DISCARD SEQUENCES',
+);
 /** Rolling back undoes settings and closes cursors; locks of the session stay. */
-const READ_CLEANING = 'ROLLBACK; SELECT pg_advisory_unlock_all()';
+const READ_CLEANING = qualifiedStatement(
+  'pool: clean a read transaction',
+  'ROLLBACK; SELECT pg_catalog.pg_advisory_unlock_all()',
+);
 const CLEANING_TIMEOUT_MS = 5_000;
 /** What still runs this long after the pool was closed is cut off. */
 const CLOSING_GRACE_MS = 10_000;

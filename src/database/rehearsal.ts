@@ -1,17 +1,14 @@
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
-import type { TableShape } from '../data/table-shape.ts';
 import type { Engine, QueryResult, Rehearsal, Session, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
 import { readEngine } from './engine-mark.ts';
-import { GrowingWriter } from './growing-writer.ts';
 import type { Pool } from './pool.ts';
-import { SchemaGrowth } from './schema-growth.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-interface Parts {
+interface Dependencies {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
@@ -26,7 +23,7 @@ const UNDONE = new Error('the rehearsal is over');
 
 /** Does `work` in a transaction that is undone; see Executor.rehearse. */
 export async function rehearse<T>(
-  { pool, catalogue, writer }: Parts,
+  { pool, catalogue, writer }: Dependencies,
   work: (rehearsal: Rehearsal) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
@@ -73,7 +70,6 @@ class RehearsingTransaction implements Rehearsal {
   readonly #session: Session;
   readonly #inner: Session;
   readonly #writer: BatchWriter;
-  readonly #growingWriter: GrowingWriter;
   #statements: string[] = [];
 
   constructor(session: Session, connection: StatementRunner, writer: BatchWriter, outside: Catalogue) {
@@ -83,6 +79,7 @@ class RehearsingTransaction implements Rehearsal {
         this.#note(statement.text);
         return this.#undoable(() => connection.run(statement, options));
       },
+      ask: async (...call) => this.#undoable(() => connection.ask(...call)),
       copyIn: async (text, ...rest) => {
         this.#note(text);
         return this.#undoable(() => connection.copyIn(text, ...rest));
@@ -93,13 +90,13 @@ class RehearsingTransaction implements Rehearsal {
         this.#note(sql);
         return session.query(sql, ...rest);
       },
+      ask: (...call) => session.ask(...call),
       stream: (...call) => session.stream(...call),
       transaction: (work) => this.#undoable(work),
     };
     const source = { session: <T>(work: (session: Session) => Promise<T>) => work(this.#inner) };
     this.catalogue = new Catalogue(source, outside);
-    this.#writer = writer.within({ lend: (work) => work(runner) }, this.catalogue);
-    this.#growingWriter = new GrowingWriter(this.catalogue, new SchemaGrowth(source, this.catalogue), this.#writer);
+    this.#writer = writer.within({ lend: (work) => work(runner) }, this.catalogue, source);
   }
 
   takeStatements(): readonly string[] {
@@ -110,6 +107,10 @@ class RehearsingTransaction implements Rehearsal {
 
   async query(...call: Parameters<Session['query']>): Promise<QueryResult> {
     return this.#inner.query(...call);
+  }
+
+  async ask(...call: Parameters<Session['ask']>): Promise<QueryResult> {
+    return this.#inner.ask(...call);
   }
 
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
@@ -131,10 +132,6 @@ class RehearsingTransaction implements Rehearsal {
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
     return this.#writer.write(batch, { ...policy, plain: true });
-  }
-
-  async writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
-    return this.#growingWriter.write(batch, shape, { ...policy, plain: true });
   }
 
   #undoable<T>(work: () => Promise<T>): Promise<T> {

@@ -1,13 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { Backoff } from '../async/backoff.ts';
+import { sleep } from '../async/sleep.ts';
 import { DatabaseError } from '../errors.ts';
 import { isRollback } from './sqlstate.ts';
 
 /** What the server rolled back for others' sake (class 40) is done again this often. */
 export const ROLLBACK_RETRIES = 5;
-const BACKOFF_MS = 10;
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 1_000;
 
 /** Does again what the server rolled back for others' sake (class 40). */
 export async function retryRolledBack<T>(retries: number, work: () => Promise<T>): Promise<T> {
+  const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
   for (let attempt = 0; ; attempt++) {
     try {
       return await work();
@@ -15,6 +18,6 @@ export async function retryRolledBack<T>(retries: number, work: () => Promise<T>
       const mayRetry = error instanceof DatabaseError && isRollback(error);
       if (!mayRetry || attempt >= retries) throw error;
     }
-    await delay(BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
+    await sleep(backoff.nextMs());
   }
 }

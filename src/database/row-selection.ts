@@ -7,6 +7,13 @@ export interface KeyPart {
   readonly unit: number;
 }
 
+/** Keys of rows as numbers from 0. */
+export interface NumberedKeys {
+  /** By position in the list of rows. */
+  readonly ids: Int32Array;
+  readonly count: number;
+}
+
 /** Which rows of a batch go into a statement, each key once. */
 export interface RowSelection {
   /** In batch order. */
@@ -44,25 +51,6 @@ export function selectRows(candidates: Int32Array, key: readonly KeyPart[], pref
   return { rows: candidates.filter((row) => isReplaced[row] === 0), standIns };
 }
 
-/**
- * Splits rows into rounds in which every key occurs once, in batch order, for a rule that needs every row of a key to
- * reach the server (`merge`).
- */
-export function rowsInRounds(candidates: Int32Array, key: readonly KeyPart[]): Int32Array[] {
-  const numbered = numberKeys(candidates, key);
-  if (numbered === undefined) return [candidates];
-  const { ids, count } = numbered;
-  const rounds: number[][] = [];
-  const occurrences = new Int32Array(count);
-  candidates.forEach((row, position) => {
-    const id = ids[position] ?? 0;
-    const round = occurrences[id] ?? 0;
-    occurrences[id] = round + 1;
-    (rounds[round] ??= []).push(row);
-  });
-  return rounds.map((rows) => Int32Array.from(rows));
-}
-
 /** The rows of a batch without those excluded. */
 export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): Int32Array {
   const rows = new Int32Array(rowCount - excluded.size);
@@ -77,7 +65,7 @@ export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): 
  * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly grow
  * within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a text.
  */
-export function numberKeys(rows: Int32Array, key: readonly KeyPart[]): { ids: Int32Array; count: number } | undefined {
+export function numberKeys(rows: Int32Array, key: readonly KeyPart[]): NumberedKeys | undefined {
   if (rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows))) return undefined;
   let ids: Int32Array = new Int32Array(rows.length);
   let count = 1;

@@ -30,6 +30,7 @@ export async function inTransaction<T>(
   try {
     const result = await work({
       run: (...call) => savepoint(run, () => connection.run(...call)),
+      ask: (...call) => savepoint(run, () => connection.ask(...call)),
       copyIn: (...call) => savepoint(run, () => connection.copyIn(...call)),
     });
     const end = await connection.run({ text: 'COMMIT' });

@@ -2,7 +2,7 @@ import type { Cell, ColumnCells, RowBatch, TableName } from '../data/row-batch.t
 import type { ColumnShape, TableShape } from '../data/table-shape.ts';
 import { columnMark } from '../sql/mark.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from '../sql/quote.ts';
-import { postgresType } from '../sql/type-names.ts';
+import { qualifiedType } from '../sql/type-names.ts';
 import type { GrowthPolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 
@@ -19,9 +19,9 @@ export const NO_GROWTH: Growth = { add: [], widen: [], conflicts: [] };
 const VARCHAR_OID = 1043;
 
 /**
- * What the table lacks for these rows (reference/original-system.md 9.3, 9.4): columns and tags are added, `varchar(n)` gets
- * longer where a value of the batch does not fit, base types never change. A time or a primary tag is never added: rows
- * that are there could not have it.
+ * What the table lacks for these rows (docs/formats.md#tables-of-lines-and-points): columns and tags are added, `varchar(n)` gets
+ * longer where a value of the batch does not fit, base types never change. A time, its nanoseconds or a primary tag are never
+ * added: rows that are there could not have them.
  */
 export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableShape): Growth {
   const add: ColumnShape[] = [];
@@ -32,7 +32,7 @@ export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableS
     if (wanted.role === 'time') continue;
     const column = columnNamed(table, wanted.name);
     if (column === undefined) {
-      if (wanted.role !== 'primary-tag') add.push(wanted);
+      if (wanted.role !== 'primary-tag' && wanted.role !== 'nanos') add.push(wanted);
     } else if (knowsTags && column.role !== 'time' && isTag(column) !== isTag(wanted)) {
       conflicts.push(wanted);
     } else if (wanted.length !== undefined && isNarrower(column, wanted.length)) {
@@ -82,10 +82,10 @@ export function growthStatements(table: TableName, growth: Growth): string[] {
   const actions = [
     ...growth.add.map(
       (column) =>
-        `ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${postgresType(column.type, column.length)}`,
+        `ADD COLUMN IF NOT EXISTS ${quoteIdentifier(column.name)} ${qualifiedType(column.type, column.length)}`,
     ),
     ...growth.widen.map(
-      ({ column, length }) => `ALTER COLUMN ${quoteIdentifier(column.name)} TYPE ${postgresType('VARCHAR', length)}`,
+      ({ column, length }) => `ALTER COLUMN ${quoteIdentifier(column.name)} TYPE ${qualifiedType('VARCHAR', length)}`,
     ),
   ];
   if (actions.length === 0) return [];

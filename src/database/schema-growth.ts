@@ -1,4 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { Backoff } from '../async/backoff.ts';
+import { sleep } from '../async/sleep.ts';
 import { type RowBatch, type TableName, tableText } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
@@ -6,11 +7,10 @@ import type { Dialect } from '../sql/dialects/dialect.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { postgresType } from '../sql/type-names.ts';
 import type { GrowthPolicy, Session } from './api.ts';
-import { type Catalogue, type CatalogueSource, lockTable, missing, readTable } from './catalogue.ts';
+import { createTable, lockTable, missing, readTable, type Catalogue, type CatalogueSource } from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 import { type Growth, growthStatements, mergeGrowth, permitted, planGrowth } from './schema-growth-plan.ts';
-import { isRollback } from './sqlstate.ts';
-import { createTable } from './table-creation.ts';
+import { existsNow, isRollback } from './sqlstate.ts';
 
 /** What rows need of their table. */
 export interface GrowthRequest {
@@ -30,9 +30,8 @@ interface Waiting extends GrowthRequest {
  */
 const LOCK_TIMEOUT = '10s';
 const RETRIES = 5;
-const BACKOFF_MS = 10;
-/** Others, who do not take our lock, were faster: duplicate table, column, object, unique index of the catalogue. */
-const EXISTS_NOW_CODES: ReadonlySet<string> = new Set(['42P07', '42701', '42710', '23505']);
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 1_000;
 
 /**
  * Creates tables and makes them grow. One change at a time per table in this process; requests that come while one is being
@@ -94,6 +93,7 @@ export class SchemaGrowth {
   }
 
   async #change(table: TableName, requests: readonly GrowthRequest[]): Promise<CatalogueTable> {
+    const backoff = new Backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS);
     for (let attempt = 0; ; attempt++) {
       try {
         const dialect = await this.#catalogue.dialect();
@@ -103,13 +103,14 @@ export class SchemaGrowth {
       } catch (error) {
         if (!(error instanceof DatabaseError) || attempt >= RETRIES || !mayBeRepeated(error)) throw error;
       }
-      await delay(BACKOFF_MS * 2 ** attempt * (0.5 + Math.random()));
+      await sleep(backoff.nextMs());
     }
   }
 }
 
+/** Others, who do not take our lock, may have been faster. */
 function mayBeRepeated(error: DatabaseError): boolean {
-  return isRollback(error) || EXISTS_NOW_CODES.has(error.sqlstate ?? '');
+  return isRollback(error) || existsNow(error);
 }
 
 async function change(

@@ -1,5 +1,6 @@
 import { DatabaseError } from '../errors.ts';
-import type { QueryResult, Session, SessionOptions, StatementOptions } from './api.ts';
+import { type OwnStatement, qualifiedStatement } from '../sql/own-statement.ts';
+import type { QueryResult, Session, SessionOptions, StatementOptions, StreamOptions } from './api.ts';
 import type { Connection, StatementRunner } from './connection.ts';
 import { readCursor } from './cursor.ts';
 
@@ -35,10 +36,19 @@ export class PinnedSession implements Session {
     });
   }
 
+  async ask(
+    statement: OwnStatement,
+    parameters: readonly (string | null)[] = [],
+    options: StatementOptions = {},
+  ): Promise<QueryResult> {
+    this.#mustBeOpen();
+    return this.#inTurn(() => this.#explained(() => this.#connection.ask(statement, parameters, options)));
+  }
+
   async *stream(
     sql: string,
     parameters: readonly (string | null)[],
-    options: StatementOptions & { readonly chunkRows: number },
+    options: StreamOptions,
   ): AsyncGenerator<QueryResult> {
     this.#mustBeOpen();
     await this.#tail.catch(() => undefined);
@@ -112,6 +122,15 @@ export class PinnedSession implements Session {
   }
 }
 
+/** By the number of settings, less one. */
+const SET_SETTINGS = [1, 2, 3].map((count) => {
+  const calls = Array.from(
+    { length: count },
+    (_, index) => `pg_catalog.set_config($${String(2 * index + 1)}, $${String(2 * index + 2)}, false)`,
+  );
+  return qualifiedStatement(`session: ${String(count)} settings`, `SELECT ${calls.join(', ')}`);
+});
+
 /** Puts a session's settings in force; the pool's cleaning undoes them. A value that the server refuses: scope `caller`. */
 export async function applySessionOptions(connection: StatementRunner, options: SessionOptions): Promise<void> {
   const settings: [string, string][] = [];
@@ -121,9 +140,8 @@ export async function applySessionOptions(connection: StatementRunner, options: 
     settings.push(['statement_timeout', String(options.statementTimeoutMs)]);
   }
   if (settings.length === 0) return;
-  const calls = settings.map((_, index) => `set_config($${String(2 * index + 1)}, $${String(2 * index + 2)}, false)`);
   try {
-    await connection.run({ text: `SELECT ${calls.join(', ')}`, values: settings.flat() });
+    await connection.run({ text: SET_SETTINGS[settings.length - 1] ?? '', values: settings.flat() });
   } catch (error) {
     if (error instanceof DatabaseError && error.scope === 'record') {
       throw new DatabaseError(error.message, { scope: 'caller', sqlstate: error.sqlstate, cause: error.cause });

@@ -1,5 +1,6 @@
 import { DatabaseError, toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import { ownStatement } from '../sql/own-statement.ts';
 import type { Connection } from './connection.ts';
 import type { ServerAddress } from './connection-url.ts';
 
@@ -16,8 +17,11 @@ const QUESTION_TIMEOUT_MS = 10_000;
 const STRIKES = 2;
 
 /** Of these, those that wait for us, who wait for them. A pooler's connections have other numbers: then nothing is known. */
-const WAITING_FOR_US = `SELECT pid FROM pg_stat_activity
-  WHERE pid = ANY ($1::int4[]) AND (state LIKE 'idle%' OR wait_event_type = 'Client')`;
+const WAITING_FOR_US = ownStatement(
+  'connections: those that wait for us',
+  `SELECT pid FROM pg_catalog.pg_stat_activity
+  WHERE pid = ANY ($1::int4[]) AND (state LIKE 'idle%' OR wait_event_type = 'Client')`,
+);
 
 /**
  * A network that drops packets ends no connection, and TCP takes a quarter of an hour to say so of what it cannot deliver. A
@@ -108,7 +112,7 @@ export class SilenceWatch {
     try {
       own = await this.#settings.connect(server, this.#stopped.signal);
       const pids = `{${connections.map(({ processId }) => String(processId)).join(',')}}`;
-      const { rows } = await own.run({ text: WAITING_FOR_US, values: [pids] }, { timeoutMs: QUESTION_TIMEOUT_MS });
+      const { rows } = await own.ask(WAITING_FOR_US, [pids], { timeoutMs: QUESTION_TIMEOUT_MS });
       const waiting = new Set(rows.map(([pid]) => Number(pid)));
       return ({ processId }) => (waiting.has(processId) ? 'it waits for this process, which waits for it' : undefined);
     } catch (thrown) {

@@ -1,5 +1,6 @@
 import type { Scope } from '../data/fault.ts';
 import { DatabaseError, toError } from '../errors.ts';
+import { lookupTable } from '../data/lookup-table.ts';
 
 /**
  * How far a failure reaches, by SQLSTATE class (PostgreSQL documentation, appendix A). Classes that are not here are
@@ -65,8 +66,37 @@ const SCOPE_BY_CODE: ReadonlyMap<string, Scope> = new Map([
   ['55P02', 'caller'], // parameter cannot be changed now
 ]);
 
+/**
+ * What a failure of the infrastructure says about the server, whatever was asked of it. away: nobody answers (not reached, lost,
+ * starting, stopping, or a pooler gave another server connection); full: it has no connection left; unable: it answers, and
+ * cannot do this work now (it only reads, or lacks disk or memory). A failure of one statement alone is none of these.
+ */
+export type Availability = 'away' | 'full' | 'unable';
+
+const AVAILABILITY_BY_CLASS: ReadonlyMap<string, Availability> = new Map([
+  ['08', 'away'],
+  ['26', 'away'],
+  ['53', 'unable'],
+  ['57', 'away'],
+  ['58', 'unable'],
+]);
+
+/** Codes that say something else than their class; `undefined`: the statement alone failed. */
+const AVAILABILITY_BY_CODE: ReadonlyMap<string, Availability | undefined> = new Map([
+  ['25006', 'unable'], // a standby answered
+  ['25P03', 'away'],
+  ['25P04', 'away'],
+  ['42P05', 'away'],
+  ['53300', 'full'], // too many connections
+  ['53400', undefined], // a configured limit, of temporary files for instance: the statement is too large
+  ['57014', undefined], // timeout of the statement
+]);
+
 /** Routines of the server that report exhausted transaction ids under 54000; the rows are fine then. */
 const WRAPAROUND_ROUTINES: ReadonlySet<string> = new Set(['GetNewTransactionId', 'GetNewMultiXactId']);
+
+/** Reports under 08P01 that a statement has other parameters than were sent; the connection is fine then. */
+const BIND_ROUTINE = 'exec_bind_message';
 
 /** Codes of TLS and protocol failures that no waiting mends. */
 const CALLER_CODES: ReadonlySet<string> = new Set([
@@ -88,8 +118,10 @@ interface ServerFields {
   readonly column?: unknown;
 }
 
+/** @internal */
 export function scopeOfSqlstate(sqlstate: string, routine?: string): Scope {
   if (sqlstate === '54000' && routine !== undefined && WRAPAROUND_ROUTINES.has(routine)) return 'infrastructure';
+  if (sqlstate === '08P01' && routine === BIND_ROUTINE) return 'table';
   return SCOPE_BY_CODE.get(sqlstate) ?? SCOPE_BY_CLASS.get(sqlstate.slice(0, 2)) ?? 'infrastructure';
 }
 
@@ -117,12 +149,90 @@ export function isRollback(error: DatabaseError): boolean {
   return error.scope === 'infrastructure' && (error.sqlstate?.startsWith('40') ?? false);
 }
 
+/** What the failure says about the server; `undefined` when it concerns the statement, its rows or its caller alone. */
+function availabilityOf({ scope, sqlstate }: DatabaseError): Availability | undefined {
+  if (scope !== 'infrastructure') return undefined;
+  if (sqlstate === undefined) return 'away';
+  if (AVAILABILITY_BY_CODE.has(sqlstate)) return AVAILABILITY_BY_CODE.get(sqlstate);
+  return AVAILABILITY_BY_CLASS.get(sqlstate.slice(0, 2));
+}
+
+/** Nobody answers; a server that is full, or only reads, is there. */
+export function isAway(error: DatabaseError): boolean {
+  return availabilityOf(error) === 'away';
+}
+
+/** No statement can be answered now, whatever it asks; another server, or this one later, may answer it. */
+export function isUnreachable(error: DatabaseError): boolean {
+  const availability = availabilityOf(error);
+  return availability === 'away' || availability === 'full';
+}
+
+/** The same request may succeed later, without any change of it. */
+export function isUnavailable(error: DatabaseError): boolean {
+  return availabilityOf(error) !== undefined;
+}
+
+/** The server, or TLS before it, refused user or password. */
+export function isLoginRefused({ scope, sqlstate }: DatabaseError): boolean {
+  return sqlstate?.startsWith('28') ?? scope === 'caller';
+}
+
+/** The server took user and password, and refused the database: it is missing, closed, or not for this user. */
+export function isDatabaseRefused({ sqlstate = '' }: DatabaseError): boolean {
+  return DATABASE_REFUSED.has(sqlstate);
+}
+
+export function isDatabaseMissing({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '3D000';
+}
+
+/** The table, a column or a type is not what it was taken for: it is to be looked at again. */
+export function isTableChanged({ scope, sqlstate }: DatabaseError): boolean {
+  // 0A000: the columns of a prepared statement's result have changed.
+  return scope === 'table' || sqlstate === '0A000';
+}
+
+/** It concerns one table, its rows, or this user's rights on it (42501, a view in the way), and no other table. */
+export function isOfOneTable({ scope, sqlstate = '' }: DatabaseError): boolean {
+  if (scope === 'table' || scope === 'record') return true;
+  return scope === 'caller' && ONE_TABLE_CLASSES.has(sqlstate.slice(0, 2));
+}
+
+/** What was to be created is there: others were faster (duplicate table, type or object, unique index of the catalogue). */
+export function existsNow({ sqlstate = '' }: DatabaseError): boolean {
+  return EXISTS_NOW.has(sqlstate);
+}
+
+/** The user lacks a right. */
+export function isDenied({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '42501';
+}
+
+/** The server, or an extension, does not do this with such a relation (a view, row-level security). */
+export function isUnsupported({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '0A000' || sqlstate === '42809';
+}
+
+/** The statement was given up by whoever sent it, or was not done in time. */
+export function isCancelled({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '57014';
+}
+
+export function isUniqueViolation({ sqlstate }: DatabaseError): boolean {
+  return sqlstate === '23505';
+}
+
+const DATABASE_REFUSED: ReadonlySet<string> = new Set(['3D000', '42501', '55000']);
+const ONE_TABLE_CLASSES: ReadonlySet<string> = new Set(['42', '0A', '54']);
+const EXISTS_NOW: ReadonlySet<string> = new Set(['42P07', '42710', '23505']);
+
 function isCallerFailure(code: string | undefined, message: string): boolean {
   if (code !== undefined && CALLER_CODES.has(code)) return true;
   return /^(?:SASL|SCRAM)|does not support SSL/.test(message);
 }
 
-const SOCKET_REASONS: Readonly<Record<string, string>> = {
+const SOCKET_REASONS: Readonly<Record<string, string>> = lookupTable({
   ECONNREFUSED: 'connection refused',
   ECONNRESET: 'connection reset',
   EPIPE: 'connection closed',
@@ -131,7 +241,7 @@ const SOCKET_REASONS: Readonly<Record<string, string>> = {
   ENETUNREACH: 'network unreachable',
   ENOTFOUND: 'host name not found',
   EAI_AGAIN: 'host name cannot be resolved now',
-};
+});
 
 /** Node joins the attempts over several addresses in an AggregateError without a message. */
 function socketMessage(error: Error, code: string | undefined): string {

@@ -1,24 +1,21 @@
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
-import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError, toError } from '../errors.ts';
 import type { Engine, QueryResult, Session, Transaction, WritePolicy } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import { Catalogue } from './catalogue.ts';
 import type { StatementRunner } from './connection.ts';
 import { readEngine } from './engine-mark.ts';
-import type { FirstTryHope } from './first-try-hope.ts';
-import { GrowingWriter } from './growing-writer.ts';
+import type { OptimisticPath } from './optimistic-path.ts';
 import type { Pool } from './pool.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
-import { SchemaGrowth } from './schema-growth.ts';
 import { savepoint } from './savepoint.ts';
 import { PinnedSession } from './session.ts';
 
-interface Parts {
+interface Dependencies {
   readonly pool: Pool;
   readonly catalogue: Catalogue;
   readonly writer: BatchWriter;
-  readonly hope: FirstTryHope;
+  readonly path: OptimisticPath;
 }
 
 /** The try without savepoints has come to something that only they can answer. */
@@ -29,30 +26,30 @@ class NeedsSavepoints extends Error {}
  * is two round trips; when a statement fails there for what it says, all of it is done again with them.
  */
 export async function atomically<T>(
-  parts: Parts,
+  dependencies: Dependencies,
   work: (transaction: Transaction) => Promise<T>,
   signal?: AbortSignal,
 ): Promise<T> {
-  let isHopeful = parts.hope.isThere;
+  let isOptimistic = dependencies.path.shouldTry();
   return retryRolledBack(ROLLBACK_RETRIES, async () => {
     try {
-      return await attemptOnce(parts, work, { isHopeful, signal });
+      return await attemptOnce(dependencies, work, { isOptimistic, signal });
     } catch (error) {
       if (!(error instanceof NeedsSavepoints)) throw error;
-      isHopeful = false;
-      return attemptOnce(parts, work, { isHopeful, signal });
+      isOptimistic = false;
+      return attemptOnce(dependencies, work, { isOptimistic, signal });
     }
   });
 }
 
 async function attemptOnce<T>(
-  { pool, catalogue, writer, hope }: Parts,
+  { pool, catalogue, writer, path }: Dependencies,
   work: (transaction: Transaction) => Promise<T>,
-  { isHopeful, signal }: { isHopeful: boolean; signal: AbortSignal | undefined },
+  { isOptimistic, signal }: { isOptimistic: boolean; signal: AbortSignal | undefined },
 ): Promise<T> {
   const connection = await pool.acquire(signal);
   const session = new PinnedSession(connection, {});
-  const transaction = new WritingTransaction(session, connection, { writer, catalogue, isHopeful });
+  const transaction = new WritingTransaction(session, connection, { writer, catalogue, isOptimistic });
   try {
     const result = await session.transaction(
       async () => {
@@ -63,14 +60,14 @@ async function attemptOnce<T>(
       { signal },
     );
     if (!transaction.hasChangedTables) catalogue.adopt(transaction.catalogue);
-    if (isHopeful) hope.succeeded();
+    if (isOptimistic) path.succeeded();
     return result;
   } catch (error) {
     const { spoiledBy } = transaction;
     if (spoiledBy === undefined) throw error;
     // What followed from it says less. Savepoints help neither against a server that is away nor against a deadlock.
     if (signal?.aborted === true || isInfrastructure(spoiledBy)) throw spoiledBy;
-    hope.failed();
+    path.failed();
     throw new NeedsSavepoints('done again with savepoints', { cause: spoiledBy });
   } finally {
     await session.end();
@@ -88,7 +85,7 @@ function isInfrastructure(error: Error): boolean {
  * The writes of one transaction, one after another whatever the caller awaits. Each statement that may fail has a savepoint, so
  * that bad rows are found as everywhere else. Tables are looked at, made and changed within the transaction too.
  *
- * Without savepoints (`isHopeful`) it is spoiled by the first thing that fails; all that is asked of it then fails as well.
+ * Without savepoints (`isOptimistic`) it is spoiled by the first thing that fails; all that is asked of it then fails as well.
  */
 class WritingTransaction implements Transaction {
   readonly catalogue: Catalogue;
@@ -96,27 +93,28 @@ class WritingTransaction implements Transaction {
   isTouched = false;
   /** The first thing that failed in a transaction without savepoints. */
   spoiledBy: Error | undefined;
-  readonly #isHopeful: boolean;
+  readonly #isOptimistic: boolean;
   #mayHaveChangedTables = false;
   readonly #session: Session;
   readonly #inner: Session;
   readonly #writer: BatchWriter;
-  readonly #growingWriter: GrowingWriter;
   #tail: Promise<unknown> = Promise.resolve();
 
   constructor(
     session: Session,
     connection: StatementRunner,
-    { writer, catalogue, isHopeful }: { writer: BatchWriter; catalogue: Catalogue; isHopeful: boolean },
+    { writer, catalogue, isOptimistic }: { writer: BatchWriter; catalogue: Catalogue; isOptimistic: boolean },
   ) {
     this.#session = session;
-    this.#isHopeful = isHopeful;
+    this.#isOptimistic = isOptimistic;
     const runner: StatementRunner = {
       run: (statement, options) => this.#guarded(() => connection.run(statement, options)),
+      ask: (...call) => this.#guarded(() => connection.ask(...call)),
       copyIn: (...call) => this.#guarded(() => connection.copyIn(...call)),
     };
     this.#inner = {
       query: (...call) => session.query(...call),
+      ask: (...call) => session.ask(...call),
       stream: (...call) => session.stream(...call),
       transaction: (work) => {
         this.#mayHaveChangedTables = true;
@@ -133,8 +131,8 @@ class WritingTransaction implements Transaction {
         },
       },
       this.catalogue,
+      source,
     );
-    this.#growingWriter = new GrowingWriter(this.catalogue, new SchemaGrowth(source, this.catalogue), this.#writer);
   }
 
   /** Tables were, or may have been, made or changed. */
@@ -155,6 +153,13 @@ class WritingTransaction implements Transaction {
     });
   }
 
+  async ask(...call: Parameters<Session['ask']>): Promise<QueryResult> {
+    return this.#inTurn(async () => {
+      this.check();
+      return this.#session.ask(...call);
+    });
+  }
+
   async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
     this.isTouched = true;
     return this.#inTurn(() => this.#guarded(() => work(this.#inner)));
@@ -172,7 +177,7 @@ class WritingTransaction implements Transaction {
 
   /** Undoes what `work` did when it rejects, or has all of it done again. */
   async #guarded<T>(work: () => Promise<T>): Promise<T> {
-    if (!this.#isHopeful) return savepoint((sql) => this.#session.query(sql), work);
+    if (!this.#isOptimistic) return savepoint((sql) => this.#session.query(sql), work);
     this.check();
     try {
       return await work();
@@ -188,10 +193,6 @@ class WritingTransaction implements Transaction {
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
     return this.#inTurn(() => this.#writer.write(batch, policy));
-  }
-
-  async writeGrowing(batch: RowBatch, shape: TableShape, policy: WritePolicy): Promise<WriteReport> {
-    return this.#inTurn(() => this.#growingWriter.write(batch, shape, policy));
   }
 
   async #inTurn<T>(work: () => Promise<T>): Promise<T> {

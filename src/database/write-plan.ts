@@ -2,10 +2,18 @@ import { createHash } from 'node:crypto';
 import type { ColumnCells, RowBatch, RowGroup } from '../data/row-batch.ts';
 import type { ColumnTarget } from '../sql/column-type.ts';
 import { copyScript } from '../sql/copy-binary.ts';
-import { type Conflict, deleteStatement, type InsertColumn, insertStatement, updateStatement } from '../sql/insert.ts';
+import {
+  type Conflict,
+  deleteStatement,
+  type InsertColumn,
+  insertStatement,
+  leavesOut,
+  updateStatement,
+} from '../sql/insert.ts';
+import { quoteTable } from '../sql/quote.ts';
 import type { WritePolicy } from './api.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
-import { FirstTryHope } from './first-try-hope.ts';
+import { OptimisticPath } from './optimistic-path.ts';
 
 /** One column of a batch that goes into one column of the table. */
 export interface PlannedColumn {
@@ -21,7 +29,9 @@ export interface WritePlan {
   /** `COPY`, the fastest way to store rows for as long as none of their keys is met; absent where stored rows change. */
   readonly copy: CopyPlan | undefined;
   /** The same without regard to stored rows, for as long as there are none with the same keys; absent without a key. */
-  readonly firstTry: { readonly statement: PreparedText; readonly hope: FirstTryHope } | undefined;
+  readonly firstTry: { readonly statement: PreparedText; readonly path: OptimisticPath } | undefined;
+  /** In place of `statement` for a user who may INSERT alone; absent where stored rows are not looked at. */
+  readonly insertOnly: InsertOnlyPlan | undefined;
   readonly columns: readonly PlannedColumn[];
   /** Indexes in the batch of the key's columns, in key order; empty when rows cannot meet a stored row by key. */
   readonly key: readonly number[];
@@ -45,9 +55,17 @@ export interface PlanRequest {
 
 export interface CopyPlan {
   readonly text: string;
-  readonly hope: FirstTryHope;
+  readonly path: OptimisticPath;
   /** Set when the server refused to copy into this table at all (a view, row-level security). */
   refused: boolean;
+}
+
+export interface InsertOnlyPlan {
+  readonly statement: PreparedText;
+  /** The rights that replacing or changing a stored row needs beyond INSERT. */
+  readonly lacking: string;
+  /** Set when the server refused `statement` of the plan for missing rights. */
+  isNeeded: boolean;
 }
 
 export interface PreparedText {
@@ -83,12 +101,12 @@ function signatureOf({ policy, batch, group }: PlanRequest): string {
   return signature;
 }
 
-const hopesByTable = new WeakMap<CatalogueTable, FirstTryHope>();
+const pathsByTable = new WeakMap<CatalogueTable, OptimisticPath>();
 
-function hopeOf(table: CatalogueTable): FirstTryHope {
-  let hope = hopesByTable.get(table);
-  if (hope === undefined) hopesByTable.set(table, (hope = new FirstTryHope()));
-  return hope;
+function pathOf(table: CatalogueTable): OptimisticPath {
+  let path = pathsByTable.get(table);
+  if (path === undefined) pathsByTable.set(table, (path = new OptimisticPath()));
+  return path;
 }
 
 function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
@@ -107,18 +125,23 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const hasKey = operation !== 'insert' && wanted.length > 0 && wanted.every((name) => given.has(name));
   const conflict = hasKey && operation === 'upsert' ? conflictOf(table, given, wanted, policy) : undefined;
   const changesOnly = operation === 'update' || operation === 'delete';
-  const prepared = (on: Conflict | undefined): PreparedText => {
+  const prepared = (on: Conflict | 'any' | undefined): PreparedText => {
     const inputs = columns.map((column) => inputColumn(column, policy));
     return named(columns.length === 0 ? '' : statementText(operation, table, inputs, on, wanted));
   };
-  const hope = hopeOf(table);
+  const path = pathOf(table);
   // Only where the server is known to refuse equal keys may rows be tried without regard to them.
   const mayTry = !changesOnly && (conflict === undefined || isKeyOf(table, wanted));
   const inserted = columns.map(({ column }) => column);
   return {
     statement: prepared(conflict),
-    copy: mayTry ? { text: copyScript(table.name, inserted), hope, refused: false } : undefined,
-    firstTry: mayTry && conflict !== undefined ? { statement: prepared(undefined), hope } : undefined,
+    copy: mayTry ? { text: copyScript(table.name, inserted), path, refused: false } : undefined,
+    firstTry: mayTry && conflict !== undefined ? { statement: prepared(undefined), path } : undefined,
+    insertOnly: conflict && {
+      statement: prepared(leavesOut(conflict) ? 'any' : undefined),
+      lacking: `SELECT and UPDATE on table ${quoteTable(table.name)}`,
+      isNeeded: false,
+    },
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
@@ -137,7 +160,7 @@ function statementText(
   operation: 'insert' | 'upsert' | 'update' | 'delete',
   table: CatalogueTable,
   columns: readonly InsertColumn[],
-  conflict: Conflict | undefined,
+  conflict: Conflict | 'any' | undefined,
   key: readonly string[],
 ): string {
   switch (operation) {
@@ -196,6 +219,7 @@ function inputColumn({ column }: PlannedColumn, rules: Rules): InsertColumn {
   return {
     name: column.name,
     baseType: column.baseType,
+    operatorSchema: column.operatorSchema,
     isArray: column.isArray,
     nullDefault: nullDefault(column, rules),
   };

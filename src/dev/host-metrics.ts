@@ -32,7 +32,7 @@ export interface HostSample {
 }
 
 /** Reads this machine's figures. */
-export async function readHostSample(): Promise<HostSample> {
+async function readHostSample(): Promise<HostSample> {
   const [meminfo, network] = await Promise.all([readProc('meminfo'), readProc('net/dev')]);
   return {
     timeMs: Date.now(),
@@ -48,13 +48,19 @@ export async function readHostSample(): Promise<HostSample> {
   };
 }
 
-/** `MemAvailable` of /proc/meminfo: what programs can still get, caches included. */
+/**
+ * `MemAvailable` of /proc/meminfo: what programs can still get, caches included.
+ * @internal
+ */
 export function availableBytes(meminfo: string): number | undefined {
   const kilobytes = /^MemAvailable:\s+(\d+) kB$/m.exec(meminfo)?.[1];
   return kilobytes === undefined ? undefined : Number(kilobytes) * 1024;
 }
 
-/** The lines of /proc/net/dev: name, then 8 figures for receiving and 8 for sending, bytes and packets first. */
+/**
+ * The lines of /proc/net/dev: name, then 8 figures for receiving and 8 for sending, bytes and packets first.
+ * @internal
+ */
 export function parseInterfaces(text: string): readonly InterfaceCounters[] {
   return text.split('\n').flatMap((line) => {
     const [name, figures] = line.split(':');
@@ -70,6 +76,7 @@ export function parseInterfaces(text: string): readonly InterfaceCounters[] {
 /**
  * The sample as line protocol, timestamps in milliseconds. CPU usage is that since `previous`, in per cent; without a
  * previous sample there is none.
+ * @internal
  */
 export function renderHostMetrics(sample: HostSample, previous?: HostSample): readonly string[] {
   const host = `host=${escapeTag(sample.host)}`;

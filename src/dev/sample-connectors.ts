@@ -8,7 +8,7 @@ export interface SampleConnector {
 }
 
 /** Where the sample files say the database is; they are for the usual port, and for `curl -d @file`. */
-export const SAMPLE_DATABASE_URL = 'jdbc:db://127.0.0.1:5432/sluice';
+const SAMPLE_DATABASE_URL = 'jdbc:db://127.0.0.1:5432/sluice';
 
 /** The connectors of `src/dev/samples`, pointed at the database of this run. */
 export async function sampleConnectors(databaseUrl: string): Promise<SampleConnector[]> {

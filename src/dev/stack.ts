@@ -8,7 +8,7 @@ import { createKafkaClient } from '../kafka/client.ts';
 import type { KafkaClient } from '../kafka/api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
-import { startWorker, type Worker } from '../worker.ts';
+import { startWorker, type Worker } from '../worker/worker.ts';
 import { LocalKafka } from './kafka.ts';
 import { LocalPostgres } from './postgres.ts';
 import { nextFreePort } from './ports.ts';
@@ -202,6 +202,6 @@ async function createConnectors(worker: Worker, databaseUrl: string): Promise<vo
       continue;
     }
     const valid = await worker.validation.requireValid(wanted);
-    await worker.herder.putConnector(name, valid, { replace: true });
+    await worker.herder.requests.putConnector(name, valid, { replace: true });
   }
 }

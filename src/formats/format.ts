@@ -20,9 +20,14 @@ export interface DecodedRows {
    * rows is, so that a stored row keeps its other cells.
    */
   readonly partial?: boolean | undefined;
+  /**
+   * Name of the column that stands for tags where the message has none: it holds the table's name, and goes where the table is not
+   * one of time series.
+   */
+  readonly nameTag?: string | undefined;
 }
 
-/** SQL that came as data, to be run as it is in the database that it names (spec/stream-connector.md, `cdc_db`). */
+/** SQL that came as data, to be run as it is in the database that it names (docs/formats.md#cdc_db). */
 export interface DecodedStatement {
   readonly sql: string;
   readonly kind: 'update' | 'delete' | 'create' | 'alter' | 'drop';
@@ -90,4 +95,9 @@ export interface RowEncoder {
   encode(row: readonly (string | null)[]): string | null;
   /** One message for several rows, read back as those rows; lines of line formats are separated by newlines. `null` as above. */
   encodeAll(rows: readonly (readonly (string | null)[])[]): string | null;
+}
+
+/** What was decoded as parts, in order, whether or not there are statements. */
+export function partsOf(decoded: Decoded): readonly DecodedPart[] {
+  return decoded.parts ?? decoded.rows.map((rows) => ({ kind: 'rows', rows }));
 }

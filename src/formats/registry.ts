@@ -10,12 +10,10 @@ import { createLineTsdEncoder } from './tsd/line-tsd-encoder.ts';
 import { LineTsdDecoder } from './tsd/line-tsd.ts';
 import type { PointPolicy } from './tsd/point-tables.ts';
 
-/** A format that a sink reads, by its name in `protocol.type`; what its messages are like is spec/stream-connector.md's. */
+/** A format that a sink reads, by its name in `protocol.type` (docs/formats.md#messages-that-the-sink-reads). */
 export interface DecodedFormat<Policy> {
   /** Units that its times may have; the first is the default. */
   readonly precisions: readonly Precision[];
-  /** Whether its messages say enough to create a missing table. */
-  readonly createsTables: boolean;
   readonly create: (policy: Policy) => Decoder;
 }
 
@@ -25,6 +23,8 @@ export interface EncodedFormat<Policy> {
   readonly precisions: readonly [Precision, ...Precision[]];
   /** A row may be several lines, each of which is a message. */
   readonly rowsAreLines: boolean;
+  /** A message is JSON. */
+  readonly isJson: boolean;
   readonly create: (table: EncodedTable, policy?: Policy) => RowEncoder;
 }
 
@@ -32,12 +32,10 @@ export interface EncodedFormat<Policy> {
 export const decodedFormats = {
   json_db: {
     precisions: ['ms', 'us', 'ns'],
-    createsTables: true,
     create: (policy) => new JsonDbDecoder(policy),
   } satisfies DecodedFormat<JsonDbPolicy>,
   line_lp: {
     precisions: ['ns', 'us', 'ms'],
-    createsTables: false,
     create: (policy) => new LineLpDecoder(policy),
   } satisfies DecodedFormat<LineLpPolicy>,
 } as const;
@@ -46,21 +44,25 @@ export const encodedFormats = {
   json_db: {
     precisions: ['ms', 'us', 'ns'],
     rowsAreLines: false,
+    isJson: true,
     create: createJsonDbEncoder,
   } satisfies EncodedFormat<JsonDbEncoderPolicy>,
   json_tsd: {
     precisions: ['ms', 's'],
     rowsAreLines: false,
+    isJson: true,
     create: createJsonTsdEncoder,
   } satisfies EncodedFormat<PointEncoderPolicy>,
   line_tsd: {
     precisions: ['ms', 's'],
     rowsAreLines: true,
+    isJson: false,
     create: createLineTsdEncoder,
   } satisfies EncodedFormat<PointEncoderPolicy>,
   line_lp: {
     precisions: ['ns', 'us', 'ms'],
     rowsAreLines: false,
+    isJson: false,
     create: createLineLpEncoder,
   } satisfies EncodedFormat<LineLpEncoderPolicy>,
 } as const;
@@ -72,12 +74,10 @@ export const encodedFormats = {
 export const decodedPointFormats = {
   json_tsd: {
     precisions: ['s', 'ms'],
-    createsTables: true,
     create: (policy) => new JsonTsdDecoder(policy),
   } satisfies DecodedFormat<PointPolicy>,
   line_tsd: {
     precisions: ['s', 'ms'],
-    createsTables: true,
     create: (policy) => new LineTsdDecoder(policy),
   } satisfies DecodedFormat<PointPolicy>,
 } as const;
@@ -86,12 +86,9 @@ export const decodedPointFormats = {
 export const decodedChangeFormats = {
   cdc_db: {
     precisions: ['ms', 'us', 'ns'],
-    createsTables: false,
     create: (policy) => new CdcDbDecoder(policy),
   } satisfies DecodedFormat<CdcDbPolicy>,
 } as const;
 
 export type DecodedFormatName = keyof typeof decodedFormats;
 export type EncodedFormatName = keyof typeof encodedFormats;
-export type DecodedPointFormatName = keyof typeof decodedPointFormats;
-export type DecodedChangeFormatName = keyof typeof decodedChangeFormats;

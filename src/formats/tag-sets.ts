@@ -1,15 +1,19 @@
-import { shown } from './excerpt.ts';
-import { ownText } from '../data/own-text.ts';
+import { shown } from './message-text.ts';
+import { ownText } from '../data/repeated-texts.ts';
 import { PRIMARY_TAG, primaryTag } from './primary-tag.ts';
 
-/** The original's limit (reference/original-system.md 9.9); it also bounds the nulls of a batch whose points differ in tags. */
+/** The limit of the original database; it also bounds the nulls of a batch whose points differ in tags. */
 export const MAX_TAGS = 128;
-/** Length of a VARCHAR whose length nobody said, in bytes (reference/original-system.md 9.4). */
+/** Length of a VARCHAR without a declared length, in bytes (docs/formats.md#tables-of-lines-and-points). */
 export const DEFAULT_LENGTH = 254;
 
 /** Tag sets remembered by their text, and the longest text that is. */
 const MAX_REMEMBERED = 20_000;
 const MAX_REMEMBERED_LENGTH = 4_096;
+
+export function tooManyTags(count: number): string {
+  return `a point has at most ${String(MAX_TAGS)} tags, not ${String(count)}`;
+}
 
 /** Names of tags, in the order of a message; equal lists are mostly the same object. */
 export interface TagKeys {
@@ -22,6 +26,8 @@ export interface TagSet {
   readonly values: readonly string[];
   /** The column of that name; `undefined` when it is not derived and not given. */
   readonly primaryTag: string | undefined;
+  /** `primaryTag` is a tag of the point itself. */
+  readonly givesPrimaryTag: boolean;
   /** Whether a value is longer than VARCHARs are made. */
   readonly long: boolean;
 }
@@ -37,11 +43,12 @@ export interface TagSetPolicy {
   /** Names of the columns that no tag may have. */
   readonly timeColumn: string;
   readonly valueColumn: string;
+  readonly nanosColumn?: string | undefined;
   readonly derivesPrimaryTag: boolean;
 }
 
 /**
- * Turns tags into columns' values once per spelling. The primary tag is derived from all tags (reference/original-system.md 9.7)
+ * Turns tags into columns' values once per spelling. The primary tag is derived from all tags (docs/formats.md#the-primary-tag)
  * unless one of them has its name.
  */
 export class TagSets {
@@ -56,7 +63,7 @@ export class TagSets {
   constructor(policy: TagSetPolicy) {
     this.#policy = policy;
     const primary = policy.derivesPrimaryTag ? primaryTag([]) : undefined;
-    this.none = { keys: this.#keysOf([]), values: [], primaryTag: primary, long: false };
+    this.none = { keys: this.#keysOf([]), values: [], primaryTag: primary, givesPrimaryTag: false, long: false };
   }
 
   /** The tags that were written so before. */
@@ -74,22 +81,32 @@ export class TagSets {
   }
 
   #make({ names, values, hashed }: TagText): TagSet | string {
-    const { timeColumn, valueColumn, derivesPrimaryTag } = this.#policy;
-    if (names.length > MAX_TAGS) return `a point has at most ${String(MAX_TAGS)} tags, not ${String(names.length)}`;
+    const { timeColumn, valueColumn, nanosColumn, derivesPrimaryTag } = this.#policy;
+    if (names.length > MAX_TAGS) return tooManyTags(names.length);
     if (names.includes(timeColumn)) return `the tag ${shown(timeColumn)} has the name of the time column`;
     if (names.includes(valueColumn)) return `the tag ${shown(valueColumn)} has the name of the value column`;
+    if (nanosColumn !== undefined && names.includes(nanosColumn)) {
+      return `the tag ${shown(nanosColumn)} has the name of the column of the nanoseconds`;
+    }
     const long = values.some((value) => value.length * 3 > DEFAULT_LENGTH && Buffer.byteLength(value) > DEFAULT_LENGTH);
     const given = names.indexOf(PRIMARY_TAG);
     if (given < 0) {
       const derived = derivesPrimaryTag
         ? primaryTag(names.map((name, at) => `${name}=${hashed[at] ?? ''}`))
         : undefined;
-      return { keys: this.#keysOf(names), values: values.map(ownText), primaryTag: derived, long };
+      return {
+        keys: this.#keysOf(names),
+        values: values.map(ownText),
+        primaryTag: derived,
+        givesPrimaryTag: false,
+        long,
+      };
     }
     return {
       keys: this.#keysOf(names.toSpliced(given, 1)),
       values: values.toSpliced(given, 1).map(ownText),
       primaryTag: ownText(values[given] ?? ''),
+      givesPrimaryTag: true,
       long,
     };
   }

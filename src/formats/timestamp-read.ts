@@ -11,7 +11,7 @@ const SPACE = 32;
 const CAPITAL_T = 84;
 
 const GENERAL =
-  /^([+-]?\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?\s*(z|utc|[+-]\d\d(?::?\d\d(?::?\d\d)?)?)?(\s+bc)?$/i;
+  /^([+-]?\d{4,6})-(\d\d)-(\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?)?(?:\s*(z|utc|[+-]\d\d(?::?\d\d(?::?\d\d)?)?))?(\s+bc)?$/i;
 
 /**
  * Microseconds since the epoch of a time as PostgreSQL prints it (`2024-05-06 07:08:09.25+02`, DateStyle ISO) or as ISO 8601

@@ -33,9 +33,8 @@ export interface SessionKey {
 
 /** Told in log order, after the store's own state has changed. Not called for what was read during `start`. */
 export interface ConfigListener {
-  connectorChanged(name: string): void;
-  connectorRemoved(name: string): void;
-  tasksChanged(name: string): void;
+  /** The connector is new, changed or deleted, or its task configurations are new. */
+  workChanged(name: string): void;
   targetStateChanged(name: string): void;
   restartRequested(request: RestartRequest): void;
   loggerLevelChanged(logger: string, level: string): void;

@@ -12,7 +12,7 @@ import type { ConnectorState } from './config-state.ts';
 import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
-export interface ConnectorOffsetsParts {
+export interface ConnectorOffsetsDependencies {
   readonly configs: ConfigStore;
   readonly offsets: SourceOffsets;
   readonly plugins: PluginRegistry;
@@ -28,18 +28,18 @@ type Change = 'alter' | 'reset';
 
 /**
  * Offsets of connectors, as users see and change them: those of sinks are their consumer group's, those of sources are in
- * the offset store (reference/kafka-connect.md 1.6; org.apache.kafka.connect.runtime.Worker).
+ * the offset store (docs/compatibility.md#the-management-api).
  */
 export class ConnectorOffsets {
-  readonly #parts: ConnectorOffsetsParts;
+  readonly #dependencies: ConnectorOffsetsDependencies;
 
-  constructor(parts: ConnectorOffsetsParts) {
-    this.#parts = parts;
+  constructor(dependencies: ConnectorOffsetsDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** In any state of the connector. */
   async list(name: string): Promise<readonly StoredOffset[]> {
-    const { configs } = this.#parts;
+    const { configs } = this.#dependencies;
     const known = configs.connector(name);
     if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
     const { state, plugin } = await this.#resolved(known);
@@ -82,7 +82,7 @@ export class ConnectorOffsets {
 
   /** Reads the config topic first, so that a stop of a moment ago counts. */
   async #stopped(name: string): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
-    const { configs, tasksEnded } = this.#parts;
+    const { configs, tasksEnded } = this.#dependencies;
     await configs.refresh();
     const state = configs.connector(name);
     if (state === undefined) throw new RequestError(404, `Connector ${name} not found`);
@@ -98,7 +98,7 @@ export class ConnectorOffsets {
 
   /** With the values of the configuration's variables. */
   async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
-    const { plugins, resolver } = this.#parts;
+    const { plugins, resolver } = this.#dependencies;
     const { config } = await resolver.resolve(known.config);
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = await plugins.load(plugins.find('connector', config['connector.class'] ?? '', wanted));
@@ -113,7 +113,7 @@ export class ConnectorOffsets {
 
   async #fence(name: string): Promise<void> {
     try {
-      await this.#parts.fenceZombies?.(name);
+      await this.#dependencies.fenceZombies?.(name);
     } catch (error) {
       throw new RequestError(500, 'Failed to perform zombie fencing for source connector prior to modifying offsets', {
         cause: error,
@@ -122,7 +122,7 @@ export class ConnectorOffsets {
   }
 
   async #withOffsets<T>({ name, config }: ConnectorState, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
-    const opened = await this.#parts.offsets.open(name, config);
+    const opened = await this.#dependencies.offsets.open(name, config);
     try {
       return await work(opened.storage);
     } finally {
@@ -158,7 +158,7 @@ export class ConnectorOffsets {
   }
 
   async #withAdmin<T>({ name, config }: ConnectorState, work: (admin: Admin) => Promise<T>): Promise<T> {
-    const admin = this.#parts.clients.admin(name, config);
+    const admin = this.#dependencies.clients.admin(name, config);
     try {
       return await work(admin);
     } finally {

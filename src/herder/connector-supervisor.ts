@@ -10,11 +10,11 @@ import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { LiveConfigs } from './live-configs.ts';
 import type { Placement } from './placement.ts';
-import { SerialQueue } from './serial-queue.ts';
+import { SerialQueue } from '../async/serial-queue.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
-export interface SupervisorParts {
+export interface SupervisorDependencies {
   readonly configs: ConfigStore;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
@@ -56,16 +56,16 @@ interface Run {
  */
 export class ConnectorSupervisor {
   readonly #name: string;
-  readonly #parts: SupervisorParts;
+  readonly #dependencies: SupervisorDependencies;
   readonly #queue = new SerialQueue();
   #run: Run | undefined;
   /** What the connector record and target state were when the instance was started, or left out. */
   #appliedConfig: ConnectorConfig | undefined;
   #appliedState: ConnectorState['targetState'] | undefined;
 
-  constructor(name: string, parts: SupervisorParts) {
+  constructor(name: string, dependencies: SupervisorDependencies) {
     this.#name = name;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
   /** Resolves when the instance has been told to be what the stores said at the time of its turn. */
@@ -95,19 +95,19 @@ export class ConnectorSupervisor {
 
   async shutdown(): Promise<void> {
     await this.#queue.run(async () => {
-      if (this.#run?.running === true) this.#parts.statuses.connector(this.#name, 'UNASSIGNED');
+      if (this.#run?.running === true) this.#dependencies.statuses.connector(this.#name, 'UNASSIGNED');
       await this.#endRun();
     });
   }
 
   async #reconcileNow(): Promise<void> {
-    const desired = this.#parts.configs.connector(this.#name);
-    if (desired === undefined || !this.#parts.placement.ownsConnector(this.#name)) {
+    const desired = this.#dependencies.configs.connector(this.#name);
+    if (desired === undefined || !this.#dependencies.placement.ownsConnector(this.#name)) {
       const wasHere = this.#appliedConfig !== undefined;
       await this.#endRun();
       this.#appliedConfig = undefined;
       this.#appliedState = undefined;
-      if (wasHere && desired !== undefined) this.#parts.statuses.connector(this.#name, 'UNASSIGNED');
+      if (wasHere && desired !== undefined) this.#dependencies.statuses.connector(this.#name, 'UNASSIGNED');
       return;
     }
     if (desired.config === this.#appliedConfig && desired.targetState === this.#appliedState) return;
@@ -115,7 +115,7 @@ export class ConnectorSupervisor {
     this.#appliedConfig = desired.config;
     this.#appliedState = desired.targetState;
     if (desired.targetState === 'STARTED') this.#beginRun(desired.config);
-    else this.#parts.statuses.connector(this.#name, desired.targetState);
+    else this.#dependencies.statuses.connector(this.#name, desired.targetState);
   }
 
   #beginRun(config: ConnectorConfig): void {
@@ -139,7 +139,7 @@ export class ConnectorSupervisor {
   }
 
   async #startInstance(run: Run): Promise<boolean> {
-    const { connectors, liveConfigs, plugins } = this.#parts;
+    const { connectors, liveConfigs, plugins } = this.#dependencies;
     try {
       run.resolved = await liveConfigs.resolve(this.#name, run.config);
       await plugins.prepare(run.resolved.config);
@@ -157,7 +157,7 @@ export class ConnectorSupervisor {
     run.running = false;
     clearTimeout(run.retryTimer);
     this.#run = undefined;
-    await this.#parts.connectors.stop(this.#name, this.#parts.connectorStopTimeoutMs);
+    await this.#dependencies.connectors.stop(this.#name, this.#dependencies.connectorStopTimeoutMs);
   }
 
   /** One publication at a time; those asked for meanwhile are one more afterwards. */
@@ -174,21 +174,21 @@ export class ConnectorSupervisor {
     run.publishing = false;
   }
 
-  /** Never rejects: failures are logged and tried again, 250 ms doubling to 60 s (reference/kafka-connect.md 2.2). */
+  /** Never rejects: failures are logged and tried again, 250 ms doubling to 60 s (docs/compatibility.md#life-cycle). */
   async #publishOnce(run: Run): Promise<void> {
-    const desired = this.#parts.configs.connector(this.#name);
+    const desired = this.#dependencies.configs.connector(this.#name);
     if (desired?.config !== run.config || desired.targetState !== 'STARTED') return;
     clearTimeout(run.retryTimer);
     try {
       const configs = await this.#taskConfigs(desired, run.resolved ?? NOTHING_RESOLVED);
       if (run.ended) return;
       if (configs !== undefined && !isUpToDate(desired, configs)) {
-        await this.#parts.publish(configs);
+        await this.#dependencies.publish(configs);
       }
       run.retryMs = FIRST_RETRY_MS;
     } catch (error) {
       if (run.ended) return;
-      this.#parts.logger.error(
+      this.#dependencies.logger.error(
         { err: error, connector: this.#name },
         `Failed to reconfigure the tasks of connector ${this.#name}; trying again in ${String(run.retryMs)} ms`,
       );
@@ -205,11 +205,14 @@ export class ConnectorSupervisor {
     { config: inUse, values }: ResolvedConfig<ConnectorConfig>,
   ): Promise<ConnectorConfig[] | undefined> {
     const wanted = wantedVersion(inUse, 'connector.plugin.version');
-    const plugin = this.#parts.plugins.find('connector', inUse['connector.class'] ?? '', wanted);
+    const plugin = this.#dependencies.plugins.find('connector', inUse['connector.class'] ?? '', wanted);
     const maxTasks = Number(inUse['tasks.max'] ?? '1');
-    const configs = await this.#parts.connectors.taskConfigs(this.#name, maxTasks);
+    const configs = await this.#dependencies.connectors.taskConfigs(this.#name, maxTasks);
     if (configs.length > maxTasks && inUse['tasks.max.enforce']?.trim().toLowerCase() !== 'false') {
-      this.#parts.connectors.fail(this.#name, new ConnectError(tooManyTasks(this.#name, configs.length, maxTasks)));
+      this.#dependencies.connectors.fail(
+        this.#name,
+        new ConnectError(tooManyTasks(this.#name, configs.length, maxTasks)),
+      );
       return undefined;
     }
     const topics = plugin.type === 'sink' ? pick(desired.config, ['topics', 'topics.regex']) : {};

@@ -10,7 +10,7 @@ export interface TopicTracking {
   readonly resettable: boolean;
 }
 
-/** Which topics each connector has used, kept with the statuses (reference/kafka-connect.md 1.2). */
+/** Which topics each connector has used, kept with the statuses (docs/compatibility.md#the-management-api). */
 export class ConnectorTopics {
   readonly #statuses: StatusStore;
   readonly #tracking: TopicTracking;

@@ -3,7 +3,7 @@ import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts'
 import { taskText, type TaskId } from '../connect/tasks/task-assignment.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { LeaderRequests } from './leader-requests.ts';
+import type { Leader } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
 
@@ -13,15 +13,15 @@ import { ZombieFencing } from './zombie-fencing.ts';
  */
 export function exactlyOnceSources(
   { distributed }: DistributedWorkerConfig,
-  parts: {
+  dependencies: {
     readonly configs: ConfigStore;
     readonly clients: TaskClients;
-    readonly leader: LeaderRequests;
+    readonly leader: Leader;
     readonly logger: Logger;
   },
 ): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
   if (distributed['exactly.once.source.support'].toLowerCase() !== 'enabled') return undefined;
-  const { configs, clients, leader, logger } = parts;
+  const { configs, clients, leader, logger } = dependencies;
   const transactionalId = (id: TaskId): string => `${distributed['group.id']}-${taskText(id)}`;
   const fencing = new ZombieFencing({
     configs,

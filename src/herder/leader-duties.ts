@@ -5,7 +5,7 @@ import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import type { StatusStore } from './stores/status-store.ts';
 
-export interface LeaderDutiesParts {
+export interface LeaderDutiesDependencies {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly statusWriter: StatusWriter;
@@ -21,16 +21,16 @@ export interface LeaderDutiesParts {
  * following <--lead, follow--> leading
  */
 export class LeaderDuties {
-  readonly #parts: LeaderDutiesParts;
+  readonly #dependencies: LeaderDutiesDependencies;
   #keys: SessionKeys | undefined;
 
-  constructor(parts: LeaderDutiesParts) {
-    this.#parts = parts;
+  constructor(dependencies: LeaderDutiesDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** After each division of work: others have stopped what was deleted, and written their last statuses, by then. */
   async lead(): Promise<void> {
-    const { configs, sessionKeys, logger } = this.#parts;
+    const { configs, sessionKeys, logger } = this.#dependencies;
     await configs.lead().catch((error: unknown) => {
       logger.error({ err: error }, 'The config topic could not be claimed; the next write to it tries again');
     });
@@ -49,13 +49,13 @@ export class LeaderDuties {
   follow(): void {
     this.#keys?.stop();
     this.#keys = undefined;
-    this.#parts.configs.follow().catch((error: unknown) => {
-      this.#parts.logger.warn({ err: error }, 'The producer of the leader could not be closed');
+    this.#dependencies.configs.follow().catch((error: unknown) => {
+      this.#dependencies.logger.warn({ err: error }, 'The producer of the leader could not be closed');
     });
   }
 
   async #sweep(): Promise<void> {
-    const { configs, statuses, statusWriter } = this.#parts;
+    const { configs, statuses, statusWriter } = this.#dependencies;
     await statuses.refresh();
     for (const name of statuses.names()) {
       const state = configs.connector(name);

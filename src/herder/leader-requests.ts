@@ -5,7 +5,7 @@ import type { PeerClient } from './peer-client.ts';
 import type { Placement } from './placement.ts';
 import { signatureOf } from './request-signature.ts';
 
-export interface LeaderRequestsParts {
+export interface LeaderRequestsDependencies {
   readonly placement: Placement;
   readonly peers: PeerClient;
   readonly sessionKey: () => SessionKey | undefined;
@@ -15,37 +15,40 @@ export interface LeaderRequestsParts {
 
 const TIMEOUT_MS = 30_000;
 
-/**
- * What workers ask of their leader, signed (reference/kafka-connect.md 1.8): to write task configurations, and to fence
- * tasks of before. The leader itself just does it. All reject when it was not done; the caller tries again.
- */
-export class LeaderRequests {
-  readonly #parts: LeaderRequestsParts;
+/** What a worker asks of the leader of its cluster. All reject when it was not done; the caller tries again. */
+export interface Leader {
+  /** `write` brings the task configurations that a connector made into the config topic. */
+  publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void>;
+  /** `fence` keeps tasks of the connector's earlier generations from writing. */
+  fence(connector: string, fence: () => Promise<void>): Promise<void>;
+}
 
-  constructor(parts: LeaderRequestsParts) {
-    this.#parts = parts;
+/** Requests to the leader, signed. The leader itself does at once what is asked. */
+export class LeaderRequests implements Leader {
+  readonly #dependencies: LeaderRequestsDependencies;
+
+  constructor(dependencies: LeaderRequestsDependencies) {
+    this.#dependencies = dependencies;
   }
 
-  /** `write` brings the task configurations that a connector made into the config topic. */
   async publish(connector: string, configs: readonly ConnectorConfig[], write: () => Promise<void>): Promise<void> {
     if (await this.#isLeader()) await write();
     else await this.#ask('POST', connector, 'tasks', Buffer.from(JSON.stringify(configs)));
   }
 
-  /** `fence` keeps tasks of the connector's generation before from writing. */
   async fence(connector: string, fence: () => Promise<void>): Promise<void> {
     if (await this.#isLeader()) await fence();
     else await this.#ask('PUT', connector, 'fence', Buffer.alloc(0));
   }
 
   async #isLeader(): Promise<boolean> {
-    const { placement } = this.#parts;
+    const { placement } = this.#dependencies;
     await placement.settled();
     return placement.isLeader;
   }
 
   async #ask(method: string, connector: string, what: string, body: Buffer): Promise<void> {
-    const { placement, peers, sessionKey, algorithm } = this.#parts;
+    const { placement, peers, sessionKey, algorithm } = this.#dependencies;
     const { leaderUrl = '' } = placement;
     if (leaderUrl === '') throw new RetriableError('The worker group has no leader whose REST API is known');
     const key = sessionKey();

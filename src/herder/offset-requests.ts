@@ -1,6 +1,6 @@
 import type { SinkOffset, SourceOffset } from '../connect/api.ts';
 import { coordinatesKey } from '../connect/source/offset-tracker.ts';
-import { javaText } from '../data/java-text.ts';
+import { javaText } from '../java/java-text.ts';
 import { topicPartitionKey, type SourceCoordinates } from '../data/record.ts';
 import type { ConnectValue } from '../data/value.ts';
 import { RequestError } from '../errors.ts';

@@ -1,6 +1,6 @@
 import { listEntries } from '../config/list-text.ts';
 import type { OptionResult } from '../config/option.ts';
-import { javaRegexMatcher } from '../data/java-regex.ts';
+import { javaRegexMatcher } from '../java/java-regex.ts';
 
 /** Rules over several options of a sink (SinkConnectorConfig.validate, Worker group clash), each error at its key. */
 export function sinkConflicts(

@@ -1,10 +1,10 @@
 import type { TaskId } from '../connect/tasks/task-assignment.ts';
 import type { Logger } from '../observe/logger.ts';
-import { SerialQueue } from './serial-queue.ts';
+import { SerialQueue } from '../async/serial-queue.ts';
 import type { State, Status, StatusStore } from './stores/status-store.ts';
 
 export interface StatusSource {
-  workerId(): string;
+  readonly workerId: string;
   generation(): number;
   /** False while others may have this worker's work, and may have written of it. */
   mayWork(): boolean;
@@ -62,7 +62,7 @@ export class StatusWriter {
     return {
       state,
       trace: trace === null ? null : this.#source.hide(trace),
-      workerId: this.#source.workerId(),
+      workerId: this.#source.workerId,
       generation: this.#source.generation(),
       version: this.#source.version(connector),
     };

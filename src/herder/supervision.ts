@@ -1,16 +1,37 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
+import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
+import type { TaskFactory } from '../connect/tasks/task-factory.ts';
 import { TaskHost } from '../connect/tasks/task-host.ts';
-import { within } from '../kafka/group/group-membership.ts';
+import { within } from '../async/within.ts';
+import type { Logger } from '../observe/logger.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { RestartRequest } from './config-state.ts';
+import type { ConnectorTopics } from './connector-topics.ts';
 import type { Work } from './group/group-bytes.ts';
-import type { HerderParts } from './herder.ts';
+import type { Leader } from './leader-requests.ts';
 import { LiveConfigs } from './live-configs.ts';
+import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+import type { StatusStore } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
+
+export interface SupervisionDependencies {
+  readonly configs: ConfigStore;
+  readonly statuses: StatusStore;
+  readonly placement: Placement;
+  readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
+  readonly taskFactory: TaskFactory;
+  readonly topics: ConnectorTopics;
+  readonly leader: Leader;
+  readonly taskStopTimeoutMs: number;
+  readonly logger: Logger;
+}
 
 interface Supervisors {
   readonly connector: ConnectorSupervisor;
@@ -21,26 +42,26 @@ interface Supervisors {
 const REVOKED_STATUSES_MS = 5000;
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
-/** Connect's limit for a connector instance to stop (reference/kafka-connect.md 2.3). */
+/** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
 const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
 /** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
 export class Supervision {
   readonly tasks: TaskHost;
-  readonly #parts: HerderParts;
+  readonly #dependencies: SupervisionDependencies;
   readonly #connectors: ConnectorHost;
   readonly #liveConfigs: LiveConfigs;
   readonly #statuses: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
 
-  constructor(parts: HerderParts, statuses: StatusWriter) {
-    this.#parts = parts;
+  constructor(dependencies: SupervisionDependencies, statuses: StatusWriter) {
+    this.#dependencies = dependencies;
     this.#statuses = statuses;
-    const { logger } = parts;
-    this.#connectors = new ConnectorHost(parts.plugins, (event) => this.#onConnectorEvent(event), logger);
-    this.#liveConfigs = new LiveConfigs(parts.resolver, (name) => this.#restartAll(name), logger);
-    this.tasks = new TaskHost(parts.taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
+    const { plugins, resolver, taskFactory, logger } = dependencies;
+    this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
+    this.#liveConfigs = new LiveConfigs(resolver, (name) => this.#restartAll(name), logger);
+    this.tasks = new TaskHost(taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
   }
 
   /** Stops tasks and connectors, side by side, and writes their statuses. */
@@ -55,7 +76,7 @@ export class Supervision {
   of(name: string): Supervisors {
     let supervisors = this.#supervisors.get(name);
     if (supervisors === undefined) {
-      const { configs, placement, plugins, leader, logger, taskStopTimeoutMs } = this.#parts;
+      const { configs, placement, plugins, leader, logger, taskStopTimeoutMs } = this.#dependencies;
       const shared = { configs, placement, plugins, statuses: this.#statuses };
       supervisors = {
         connector: new ConnectorSupervisor(name, {
@@ -80,7 +101,7 @@ export class Supervision {
     this.#inBackground(
       name,
       Promise.all([connector.reconcile(), tasks.reconcile()]).then(() => {
-        if (this.#parts.configs.connector(name) === undefined) this.#forget(name);
+        if (this.#dependencies.configs.connector(name) === undefined) this.#forget(name);
       }),
     );
   }
@@ -97,19 +118,22 @@ export class Supervision {
     });
     for (const outcome of await Promise.allSettled(stopping)) {
       if (outcome.status === 'rejected') {
-        this.#parts.logger.error({ err: outcome.reason as unknown }, 'Work that was given up could not be stopped');
+        this.#dependencies.logger.error(
+          { err: outcome.reason as unknown },
+          'Work that was given up could not be stopped',
+        );
       }
     }
-    await within(REVOKED_STATUSES_MS, this.#statuses.flush());
+    await within(this.#statuses.flush(), REVOKED_STATUSES_MS);
   }
 
   /** This worker's part of what a restart request comes to. */
   restart(request: RestartRequest): void {
     const name = request.connector;
-    const plan = planRestart(request, this.#parts.statuses);
+    const plan = planRestart(request, this.#dependencies.statuses);
     const supervisors = this.#supervisors.get(name);
     if (plan === undefined || supervisors === undefined) return;
-    if (plan.restartConnector && this.#parts.placement.ownsConnector(name)) {
+    if (plan.restartConnector && this.#dependencies.placement.ownsConnector(name)) {
       this.#statuses.connector(name, 'RESTARTING');
       this.#inBackground(name, supervisors.connector.restart());
     }
@@ -120,16 +144,16 @@ export class Supervision {
 
   /** Resolves when tasks that are not wanted any more have ended, here and elsewhere, or must have been given up. */
   async tasksEnded(name: string): Promise<void> {
-    const deadline = Date.now() + this.#parts.taskStopTimeoutMs + OTHERS_STATUSES_MS;
+    const deadline = Date.now() + this.#dependencies.taskStopTimeoutMs + OTHERS_STATUSES_MS;
     await this.#supervisors.get(name)?.tasks.reconcile();
     // Whoever had a task takes its status away when it has ended.
-    while (this.#parts.statuses.tasks(name).length > 0 && Date.now() < deadline) await delay(STATUS_CHECK_MS);
+    while (this.#dependencies.statuses.tasks(name).length > 0 && Date.now() < deadline) await delay(STATUS_CHECK_MS);
   }
 
   #forget(name: string): void {
     this.#liveConfigs.forget(name);
     const isKnown = this.#supervisors.delete(name);
-    if (isKnown && this.#parts.placement.isLeader) this.#statuses.removeConnector(name);
+    if (isKnown && this.#dependencies.placement.isLeader) this.#statuses.removeConnector(name);
   }
 
   #restartAll(name: string): void {
@@ -140,7 +164,10 @@ export class Supervision {
 
   #inBackground(name: string, work: Promise<unknown>): void {
     work.catch((error: unknown) => {
-      this.#parts.logger.error({ err: error, connector: name }, `Could not bring connector ${name} to its state`);
+      this.#dependencies.logger.error(
+        { err: error, connector: name },
+        `Could not bring connector ${name} to its state`,
+      );
     });
   }
 
@@ -150,7 +177,7 @@ export class Supervision {
   }
 
   #onTaskEvent(event: TaskEvent): void {
-    if (event.state === 'TOPIC') this.#parts.topics.note(event.id, event.topic);
+    if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
     else if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
     else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
   }

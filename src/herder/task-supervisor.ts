@@ -4,11 +4,11 @@ import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
 import type { TaskHost } from '../connect/tasks/task-host.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { Placement } from './placement.ts';
-import { SerialQueue } from './serial-queue.ts';
+import { SerialQueue } from '../async/serial-queue.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
-export interface TaskSupervisorParts {
+export interface TaskSupervisorDependencies {
   readonly configs: ConfigStore;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
@@ -24,13 +24,13 @@ export interface TaskSupervisorParts {
  */
 export class TaskSupervisor {
   readonly #name: string;
-  readonly #parts: TaskSupervisorParts;
+  readonly #dependencies: TaskSupervisorDependencies;
   readonly #queue = new SerialQueue();
   #assigned = new Map<number, TaskAssignment>();
 
-  constructor(name: string, parts: TaskSupervisorParts) {
+  constructor(name: string, dependencies: TaskSupervisorDependencies) {
     this.#name = name;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
   }
 
   has(task: number): boolean {
@@ -58,19 +58,19 @@ export class TaskSupervisor {
   }
 
   async #reconcileNow(): Promise<void> {
-    const desired = this.#parts.configs.connector(this.#name);
+    const desired = this.#dependencies.configs.connector(this.#name);
     const wanted = desired === undefined ? new Map<number, TaskAssignment>() : this.#wanted(desired);
     const outdated = [...this.#assigned].filter(([task, running]) => !isSameWork(running, wanted.get(task)));
     await this.#stop(outdated.map(([task]) => task));
     for (const [task] of outdated) {
       const isGone = desired !== undefined && task >= desired.taskConfigs.length;
-      if (isGone) this.#parts.statuses.removeTask({ connector: this.#name, task });
+      if (isGone) this.#dependencies.statuses.removeTask({ connector: this.#name, task });
     }
     for (const [task, assignment] of wanted) {
       const running = this.#assigned.get(task);
-      if (running === undefined) this.#parts.tasks.start(assignment);
+      if (running === undefined) this.#dependencies.tasks.start(assignment);
       else if (running.targetState !== assignment.targetState) {
-        this.#parts.tasks.setTargetState(assignment.id, assignment.targetState);
+        this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
       }
       this.#assigned.set(task, assignment);
     }
@@ -79,12 +79,12 @@ export class TaskSupervisor {
   async #stop(tasks: readonly number[]): Promise<void> {
     if (tasks.length === 0) return;
     const ids = tasks.map((task) => ({ connector: this.#name, task }));
-    await this.#parts.tasks.stop(ids, this.#parts.taskStopTimeoutMs);
+    await this.#dependencies.tasks.stop(ids, this.#dependencies.taskStopTimeoutMs);
     for (const task of tasks) this.#assigned.delete(task);
   }
 
   #wanted(desired: ConnectorState): Map<number, TaskAssignment> {
-    const { placement, plugins } = this.#parts;
+    const { placement, plugins } = this.#dependencies;
     const wanted = new Map<number, TaskAssignment>();
     if (desired.targetState === 'STOPPED' || desired.inconsistent) return wanted;
     const connectorConfig = desired.appliedConfig ?? desired.config;

@@ -6,11 +6,10 @@ import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/
 import type { OptionResult } from '../config/option.ts';
 import type { OverridePolicy } from '../config/override-policy.ts';
 import { overrideSections } from '../config/override-sections.ts';
-import { Password } from '../config/password.ts';
+import { Password, isSecretName } from '../config/password.ts';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { withHiddenValues } from '../config/providers/hidden-results.ts';
-import { isSecretName } from '../config/secret-names.ts';
-import { javaHashMapOrder } from '../data/java-hash-order.ts';
+import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { RequestError } from '../errors.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
@@ -20,7 +19,7 @@ import { sourceConflicts } from './source-conflicts.ts';
 /** A configuration before validation: JSON `null` may still be in it. */
 export type RawConnectorConfig = Readonly<Record<string, string | null>>;
 
-export interface ValidationParts {
+export interface ValidationDependencies {
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
   /** What no answer may show. */
@@ -44,11 +43,11 @@ const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
  */
 export class ConnectorValidation {
   readonly plugins: PluginRegistry;
-  readonly #parts: ValidationParts;
+  readonly #dependencies: ValidationDependencies;
 
-  constructor(parts: ValidationParts) {
-    this.plugins = parts.plugins;
-    this.#parts = parts;
+  constructor(dependencies: ValidationDependencies) {
+    this.plugins = dependencies.plugins;
+    this.#dependencies = dependencies;
   }
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
@@ -87,7 +86,7 @@ export class ConnectorValidation {
 
   async #resolve(given: RawConnectorConfig, stage: StageTracker): Promise<RawConnectorConfig> {
     const { config } = await stage.during('resolving the variables of a connector configuration', () =>
-      this.#parts.resolver.resolve(given),
+      this.#dependencies.resolver.resolve(given),
     );
     return config;
   }
@@ -96,7 +95,7 @@ export class ConnectorValidation {
   async #validate(given: RawConnectorConfig, config: RawConnectorConfig, stage: StageTracker): Promise<ConfigInfos> {
     const plugin = await stage.during('loading the plugins of a connector', () => this.#pluginOf(given, config));
     const infos = await this.#validateResolved(plugin, config, stage);
-    const shown = withHiddenValues(infos, given, config, this.#parts.secrets);
+    const shown = withHiddenValues(infos, given, config, this.#dependencies.secrets);
     return { ...shown, name: given['connector.class'] ?? shown.name };
   }
 
@@ -105,7 +104,7 @@ export class ConnectorValidation {
     config: RawConnectorConfig,
     stage: StageTracker,
   ): Promise<ConfigInfos> {
-    const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#parts;
+    const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#dependencies;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings);
     const more = this.#conflicts(plugin, config);
@@ -136,7 +135,7 @@ export class ConnectorValidation {
   }
 
   #conflicts(plugin: ConnectorPlugin, config: RawConnectorConfig): OptionResult[] {
-    const { workerGroupId, exactlyOnceSources } = this.#parts;
+    const { workerGroupId, exactlyOnceSources } = this.#dependencies;
     if (plugin.type === 'sink') return [...sinkConflicts(config, workerGroupId)];
     return sourceConflicts(withoutNulls(config), plugin, exactlyOnceSources);
   }

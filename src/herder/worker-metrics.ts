@@ -1,7 +1,10 @@
 import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { eventLoopWatch } from '../observe/event-loop-watch.ts';
+import { rowMetrics } from '../observe/row-metrics.ts';
 import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { ClusterView } from './placement.ts';
+import { unhandledErrors } from '../observe/unhandled-errors.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';
 
 /** What metrics are made of, asked anew for each page. */
@@ -20,7 +23,7 @@ let hasProcessMetrics = false;
 
 /**
  * The worker's metrics as Prometheus reads them, in the names that dashboards of Connect use: Java's JMX names as
- * jmx_exporter and Strimzi's example rules turn them (reference/kafka-connect.md 7).
+ * jmx_exporter and Strimzi's example rules turn them (docs/compatibility.md#metrics).
  */
 export async function metricsText(source: MetricsSource): Promise<string> {
   if (!hasProcessMetrics) collectDefaultMetrics({ register: processMetrics });
@@ -30,9 +33,23 @@ export async function metricsText(source: MetricsSource): Promise<string> {
   addConnectors(page, source.directory);
   page.gauge('kafka_connect_worker_task_count', 'Tasks that run on this worker', {}, reports.length);
   for (const report of reports) addTask(page, report);
+  for (const [of, count] of Object.entries(unhandledErrors)) {
+    page.counter(
+      'sluice_unhandled_errors_total',
+      'Unhandled errors, by whether it is known which task or connector they came from',
+      { of },
+      count,
+    );
+  }
+  page.gauge(
+    'sluice_event_loop_delay_seconds',
+    'The longest that one turn of the event loop kept everything else waiting in the last minute',
+    {},
+    eventLoopWatch.longestSeconds(),
+  );
   const cluster = source.cluster();
   if (cluster !== undefined) addCluster(page, cluster);
-  return (await page.text()) + (await processMetrics.metrics());
+  return (await page.text()) + (await rowMetrics.metrics()) + (await processMetrics.metrics());
 }
 
 function addConnectors(page: MetricsPage, directory: ConnectorDirectory): void {

@@ -5,7 +5,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
-export interface ZombieFencingParts {
+export interface ZombieFencingDependencies {
   readonly configs: ConfigStore;
   /** Takes the transactional ids of these tasks away from whoever has them. */
   readonly fence: (connector: string, config: ConnectorConfig, tasks: readonly TaskId[]) => Promise<void>;
@@ -19,11 +19,11 @@ export interface ZombieFencingParts {
  * `tasks-fencing-<connector>`. The leader's to do.
  */
 export class ZombieFencing {
-  readonly #parts: ZombieFencingParts;
+  readonly #dependencies: ZombieFencingDependencies;
   readonly #rounds = new Map<string, Promise<void>>();
 
-  constructor(parts: ZombieFencingParts) {
-    this.#parts = parts;
+  constructor(dependencies: ZombieFencingDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** Resolves when tasks of the present generation may start. Tasks that ask at the same time share one round. */
@@ -37,7 +37,7 @@ export class ZombieFencing {
   }
 
   async #round(connector: string): Promise<void> {
-    const { configs } = this.#parts;
+    const { configs } = this.#dependencies;
     await configs.refresh();
     const state = configs.connector(connector);
     if (state === undefined) throw new ConnectError(`Connector ${connector} not found`);
@@ -50,9 +50,11 @@ export class ZombieFencing {
     // Without a record no task has had a transactional id; a single one fences the single one before it.
     if (taskCountRecord === undefined || (taskCountRecord === 1 && taskConfigs.length === 1)) return;
     const tasks = Array.from({ length: taskCountRecord }, (_none, task) => ({ connector: name, task }));
-    this.#parts.logger.info(`Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`);
+    this.#dependencies.logger.info(
+      `Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`,
+    );
     try {
-      await this.#parts.fence(name, config, tasks);
+      await this.#dependencies.fence(name, config, tasks);
     } catch (error) {
       throw new ConnectError(`Failed to complete zombie fencing for connector ${name}: ${toError(error).message}`, {
         cause: error,

@@ -1,3 +1,4 @@
+import { sleep } from '../async/sleep.ts';
 import type { TopicPartition } from '../data/record.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Admin, NewTopic, PartitionPosition } from './api.ts';
@@ -5,18 +6,31 @@ import { Cluster } from './cluster.ts';
 import type { ConnectionConfig } from './config/connection-config.ts';
 import { ErrorCode, describeErrorCode } from './error-codes.ts';
 import { KafkaError } from './errors.ts';
-import { OffsetTime, commitOffsets, deleteCommitted, fetchCommitted, listOffsets } from './consumer/offsets.ts';
-import { Apis, libraryCall, type MetadataAnswer } from './protocol.ts';
-import { Backoff, retry, sleep } from './retry.ts';
+import {
+  OffsetTime,
+  commitOffsets,
+  deleteCommitted,
+  fetchCommitted,
+  listOffsets,
+  placeOf,
+  type Leaders,
+} from './consumer/offsets.ts';
+import type { MetadataAnswer } from './metadata-protocol.ts';
+import { Apis, libraryCall } from './protocol.ts';
+import { backoffOf, retry } from './retry.ts';
 import { fence } from './producer/transaction.ts';
 
 const TOPIC_RESOURCE = 2;
 const APPEAR_MS = 5000;
 const APPEAR_CHECK_MS = 10;
+/** How long a broker may take to hear of a topic that exists (what Java's TopicAdmin and KafkaBasedLog allow). */
+const SPREAD_MS = 30_000;
 
 /** Admin of api.ts. Connects at the first call; every call is repeated while waiting may help. */
 export class KafkaAdmin implements Admin {
   readonly #cluster: Cluster;
+  /** Topics that a broker has said to exist, and until when one that does not know them is asked again. */
+  readonly #existing = new Map<string, number>();
   #closed = false;
 
   constructor(config: ConnectionConfig, logger: Logger) {
@@ -45,6 +59,7 @@ export class KafkaAdmin implements Admin {
     for (const { topic, topicErrorCode, partitionMetadata } of topicMetadata) {
       if (topicErrorCode === ErrorCode.none || topicErrorCode === ErrorCode.leaderNotAvailable) {
         counts.set(topic, partitionMetadata.length);
+        this.#noteExisting(topic);
       } else if (topicErrorCode !== ErrorCode.unknownTopicOrPartition) {
         throw KafkaError.ofCode(topicErrorCode, `Topic ${topic}`);
       }
@@ -57,7 +72,7 @@ export class KafkaAdmin implements Admin {
       resources: [{ type: TOPIC_RESOURCE, name, configNames: [] }],
       includeSynonyms: false,
     };
-    return this.#retry(`Reading the settings of topic ${name}`, async () => {
+    const read = async (): Promise<ReadonlyMap<string, string>> => {
       const { resources } = await this.#cluster.callAny(libraryCall(Apis.describeConfigs, parameters));
       const settings = new Map<string, string>();
       for (const { errorCode, errorMessage, configEntries } of resources) {
@@ -67,10 +82,11 @@ export class KafkaAdmin implements Admin {
         }
       }
       return settings;
-    });
+    };
+    return this.#retry(`Reading the settings of topic ${name}`, read, name);
   }
 
-  /** Resolves when the topic can be used. */
+  /** Resolves when the topic can be used, whoever has created it. */
   async createTopic(topic: NewTopic): Promise<boolean> {
     const configEntries = Object.entries(topic.settings).map(([name, value]) => ({ name, value }));
     const wanted = {
@@ -87,13 +103,15 @@ export class KafkaAdmin implements Admin {
       if (outcome.errorCode === ErrorCode.topicAlreadyExists) return false;
       throw KafkaError.ofCode(outcome.errorCode, `Creating topic ${topic.name}`, outcome.errorMessage ?? null);
     });
-    if (created) await this.#awaitLeaders(topic.name);
+    this.#noteExisting(topic.name);
+    await this.#awaitLeaders(topic.name);
     return created;
   }
 
   /** Topics that do not exist are passed over. */
   async deleteTopics(names: readonly string[]): Promise<void> {
     if (names.length === 0) return;
+    for (const name of names) this.#existing.delete(name);
     const parameters = { topics: names, timeout: this.#cluster.config.requestTimeoutMs };
     await this.#retry(`Deleting topics ${names.join(', ')}`, async () => {
       const { topicErrors } = await this.#cluster.callController(libraryCall(Apis.deleteTopics, parameters));
@@ -105,8 +123,8 @@ export class KafkaAdmin implements Admin {
   }
 
   groupOffsets(groupId: string): Promise<readonly PartitionPosition[]> {
-    return this.#retry(`Reading the offsets of group ${groupId}`, () =>
-      fetchCommitted(this.#cluster, groupId, undefined),
+    return this.#retry(`Reading the offsets of group ${groupId}`, async () =>
+      (await fetchCommitted(this.#cluster, groupId, undefined)).map(placeOf),
     );
   }
 
@@ -138,19 +156,23 @@ export class KafkaAdmin implements Admin {
   }
 
   endOffsets(topic: string): Promise<readonly PartitionPosition[]> {
-    return this.#retry(`Reading the end offsets of topic ${topic}`, async () => {
+    const read = async (): Promise<readonly PartitionPosition[]> => {
       const { topicMetadata } = await this.#cluster.metadata([topic]);
-      const leaders = new Map<number, number>();
+      const leaders = new Map<number, { leader: number; leaderEpoch: number }>();
       for (const { topicErrorCode, partitionMetadata } of topicMetadata) {
         if (topicErrorCode !== ErrorCode.none) throw KafkaError.ofCode(topicErrorCode, `Topic ${topic}`);
-        for (const { partitionId, leader } of partitionMetadata) if (leader >= 0) leaders.set(partitionId, leader);
+        for (const each of partitionMetadata) if (each.leader >= 0) leaders.set(each.partitionId, each);
       }
       const partitions = topicMetadata.flatMap(({ partitionMetadata }) =>
         partitionMetadata.map(({ partitionId }) => ({ topic, partition: partitionId })),
       );
-      const leaderOf = ({ partition }: { partition: number }): number | undefined => leaders.get(partition);
-      return listOffsets(this.#cluster, leaderOf, partitions, OffsetTime.latest, false);
-    });
+      const known: Leaders = {
+        leaderOf: ({ partition }) => leaders.get(partition)?.leader,
+        leaderEpochOf: ({ partition }) => leaders.get(partition)?.leaderEpoch ?? -1,
+      };
+      return (await listOffsets(this.#cluster, known, partitions, OffsetTime.latest, false)).map(placeOf);
+    };
+    return this.#retry(`Reading the end offsets of topic ${topic}`, read, topic);
   }
 
   async fenceProducers(transactionalIds: readonly string[]): Promise<void> {
@@ -179,16 +201,27 @@ export class KafkaAdmin implements Admin {
     return this.#retry('Reading metadata', () => this.#cluster.metadata(topics));
   }
 
-  #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
+  #noteExisting(topic: string): void {
+    const now = Date.now();
+    for (const [name, until] of this.#existing) if (until <= now) this.#existing.delete(name);
+    this.#existing.set(topic, now + SPREAD_MS);
+  }
+
+  /**
+   * A missing topic is final: nobody is going to create it. Not so `topic` while it may be that the broker that was asked has
+   * not heard of it yet.
+   */
+  #retry<T>(what: string, action: () => Promise<T>, topic?: string): Promise<T> {
     const { apiTimeoutMs } = this.#cluster.config;
     const attempt = async (): Promise<T> => {
       try {
         return await action();
       } catch (error) {
         const isMissing = error instanceof KafkaError && error.code === ErrorCode.unknownTopicOrPartition;
-        throw isMissing ? error.asFinal() : error;
+        const mayAppear = topic !== undefined && (this.#existing.get(topic) ?? 0) > Date.now();
+        throw isMissing && !mayAppear ? error.asFinal() : error;
       }
     };
-    return retry(what, Backoff.of(this.#cluster), apiTimeoutMs, attempt, () => this.#closed);
+    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, attempt, () => this.#closed);
   }
 }

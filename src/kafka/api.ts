@@ -34,6 +34,10 @@ export interface ConsumedBlock extends MessageBlock {
 export interface PartitionPosition extends TopicPartition {
   /** The next offset to read. */
   readonly offset: number;
+  /** Epoch of the leader that wrote the record before the offset; absent: not known. */
+  readonly leaderEpoch?: number | undefined;
+  /** Id of the topic as Kafka's tools print it; absent: not known, then taken for that of the topic of this name. */
+  readonly topicId?: string | undefined;
 }
 
 export interface PartitionLag extends TopicPartition {
@@ -75,7 +79,16 @@ export interface Consumer {
   position(partition: TopicPartition): number | undefined;
   /** How far each assigned partition's end is ahead of `position`, as far as the broker said so lately. */
   lags(): readonly PartitionLag[];
+  /** With an epoch, the log is compared with it before anything is read. */
   seek(position: PartitionPosition): void;
+  /** The position of an assigned partition, with the topic id and the leader epoch that it was read under. */
+  identified(position: PartitionPosition): PartitionPosition;
+  /**
+   * Where reading goes on from positions that were kept somewhere with topic id and leader epoch: there, at the beginning of a
+   * topic that was created again, or behind the last record that the log has in common with what was read; with a warning
+   * for what changes. Rejects, besides for authorization, where `auto.offset.reset` is `none` and a position is gone.
+   */
+  kept(positions: readonly PartitionPosition[], signal?: AbortSignal): Promise<readonly PartitionPosition[]>;
   pause(partitions: readonly TopicPartition[]): void;
   resume(partitions: readonly TopicPartition[]): void;
   paused(): readonly TopicPartition[];

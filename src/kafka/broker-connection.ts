@@ -1,9 +1,18 @@
+import { Backoff } from '../async/backoff.ts';
+import { sleep } from '../async/sleep.ts';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
 import { toError } from '../errors.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
-import { AuthenticationError, BrokerUnreachableError, ClosedError, DroppedError } from './errors.ts';
+import {
+  AuthenticationError,
+  BrokerUnreachableError,
+  ClosedError,
+  DamagedAnswerError,
+  DroppedError,
+  KafkaError,
+} from './errors.ts';
 import {
   apiKeys,
   type ApiRanges,
@@ -13,9 +22,9 @@ import {
   type SocketRequest,
 } from './library/kafkajs-internals.ts';
 import { FramedConnection } from './library/framed-connection.ts';
-import { Apis, libraryCall, unsupportedReason } from './protocol.ts';
+import { Apis, libraryCall, unsupportedReason, type Call } from './protocol.ts';
+import { patchDecoder } from './library/decoder-patch.ts';
 import { patchRequestQueue } from './library/request-queue-patch.ts';
-import { KafkaError } from './errors.ts';
 
 /**
  * One TCP connection to one broker, opened at the first call and again after it broke.
@@ -36,14 +45,16 @@ export class BrokerConnection {
   #socket: Socket | undefined;
   /** Given up by this side; what waited on it says nothing about the broker. */
   readonly #dropped = new WeakSet<OpenConnection>();
-  #backoffMs = 0;
+  readonly #backoff: Backoff;
   #earliestAttemptAt = 0;
   #closed = false;
 
   constructor(address: BrokerAddress, config: ConnectionConfig, logger: LibraryLogger) {
     patchRequestQueue();
+    patchDecoder();
     this.address = address;
     this.#config = config;
+    this.#backoff = new Backoff(config.reconnectBackoffMs, config.reconnectBackoffMaxMs);
     this.#libraryLogger = logger;
   }
 
@@ -51,9 +62,13 @@ export class BrokerConnection {
     return this.#open?.connection.isConnected() ?? false;
   }
 
-  /** Rejects with BrokerUnreachableError when no answer came, with AuthenticationError when the broker refused us. */
-  async call<A>(call: LibraryCall<A>): Promise<A> {
+  /**
+   * Rejects with BrokerUnreachableError when no answer came, with AuthenticationError when the broker refused us, with
+   * DamagedAnswerError when the answer cannot be read.
+   */
+  async call<A>(asked: Call<A>): Promise<A> {
     const open = await this.#ready();
+    const call = typeof asked === 'function' ? asked(open.ranges) : asked;
     const unsupported = unsupportedReason(call, open.ranges);
     if (unsupported !== undefined) throw new KafkaError(35, unsupported);
     // The library's own check is a timer of 100 ms per connection. A late answer would block what is sent after it, so
@@ -65,6 +80,7 @@ export class BrokerConnection {
     try {
       return await open.connection.send(call);
     } catch (error) {
+      if (error instanceof DamagedAnswerError) throw this.#damaged(open, call, error);
       if (!isConnectionFailure(error)) throw toError(error);
       this.#discard(open, 'The connection was given up');
       if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
@@ -109,17 +125,15 @@ export class BrokerConnection {
 
   async #connect(): Promise<OpenConnection> {
     const waitMs = this.#earliestAttemptAt - Date.now();
-    if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+    if (waitMs > 0) await sleep(waitMs);
     if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
     try {
       const open = await this.#handshake();
-      this.#backoffMs = 0;
+      this.#backoff.reset();
       this.#open = open;
       return open;
     } catch (error) {
-      const { reconnectBackoffMs, reconnectBackoffMaxMs } = this.#config;
-      this.#backoffMs = Math.min(reconnectBackoffMaxMs, Math.max(reconnectBackoffMs, this.#backoffMs * 2));
-      this.#earliestAttemptAt = Date.now() + this.#backoffMs;
+      this.#earliestAttemptAt = Date.now() + this.#backoff.nextMs();
       this.#socket?.destroy();
       throw this.#closed ? new ClosedError(`The connection to ${addressText(this.address)}`) : this.#refusal(error);
     }
@@ -145,12 +159,28 @@ export class BrokerConnection {
       const { apiVersions } = await connection.send(libraryCall(Apis.apiVersions, undefined));
       const ranges: ApiRanges = Object.fromEntries(apiVersions.map((range) => [range.apiKey, range]));
       connection.setVersions(ranges);
-      connection.setSupportAuthenticationProtocol(ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined);
+      // Without it the answers to authentication have no frame; brokers have it since Kafka 1.0.
+      const hasAuthenticate = ranges[apiKeys.SaslAuthenticate ?? -1] !== undefined;
+      if (sasl !== null && !hasAuthenticate) throw new Error('The broker does not take request SaslAuthenticate');
+      connection.setSupportAuthenticationProtocol(hasAuthenticate);
       await connection.authenticate();
       return { connection, ranges };
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  /** What follows on the connection may be damaged too. */
+  #damaged(
+    open: OpenConnection,
+    { request }: Pick<LibraryCall<unknown>, 'request'>,
+    error: DamagedAnswerError,
+  ): DamagedAnswerError {
+    const what = `the answer to ${request.apiName} (version ${String(request.apiVersion)})`;
+    this.#discard(open, `${what} was damaged`);
+    return new DamagedAnswerError(`Broker ${addressText(this.address)}: ${what} is damaged: ${error.message}`, {
+      cause: error,
+    });
   }
 
   #discard(open: OpenConnection, reason: string): void {

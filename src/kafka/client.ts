@@ -7,7 +7,7 @@ import { KafkaConsumer } from './consumer/consumer.ts';
 import { consumerConfig } from './config/consumer-config.ts';
 import { KafkaProducer } from './producer/producer.ts';
 import { producerConfig } from './config/producer-config.ts';
-import { PropertyReader } from './config/properties.ts';
+import { PropertyReader } from '../config/property-reader.ts';
 import { KafkaTransactionalProducer } from './producer/transactional-producer.ts';
 
 /**

@@ -4,9 +4,9 @@ import { BrokerConnection } from './broker-connection.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
 import { ErrorCode } from './error-codes.ts';
 import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from './errors.ts';
-import type { LibraryCall, LibraryLogger } from './library/kafkajs-internals.ts';
-import { libraryLogger } from './library/library-log.ts';
-import { Apis, libraryCall, metadataCall, type MetadataAnswer } from './protocol.ts';
+import { type LibraryLogger, libraryLogger } from './library/kafkajs-internals.ts';
+import { metadataCall, type MetadataAnswer } from './metadata-protocol.ts';
+import { Apis, libraryCall, type Call } from './protocol.ts';
 
 /**
  * What a connection is for. Fetch, produce and group requests wait at the broker, which answers a connection's requests
@@ -37,12 +37,14 @@ export class Cluster {
   }
 
   /** Asks whichever broker answers. Errors of single topics are in the answer. */
-  metadata(topics: readonly string[] | 'all', mayCreate = false): Promise<MetadataAnswer> {
-    return this.callAny(metadataCall(topics, mayCreate));
+  async metadata(topics: readonly string[] | 'all', mayCreate = false): Promise<MetadataAnswer> {
+    const answer = await this.callAny(metadataCall(topics, mayCreate));
+    this.#learnBrokers(answer);
+    return answer;
   }
 
   /** The first broker that answers: connected ones, then the other known ones, then the bootstrap servers. */
-  async callAny<A>(call: LibraryCall<A>): Promise<A> {
+  async callAny<A>(call: Call<A>): Promise<A> {
     let failure: unknown;
     for (const address of this.#candidates()) {
       try {
@@ -59,24 +61,24 @@ export class Cluster {
     });
   }
 
-  async callNode<A>(nodeId: number, purpose: Purpose, call: LibraryCall<A>): Promise<A> {
+  async callNode<A>(nodeId: number, purpose: Purpose, call: Call<A>): Promise<A> {
     const address = this.#brokers.get(nodeId);
     if (address === undefined) throw new BrokerUnreachableError(`Broker ${String(nodeId)} is not part of the cluster`);
     return this.#send(address, purpose, call);
   }
 
-  async callController<A>(call: LibraryCall<A>): Promise<A> {
+  async callController<A>(call: Call<A>): Promise<A> {
     const { controllerId } = await this.metadata([]);
     return controllerId < 0 ? this.callAny(call) : this.callNode(controllerId, 'main', call);
   }
 
   /** Sends to the group's coordinator, looking it up first when it is not known. */
-  callCoordinator<A>(groupId: string, call: LibraryCall<A>): Promise<A> {
+  callCoordinator<A>(groupId: string, call: Call<A>): Promise<A> {
     return this.#callCoordinator('group', groupId, 'group', call);
   }
 
   /** The same for the coordinator of a transactional id. */
-  callTransactionCoordinator<A>(transactionalId: string, call: LibraryCall<A>): Promise<A> {
+  callTransactionCoordinator<A>(transactionalId: string, call: Call<A>): Promise<A> {
     return this.#callCoordinator('transaction', transactionalId, 'main', call);
   }
 
@@ -91,10 +93,6 @@ export class Cluster {
     if (address !== undefined) this.#connections.get(connectionKey(address, 'group'))?.drop();
   }
 
-  brokerCount(): number {
-    return this.#brokers.size;
-  }
-
   async close(): Promise<void> {
     this.#closed = true;
     const connections = [...this.#connections.values()];
@@ -102,7 +100,7 @@ export class Cluster {
     await Promise.all(connections.map((connection) => connection.close()));
   }
 
-  async #callCoordinator<A>(kind: CoordinatorKind, id: string, purpose: Purpose, call: LibraryCall<A>): Promise<A> {
+  async #callCoordinator<A>(kind: CoordinatorKind, id: string, purpose: Purpose, call: Call<A>): Promise<A> {
     const nodeId = this.#coordinators.get(coordinatorKey(kind, id)) ?? (await this.#findCoordinator(kind, id));
     try {
       return await this.callNode(nodeId, purpose, call);
@@ -138,18 +136,19 @@ export class Cluster {
     return [...candidates.values()];
   }
 
-  async #send<A>(address: BrokerAddress, purpose: Purpose, call: LibraryCall<A>): Promise<A> {
+  async #send<A>(address: BrokerAddress, purpose: Purpose, call: Call<A>): Promise<A> {
     if (this.#closed) throw new ClosedError('The client');
     const key = connectionKey(address, purpose);
     let connection = this.#connections.get(key);
     if (connection === undefined) {
-      connection = new BrokerConnection(address, this.config, this.#libraryLogger);
+      const { clientId, memberName = clientId } = this.config;
+      const config = purpose === 'group' ? { ...this.config, clientId: memberName } : this.config;
+      connection = new BrokerConnection(address, config, this.#libraryLogger);
       this.#connections.set(key, connection);
     }
     try {
       const answer = await connection.call(call);
       this.#noteReachable(address);
-      if (call.request.apiName === 'Metadata') this.#learnBrokers(answer as MetadataAnswer);
       return answer;
     } catch (error) {
       const isNews = error instanceof BrokerUnreachableError && !(error instanceof DroppedError);

@@ -1,3 +1,4 @@
+import { sleep } from '../async/sleep.ts';
 import { toError } from '../errors.ts';
 import type { TopicPartition } from '../data/record.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -9,7 +10,6 @@ import type { ConsumerConfig } from './config/consumer-config.ts';
 import { ClosedError } from './errors.ts';
 import { KafkaProducer } from './producer/producer.ts';
 import type { ProducerConfig } from './config/producer-config.ts';
-import { sleep } from './retry.ts';
 
 const POLL_MS = 5000;
 /** No record tells of positions that are reached without one: of an empty topic, or where its beginning is. */

@@ -11,6 +11,7 @@ export const ErrorCode = {
   requestTimedOut: 7,
   replicaNotAvailable: 9,
   messageTooLarge: 10,
+  offsetMetadataTooLarge: 12,
   networkException: 13,
   coordinatorLoadInProgress: 14,
   coordinatorNotAvailable: 15,

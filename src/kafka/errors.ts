@@ -48,7 +48,8 @@ export class KafkaError extends SluiceError {
   /** `where` is what was asked of whom, e.g. `Topic orders`; `detail` the broker's own text. */
   static ofCode(code: number, where: string, detail?: string | null): KafkaError {
     const { name, message } = describeErrorCode(code);
-    return new KafkaError(code, `${where}: ${detail ?? message} (${name})`);
+    const text = detail === undefined || detail === null || detail === '' ? message : detail;
+    return new KafkaError(code, `${where}: ${text} (${name})`);
   }
 }
 
@@ -74,6 +75,13 @@ export class CommitRefusedError extends SluiceError {
 
 /** A batch is compressed in a way that this installation cannot read or write. */
 export class CodecError extends ConnectError {}
+
+/** An answer of a broker, or what a member told its group, cannot be read; asking again may not help. */
+export class DamagedAnswerError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, javaName: 'org.apache.kafka.common.protocol.types.SchemaException' });
+  }
+}
 
 /** The records of a partition cannot be read: damaged, or of a format older than Kafka 0.11. */
 export class RecordFormatError extends ConnectError {}

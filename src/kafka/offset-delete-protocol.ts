@@ -1,4 +1,5 @@
 import type { TopicPartition } from '../data/record.ts';
+import { AnswerReader } from './answer-reader.ts';
 import { Encoder, type LibraryCall } from './library/kafkajs-internals.ts';
 import { ownCall } from './protocol.ts';
 
@@ -24,21 +25,14 @@ export function offsetDeleteCall(
 
 /** error_code, throttle_time_ms, then topics with partitions: index and error_code each. */
 function decode(payload: Buffer): OffsetDeleteAnswer {
-  const errorCode = payload.readInt16BE(0);
+  const answer = new AnswerReader(payload);
+  const errorCode = answer.int16();
+  const throttle = 4;
+  answer.skip(throttle);
   const partitions: (TopicPartition & { errorCode: number })[] = [];
-  let at = 6;
-  const count = (): number => {
-    at += 4;
-    return payload.readInt32BE(at - 4);
-  };
-  for (let topics = count(); topics > 0; topics--) {
-    const length = payload.readInt16BE(at);
-    const topic = payload.toString('utf8', at + 2, at + 2 + length);
-    at += 2 + length;
-    for (let left = count(); left > 0; left--) {
-      partitions.push({ topic, partition: payload.readInt32BE(at), errorCode: payload.readInt16BE(at + 4) });
-      at += 6;
-    }
-  }
+  answer.each(() => {
+    const topic = answer.string();
+    answer.each(() => partitions.push({ topic, partition: answer.int32(), errorCode: answer.int16() }));
+  });
   return { errorCode, partitions };
 }

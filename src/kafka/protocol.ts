@@ -1,11 +1,6 @@
-import {
-  Encoder,
-  apiKeys,
-  requests,
-  type ApiRanges,
-  type EncodedBytes,
-  type LibraryCall,
-} from './library/kafkajs-internals.ts';
+import { apiKeys, requests, type ApiRanges, type EncodedBytes, type LibraryCall } from './library/kafkajs-internals.ts';
+import { toError } from '../errors.ts';
+import { DamagedAnswerError } from './errors.ts';
 
 /**
  * The requests this room sends, each with one pinned version and the shape of its answer. The versions are the newest
@@ -21,22 +16,6 @@ export interface Api<P, A> {
 
 function declare<P, A>(name: string, version: number): Api<P, A> {
   return { name, version };
-}
-
-export interface MetadataAnswer {
-  readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
-  readonly clusterId: string | null;
-  readonly controllerId: number;
-  readonly topicMetadata: readonly {
-    readonly topicErrorCode: number;
-    readonly topic: string;
-    readonly isInternal: boolean;
-    readonly partitionMetadata: readonly {
-      readonly partitionErrorCode: number;
-      readonly partitionId: number;
-      readonly leader: number;
-    }[];
-  }[];
 }
 
 interface CoordinatorAnswer {
@@ -68,23 +47,6 @@ interface TransactionIdentity {
 interface TopicsOf<T> {
   readonly topic: string;
   readonly partitions: readonly T[];
-}
-
-export interface ListOffsetsAnswer {
-  readonly responses: readonly TopicsOf<{
-    readonly partition: number;
-    readonly errorCode: number;
-    readonly offset: string;
-  }>[];
-}
-
-export interface OffsetFetchAnswer {
-  readonly errorCode: number;
-  readonly responses: readonly TopicsOf<{
-    readonly partition: number;
-    readonly errorCode: number;
-    readonly offset: string;
-  }>[];
 }
 
 interface DescribeConfigsAnswer {
@@ -127,22 +89,6 @@ export const Apis = {
   >('SyncGroup', 3),
   heartbeat: declare<GroupIdentity & { groupGenerationId: number }, { errorCode: number }>('Heartbeat', 3),
   leaveGroup: declare<GroupIdentity, { errorCode: number }>('LeaveGroup', 3),
-  offsetCommit: declare<
-    GroupIdentity & {
-      groupGenerationId: number;
-      topics: readonly TopicsOf<{ partition: number; offset: number; metadata: string | null }>[];
-    },
-    { responses: readonly TopicsOf<{ partition: number; errorCode: number }>[] }
-  >('OffsetCommit', 5),
-  /** No topics: all that the group has committed. */
-  offsetFetch: declare<{ groupId: string; topics: readonly TopicsOf<{ partition: number }>[] }, OffsetFetchAnswer>(
-    'OffsetFetch',
-    4,
-  ),
-  listOffsets: declare<
-    { isolationLevel: number; topics: readonly TopicsOf<{ partition: number; timestamp: number }>[] },
-    ListOffsetsAnswer
-  >('ListOffsets', 3),
   createTopics: declare<
     {
       timeout: number;
@@ -183,6 +129,23 @@ export const Apis = {
 
 type Decode<A> = (payload: Buffer) => Promise<A> | A;
 
+/** What a decoder meets in bytes that are no such answer becomes a DamagedAnswerError. */
+function guarded<A>(decode: Decode<A>): Decode<A> {
+  return async (payload) => {
+    try {
+      return await decode(payload);
+    } catch (error) {
+      if (error instanceof DamagedAnswerError || isLibraryError(error)) throw error;
+      throw new DamagedAnswerError(toError(error).message, { cause: error });
+    }
+  };
+}
+
+/** Error codes that the library looks for while it decodes. */
+function isLibraryError(error: unknown): boolean {
+  return (error as { name?: string }).name?.startsWith('KafkaJS') === true;
+}
+
 function buildCall<P, A>(name: string, version: number, parameters: P): LibraryCall<A> {
   const definition = requests[name];
   if (definition === undefined) throw new Error(`kafkajs does not know the request ${name}`);
@@ -195,7 +158,7 @@ export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutM
   const call = buildCall<P, A>(api.name, api.version, parameters);
   return {
     ...call,
-    response: { decode: call.response.decode, parse: (answer) => answer },
+    response: { decode: guarded(call.response.decode), parse: (answer) => answer },
     ...(requestTimeoutMs === undefined ? {} : { requestTimeout: requestTimeoutMs }),
     logResponseError: false,
   };
@@ -221,25 +184,18 @@ export function ownCall<A>(
       encode: () => Promise.resolve(body),
       expectResponse: () => expectResponse,
     },
-    response: { decode, parse: (answer) => answer },
+    response: { decode: guarded(decode), parse: (answer) => answer },
     ...(options.requestTimeoutMs === undefined ? {} : { requestTimeout: options.requestTimeoutMs }),
     logResponseError: false,
   };
 }
 
-const METADATA_VERSION = 6;
+/** A request, or what makes it for a broker that takes these versions: its own newest where it has several. */
+export type Call<A> = LibraryCall<A> | ((ranges: ApiRanges) => LibraryCall<A>);
 
-/**
- * Metadata of some topics, of all, or of none (brokers alone). Encoded here because the library cannot ask for none, and
- * so that topics come into being by being asked for only where `mayCreate` says so and the brokers are set to do it.
- */
-export function metadataCall(topics: readonly string[] | 'all', mayCreate = false): LibraryCall<MetadataAnswer> {
-  const body = new Encoder();
-  if (topics === 'all') body.writeInt32(-1);
-  else body.writeArray(topics);
-  body.writeBoolean(mayCreate);
-  const { decode } = buildCall<object, MetadataAnswer>('Metadata', METADATA_VERSION, { topics: [] }).response;
-  return ownCall('Metadata', METADATA_VERSION, body, decode);
+/** The newest version of a request that a broker takes; -1: it does not take it. */
+export function highestVersion(name: string, ranges: ApiRanges): number {
+  return ranges[apiKeys[name] ?? -1]?.maxVersion ?? -1;
 }
 
 /** Why this broker cannot be talked to, or `undefined` when it takes the request. */

@@ -1,41 +1,11 @@
+import { Backoff } from '../async/backoff.ts';
+import { sleep } from '../async/sleep.ts';
 import type { Cluster } from './cluster.ts';
 import { TimeoutError, isRetriable } from './errors.ts';
 
-/** Doubles from `retry.backoff.ms` to `retry.backoff.max.ms`, each a fifth shorter or longer so that clients spread. */
-export class Backoff {
-  readonly #firstMs: number;
-  readonly #maxMs: number;
-  #attempts = 0;
-
-  constructor(firstMs: number, maxMs: number) {
-    this.#firstMs = firstMs;
-    this.#maxMs = maxMs;
-  }
-
-  static of({ config }: Cluster): Backoff {
-    return new Backoff(config.retryBackoffMs, config.retryBackoffMaxMs);
-  }
-
-  nextMs(): number {
-    const baseMs = Math.min(this.#maxMs, this.#firstMs * 2 ** this.#attempts);
-    this.#attempts += 1;
-    return baseMs * (0.8 + Math.random() * 0.4);
-  }
-
-  reset(): void {
-    this.#attempts = 0;
-  }
-}
-
-export function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
-}
-
-/** For loops that nobody waits for: does not keep the process running once the client has been closed. */
-export function idle(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
+/** From `retry.backoff.ms` to `retry.backoff.max.ms`. */
+export function backoffOf({ config }: Cluster): Backoff {
+  return new Backoff(config.retryBackoffMs, config.retryBackoffMaxMs);
 }
 
 /**
@@ -62,18 +32,5 @@ export async function retry<T>(
       }
       await sleep(waitMs);
     }
-  }
-}
-
-/** True when the outcome came in time, false when it did not; rejects as it does. The timer does not outlive it. */
-export async function within(timeoutMs: number, outcome: Promise<unknown>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, timeoutMs, false);
-  });
-  try {
-    return await Promise.race([outcome.then(() => true), timeout]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -1,17 +1,21 @@
+import { idle } from '../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
 import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Cluster } from './cluster.ts';
 import { ErrorCode } from './error-codes.ts';
 import { KafkaError, isRetriable } from './errors.ts';
-import { Backoff, idle } from './retry.ts';
-import { Signal } from './signal.ts';
+import type { MetadataAnswer } from './metadata-protocol.ts';
+import { backoffOf } from './retry.ts';
+import { Signal } from '../async/signal.ts';
 
 /** What a client wants to know of: named topics, or all. */
 export interface TopicInterest {
   readonly topics: readonly string[] | 'all';
   /** How long the answer may be used. */
   readonly maxAgeMs: number;
+  /** Brokers that create topics on demand create those that are missing. */
+  readonly mayCreate?: boolean;
 }
 
 /** A topic that is waited for is asked about this often. */
@@ -19,6 +23,21 @@ const MISSING_TOPIC_MS = 1500;
 const UNREMARKABLE_MS = 1000;
 /** However often an update is asked for, updates are at least this far apart. */
 const MIN_INTERVAL_MS = 100;
+/** An epoch that has gone back is that of a broker which lags behind, unless brokers go on saying so for this long. */
+const EPOCH_WENT_BACK_MS = 5000;
+/** Ids of topics that are gone are kept up to this number. */
+const MAX_OLD_IDS = 1000;
+
+type TopicAnswer = MetadataAnswer['topicMetadata'][number];
+
+interface Leader {
+  /** -1: none, just now. */
+  readonly node: number;
+  /** -1: not known. */
+  readonly epoch: number;
+  /** Since when brokers have given an older epoch. */
+  readonly behindSince?: number | undefined;
+}
 
 /**
  * Keeps partition counts and leaders of the topics a client is interested in up to date: at their age, soon after
@@ -31,7 +50,11 @@ export class TopicMetadata {
   readonly #onUpdate: () => void;
   readonly #wake = new Signal();
   #counts: ReadonlyMap<string, number> = new Map();
-  readonly #leaders = new Map<string, number>();
+  #leaders: ReadonlyMap<string, Leader> = new Map();
+  /** By topic; also of topics that are missing just now. */
+  readonly #ids = new Map<string, string>();
+  /** Ids never come back; a broker that gives one again lags behind. */
+  readonly #goneIds = new Set<string>();
   /** Since when a topic has been missing, and whether that was logged. */
   readonly #missing = new Map<string, { readonly since: number; logged: boolean }>();
   #internal = new Set<string>();
@@ -68,7 +91,18 @@ export class TopicMetadata {
   }
 
   leaderOf({ topic, partition }: TopicPartition): number | undefined {
-    return this.#leaders.get(topicPartitionKey(topic, partition));
+    const node = this.#leaders.get(topicPartitionKey(topic, partition))?.node ?? -1;
+    return node < 0 ? undefined : node;
+  }
+
+  /** Grows with each change of leader; -1: not known. */
+  leaderEpochOf({ topic, partition }: TopicPartition): number {
+    return this.#leaders.get(topicPartitionKey(topic, partition))?.epoch ?? -1;
+  }
+
+  /** As Kafka's tools print it; another one once the topic has been deleted and created again. `undefined`: not known. */
+  topicId(topic: string): string | undefined {
+    return this.#ids.get(topic);
   }
 
   start(): void {
@@ -87,26 +121,54 @@ export class TopicMetadata {
 
   /** Asks the cluster now. With `mayCreate`, brokers that create topics on demand create those that are missing. */
   async update(mayCreate = false): Promise<void> {
-    const { topics } = this.#interest();
-    const answer = await this.#cluster.metadata(topics, mayCreate);
+    const { topics, mayCreate: mayAlwaysCreate = false } = this.#interest();
+    const answer = await this.#cluster.metadata(topics, mayCreate || mayAlwaysCreate);
     const counts = new Map<string, number>();
-    this.#leaders.clear();
+    const leaders = new Map<string, Leader>();
     this.#internal = new Set();
     this.#failure = undefined;
-    for (const { topic, topicErrorCode, isInternal, partitionMetadata } of answer.topicMetadata) {
+    for (const found of answer.topicMetadata) {
+      const { topic, topicErrorCode, isInternal, partitionMetadata } = found;
       this.#noteTopicError(topic, topicErrorCode);
       if (isInternal) this.#internal.add(topic);
       // An election says nothing about how many partitions there are.
       const known = topicErrorCode === ErrorCode.leaderNotAvailable ? this.#counts.get(topic) : undefined;
       const count = topicErrorCode === ErrorCode.none ? partitionMetadata.length : known;
       if (count !== undefined) counts.set(topic, count);
-      for (const { partitionId, leader } of partitionMetadata) {
-        if (leader >= 0) this.#leaders.set(topicPartitionKey(topic, partitionId), leader);
+      const identity = this.#noteId(found);
+      for (const { partitionId, leader: node, leaderEpoch: epoch } of partitionMetadata) {
+        const key = topicPartitionKey(topic, partitionId);
+        const known = identity === 'new' ? undefined : this.#leaders.get(key);
+        leaders.set(key, newest(known, { node, epoch }, identity === 'gone'));
       }
     }
+    this.#leaders = leaders;
     this.#counts = counts;
+    this.#forgetOldIds();
     this.#updatedAt = Date.now();
     this.#onUpdate();
+  }
+
+  /** Whether the answer is about the topic that is known, about a new one of its name, or about one that is gone. */
+  #noteId({ topic, topicId }: TopicAnswer): 'same' | 'new' | 'gone' {
+    if (topicId === undefined) return 'same';
+    if (this.#goneIds.has(topicId)) return 'gone';
+    const known = this.#ids.get(topic);
+    this.#ids.set(topic, topicId);
+    if (known === undefined || known === topicId) return 'same';
+    this.#goneIds.add(known);
+    return 'new';
+  }
+
+  #forgetOldIds(): void {
+    for (const id of this.#goneIds) {
+      if (this.#goneIds.size <= MAX_OLD_IDS) break;
+      this.#goneIds.delete(id);
+    }
+    for (const topic of this.#ids.keys()) {
+      if (this.#ids.size <= this.#counts.size + MAX_OLD_IDS) break;
+      if (!this.#counts.has(topic)) this.#ids.delete(topic);
+    }
   }
 
   #noteTopicError(topic: string, code: number): void {
@@ -130,7 +192,7 @@ export class TopicMetadata {
   }
 
   async #run(): Promise<void> {
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     while (!this.#stopped) {
       let waitMs: number;
       try {
@@ -162,6 +224,16 @@ export class TopicMetadata {
   #someWithoutLeader(): boolean {
     let partitions = 0;
     for (const count of this.#counts.values()) partitions += count;
-    return this.#leaders.size < partitions;
+    let led = 0;
+    for (const { node } of this.#leaders.values()) if (node >= 0) led += 1;
+    return led < partitions;
   }
+}
+
+/** What is to be believed of a partition's leader: epochs do not go back as long as the topic is the same. */
+function newest(known: Leader | undefined, told: Leader, isGone: boolean): Leader {
+  if (isGone) return known ?? { node: -1, epoch: -1 };
+  if (known === undefined || told.epoch < 0 || told.epoch >= known.epoch) return told;
+  const behindSince = known.behindSince ?? Date.now();
+  return Date.now() - behindSince < EPOCH_WENT_BACK_MS ? { ...known, behindSince } : told;
 }

@@ -23,12 +23,12 @@ export interface LoggerLevel {
 const ROOT = 'root';
 
 /** The field by which a child logger says its name. */
-export const LOGGER_FIELD = 'logger';
+const LOGGER_FIELD = 'logger';
 
 /** Any case; `undefined` when it is none. */
 export function parseLogLevel(text: string): LogLevel | undefined {
   const name = text.trim().toUpperCase();
-  return name in LEVELS ? (name as LogLevel) : undefined;
+  return Object.hasOwn(LEVELS, name) ? (name as LogLevel) : undefined;
 }
 
 /**

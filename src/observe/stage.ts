@@ -1,11 +1,13 @@
+import { eventLoopWatch } from './event-loop-watch.ts';
+
 interface Operation {
   readonly what: string;
   readonly beganAt: Date;
 }
 
 /**
- * What a part of the worker is doing or did last, for the texts of time-outs and `/health`
- * (reference/kafka-connect.md 1.1, "Stage text"). Of several things at once the oldest is named: it is what others wait for.
+ * What a part of the worker is doing or did last, for the texts of time-outs and `/health`. Of
+ * several operations the oldest is named, because the others wait for it.
  */
 export class StageTracker {
   readonly #running = new Set<Operation>();
@@ -16,7 +18,7 @@ export class StageTracker {
     const operation = { what, beganAt: new Date() };
     this.#running.add(operation);
     try {
-      return await work();
+      return await eventLoopWatch.during(what, work);
     } finally {
       this.#running.delete(operation);
       this.#last = { ...operation, completedAt: new Date() };

@@ -10,7 +10,7 @@ import { StageTracker } from '../observe/stage.ts';
 import { readConfig } from './request-body.ts';
 import { answer, flag, pathName, queryText, withinTimeLimit, type Resource } from './resource.ts';
 
-/** `/connector-plugins` (reference/kafka-connect.md 1.5 and 1.7). */
+/** `/connector-plugins`: the list of plugins, their options, and validation. */
 export const connectorPluginsResource: Resource = (router, { validation }) => {
   router.get('/connector-plugins', (context) => {
     const connectorsOnly = flag(context, 'connectorsOnly', true);
@@ -52,6 +52,6 @@ function optionsOf({ type, options, version }: Plugin): OptionDeclarations {
   if (type !== 'sink' && type !== 'source') return options;
   const base = type === 'sink' ? sinkConnectorOptions : sourceConnectorOptions;
   const common: OptionDeclarations = { ...base, [VERSION_OPTION]: { ...base[VERSION_OPTION], default: version } };
-  const others = Object.entries(common).filter(([name]) => !(name in options));
+  const others = Object.entries(common).filter(([name]) => !Object.hasOwn(options, name));
   return { ...options, ...Object.fromEntries(others) };
 }

@@ -9,8 +9,9 @@ import { HttpError } from './error-mapping.ts';
 import { readConfig, readCreateConnector, type ConfigBody } from './request-body.ts';
 import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
 import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
+import { lookupTable } from '../data/lookup-table.ts';
 
-/** Methods and paths of reference/kafka-connect.md 1.2 under `/connectors`. */
+/** `/connectors` and what lies below it, except offsets (docs/compatibility.md#the-management-api). */
 export const connectorsResource: Resource = (router, { herder, validation }) => {
   router.get('/connectors', (context) => {
     const expand = [context.query['expand'] ?? []].flat();
@@ -22,7 +23,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const config = withName(body.config, body.name);
     const initialState = parseInitialState(body.initialState);
     const valid = await requireValid(validation, config);
-    const put = herder.putConnector(body.name, valid, { replace: false, initialState });
+    const put = herder.requests.putConnector(body.name, valid, { replace: false, initialState });
     const { info } = await withinTimeLimit(herder.stage, put);
     context.set('Location', locationOf(context, info.name));
     answer(context, 201, connectorInfoView(info));
@@ -33,7 +34,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 
   router.delete('/connectors/:connector', async (context) => {
-    await withinTimeLimit(herder.stage, herder.deleteConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.requests.deleteConnector(pathName(context, 'connector')));
     answerEmpty(context, 204);
   });
 
@@ -45,7 +46,10 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const name = pathName(context, 'connector');
     const config = withName(await readConfig(context.req), name);
     const valid = await requireValid(validation, config);
-    const { created, info } = await withinTimeLimit(herder.stage, herder.putConnector(name, valid, { replace: true }));
+    const { created, info } = await withinTimeLimit(
+      herder.stage,
+      herder.requests.putConnector(name, valid, { replace: true }),
+    );
     if (created) context.set('Location', locationOf(context, name));
     answer(context, created ? 201 : 200, connectorInfoView(info));
   });
@@ -53,7 +57,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   router.patch('/connectors/:connector/config', async (context) => {
     const name = pathName(context, 'connector');
     const patch = await readConfig(context.req);
-    await withinTimeLimit(herder.stage, herder.mustLead());
+    await withinTimeLimit(herder.stage, herder.requests.mustLead());
     answer(context, 200, connectorInfoView(await patchConfig(herder, validation, name, patch)));
   });
 
@@ -62,17 +66,17 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 
   router.put('/connectors/:connector/pause', async (context) => {
-    await withinTimeLimit(herder.stage, herder.pauseConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.requests.pauseConnector(pathName(context, 'connector')));
     answerEmpty(context, 202);
   });
 
   router.put('/connectors/:connector/resume', async (context) => {
-    await withinTimeLimit(herder.stage, herder.resumeConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.requests.resumeConnector(pathName(context, 'connector')));
     answerEmpty(context, 202);
   });
 
   router.put('/connectors/:connector/stop', async (context) => {
-    await withinTimeLimit(herder.stage, herder.stopConnector(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.requests.stopConnector(pathName(context, 'connector')));
     answerEmpty(context, 204);
   });
 
@@ -81,11 +85,11 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const includeTasks = flag(context, 'includeTasks');
     const onlyFailed = flag(context, 'onlyFailed');
     if (!includeTasks && !onlyFailed) {
-      await withinTimeLimit(herder.stage, herder.restartConnector(connector));
+      await withinTimeLimit(herder.stage, herder.requests.restartConnector(connector));
       answerEmpty(context, 204);
       return;
     }
-    const restart = herder.restartConnectorAndTasks({ connector, includeTasks, onlyFailed });
+    const restart = herder.requests.restartConnectorAndTasks({ connector, includeTasks, onlyFailed });
     answer(context, 202, connectorStatusView(await withinTimeLimit(herder.stage, restart)));
   });
 
@@ -100,7 +104,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
 
   // Beyond Connect: tables that a task cannot read do not end it, and show here.
   router.get('/connectors/:connector/tasks/:task/parts', async (context) => {
-    const parts = await withinTimeLimit(herder.stage, herder.taskParts(taskId(context)));
+    const parts = await withinTimeLimit(herder.stage, herder.requests.taskParts(taskId(context)));
     answer(
       context,
       200,
@@ -114,7 +118,7 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 
   router.post('/connectors/:connector/tasks/:task/restart', async (context) => {
-    await withinTimeLimit(herder.stage, herder.restartTask(taskId(context)));
+    await withinTimeLimit(herder.stage, herder.requests.restartTask(taskId(context)));
     answerEmpty(context, 204);
   });
 };
@@ -135,14 +139,14 @@ async function patchConfig(
     const base = herder.directory.config(name);
     const merged = Object.entries({ ...base, ...patch }).filter(([, value]) => value !== null);
     const valid = await requireValid(validation, Object.fromEntries(merged));
-    const info = await withinTimeLimit(herder.stage, herder.changeConfig(name, base, valid));
+    const info = await withinTimeLimit(herder.stage, herder.requests.changeConfig(name, base, valid));
     if (info !== undefined) return info;
   }
 }
 
-/** Absolute, as Connect gives it. */
+/** Absolute, as Connect gives it; by the advertised name, because `Host` is whatever the client says. */
 function locationOf(context: Context, name: string): string {
-  return `${context.protocol}://${context.host}/connectors/${encodeURIComponent(name)}`;
+  return `${String(context.state['ownUrl'])}/connectors/${encodeURIComponent(name)}`;
 }
 
 /** The name in the configuration is the connector's; where both are given they must agree. */
@@ -157,11 +161,11 @@ function withName(config: ConfigBody, name: string): ConfigBody {
   return { ...config, name };
 }
 
-const INITIAL_STATES: Readonly<Record<string, TargetState>> = {
+const INITIAL_STATES: Readonly<Record<string, TargetState>> = lookupTable({
   RUNNING: 'STARTED',
   PAUSED: 'PAUSED',
   STOPPED: 'STOPPED',
-};
+});
 
 function parseInitialState(text: string | undefined): TargetState | undefined {
   if (text === undefined) return undefined;

@@ -1,5 +1,5 @@
 import type Koa from 'koa';
-import { javaRegexMatcher } from '../data/java-regex.ts';
+import { javaRegexMatcher } from '../java/java-regex.ts';
 
 export interface CrossOrigin {
   /** `access.control.allow.origin`: `*`, or origins (or patterns of them) separated by commas; empty: nothing is allowed. */
@@ -47,14 +47,27 @@ export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
  * An entry is an origin, one with `*` for any part of it (`https://*.example.org`), or a regular expression. Plain origins
  * are compared as they are: as an expression, as Jetty takes them, `a.example` would let `a-example` in.
  */
-function originTest(origins: string): (origin: string) => boolean {
+export function originTest(origins: string): (origin: string) => boolean {
   const tests = entries(origins).map((entry) => {
     if (/[\\^$()[\]{}|+?]|\.\*/.test(entry)) return javaRegexMatcher(`(?i)${entry}`);
-    const parts = entry.split('*').map((part) => part.replaceAll('.', '\\.'));
-    const pattern = new RegExp(`^${parts.join('.*')}$`, 'i');
-    return (origin: string) => pattern.test(origin);
+    const parts = entry.toLowerCase().split('*');
+    return (origin: string) => fits(origin.toLowerCase(), parts);
   });
   return (origin) => tests.some((test) => test(origin));
+}
+
+/** Whether a text is made of these parts in their order, with anything between them. */
+function fits(text: string, [first = '', ...others]: readonly string[]): boolean {
+  const last = others.pop();
+  if (last === undefined) return text === first;
+  let at = first.length;
+  if (!text.startsWith(first) || !text.endsWith(last)) return false;
+  for (const part of others) {
+    const found = text.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return at <= text.length - last.length;
 }
 
 function entries(list: string): string[] {

@@ -26,7 +26,7 @@ export interface ErrorAnswer {
   readonly body: { readonly error_code: number; readonly message: string };
 }
 
-/** reference/kafka-connect.md 1.1, "Mapping": what is not known is 500 with its message. */
+/** As Connect's ConnectExceptionMapper: an error without a status of its own is answered 500 with its message. */
 export function errorAnswer(thrown: unknown): ErrorAnswer {
   const error = toError(thrown);
   let status = 500;

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type Koa from 'koa';
 import { decode, parseProperties } from '../config/properties-file.ts';
 import { ConfigError, toError } from '../errors.ts';
-import { parseJaas } from '../kafka/config/sasl-config.ts';
+import { parseJaas } from '../tls/jaas.ts';
 import type { Logger } from '../observe/logger.ts';
 import { basicAuth, credentials } from './basic-auth.ts';
 
@@ -49,14 +49,39 @@ function readUsers({ credentialsFile, jaasFile }: ExtensionSettings, logger: Log
 
 /** Of the login context `KafkaConnect`. */
 function credentialsFileOf(jaasFile: string): string {
-  const text = read(jaasFile, 'the JAAS file').replace(/\/\*[\s\S]*?\*\/|^\s*(\/\/|#).*$/gm, '');
-  const [, entry] = /\bKafkaConnect\s*\{([\s\S]*?)\}\s*;/.exec(text) ?? [];
-  if (entry === undefined) throw new ConfigError(`${jaasFile} has no login context KafkaConnect`);
+  const text = withoutComments(read(jaasFile, 'the JAAS file'));
+  const begin = /\bKafkaConnect\s*\{/.exec(text);
+  const inside = begin === null ? '' : text.slice(begin.index + begin[0].length);
+  const end = inside.search(/\}\s*;/);
+  const entry = inside.slice(0, end);
+  if (end < 0) throw new ConfigError(`${jaasFile} has no login context KafkaConnect`);
   const { module, options } = parseJaas(entry.slice(0, entry.indexOf(';') + 1));
   if (module !== LOGIN_MODULE) throw new ConfigError(`${jaasFile}: only ${LOGIN_MODULE} can be used, not ${module}`);
   const { file = '' } = options;
   if (file === '') throw new ConfigError('Property Credentials file must be specified');
   return file;
+}
+
+/** Comments between `/*` and its end go, and lines that begin with `//` or `#`. */
+function withoutComments(text: string): string {
+  let kept = '';
+  let at = 0;
+  while (at < text.length) {
+    const line = !text.includes('\n', at) ? text.length : text.indexOf('\n', at) + 1;
+    const block = text.slice(at, line).indexOf('/*');
+    if (/^\s*(?:\/\/|#)/.test(text.slice(at, line))) {
+      at = line;
+    } else if (block < 0) {
+      kept += text.slice(at, line);
+      at = line;
+    } else {
+      const close = text.indexOf('*/', at + block + 2);
+      if (close < 0) return kept + text.slice(at);
+      kept += text.slice(at, at + block);
+      at = close + 2;
+    }
+  }
+  return kept;
 }
 
 function read(path: string, what: string): string {

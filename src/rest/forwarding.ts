@@ -1,11 +1,12 @@
+import { sleep } from '../async/sleep.ts';
 import type Koa from 'koa';
 import { RequestError, toError } from '../errors.ts';
-import { ElsewhereError } from '../herder/elsewhere.ts';
+import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { PeerUnreachableError, type PeerAnswer } from '../herder/peer-client.ts';
 import { readBytes } from './request-body.ts';
-import { queryText, REQUEST_TIMEOUT_MS, type Context, type ResourceParts } from './resource.ts';
+import { queryText, REQUEST_TIMEOUT_MS, type Context, type ResourceDependencies } from './resource.ts';
 
-type ForwardingParts = Pick<ResourceParts, 'herder' | 'peers' | 'logger'>;
+type ForwardingDependencies = Pick<ResourceDependencies, 'herder' | 'peers' | 'logger'>;
 
 /** What goes along: who asks, what the body is, and that another worker vouches for it. */
 const PASSED_ON = [
@@ -25,8 +26,8 @@ const RETRY_MS = 250;
  * (org.apache.kafka.connect.runtime.rest.HerderRequestHandler#completeOrForwardRequest): at most twice, the second
  * worker says `forward=false` to the third. `handle` may be called again.
  */
-export function anywhere(
-  parts: ForwardingParts,
+export function forwarding(
+  dependencies: ForwardingDependencies,
   handle: (context: Context, next: Koa.Next) => Promise<void>,
 ): Koa.Middleware {
   return async (context: Context, next) => {
@@ -37,12 +38,12 @@ export function anywhere(
         await handle(context, next);
         return;
       } catch (error) {
-        if (error instanceof ElsewhereError) {
-          if (await forwarded(context, parts, error, deadline)) return;
+        if (error instanceof NotOwnerError) {
+          if (await forwarded(context, dependencies, error, deadline)) return;
         } else if (!caughtUp && isMissing(context, error)) {
           // It may have come through another worker a moment ago.
           caughtUp = true;
-          await parts.herder.catchUp();
+          await dependencies.herder.catchUp();
         } else throw error;
       }
     }
@@ -56,18 +57,18 @@ function isMissing(context: Context, error: unknown): boolean {
 /** `false` when the other worker is gone and the group is to be asked again who it is now. */
 async function forwarded(
   context: Context,
-  parts: ForwardingParts,
-  { url }: ElsewhereError,
+  dependencies: ForwardingDependencies,
+  { url }: NotOwnerError,
   deadline: number,
 ): Promise<boolean> {
   const forward = queryText(context, 'forward');
   if (forward !== undefined && forward.toLowerCase() !== 'true') throw new RequestError(409, TWO_HOPS);
   if (url === undefined || url === '') throw new RequestError(409, NO_LEADER);
   const target = targetOf(context, url, forward === undefined);
-  parts.logger.debug(`Forwarding ${context.method} ${target}`);
+  dependencies.logger.debug(`Forwarding ${context.method} ${target}`);
   let answer: PeerAnswer;
   try {
-    answer = await parts.peers.request({
+    answer = await dependencies.peers.request({
       method: context.method,
       url: target,
       headers: headersOf(context),
@@ -81,11 +82,11 @@ async function forwarded(
       });
     }
     // It has not seen the request, and the group will soon know that it is gone.
-    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    await sleep(RETRY_MS);
     return false;
   }
   // Whoever asks this worker next sees what the other one has done.
-  if (context.method !== 'GET' && answer.status < 400) await parts.herder.catchUp();
+  if (context.method !== 'GET' && answer.status < 400) await dependencies.herder.catchUp();
   relay(context, answer);
   return true;
 }

@@ -5,7 +5,7 @@ import { answerEmpty, pathName, withinTimeLimit, type Context, type Resource } f
 
 const STANDALONE = 'Kafka Connect in standalone mode does not support';
 
-/** What workers of a cluster ask of each other, signed (reference/kafka-connect.md 1.8). */
+/** Signed requests between the workers of a cluster (org.apache.kafka.connect.runtime.rest.resources.InternalClusterResource). */
 export const internalResource: Resource = (router, { herder, signatureAlgorithms }) => {
   const signedBody = async (context: Context, what: string): Promise<string> => {
     if (signatureAlgorithms === undefined) throw new RequestError(500, `${STANDALONE} ${what}.`);
@@ -21,13 +21,13 @@ export const internalResource: Resource = (router, { herder, signatureAlgorithms
 
   router.post('/connectors/:connector/tasks', async (context) => {
     const configs = parseTaskConfigs(await signedBody(context, 'externally setting task configurations'));
-    await withinTimeLimit(herder.stage, herder.putTaskConfigs(pathName(context, 'connector'), configs));
+    await withinTimeLimit(herder.stage, herder.requests.putTaskConfigs(pathName(context, 'connector'), configs));
     answerEmpty(context, 204);
   });
 
   router.put('/connectors/:connector/fence', async (context) => {
     await signedBody(context, 'exactly-once source connectors');
-    await withinTimeLimit(herder.stage, herder.fenceZombies(pathName(context, 'connector')));
+    await withinTimeLimit(herder.stage, herder.requests.fenceZombies(pathName(context, 'connector')));
     answerEmpty(context, 204);
   });
 };

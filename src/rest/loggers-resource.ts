@@ -3,7 +3,7 @@ import { parseLogLevel, type LoggerLevel } from '../observe/log-levels.ts';
 import { readConfig } from './request-body.ts';
 import { answer, answerEmpty, pathName, queryText, withinTimeLimit, type Resource } from './resource.ts';
 
-/** `/admin/loggers` (reference/kafka-connect.md 1.7). */
+/** `/admin/loggers`: levels of loggers, of this worker or of the cluster. */
 export const loggersResource: Resource = (router, { herder, logLevels, logger }) => {
   router.get('/admin/loggers', (context) => {
     const all = [...logLevels.all()].map(([name, level]) => [name, view(level)] as const);
@@ -27,7 +27,7 @@ export const loggersResource: Resource = (router, { herder, logLevels, logger })
     if (level === undefined) throw new RequestError(404, `invalid log level '${given}'.`);
     const scope = queryText(context, 'scope')?.toLowerCase() ?? 'worker';
     if (scope === 'cluster') {
-      await withinTimeLimit(herder.stage, herder.setClusterLogLevel(name, level));
+      await withinTimeLimit(herder.stage, herder.requests.setClusterLogLevel(name, level));
       answerEmpty(context, 204);
       return;
     }

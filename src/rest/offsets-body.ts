@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { JsonScanner } from '../connect/converters/json-text.ts';
+import { JsonScanner } from '../json/json-tree.ts';
 import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 

@@ -1,11 +1,11 @@
-import { plainJson } from '../connect/plain-json.ts';
+import { plainJson } from '../converters/plain-json.ts';
 import type { StoredOffset } from '../connect/source/offset-storage.ts';
 import { coordinatesValue } from '../herder/stores/offset-store.ts';
 import { RequestError } from '../errors.ts';
 import { readOffsets } from './offsets-body.ts';
 import { answer, answerText, pathName, withinTimeLimit, type Resource } from './resource.ts';
 
-/** `/connectors/{connector}/offsets` (reference/kafka-connect.md 1.6). */
+/** `/connectors/{connector}/offsets` (docs/compatibility.md#the-management-api). */
 export const offsetsResource: Resource = (router, { herder, offsets }) => {
   router.get('/connectors/:connector/offsets', async (context) => {
     const list = await withinTimeLimit(herder.stage, offsets.list(pathName(context, 'connector')));
@@ -18,7 +18,7 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
     if (changes.length === 0) {
       throw new RequestError(400, 'Partitions / offsets need to be provided for an alter offsets request');
     }
-    await withinTimeLimit(herder.stage, herder.mustLead());
+    await withinTimeLimit(herder.stage, herder.requests.mustLead());
     const message = await herder.stage.during(`altering offsets for connector ${name}`, () =>
       withinTimeLimit(herder.stage, offsets.alter(name, changes)),
     );
@@ -27,7 +27,7 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
 
   router.delete('/connectors/:connector/offsets', async (context) => {
     const name = pathName(context, 'connector');
-    await withinTimeLimit(herder.stage, herder.mustLead());
+    await withinTimeLimit(herder.stage, herder.requests.mustLead());
     const message = await herder.stage.during(`resetting offsets for connector ${name}`, () =>
       withinTimeLimit(herder.stage, offsets.reset(name)),
     );

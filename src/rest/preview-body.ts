@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { JsonNumber, JsonScanner, type JsonTree } from '../connect/converters/json-text.ts';
-import type { PreviewRequest } from '../herder/connector-preview.ts';
+import { JsonNumber, JsonScanner, type JsonTree } from '../json/json-tree.ts';
+import type { PreviewRequest } from '../herder/preview/connector-preview.ts';
 import { RequestError } from '../errors.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 

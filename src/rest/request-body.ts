@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
-import { JsonScanner, type JsonTree } from '../connect/converters/json-text.ts';
+import { JsonScanner, type JsonTree } from '../json/json-tree.ts';
 import { RequestError, toError } from '../errors.ts';
 import { HttpError } from './error-mapping.ts';
 

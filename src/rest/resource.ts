@@ -1,6 +1,7 @@
+import { within } from '../async/within.ts';
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
-import type { ConnectorPreview } from '../herder/connector-preview.ts';
+import type { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
@@ -13,7 +14,7 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 
 /** What every resource is given. */
-export interface ResourceParts {
+export interface ResourceDependencies {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
@@ -24,14 +25,14 @@ export interface ResourceParts {
   readonly secrets: SecretMask;
   /** Other workers of the cluster. */
   readonly peers: PeerClient;
-  readonly kafkaClusterId: () => string;
+  readonly kafkaClusterId: () => Promise<string>;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;
   readonly logger: Logger;
 }
 
 export type Context = ParameterizedContext;
-export type Resource = (router: Router, parts: ResourceParts) => void;
+export type Resource = (router: Router, dependencies: ResourceDependencies) => void;
 
 /** Answers with JSON, without a charset in the header, as Connect does. */
 export function answer(context: Context, status: number, body: unknown): void {
@@ -77,16 +78,7 @@ export async function withinTimeLimit<T>(
   work: Promise<T>,
   limitMs = REQUEST_TIMEOUT_MS,
 ): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const timeout = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const doing = stage.describe();
-      reject(new RequestError(500, doing === '' ? 'Request timed out' : `Request timed out. ${doing}`));
-    }, limitMs);
-  });
-  try {
-    return await Promise.race([work, timeout]);
-  } finally {
-    clearTimeout(timer);
-  }
+  if (await within(work, limitMs)) return work;
+  const doing = stage.describe();
+  throw new RequestError(500, doing === '' ? 'Request timed out' : `Request timed out. ${doing}`);
 }

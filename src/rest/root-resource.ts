@@ -1,19 +1,25 @@
+import { within } from '../async/within.ts';
+import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { CONNECT_VERSION, commitId } from '../version.ts';
-import { answer, type Resource } from './resource.ts';
+import type { StageTracker } from '../observe/stage.ts';
+import { answer, type Context, type Resource } from './resource.ts';
 
-/** A worker that is not free for so long is not healthy (reference/kafka-connect.md 1.1). */
+/** Connect's limit for the answer of `/health`. */
 const HEALTH_TIMEOUT_MS = 10_000;
 
 export const rootResource: Resource = (router, { herder, kafkaClusterId }) => {
-  router.get('/', (context) => {
-    answer(context, 200, { version: CONNECT_VERSION, commit: commitId, kafka_cluster_id: kafkaClusterId() });
+  router.get('/', async (context) => {
+    answer(context, 200, { version: CONNECT_VERSION, commit: commitId, kafka_cluster_id: await kafkaClusterId() });
   });
 
   router.get('/health', async (context) => {
-    const stage = herder.stage.describe();
     if (!herder.ready) {
-      answer(context, 503, { status: 'starting', message: `Worker is still starting up. ${stage}` });
-    } else if (await isDoneWithin(herder.whenFree(), HEALTH_TIMEOUT_MS)) {
+      answerStarting(context, herder.stage);
+      return;
+    }
+    const stage = herder.stage.describe();
+    setDelayHeader(context);
+    if (await within(herder.requests.whenFree(), HEALTH_TIMEOUT_MS)) {
       const message = 'Worker has completed startup and is ready to handle requests.';
       answer(context, 200, { status: 'healthy', message });
     } else {
@@ -23,14 +29,13 @@ export const rootResource: Resource = (router, { herder, kafkaClusterId }) => {
   });
 };
 
-async function isDoneWithin(work: Promise<void>, limitMs: number): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<boolean>((resolve) => {
-    timer = setTimeout(resolve, limitMs, false);
-  });
-  try {
-    return await Promise.race([work.then(() => true), limit]);
-  } finally {
-    clearTimeout(timer);
-  }
+/** `/health` of a worker that is not ready. */
+export function answerStarting(context: Context, stage: StageTracker): void {
+  setDelayHeader(context);
+  answer(context, 503, { status: 'starting', message: `Worker is still starting up. ${stage.describe()}` });
+}
+
+/** A header, since clients and Connect's own tests know the body. */
+function setDelayHeader(context: Context): void {
+  context.set('X-Event-Loop-Delay-Seconds', eventLoopWatch.longestSeconds().toFixed(3));
 }

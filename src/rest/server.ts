@@ -5,22 +5,27 @@ import type { TlsOptions } from 'node:tls';
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
 import type { HeaderRule } from '../config/rest-validators.ts';
-import { toError } from '../errors.ts';
+import { RequestError, toError } from '../errors.ts';
+import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import type { Herder } from '../herder/herder.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
+import type { StageTracker } from '../observe/stage.ts';
 import { clusterResource } from './cluster-resource.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
-import { anywhere } from './forwarding.ts';
+import { forwarding } from './forwarding.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
 import { previewResource } from './preview-resource.ts';
-import { answer, withinTimeLimit, type Context, type Resource, type ResourceParts } from './resource.ts';
+import { answer, withinTimeLimit, type Context, type Resource, type ResourceDependencies } from './resource.ts';
+import { requestOrigin, type OwnAddress } from './request-origin.ts';
 import { responseHeaders } from './response-headers.ts';
-import { rootResource } from './root-resource.ts';
+import { answerStarting, rootResource } from './root-resource.ts';
 import { topicsResource } from './topics-resource.ts';
 
 const RESOURCES = [
@@ -38,6 +43,8 @@ const ADMIN_RESOURCES = [loggersResource];
 
 const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 1000;
+/** Of a path so much is named in the warning of a long turn. */
+const MAX_NAMED_PATH = 200;
 
 export interface Listener {
   readonly host: string;
@@ -50,25 +57,62 @@ export interface RestSettings {
   /** Whether `/admin/loggers` answers at the same listeners, at its own, or nowhere. */
   readonly admin: 'shared' | 'apart' | 'off';
   readonly crossOrigin: CrossOrigin;
+  /** `allowed.hosts`. */
+  readonly allowedHosts: readonly string[];
+  /** Filled in when the worker listens. */
+  readonly own: OwnAddress;
   readonly headerRules: readonly HeaderRule[];
   readonly extensions: readonly Koa.Middleware[];
 }
 
-/** The management API: Connect's REST interface over the herder. */
-export class RestServer {
-  readonly #handle: RequestListener;
-  readonly #handleAdmin: RequestListener;
-  readonly #servers: Server[] = [];
+/** What a server needs before the worker is built. */
+export interface ServerDependencies {
+  /** What the worker's start is busy with. */
+  readonly stage: StageTracker;
+  /** What no answer may show. */
+  readonly secrets: SecretMask;
+  readonly logger: Logger;
+}
 
-  constructor(parts: ResourceParts, settings: RestSettings) {
-    const resources = settings.admin === 'shared' ? [...RESOURCES, ...ADMIN_RESOURCES] : RESOURCES;
-    this.#handle = requestListener(resources, parts, settings);
-    this.#handleAdmin = requestListener(ADMIN_RESOURCES, parts, settings);
+type Role = 'main' | 'admin';
+type Handle = (context: Context, next: Koa.Next) => Promise<void>;
+
+/**
+ * The management API: Connect's REST interface over the herder.
+ *
+ *   listening (health answers, other requests wait) --serve--> the resources answer --close--> closed
+ */
+export class RestServer {
+  readonly #dependencies: ServerDependencies;
+  readonly #settings: RestSettings;
+  readonly #listeners: Readonly<Record<Role, RequestListener>>;
+  readonly #servers: Server[] = [];
+  #handles: Readonly<Record<Role, Handle>> | undefined;
+  #serve: () => void = () => undefined;
+  #refuse: (error: Error) => void = () => undefined;
+  readonly #served = new Promise<void>((resolve, reject) => {
+    this.#serve = resolve;
+    this.#refuse = reject;
+  });
+
+  constructor(dependencies: ServerDependencies, settings: RestSettings) {
+    this.#dependencies = dependencies;
+    this.#settings = settings;
+    this.#listeners = { main: this.#requestListener('main'), admin: this.#requestListener('admin') };
+    // Nobody may be waiting when the server closes.
+    this.#served.catch(() => undefined);
+  }
+
+  /** The worker is built: requests reach its resources, those that have been waiting too. */
+  serve(dependencies: ResourceDependencies): void {
+    const main = this.#settings.admin === 'shared' ? [...RESOURCES, ...ADMIN_RESOURCES] : RESOURCES;
+    this.#handles = { main: handleOf(main, dependencies), admin: handleOf(ADMIN_RESOURCES, dependencies) };
+    this.#serve();
   }
 
   /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
-  async listen({ host, port, tls }: Listener, role: 'main' | 'admin' = 'main'): Promise<number> {
-    const handle = role === 'main' ? this.#handle : this.#handleAdmin;
+  async listen({ host, port, tls }: Listener, role: Role = 'main'): Promise<number> {
+    const handle = this.#listeners[role];
     const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
     server.keepAliveTimeout = KEEP_ALIVE_MS;
     await new Promise<void>((resolve, reject) => {
@@ -85,33 +129,54 @@ export class RestServer {
 
   /** Lets running requests end for a second, then cuts them. */
   async close(): Promise<void> {
+    this.#refuse(new RequestError(500, 'Worker is shutting down'));
     await Promise.all(this.#servers.splice(0).map(closeServer));
+  }
+
+  #requestListener(role: Role): RequestListener {
+    const { allowedHosts, own, headerRules, crossOrigin: rules, extensions } = this.#settings;
+    const app = new Koa();
+    app.silent = true;
+    app.use(({ method, path }, next) => eventLoopWatch.during(`${method} ${path.slice(0, MAX_NAMED_PATH)}`, next));
+    if (headerRules.length > 0) app.use(responseHeaders(headerRules));
+    app.use(errors(this.#dependencies));
+    app.use(requestOrigin({ allowedHosts, own, allowedOrigins: rules.origins }));
+    if (rules.origins.trim() !== '') app.use(crossOrigin(rules));
+    for (const extension of extensions) app.use(extension);
+    app.use((context: Context, next) => this.#handle(role, context, next));
+    const handle = app.callback();
+    return (request, response) => void handle(request, response);
+  }
+
+  async #handle(role: Role, context: Context, next: Koa.Next): Promise<void> {
+    const { stage } = this.#dependencies;
+    if (this.#handles === undefined) {
+      if (role === 'main' && HEALTH.test(context.path)) {
+        answerStarting(context, stage);
+        return;
+      }
+      await withinTimeLimit(stage, this.#served);
+    }
+    await this.#handles?.[role](context, next);
   }
 }
 
-function requestListener(resources: readonly Resource[], parts: ResourceParts, settings: RestSettings) {
+/** What the resources answer, or another worker does. */
+function handleOf(resources: readonly Resource[], dependencies: ResourceDependencies): Handle {
   const router = new Router({ sensitive: true });
-  for (const resource of resources) resource(router, parts);
-  const app = new Koa();
-  app.silent = true;
-  if (settings.headerRules.length > 0) app.use(responseHeaders(settings.headerRules));
-  app.use(errors(parts));
-  if (settings.crossOrigin.origins.trim() !== '') app.use(crossOrigin(settings.crossOrigin));
-  for (const extension of settings.extensions) app.use(extension);
-  app.use(negotiation(router));
-  app.use(readiness(parts.herder));
+  for (const resource of resources) resource(router, dependencies);
   const routes = router.routes();
-  app.use(
-    anywhere(parts, async (context, next) => {
-      await routes(context as RouterContext, next);
-    }),
-  );
-  app.use(() => {
-    throw new HttpError(404);
+  const answered = forwarding(dependencies, async (context, next) => {
+    await routes(context as RouterContext, next);
   });
-  const handle = app.callback();
-  const listener: RequestListener = (request, response) => void handle(request, response);
-  return listener;
+  const notFound = (): never => {
+    throw new HttpError(404);
+  };
+  return async (context) => {
+    if (negotiated(router, context)) return;
+    await untilReady(dependencies.herder, context);
+    await answered(context, notFound);
+  };
 }
 
 async function closeServer(server: Server): Promise<void> {
@@ -133,7 +198,7 @@ export function hostPort(host: string, port: number): string {
   return `${isIP(host) === 6 ? `[${host}]` : host}:${String(port)}`;
 }
 
-function errors({ logger, secrets }: ResourceParts): Koa.Middleware {
+function errors({ logger, secrets }: ServerDependencies): Koa.Middleware {
   return async (context: Context, next) => {
     try {
       await next();
@@ -148,32 +213,27 @@ function errors({ logger, secrets }: ResourceParts): Koa.Middleware {
 
 /** These answer at any time, a starting worker's operator needs them. */
 const ALWAYS = /^\/(health|admin\/loggers(\/[^/]+)?)\/?$/;
+const HEALTH = /^\/health\/?$/;
 
 /** Requests that come before the herder is up wait for it, as long as any request may take. */
-function readiness(herder: Herder): Koa.Middleware {
-  return async (context: Context, next) => {
-    if (!herder.ready && !ALWAYS.test(context.path)) await withinTimeLimit(herder.stage, herder.whenReady());
-    await next();
-  };
+async function untilReady(herder: Herder, { path }: Context): Promise<void> {
+  if (!herder.ready && !ALWAYS.test(path)) await withinTimeLimit(herder.stage, herder.whenReady());
 }
 
-/** 405 with the methods there are, `OPTIONS` with the same, 406 for a client that takes no JSON. */
-function negotiation(router: Router): Koa.Middleware {
-  return async (context: Context, next) => {
-    const { path, pathAndMethod } = router.match(context.path, context.method);
-    const methods = [...new Set(path.flatMap((layer) => layer.methods))];
-    if (methods.length > 0) {
-      const allow = [...methods, 'OPTIONS'].join(',');
-      if (context.method === 'OPTIONS') {
-        const asText = context.accepts('text/plain', 'application/json') === 'text/plain';
-        context.status = 200;
-        context.body = asText ? allow.replaceAll(',', ', ') : '';
-        context.set({ Allow: allow, 'Content-Type': asText ? 'text/plain' : 'application/json' });
-        return;
-      }
-      if (pathAndMethod.length === 0) throw new HttpError(405, { Allow: allow });
-      if (context.accepts('application/json') === false) throw new HttpError(406);
-    }
-    await next();
-  };
+/** 405 with the methods there are, `OPTIONS` (true: answered) with the same, 406 for a client that takes no JSON. */
+function negotiated(router: Router, context: Context): boolean {
+  const { path, pathAndMethod } = router.match(context.path, context.method);
+  const methods = [...new Set(path.flatMap((layer) => layer.methods))];
+  if (methods.length === 0) return false;
+  const allow = [...methods, 'OPTIONS'].join(',');
+  if (context.method === 'OPTIONS') {
+    const asText = context.accepts('text/plain', 'application/json') === 'text/plain';
+    context.status = 200;
+    context.body = asText ? allow.replaceAll(',', ', ') : '';
+    context.set({ Allow: allow, 'Content-Type': asText ? 'text/plain' : 'application/json' });
+    return true;
+  }
+  if (pathAndMethod.length === 0) throw new HttpError(405, { Allow: allow });
+  if (context.accepts('application/json') === false) throw new HttpError(406);
+  return false;
 }

@@ -1,7 +1,7 @@
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from '../herder/connector-directory.ts';
 import type { Status } from '../herder/stores/status-store.ts';
 
-/** The shapes of reference/kafka-connect.md 1.3. Keys that are not there there are not here either. */
+/** The bodies of Connect's answers (org.apache.kafka.connect.runtime.rest.entities), without keys that Connect does not have. */
 
 export function connectorInfoView(info: ConnectorInfo) {
   return {

@@ -1,4 +1,5 @@
 import type { Cell, CellKind } from '../data/row-batch.ts';
+import { withoutTrailing } from '../data/text-ends.ts';
 import {
   type ColumnTarget,
   FLOAT4_OVERFLOW,
@@ -14,6 +15,8 @@ import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS, TimestampWriter } from './t
 /** A cell's text as the server's input function takes it, or why there is none. */
 export type CellToText = (cell: NonNullable<Cell>) => string | Refusal;
 
+/** Of 64 bits, with its sign. */
+const MAX_INTEGER_LENGTH = 20;
 const INTEGER_TEXT = /^\s*[+-]?\d+\s*$/;
 const DECIMAL_TEXT = /^\s*[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?\s*$/i;
 const SPECIAL_NUMBER = /^\s*(?:nan|[+-]?inf(?:inity)?)\s*$/i;
@@ -60,7 +63,12 @@ function integerText(cell: NonNullable<Cell>, bounds: { min: bigint; max: bigint
   }
   if (typeof cell === 'string') {
     if (!INTEGER_TEXT.test(cell)) return notInteger(shown(cell));
-    const value = BigInt(cell.trim().replace(/^\+/, ''));
+    const digits = cell
+      .trim()
+      .replace(/^\+/, '')
+      .replace(/^(-?)0+(?=\d)/, '$1');
+    if (digits.length > MAX_INTEGER_LENGTH) return outOfRange(shown(cell));
+    const value = BigInt(digits);
     return value < bounds.min || value > bounds.max ? outOfRange(shown(cell)) : value.toString();
   }
   return mismatch(cell, 'an integer');
@@ -110,9 +118,6 @@ function plainText(cell: NonNullable<Cell>): string | Refusal {
   return cell instanceof Uint8Array ? mismatch(cell, 'text') : String(cell);
 }
 
-/** In text columns the fraction is as the server would print it. */
-const TRAILING_ZEROS = /(\.\d*?)0+(?=\+)/;
-
 const TAKES_TIME_TEXT: ReadonlySet<TypeFamily> = new Set(['timestamptz', 'timestamp', 'date', 'text', 'other']);
 
 function timeToText(target: ColumnTarget): CellToText {
@@ -130,8 +135,15 @@ function timeToText(target: ColumnTarget): CellToText {
     const micros = roundMicros(cell, unit);
     if (!isTimestamp(micros)) return outOfRange(`the time ${String(cell)} µs`);
     const text = writer.write(micros);
-    return trimmed ? text.replace(TRAILING_ZEROS, '$1') : text;
+    return trimmed ? withoutTrailingZeros(text) : text;
   };
+}
+
+/** In text columns the fraction is as the server would print it. */
+function withoutTrailingZeros(text: string): string {
+  const zone = text.indexOf('+');
+  if (zone < 0 || !text.includes('.')) return text;
+  return withoutTrailing(text.slice(0, zone), '0') + text.slice(zone);
 }
 
 /** Microseconds per step of the column's precision: 1 for 6 digits, 1000 for 3. */

@@ -2,7 +2,7 @@ import { classify } from './classify.ts';
 import { splitStatements } from './split.ts';
 import { TokenReader } from './token-reader.ts';
 
-/** What a statement that came as data says of itself (spec/stream-connector.md, cdc_db: kind). */
+/** What a statement that came as data says of itself (docs/formats.md#cdc_db). */
 export type ChangeKind = 'update' | 'delete' | 'create' | 'alter' | 'drop';
 
 /** Why a message's SQL is not the one statement of the kind that the message says; `undefined` when it is. */

@@ -126,6 +126,12 @@ const READS: ReadonlySet<StatementKind> = new Set([
 /** Deeper nesting of WITH and EXPLAIN is nobody's statement. */
 const MAX_NESTING = 100;
 
+/**
+ * Words and signs of common tables and parentheses that are read before the statement's own word; a statement with more of
+ * them is unknown, because reading on would keep everyone else waiting.
+ */
+const MAX_TOKENS = 300_000;
+
 /** What a statement is, by its first words behind comments. Reads no further than it must; never throws. */
 export function classify(statement: string): Classification {
   const words = new WordReader(statement);
@@ -141,7 +147,7 @@ function found(kind: StatementKind, writes = !READS.has(kind)): Found {
 }
 
 function classifyFrom(words: WordReader, nesting: number): Found {
-  if (words.atEnd) return found('empty');
+  if (words.atEnd) return found(words.isCut ? 'unknown' : 'empty');
   if (nesting > MAX_NESTING) return found('unknown');
   while (words.isChar('(')) words.next();
   switch (words.word) {
@@ -241,8 +247,11 @@ class WordReader {
   /** Empty for tokens that are no unquoted words. */
   word = '';
   atEnd = false;
+  /** Nothing more is read, though the text may go on. */
+  isCut = false;
   /** Parentheses open behind the current token. */
   depth = 0;
+  #tokensLeft = MAX_TOKENS;
 
   constructor(text: string) {
     this.#scanner = new Scanner(text);
@@ -253,7 +262,9 @@ class WordReader {
   }
 
   next(): void {
-    this.atEnd = !this.#scanner.next();
+    this.isCut = this.#tokensLeft === 0;
+    if (!this.isCut) this.#tokensLeft--;
+    this.atEnd = this.isCut || !this.#scanner.next();
     this.word = !this.atEnd && this.#scanner.kind === 'word' ? this.source.toUpperCase() : '';
     if (this.isChar('(')) this.depth += 1;
     else if (this.isChar(')')) this.depth -= 1;

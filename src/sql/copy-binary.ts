@@ -51,10 +51,11 @@ export function copyScript(table: TableName, columns: readonly { name: string; t
   const types = columns.map(({ name, typeOid }) => `(${quoteLiteral(name)}, ${String(typeOid)})`).join(', ');
   return (
     `LOCK TABLE ONLY ${target} IN ROW EXCLUSIVE MODE; ` +
-    `SELECT (CASE count(*) WHEN ${String(columns.length)} THEN '0' ELSE ${quoteLiteral(TYPES_CHANGED)} END)::int ` +
+    `SELECT (CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.=) ${String(columns.length)} THEN '0' ` +
+    `ELSE ${quoteLiteral(TYPES_CHANGED)} END)::pg_catalog.int4 ` +
     `FROM pg_catalog.pg_attribute a JOIN (VALUES ${types}) AS c(name, type) ` +
-    `ON a.attname = c.name AND a.atttypid = c.type AND NOT a.attisdropped ` +
-    `WHERE a.attrelid = ${quoteLiteral(target)}::regclass; ` +
+    `ON a.attname OPERATOR(pg_catalog.=) c.name AND a.atttypid OPERATOR(pg_catalog.=) c.type AND NOT a.attisdropped ` +
+    `WHERE a.attrelid OPERATOR(pg_catalog.=) ${quoteLiteral(target)}::pg_catalog.regclass; ` +
     `COPY ${target} (${columns.map(({ name }) => quoteIdentifier(name)).join(', ')}) FROM STDIN (FORMAT binary)`
   );
 }

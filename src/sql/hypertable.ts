@@ -15,5 +15,5 @@ export function hypertableStatements(
   if (hypertables === undefined || timeColumn === undefined) return [];
   const create = quoteTable({ schema: hypertables.schema, name: 'create_hypertable' });
   const relation = quoteLiteral(quoteTable(table));
-  return [`SELECT ${create}(${relation}, ${quoteLiteral(timeColumn)}::name, if_not_exists => true)`];
+  return [`SELECT ${create}(${relation}, ${quoteLiteral(timeColumn)}::pg_catalog.name, if_not_exists => true)`];
 }

@@ -1,18 +1,23 @@
 import type { TableName } from '../data/row-batch.ts';
 import { quoteIdentifier, quoteTable } from './quote.ts';
 
-/** What a row does to a stored row with the same key (decisions.md, "Same key again"). */
+/** What a row does to a stored row with the same key (docs/sink.md#tables-and-rows). */
 export type ConflictRule = 'override' | 'merge' | 'discard';
 
 /** A column of the table that gets values, in parameter order. */
 export interface InsertColumn {
   readonly name: string;
-  /** The type without length or precision: a cast to `varchar(5)[]` would cut text silently, the column refuses it. */
+  /**
+   * The type with its schema, without length or precision: a cast to `varchar(5)[]` would cut text silently, the column refuses
+   * it.
+   */
   readonly baseType: string;
   /** Arrays of arrays would be taken apart by `unnest`: such columns travel as text and are cast row by row. */
   readonly isArray: boolean;
   /** SQL of the column's default, for a NOT NULL column whose cells may be missing. */
   readonly nullDefault: string | undefined;
+  /** Schema of the type's operator `=`. */
+  readonly operatorSchema: string;
 }
 
 export interface Conflict {
@@ -23,14 +28,21 @@ export interface Conflict {
   readonly others: readonly string[];
 }
 
+/** Whether a row whose key is stored is left out, which a user can do who may do no more than INSERT. */
+export function leavesOut({ rule, others }: Conflict): boolean {
+  return rule === 'discard' || others.length === 0;
+}
+
 /**
- * `INSERT … SELECT … FROM unnest($1::t[], …)`: one text for any number of rows, one array per column.
- * Without a conflict a stored row with the same key is an error of the server (23505).
+ * `INSERT … SELECT … FROM ROWS FROM (unnest($1::t[]), …)`: one text for any number of rows, one array per column. It runs with the search
+ * path of the session, which triggers may need, so that all that it names itself has its schema.
+ * Without a conflict a stored row with the same key is an error of the server (23505); `any`: a row that any unique constraint
+ * refuses is left out.
  */
 export function insertStatement(
   table: TableName,
   columns: readonly InsertColumn[],
-  conflict: Conflict | undefined,
+  conflict: Conflict | 'any' | undefined,
 ): string {
   const names = columns.map((column) => quoteIdentifier(column.name)).join(', ');
   const cells = columns.map((column, index) => selected(column, index));
@@ -55,21 +67,28 @@ export function deleteStatement(table: TableName, columns: readonly InsertColumn
   return `DELETE FROM ${quoteTable(table)} AS stored USING ${inputRows(columns)} WHERE ${sameKey(columns, key)}`;
 }
 
-/** One parameter per column, as rows of `c1`, `c2` and so on. */
+/** One parameter per column, as rows of `c1`, `c2` and so on. Only the function of one array has a name with a schema. */
 function inputRows(columns: readonly InsertColumn[]): string {
   const arrays = columns.map(
-    (column, index) => `$${String(index + 1)}::${column.isArray ? 'text' : column.baseType}[]`,
+    (column, index) =>
+      `pg_catalog.unnest($${String(index + 1)}::${column.isArray ? 'pg_catalog.text' : column.baseType}[])`,
   );
   const aliases = columns.map((_, index) => `c${String(index + 1)}`).join(', ');
-  return `unnest(${arrays.join(', ')}) AS input(${aliases})`;
+  return `ROWS FROM (${arrays.join(', ')}) AS input(${aliases})`;
 }
 
 function sameKey(columns: readonly InsertColumn[], key: readonly string[]): string {
   return columns
     .flatMap((column, index) =>
-      key.includes(column.name) ? [`stored.${quoteIdentifier(column.name)} = ${selected(column, index)}`] : [],
+      key.includes(column.name)
+        ? [`stored.${quoteIdentifier(column.name)} ${equals(column)} ${selected(column, index)}`]
+        : [],
     )
     .join(' AND ');
+}
+
+function equals({ operatorSchema }: InsertColumn): string {
+  return `OPERATOR(${quoteIdentifier(operatorSchema)}.=)`;
 }
 
 function selected(column: InsertColumn, index: number): string {
@@ -78,10 +97,12 @@ function selected(column: InsertColumn, index: number): string {
   return column.nullDefault === undefined ? value : `COALESCE(${value}, ${column.nullDefault})`;
 }
 
-function conflictClause(conflict: Conflict | undefined): string {
+/** A conflict of any kind names no columns, and so needs no right to read them. */
+function conflictClause(conflict: Conflict | 'any' | undefined): string {
   if (conflict === undefined) return '';
+  if (conflict === 'any') return ' ON CONFLICT DO NOTHING';
   const target = ` ON CONFLICT (${conflict.key.map(quoteIdentifier).join(', ')})`;
-  if (conflict.rule === 'discard' || conflict.others.length === 0) return `${target} DO NOTHING`;
+  if (leavesOut(conflict)) return `${target} DO NOTHING`;
   const assignments = conflict.others.map((name) => {
     const column = quoteIdentifier(name);
     const value = conflict.rule === 'merge' ? `COALESCE(EXCLUDED.${column}, stored.${column})` : `EXCLUDED.${column}`;

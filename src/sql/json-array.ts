@@ -3,7 +3,7 @@ import { type ColumnTarget, Refusal } from './column-type.ts';
 /** bytea[]: bytes are Base64 in JSON, which the server would take for the bytes themselves. */
 const BYTEA_ARRAY_OID = 1001;
 /** A string, an object's or array's bracket, or anything else up to the next of them. */
-const TOKEN = /"(?:[^"\\]|\\.)*"|[[\]{},:]|[^\s"[\]{},:]+/gs;
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*\\?"?|[[\]{},:]|[^\s"[\]{},:]+/gs;
 
 /**
  * A JSON array as PostgreSQL's array literal, for columns of array types: `["a",null,[1]]` is `{"a",NULL,{1}}`, numbers

@@ -47,6 +47,9 @@ function classOf(code: number): number {
   return code >= 128 ? BEYOND_ASCII : (CLASSES[code] ?? 0);
 }
 
+/** PostgreSQL refuses operators of 64 characters and more, so that it does not matter into how many tokens they are cut. */
+const MAX_OPERATOR = 4_096;
+
 const NEWLINE = 10;
 const RETURN = 13;
 const DOUBLE_QUOTE = 34;
@@ -230,7 +233,7 @@ export class Scanner implements Token {
     let position = start;
     let lastOther = start;
     let special = false;
-    for (;;) {
+    while (position < start + MAX_OPERATOR) {
       const code = text.charCodeAt(position);
       const flags = classOf(code);
       if ((flags & OPERATOR) === 0) break;

@@ -1,4 +1,5 @@
 import { Scanner } from './lexer.ts';
+import { CHARACTERS_PER_STEP, TOKENS_PER_STEP } from './steps.ts';
 
 /** One statement of a text that may hold several. */
 export interface Statement {
@@ -15,12 +16,24 @@ export interface Statement {
  * `BEGIN ATOMIC … END` and the parentheses of CREATE RULE end nothing; pieces without a token are left out.
  */
 export function* splitStatements(text: string): Generator<Statement, void, undefined> {
+  for (const found of splitInSteps(text)) if (found !== undefined) yield found;
+}
+
+/** The same; `undefined` after every few tokens and characters, so that a long text need not be split at one go. */
+export function* splitInSteps(text: string): Generator<Statement | undefined, void, undefined> {
+  let tokens = 0;
+  let pauseAt = CHARACTERS_PER_STEP;
   const scanner = new Scanner(text);
   const nesting = new Nesting(scanner);
   let pieceStart = 0;
   let isEmpty = true;
   let unterminated = false;
   while (scanner.next()) {
+    if (++tokens === TOKENS_PER_STEP || scanner.end >= pauseAt) {
+      yield undefined;
+      tokens = 0;
+      pauseAt = scanner.end + CHARACTERS_PER_STEP;
+    }
     if (nesting.isEnd()) {
       if (!isEmpty) yield statement(text, pieceStart, scanner.start, unterminated);
       pieceStart = scanner.end;

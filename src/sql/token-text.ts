@@ -1,6 +1,9 @@
 import type { Token } from './lexer.ts';
 
-/** As PostgreSQL folds unquoted names: ASCII letters alone, so that the answer does not depend on a locale. */
+/**
+ * As PostgreSQL folds unquoted names: ASCII letters alone, so that the answer does not depend on a locale.
+ * @internal
+ */
 export function foldName(word: string): string {
   return word.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

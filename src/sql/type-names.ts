@@ -15,7 +15,7 @@ const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultL
 
 /**
  * Names as the documents, the original's SQL and PostgreSQL write them. INT and INTEGER are 8 bytes wide, as in the
- * original, which prints INT as INT8 (reference/original-system.md 8.2).
+ * original, which prints INT as INT8.
  */
 const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
   ['TIMESTAMPTZ', { postgres: 'timestamptz', length: 'precision' }],
@@ -71,7 +71,9 @@ const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
 const MAX_CHARACTERS = 10_485_760;
 
 /** `NAME`, `NAME(10)`, `NAME(10,2)`, each with `[]` or, as the original prints it, a leading `_` for an array. */
-const TYPE_TEXT = /^(_?)([A-Z][A-Z0-9 ]*?)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\))?\s*(\[\])?$/;
+const TYPE_TEXT = /^(_?)([A-Z][A-Z0-9]*(?: [A-Z0-9]+)*)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*)?(\[\])?$/;
+/** Longer names are cut in messages. */
+const MAX_SHOWN = 100;
 
 /**
  * PostgreSQL's type for a type name of the documents. `length` counts characters and matters for string types only: for
@@ -82,12 +84,16 @@ export function postgresType(typeName: string, length: number | undefined): stri
   const rule = match === null ? undefined : TYPE_RULES.get(match[2] ?? '');
   if (match === null || rule === undefined) {
     throw new DatabaseError(
-      `the type ${JSON.stringify(typeName)} is not known; known are ${[...TYPE_RULES.keys()].join(', ')}`,
+      `the type ${shown(typeName)} is not known; known are ${[...TYPE_RULES.keys()].join(', ')}`,
       { scope: 'table', sqlstate: '42704' },
     );
   }
   const [, underscore, , first, second, brackets] = match;
   return rule.postgres + modifier(rule, length, first, second) + (underscore === '_' || brackets === '[]' ? '[]' : '');
+}
+
+function shown(typeName: string): string {
+  return JSON.stringify(typeName.length > MAX_SHOWN ? `${typeName.slice(0, MAX_SHOWN)}…` : typeName);
 }
 
 function modifier(rule: TypeRule, length: number | undefined, first: string | undefined, second: string | undefined) {
@@ -106,4 +112,16 @@ function modifier(rule: TypeRule, length: number | undefined, first: string | un
       if (rule.postgres !== 'numeric') return `(${String(Math.min(Number(first), 6))})`;
       return second === undefined ? `(${first})` : `(${first},${second})`;
   }
+}
+
+/** These are words of the grammar, which no type of that name in the search path can stand for. */
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set([
+  ...['varchar', 'char', 'bit', 'time', 'timestamp', 'interval', 'numeric'],
+]);
+
+/** The same with its schema where the search path would decide. */
+export function qualifiedType(typeName: string, length: number | undefined): string {
+  const type = postgresType(typeName, length);
+  const base = /^[a-z0-9]*/.exec(type)?.[0] ?? '';
+  return TYPE_KEYWORDS.has(base) ? type : `pg_catalog.${type}`;
 }

@@ -1,7 +1,7 @@
 import type { Stretch } from './stretch.ts';
 
 /** Where a row's time goes; `other` is what belongs to none. */
-export const GROUPS = ['fetch', 'decode', 'batch', 'encode', 'database', 'gc', 'other'] as const;
+const GROUPS = ['fetch', 'decode', 'batch', 'encode', 'database', 'gc', 'other'] as const;
 export type Group = (typeof GROUPS)[number];
 
 /** As V8 writes it; times are microseconds of the monotonic clock. */
@@ -38,7 +38,9 @@ export interface RowTime {
 const ROOMS: readonly (readonly [string, Group])[] = [
   ['src/kafka/', 'fetch'],
   ['plugins/database-http/', 'fetch'],
-  ['src/connect/converters/', 'decode'],
+  ['src/converters/', 'decode'],
+  ['src/transforms/', 'decode'],
+  ['src/json/', 'decode'],
   ['src/connect/record-converter', 'decode'],
   ['src/connect/transformation', 'decode'],
   ['src/formats/', 'decode'],
@@ -48,7 +50,8 @@ const ROOMS: readonly (readonly [string, Group])[] = [
   ['src/sql/', 'encode'],
   ['src/database/encode', 'encode'],
   ['src/database/batch', 'encode'],
-  ['src/database/growing-writer', 'encode'],
+  ['src/database/table-preparation', 'encode'],
+  ['src/database/planned-batch', 'encode'],
   ['src/database/row-selection', 'encode'],
   ['src/database/write-plan', 'encode'],
   ['src/database/', 'database'],
@@ -63,7 +66,6 @@ const PACKAGES: Readonly<Record<string, Group>> = {
   koa: 'fetch',
   pg: 'database',
   'pg-protocol': 'database',
-  'pg-copy-streams': 'database',
   'pg-cursor': 'database',
   'pg-pool': 'database',
   'pg-types': 'database',

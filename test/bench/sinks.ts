@@ -3,7 +3,7 @@ import { envelope, jsonDbOf, lineOf } from './rows.ts';
 import { runSink } from './sink-workload.ts';
 import { keyedTable, seriesTable } from './tables.ts';
 
-/** What an operator with a backlog sets; RESULTS.md has the figures of other sizes, the defaults' among them. */
+/** What an operator with a backlog sets (docs/benchmarks.md). */
 const BATCHES = { 'batch.size': '10000', 'consumer.override.max.poll.records': '10000' };
 
 const BYTES = 'org.apache.kafka.connect.converters.ByteArrayConverter';

@@ -4,16 +4,16 @@ import {
   sinkConnectorOptions,
   sourceConnectorOptions,
 } from '../../src/config/connector-options.ts';
-import { converterPlugins } from '../../src/connect/converters/registry.ts';
-import { predicatePlugins } from '../../src/connect/predicates/registry.ts';
-import { transformationPlugins } from '../../src/connect/transforms/registry.ts';
+import { converterPlugins } from '../../src/converters/registry.ts';
+import { predicatePlugins } from '../../src/transforms/predicates/registry.ts';
+import { transformationPlugins } from '../../src/transforms/registry.ts';
 import type { OptionDeclaration, OptionDeclarations, OptionType, Validator } from '../../src/config/option.ts';
-import { orderInGroup } from '../../src/config/option-order.ts';
+import { orderInGroup } from '../../src/config/config-values.ts';
 import { checkDeclarations, defaultValue, parseOptions, validateOptions } from '../../src/config/parse.ts';
 import { Password } from '../../src/config/password.ts';
 import { optionText } from '../../src/config/to-text.ts';
 import * as validators from '../../src/config/validators.ts';
-import { doubleText } from '../../src/data/java-number-text.ts';
+import { doubleText } from '../../src/java/java-number-text.ts';
 import {
   assertGoldenError,
   checkCases,

@@ -4,14 +4,16 @@ import { once } from 'node:events';
 import { existsSync, readdirSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readPropertiesFile } from '../../src/config/properties-file.ts';
 import { broker } from '../support/services.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import { CONNECT_REST_DIFFERENCES } from './connect-rest-differences.ts';
+import { GOLDEN_FOLDER } from './golden-data.ts';
 
-const FOLDER = resolve(process.env['GOLDEN_DIR'] ?? '../shared/golden', 'connect-rest');
+const FOLDER = join(GOLDEN_FOLDER, 'connect-rest');
+const REPLAY = fileURLToPath(new URL('replay-scenarios.mjs', import.meta.url));
 const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 /** Properties whose values are this run's own. */
@@ -46,7 +48,7 @@ async function replay(mode: Mode, base: string): Promise<Replay> {
   const options = { mode, base, bootstrap: bootstrapServers, workdir, kafkajs: PROJECT };
   const given = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
   const files = scenarios.map((name) => join(FOLDER, 'scenarios', name));
-  const child = spawn(process.execPath, [join(FOLDER, 'replay.mjs'), ...given, ...files], {
+  const child = spawn(process.execPath, [REPLAY, ...given, ...files], {
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: REPLAY_TIMEOUT_MS,
     env: { ...process.env, TZ: 'UTC' },
@@ -70,7 +72,6 @@ function failuresOf(output: string): Map<string, string> {
 describe('the REST API, against scenarios recorded from the Java worker', () => {
   for (const mode of ['distributed', 'standalone'] as const) {
     it(`answers as a ${mode} Java worker does`, async function () {
-      this.timeout(240_000);
       this.slow(90_000);
       if (!existsSync(FOLDER)) {
         console.log(`      skipped: no recorded scenarios at ${FOLDER}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Converter, ConverterPlugin, HeaderConverter, HeaderConverterPlugin } from '../../src/connect/api.ts';
-import { converterPlugins } from '../../src/connect/converters/registry.ts';
+import { converterPlugins } from '../../src/converters/registry.ts';
 import {
   assertGoldenError,
   decodeBytes,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { javaHashMapOrder } from '../../src/data/java-hash-order.ts';
-import { doubleText, floatText } from '../../src/data/java-number-text.ts';
-import { decimalText } from '../../src/data/java-text.ts';
+import { join, resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { javaHashMapOrder } from '../../src/java/java-hash-order.ts';
+import { doubleText, floatText } from '../../src/java/java-number-text.ts';
+import { decimalText } from '../../src/java/java-text.ts';
 import { LogicalName, Schema, type SchemaType } from '../../src/data/schema.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../src/data/value.ts';
 import { SluiceError, toError } from '../../src/errors.ts';
@@ -22,11 +23,12 @@ export interface GoldenError {
   readonly cause?: { readonly class: string; readonly message: string };
 }
 
-const FOLDER = process.env['GOLDEN_DIR'] ?? '../shared/golden';
+/** The folder of recorded cases: `GOLDEN_DIR`, or the project's own. */
+export const GOLDEN_FOLDER = resolve(process.env['GOLDEN_DIR'] ?? fileURLToPath(new URL('cases', import.meta.url)));
 
 /** The parsed file of the folder with recorded cases; `undefined` (and one line that says so) where it is absent. */
 export function readGolden<T>(path: string): T | undefined {
-  const file = join(FOLDER, path);
+  const file = join(GOLDEN_FOLDER, path);
   if (existsSync(file)) return JSON.parse(readFileSync(file, 'utf8')) as T;
   console.log(`      skipped: no recorded cases at ${file}`);
   return undefined;

@@ -1,8 +1,6 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
-import { javaHashMapOrder, javaStringHash } from '../../src/data/java-hash-order.ts';
-
-const FOLDER = process.env['GOLDEN_DIR'] ?? '../shared/golden';
+import { javaHashMapOrder, javaStringHash } from '../../src/java/java-hash-order.ts';
+import { readGolden } from './golden-data.ts';
 
 interface OrderCase {
   readonly id: string;
@@ -13,13 +11,9 @@ interface OrderCase {
 }
 
 describe('the order of keys in a Java HashMap, against the recorded cases', () => {
-  it('is the one that offset keys have in the topic', async function () {
-    const text = await readFile(`${FOLDER}/connect-data/hashmap-order.json`, 'utf8').catch(() => undefined);
-    if (text === undefined) {
-      console.log(`      skipped: no recorded cases at ${FOLDER}`);
-      return this.skip();
-    }
-    const cases = JSON.parse(text) as OrderCase[];
+  it('is the one that offset keys have in the topic', function () {
+    const cases = readGolden<OrderCase[]>('connect-data/hashmap-order.json');
+    if (cases === undefined) return this.skip();
     let held = 0;
     for (const { id, constructor, input, output, hashCodes } of cases) {
       for (const [key, hash] of Object.entries(hashCodes)) assert.equal(javaStringHash(key), hash, `${id} ${key}`);

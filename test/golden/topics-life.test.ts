@@ -124,7 +124,6 @@ describe("the worker's topics, against what a Java worker wrote through the life
 
   for (const life of ['plain', 'exactlyOnce'] as const) {
     it(`have the same records at each step (${life})`, async function () {
-      this.timeout(240_000);
       this.slow(30_000);
       const recorded = readGolden<Record<Life, RecordedStep[]>>('connect-group/topics-life.json')?.[life];
       if (recorded === undefined) return this.skip();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ConnectRecord, PredicatePlugin, TransformationPlugin } from '../../src/connect/api.ts';
-import { predicatePlugins } from '../../src/connect/predicates/registry.ts';
-import { transformationPlugins } from '../../src/connect/transforms/registry.ts';
+import { predicatePlugins } from '../../src/transforms/predicates/registry.ts';
+import { transformationPlugins } from '../../src/transforms/registry.ts';
 import type { Header, SinkRecord, SourceRecord } from '../../src/data/record.ts';
 import {
   assertGoldenError,

@@ -20,7 +20,6 @@ interface Validation {
 
 /** A worker whose connectors take a role's password from a file that is looked at again every second. */
 describe('config providers', function () {
-  this.timeout(90_000);
   let folder = '';
   let traffic: KafkaTraffic;
   let db: TestDatabase;

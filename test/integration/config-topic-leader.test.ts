@@ -7,9 +7,7 @@ import { until } from '../support/until.ts';
 import { newTopic, partitionsOf, recordingLogger, sharedClient } from './kafka-fixture.ts';
 
 const UNINTERESTED = {
-  connectorChanged: () => undefined,
-  connectorRemoved: () => undefined,
-  tasksChanged: () => undefined,
+  workChanged: () => undefined,
   targetStateChanged: () => undefined,
   restartRequested: () => undefined,
   loggerLevelChanged: () => undefined,
@@ -17,7 +15,6 @@ const UNINTERESTED = {
 
 /** Two workers' stores on one config topic, each of which may be the leader's. */
 describe('the config topic of a group that fences its leaders', function () {
-  this.timeout(60_000);
   const { logger } = recordingLogger();
   const stores: ConfigStore[] = [];
   let client: KafkaClient;

@@ -54,6 +54,7 @@ export class DatabaseFixture {
 }
 
 export const OVERRIDE: WritePolicy = { dedupRule: 'override', unknownColumns: 'fault' };
+export const MERGE: WritePolicy = { ...OVERRIDE, dedupRule: 'merge' };
 
 /** A column of a batch by `name:kind[:role]` and its cells. */
 export type Columns = Readonly<Record<string, readonly Cell[]>>;

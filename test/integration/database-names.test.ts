@@ -34,7 +34,7 @@ describe('a name of more than 63 bytes, whose beginning is the name of something
     const rows = batch(LONG, { 'v:int': [1] });
     const columns = [{ name: 'v', type: 'INT8', length: undefined, nullable: true, role: 'data' as const }];
     await assert.rejects(db.executor.write(rows, OVERRIDE), hasState('42P01', /does not exist/));
-    await assert.rejects(db.executor.writeGrowing(rows, { exact: false, columns }, OVERRIDE), hasState('42622'));
+    await assert.rejects(db.executor.write(rows, { ...OVERRIDE, shape: { exact: false, columns } }), hasState('42622'));
     await assert.rejects(
       db.executor.catalogue.ensure({ name: LONG }, { exact: true, columns }, { create: true }),
       hasState('42622'),

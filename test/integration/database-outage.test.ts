@@ -3,7 +3,6 @@ import { stopDatabase } from '../support/database-outage.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 describe('a database that is stopped and started again', function () {
-  this.timeout(120_000);
   let worker: WorkerProcess;
 
   before(async () => {

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { connectWithAttempts, openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
+import {
+  beginWithAttempts,
+  connectWithAttempts,
+  openExecutor,
+  parseConnectionUrl,
+} from '../../src/database/open-executor.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { TcpProxy } from '../support/proxy.ts';
@@ -253,6 +258,29 @@ describe('database connections', () => {
       );
       assert.deepEqual(once, []);
       await wrong.close();
+    });
+
+    it('begin anew when the database goes away in the midst of the first work', async () => {
+      const proxy = await TcpProxy.start(db.access);
+      const { user, password, database } = db.access;
+      const url = `postgresql://${user}:${password}@127.0.0.1:${String(proxy.port)}/${database}?sslmode=disable`;
+      const executor = openExecutor(parseConnectionUrl(url), { logger: silentLogger });
+      const gone = proxy.refuseAt('select 42');
+      const failures: string[] = [];
+      const onFailure = (error: Error): void => {
+        failures.push(error.message);
+        if (failures.length === 2) proxy.pass();
+      };
+      const begin = () => executor.query('select 42');
+      const { rows } = await beginWithAttempts(executor, { attempts: 3, backoffMs: 10, onFailure }, begin);
+      await gone;
+      assert.deepEqual(rows, [['42']]);
+      assert.equal(failures.length, 2);
+      const mistake = new Error('no fault of the database');
+      const attempt = beginWithAttempts(executor, { attempts: 3, backoffMs: 60_000 }, () => Promise.reject(mistake));
+      await assert.rejects(attempt, mistake);
+      await executor.close();
+      await proxy.close();
     });
   });
 });

@@ -365,6 +365,11 @@ describe('the original’s SQL on PostgreSQL', () => {
       await client.run(`DROP DATABASE ${name} CASCADE`);
     }
     await assert.rejects(client.run(`SHOW CREATE DATABASE ${name}`), sqlstate('3D000'));
+    // M8: what the database is, marked or not.
+    await client.run(`CREATE DATABASE ${name}`);
+    const engines = new Map((await client.run('SHOW DATABASES')).map(([shown, engine]) => [shown, engine]));
+    assert.equal(engines.get(name.slice(1, -1)), 'RELATIONAL');
+    assert.equal(engines.get(fixture.access.database), 'UNMARKED');
     await client.run(`DROP DATABASE IF EXISTS ${name} CASCADE`);
   });
 

@@ -27,7 +27,6 @@ describe('a time-series table in a database with TimescaleDB', () => {
   let executor: Executor;
 
   before(async function () {
-    this.timeout(60_000);
     const opened = await timescale();
     if (opened === undefined) {
       console.log('skipped: the server has no TimescaleDB (SLUICE_TIMESCALE_URL may name a database that has)');
@@ -59,7 +58,7 @@ describe('a time-series table in a database with TimescaleDB', () => {
       't:text:primary-tag': ['a', 'a', 'b'],
     });
     for (let round = 0; round < 2; round++) {
-      const report = await executor.writeGrowing(rows, shape, OVERRIDE);
+      const report = await executor.write(rows, { ...OVERRIDE, shape });
       assert.deepEqual([report.stored, report.faults], [3, []]);
     }
     assert.deepEqual(await hypertable(name), [['k', '3']]);

@@ -18,7 +18,6 @@ describe('a database connection by TLS', () => {
   let url: string;
 
   before(async function (this: Mocha.Context) {
-    this.timeout(60_000);
     folder = await mkdtemp(join(tmpdir(), 'sluice-tls-'));
     if (!makeCertificate(folder)) {
       console.log('    (no openssl command here: connections by TLS are not tested)');

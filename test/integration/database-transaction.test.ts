@@ -70,9 +70,9 @@ describe('a transaction of writes', () => {
         { name: 'v', role: 'data' as const, type: 'INT8', length: undefined, nullable: true },
       ],
     };
-    await executor.prepare(made, shape, OVERRIDE);
+    await executor.prepare(made, { ...OVERRIDE, shape });
     await executor.atomically(async (transaction) => {
-      await transaction.writeGrowing(made, shape, OVERRIDE);
+      await transaction.write(made, { ...OVERRIDE, shape });
       // Whoever made it in here would keep it to himself until the end.
       assert.ok((await fixture.rows(`SELECT to_regclass('made') IS NOT NULL`))[0]?.[0] === 't');
     });

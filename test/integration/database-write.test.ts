@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
+import type { TableWriter, WritePolicy } from '../../src/database/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { until } from '../support/until.ts';
-import { batch, DatabaseFixture, offsets, OVERRIDE, upTo } from './database-fixture.ts';
+import { batch, DatabaseFixture, offsets, MERGE, OVERRIDE, upTo } from './database-fixture.ts';
 
 describe('a write to the database', () => {
   let db: DatabaseFixture;
@@ -312,6 +313,49 @@ describe('a write to the database', () => {
       await executor.close();
       await db.run(`DROP ROLE ${db.access.database}`);
     });
+
+    it('that may INSERT alone adds new rows, leaves stored ones out where that is the rule, else is told what it lacks (L11)', async () => {
+      const role = `${db.access.database}_inserts`;
+      await db.run(
+        'CREATE TABLE added (id int4 PRIMARY KEY, v int4)',
+        'CREATE TABLE marks (id int4 PRIMARY KEY)',
+        `CREATE ROLE ${role} LOGIN PASSWORD 'p'`,
+        `GRANT INSERT ON added, marks TO ${role}`,
+      );
+      const executor = db.open({}, `?user=${role}&password=p`);
+      const write = (ids: number[], rules: Partial<WritePolicy> = {}, to: TableWriter = executor) =>
+        to.write(batch('added', { 'id:int': ids, 'v:int': ids.map(() => 1) }), { ...OVERRIDE, ...rules });
+      const refused = (error: unknown): boolean =>
+        error instanceof DatabaseError &&
+        error.scope === 'caller' &&
+        error.sqlstate === '42501' &&
+        error.message.includes('the user needs the rights SELECT and UPDATE on table "public"."added"');
+      try {
+        assert.equal((await write([1, 2])).stored, 2);
+        await assert.rejects(write([2]), refused);
+        await assert.rejects(write([2, 3], { wholly: true }), refused);
+        await assert.rejects(
+          executor.atomically((transaction) => write([2], {}, transaction)),
+          refused,
+        );
+        assert.equal((await write([3])).stored, 1, 'new rows are stored after one that was not new');
+        assert.equal(await executor.atomically(async (transaction) => (await write([4], {}, transaction)).stored), 1);
+        const { stored, discarded } = await write([4, 5], { dedupRule: 'discard' });
+        assert.deepEqual([stored, discarded], [1, 1]);
+        // Rows that are nothing but their key are the same when that is.
+        for (const ids of [[7], [7, 8]]) {
+          assert.equal((await executor.write(batch('marks', { 'id:int': ids }), OVERRIDE)).stored, ids.length);
+        }
+        assert.deepEqual(await db.rows('SELECT id FROM added ORDER BY id'), [['1'], ['2'], ['3'], ['4'], ['5']]);
+        assert.deepEqual(await db.rows('SELECT id FROM marks ORDER BY id'), [['7'], ['8']]);
+        await db.run(`GRANT SELECT, UPDATE ON added TO ${role}`);
+        executor.catalogue.forget();
+        assert.equal((await write([5])).stored, 1);
+      } finally {
+        await executor.close();
+        await db.run(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+      }
+    });
   });
 
   describe('of rows with the same key', () => {
@@ -341,12 +385,80 @@ describe('a write to the database', () => {
     });
 
     it('fills in cells under merge, later ones winning, also within the batch', async () => {
-      const report = await db.executor.write(rows(), { ...OVERRIDE, dedupRule: 'merge' });
-      assert.deepEqual(report, { stored: 4, discarded: 0, collapsed: 0, faults: [] });
+      const report = await db.executor.write(rows(), MERGE);
+      assert.deepEqual(report, { stored: 2, discarded: 0, collapsed: 2, faults: [] });
       assert.deepEqual(await stored(), [
         ['x', '3', '1'],
         ['y', '2', '4'],
       ]);
+    });
+
+    it('merges all rows of a batch by one statement, however often a key is there (L4)', async () => {
+      await db.run(
+        'CREATE TABLE counted (statement int4)',
+        `CREATE OR REPLACE FUNCTION count_it() RETURNS trigger LANGUAGE plpgsql AS
+           $$ BEGIN INSERT INTO counted VALUES (1); RETURN NULL; END $$`,
+        'CREATE TRIGGER counts AFTER INSERT ON keyed FOR EACH STATEMENT EXECUTE FUNCTION count_it()',
+      );
+      const cells = Array.from({ length: 50 }, (_, row) => row);
+      const report = await db.executor.write(
+        batch('keyed', {
+          'ts:time': cells.map(() => 7),
+          host: cells.map(() => 'z'),
+          'a:int': cells.map((row) => (row === 20 ? 20 : null)),
+          'b:int': cells,
+        }),
+        MERGE,
+      );
+      assert.deepEqual(report, { stored: 1, discarded: 0, collapsed: 49, faults: [] });
+      assert.deepEqual(await db.rows(`SELECT a, b FROM keyed WHERE host = 'z'`), [['20', '49']]);
+      assert.deepEqual(await db.rows('SELECT count(*) FROM counted'), [['1']]);
+    });
+
+    it('leaves out of a merged row what is refused, by this process or by the server, and names its rows', async () => {
+      await db.run('ALTER TABLE keyed ADD CHECK (a < 10)');
+      const report = await db.executor.write(
+        batch('keyed', {
+          'ts:time': [1, 1, 1, 1, 1, 2],
+          host: ['z', 'z', 'z', 'z', 'z', 'z'],
+          'a:int': [5, 70, null, null, 2 ** 40, 2 ** 40],
+          'b:int': [null, null, 1, 2, null, null],
+        }),
+        MERGE,
+      );
+      assert.deepEqual(offsets(report.faults), [1, 4, 5]);
+      assert.equal(report.stored + report.collapsed, 3);
+      assert.deepEqual(await db.rows(`SELECT a, b FROM keyed WHERE host = 'z'`), [['5', '2']]);
+    });
+
+    it('merges rows that lack a NOT NULL column with a default into what is stored, and gives new rows the default', async () => {
+      await db.run('ALTER TABLE keyed ADD COLUMN c int4 NOT NULL DEFAULT 5', 'UPDATE keyed SET c = 6');
+      const report = await db.executor.write(
+        batch('keyed', {
+          'ts:time': [0, 1, 1, 1, 2],
+          host: ['x', 'x', 'x', 'x', 'x'],
+          'a:int': [2, null, 3, 4, 8],
+          'c:int': [null, 7, null, 8, null],
+        }),
+        MERGE,
+      );
+      assert.deepEqual(report.faults, []);
+      assert.deepEqual(await db.rows('SELECT a, b, c FROM keyed ORDER BY ts'), [
+        ['2', '1', '6'],
+        ['4', null, '8'],
+        ['8', null, '5'],
+      ]);
+    });
+
+    it('looks at a bad row once, however many of its key are bad', async () => {
+      const bad = Array.from({ length: 20_000 }, () => 2 ** 40);
+      for (const dedupRule of ['override', 'merge', 'discard'] as const) {
+        const report = await db.executor.write(
+          batch('keyed', { 'ts:time': bad.map(() => 3), host: bad.map(() => 'z'), 'a:int': bad }),
+          { ...OVERRIDE, dedupRule },
+        );
+        assert.equal(report.faults.length, 20_000, dedupRule);
+      }
     });
 
     it('keeps what is stored under discard, the first one of the batch winning, and counts the rest', async () => {

@@ -11,7 +11,6 @@ import { until } from '../support/until.ts';
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 describe('sluice dev', function () {
-  this.timeout(120_000);
   let folder = '';
 
   before(async () => {

@@ -181,14 +181,14 @@ describe('sessions', () => {
     ]);
     assert.match(String(session['SessionID']), /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/);
     assert.equal(session['Username'], name);
-    assert.equal(session['Token'], `${token.slice('Basic '.length, 'Basic '.length + 8)}*`);
+    assert.equal(session['Token'], token.slice('Basic '.length));
     assert.equal(session['MaxLifeTime'], 3600);
     const toMs = (text: unknown) => Date.parse(`${String(text).replace(' ', 'T')}Z`);
     assert.equal(toMs(session['ExpirationTime']) - toMs(session['LastLoginTime']), 3_600_000);
     assert.ok(Math.abs(toMs(session['LastLoginTime']) - Date.now()) < 10_000);
   });
 
-  it('are seen by administrators all, by others their own; a token sees its own', async () => {
+  it('are seen by administrators all, by others their own, by token too; tokens of others are cut (M9)', async () => {
     const one = await api.role();
     const two = await api.role();
     const boss = await api.role('IN ROLE admin');
@@ -200,12 +200,24 @@ describe('sessions', () => {
     ];
     const users = (sessions: Record<string, unknown>[]) => sessions.map((session) => session['Username']);
     assert.deepEqual(users(await list(one.authorization)), [one.name, one.name]);
-    assert.equal((await list(tokens[0] ?? '')).length, 1);
+    const tokensOf = (sessions: Record<string, unknown>[]) =>
+      sessions.map((session) => `Basic ${String(session['Token'])}`).sort();
+    for (const own of [one.authorization, tokens[0], tokens[1]]) {
+      assert.deepEqual(tokensOf(await list(own ?? '')), tokens.slice(0, 2).sort());
+    }
     for (const administrator of [api.admin, boss.authorization, deputy.authorization]) {
       const seen = users(await list(administrator));
       assert.equal(seen.filter((name) => name === one.name).length, 2);
       assert.equal(seen.filter((name) => name === two.name).length, 1);
+      const text = JSON.stringify(await list(administrator));
+      for (const token of tokens) {
+        const shown = token.slice('Basic '.length);
+        assert.deepEqual([text.includes(shown), text.includes(`"${shown.slice(0, 8)}*"`)], [false, true]);
+      }
     }
+    const bosses = await api.login(boss.authorization);
+    const own = (await list(bosses)).filter((session) => session['Username'] === boss.name);
+    assert.deepEqual(tokensOf(own), [bosses]);
   });
 
   it('are deleted by their user, also by token and with a line break behind the id, and by administrators', async () => {
@@ -226,7 +238,19 @@ describe('sessions', () => {
     const byAdmin = await api.call('DELETE', '/restapi/session', api.admin, { body: String(mine['SessionID']) });
     assert.equal(byAdmin.status, 200);
     const empty = await api.call('DELETE', '/restapi/session', api.admin, {});
-    assert.deepEqual([empty.status, empty.body], [400, { code: -1, desc: 'invalid request body' }]);
+    assert.equal(empty.status, 400);
+    assert.match(String(empty.body['desc']), /^invalid request body: send the id of a session/);
+  });
+
+  it('are ended by their own token without a body (M9)', async () => {
+    const { authorization } = await api.role();
+    const tokens = [await api.login(authorization), await api.login(authorization), await api.login(authorization)];
+    for (const [index, body] of [undefined, ' \n'].entries()) {
+      const reply = await api.call('DELETE', '/restapi/session', tokens[index], body === undefined ? {} : { body });
+      assert.deepEqual([reply.status, reply.body], [200, { code: 0, desc: 'delete success' }]);
+      assert.equal((await api.query('select 1', tokens[index])).status, 401);
+    }
+    assert.equal((await api.query('select 1', tokens[2])).status, 200);
   });
 });
 

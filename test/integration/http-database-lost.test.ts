@@ -51,7 +51,7 @@ describe('the database HTTP API before a database of its own', () => {
 
   describe('that is restarted', () => {
     it('tells running requests so, and serves again with the same token, clean connections and no left session', async () => {
-      const call = await start({ 'query.hold.ms': '0' });
+      const call = await start({ 'query.max.bytes': '50000000' });
       const token = `Basic ${String((await call('login', '')).body['token'])}`;
       await call('linedb', 'kept v=1i 1000', token);
       const query = call('query', 'select 1 from pg_sleep(60) /* lost */', token);
@@ -62,7 +62,7 @@ describe('the database HTTP API before a database of its own', () => {
       );
       const streamed = call(
         'query',
-        `select n, case when n > 2000 then pg_sleep(60) end /* lost */ from generate_series(1, 3000) n`,
+        `select repeat('x', 3000), case when n > 2000 then pg_sleep(60) end /* lost */ from generate_series(1, 3000) n`,
         token,
       );
       const broken = assert.rejects(streamed, /aborted|ECONNRESET|hang up/);
@@ -98,6 +98,37 @@ describe('the database HTTP API before a database of its own', () => {
       const left = `select count(*) from pg_stat_activity where backend_type = 'client backend' and
         pid <> pg_backend_pid() and (state <> 'idle' or query like '%lost%')`;
       await until(async () => (await sql.number(left)) === 0, 'all connections are idle and new');
+    });
+
+    it('is told of in the log once when it is away and once when it is back, not with each request', async () => {
+      const lines: { level: number; msg: string }[] = [];
+      const logger = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line) as never) });
+      const call = await start({}, logger);
+      const told = (): string[] => lines.filter(({ msg }) => msg.includes('the database is')).map(({ msg }) => msg);
+      assert.equal((await call('query', 'select 1')).status, 200);
+      assert.deepEqual(told(), []);
+      await postgres.kill();
+      for (let index = 0; index < 3; index++) {
+        const replies = await Promise.all([
+          call('query', 'select 1'),
+          call('linedb', 'told v=1i'),
+          call('insert', 'insert into t values (1)'),
+        ]);
+        assert.deepEqual(
+          replies.map(({ status }) => status),
+          [503, 503, 503],
+        );
+      }
+      assert.equal(told().length, 1, told().join('\n'));
+      assert.match(told().join(), /^database HTTP API: the database is away, requests are answered 503: /);
+      await postgres.start();
+      await sql.close();
+      for (let index = 0; index < 3; index++) assert.equal((await call('query', 'select 1')).status, 200);
+      assert.match(told().slice(1).join('\n'), /^database HTTP API: the database is back after \d+ s$/);
+      assert.deepEqual(
+        lines.filter(({ msg }) => told().includes(msg)).map(({ level }) => level),
+        [40, 30],
+      );
     });
 
     it('does so in the middle of a body, and tells what it stored', async () => {

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseOptions, silentLogger } from '../../src/index.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
-import { DatabaseHttpService, type DatabaseHttpParts } from '../../plugins/database-http/service.ts';
+import { DatabaseHttpService, type DatabaseHttpDependencies } from '../../plugins/database-http/service.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 
@@ -42,17 +42,23 @@ export class HttpFixture {
     this.service = service;
   }
 
-  static async start(options: Record<string, string> = {}, parts: DatabaseHttpParts = {}): Promise<HttpFixture> {
+  static async start(
+    options: Record<string, string> = {},
+    dependencies: DatabaseHttpDependencies = {},
+  ): Promise<HttpFixture> {
     const access = await database('http');
     const directory = await mkdtemp(join(tmpdir(), 'sluice-http-'));
-    const fixture = new HttpFixture(access, directory, create(access, directory, options, parts));
+    const fixture = new HttpFixture(access, directory, create(access, directory, options, dependencies));
     await fixture.#started(fixture.service);
     return fixture;
   }
 
   /** Another service on the same database, as after a restart. */
-  async another(options: Record<string, string> = {}, parts: DatabaseHttpParts = {}): Promise<DatabaseHttpService> {
-    const service = create(this.access, this.#directory, options, parts);
+  async another(
+    options: Record<string, string> = {},
+    dependencies: DatabaseHttpDependencies = {},
+  ): Promise<DatabaseHttpService> {
+    const service = create(this.access, this.#directory, options, dependencies);
     await this.#started(service);
     return service;
   }
@@ -114,7 +120,7 @@ function create(
   access: TestDatabase,
   directory: string,
   options: Record<string, string>,
-  parts: DatabaseHttpParts,
+  dependencies: DatabaseHttpDependencies,
 ): DatabaseHttpService {
   const config = {
     listeners: 'https://127.0.0.1:0',
@@ -123,7 +129,7 @@ function create(
     'tls.directory': directory,
     ...options,
   };
-  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, parts);
+  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, dependencies);
 }
 
 export function basic(user: string, password: string): string {

@@ -1,7 +1,6 @@
 import { parseOptions, silentLogger } from '../../src/index.ts';
-import { aliasRoutes } from '../../plugins/database-http/aliases/aliases.ts';
-import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
+import { storingRoutes } from '../../plugins/database-http/plugin.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
 import { DatabaseFixture } from './database-fixture.ts';
 
@@ -39,11 +38,7 @@ export class IngestFixture {
       'default.database': name,
       ...options,
     });
-    const service = new DatabaseHttpService(
-      settings,
-      { logger: silentLogger },
-      { routes: [...ingestRoutes(), ...aliasRoutes()] },
-    );
+    const service = new DatabaseHttpService(settings, { logger: silentLogger }, { routes: storingRoutes() });
     await service.start();
     return new IngestFixture(database, service);
   }

@@ -59,7 +59,7 @@ describe('time-series points by HTTP', () => {
     const points = [
       { metric: 'part', timestamp: 1700000000, value: 1 },
       { metric: 'part', value: 2 },
-      { metric: 'part', timestamp: 12345, value: 3 },
+      { metric: 'part', timestamp: 1.5, value: 3 },
     ];
     const { status, body } = await api.post('/restapi/tsdbjson', JSON.stringify(points));
     assert.deepEqual([status, body.code, body.rows, body.time], [400, -1, 1, null]);
@@ -94,6 +94,22 @@ describe('time-series points by HTTP', () => {
     assert.equal((await api.post('/restapi/tsdbtelnet', lines.join('\n'))).body.rows, 4);
     assert.deepEqual(await api.rows('SELECT count(*), min("timestamp"), max("timestamp") FROM digits'), [
       ['8', AT, AT],
+    ]);
+  });
+
+  it('have times before September 2001, and before 1970', async () => {
+    const times = ['999999999', '-315619200', '0', '999999999999', '-315619200000'];
+    const points = times.map(
+      (time, id) => `{"metric":"early","timestamp":${time},"value":1,"tags":{"n":"j${String(id)}"}}`,
+    );
+    assert.equal((await api.post('/restapi/tsdbjson', `[${points.join()}]`)).body.rows, 5);
+    const lines = times.map((time, id) => `early ${time} 1 n=t${String(id)}`);
+    assert.equal((await api.post('/restapi/tsdbtelnet', lines.join('\n'))).body.rows, 5);
+    assert.deepEqual(await api.rows(`SELECT "timestamp", count(*) FROM early GROUP BY 1 ORDER BY 1`), [
+      ['1960-01-01 00:00:00+00', '4'],
+      ['1970-01-01 00:00:00+00', '2'],
+      ['2001-09-09 01:46:39+00', '2'],
+      ['2001-09-09 01:46:39.999+00', '2'],
     ]);
   });
 

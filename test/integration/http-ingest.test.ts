@@ -1,10 +1,17 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
+import { rowMetrics } from '../../src/observe/row-metrics.ts';
 import { IngestFixture } from './http-ingest-fixture.ts';
 
 const NS = '1700000000000000000';
 const AT = '2023-11-14 22:13:20+00';
+
+/** What the metric of rows that became one has counted on a path. */
+async function collapsedRows(path: string): Promise<number> {
+  const line = (await rowMetrics.metrics()).split('\n').find((text) => text.includes(`path="${path}"`));
+  return Number(line?.split(' ').at(-1) ?? 0);
+}
 
 describe('line protocol by HTTP', () => {
   let api: IngestFixture;
@@ -110,8 +117,84 @@ describe('line protocol by HTTP', () => {
       assert.deepEqual(await api.rows('SELECT at, ms, plain FROM zoned'), [
         ['2024-01-01 04:00:00.5+00', AT, '2023-11-14 22:13:20'],
       ]);
+      // M6: an offset is east, in the parameter as in the data.
+      for (const zone of ['%2B08:00', 'UTC%2B8']) {
+        await api.post('/restapi/linedb?tz=8', `zoned at="2024-01-01 00:00:00" ${NS}`);
+        await api.post(`/restapi/linedb?tz=${zone}`, `zoned at="2024-01-01 12:00:00" ${NS}`);
+        assert.deepEqual(await api.rows('SELECT at FROM zoned'), [['2024-01-01 04:00:00+00']], zone);
+      }
       await api.post('/restapi/linedb?tz=8', `zoned at="2024-01-01 12:00:00+00" ${NS}`);
       assert.deepEqual(await api.rows('SELECT at FROM zoned'), [['2024-01-01 12:00:00+00']]);
+    });
+
+    describe('with times finer than a microsecond (L6)', () => {
+      const lines = (table: string) =>
+        Array.from({ length: 2_000 }, (_, index) => `${table},h=x v=${String(index)}i ${String(index + 1)}`).join('\n');
+
+      it('stores one row a microsecond and counts the others, in the answer and in a metric', async () => {
+        const before = await collapsedRows('/write');
+        const answer = await api.post('/write', lines('floored'));
+        assert.equal(answer.status, 204);
+        assert.equal(answer.headers.get('x-rows-collapsed'), '1997');
+        assert.equal((await collapsedRows('/write')) - before, 1997);
+        assert.deepEqual(await api.rows('SELECT count(*), max(v) FROM floored'), [['3', '1999']]);
+      });
+
+      it('gives each point a microsecond of its own with nanoseconds=spread, the same ones again', async () => {
+        for (const path of ['/write', '/api/v2/write', '/restapi/linedb']) {
+          const answer = await api.post(`${path}?nanoseconds=spread`, lines('spread'));
+          assert.equal(answer.headers.get('x-rows-collapsed'), null);
+          assert.deepEqual(
+            await api.rows(
+              `SELECT count(*), min(v), max(v), max(k_timestamp) = 'epoch'::timestamptz + '1999 us'::interval FROM spread`,
+            ),
+            [['2000', '0', '1999', 't']],
+          );
+        }
+      });
+
+      it('keeps them in a column of the key with nanoseconds=column, where lines still merge', async () => {
+        for (const path of ['/write', '/api/v3/write_lp?precision=ns&', '/restapi/linedb']) {
+          const query = path.includes('?') ? 'nanoseconds=column' : '?nanoseconds=column';
+          const body = `${lines('kept')}\nkept,h=x w=7i 1001`;
+          const answer = await api.post(path + query, body);
+          assert.equal(answer.headers.get('x-rows-collapsed'), '1');
+          assert.deepEqual(await api.rows('SELECT count(*) FROM kept'), [['2000']]);
+        }
+        assert.deepEqual(
+          await api.rows(
+            `SELECT extract(microsecond FROM k_timestamp)::int, k_nanos, v, w FROM kept WHERE v IN (0, 1000)`,
+          ),
+          [
+            ['0', '1', '0', null],
+            ['1', '1', '1000', '7'],
+          ],
+        );
+        await api.post('/restapi/linedb?precision=us', 'kept,h=x v=5i 1');
+        await api.post('/restapi/linedb?precision=us', 'kept,h=x w=6i 1');
+        assert.deepEqual(await api.rows(`SELECT v, w FROM kept WHERE k_nanos = 0 AND v = 5`), [['5', '6']]);
+      });
+
+      it('refuses nanoseconds=column for a table whose key has no such column, and rules that are none', async () => {
+        await api.post('/restapi/linedb', 'plain,h=x v=1i 1');
+        const answer = await api.post('/restapi/linedb?nanoseconds=column', 'plain,h=x v=1i 1');
+        assert.equal(answer.status, 400);
+        assert.match(
+          answer.body.desc ?? '',
+          /line 1: pq: table "plain" has no column "k_nanos" in its key.*ADD COLUMN/,
+        );
+        assert.match((await api.post('/write?nanoseconds=round', 'plain v=1i 1')).text, /use floor, spread, column/);
+      });
+    });
+
+    it('undoes the documented escapes of strings; the routes of InfluxDB keep them as it does (M2)', async () => {
+      const line = (table: string) => String.raw`${table} s="a\ b\=c\,d" ${NS}`;
+      for (const path of ['/restapi/linedb', '/api/v2/write', '/api/v3/write_lp']) {
+        const table = `escapes_${String(path.length)}`;
+        await api.post(path, line(table));
+        const kept = path === '/restapi/linedb' ? 'a b=c,d' : String.raw`a\ b\=c\,d`;
+        assert.deepEqual(await api.rows(`SELECT s FROM ${table}`), [[kept]]);
+      }
     });
 
     it('reads gzip, strings with line ends, and lines cut anywhere by the network', async () => {

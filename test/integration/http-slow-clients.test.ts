@@ -96,7 +96,10 @@ describe('a client that stalls before TLS', () => {
 
 describe('clients that send garbage', () => {
   it('slow no other client down and stop none of its requests', async () => {
-    const api = await HttpFixture.start({ ...TIMEOUTS, 'max.connections': '400' }, { routes: ingestRoutes() });
+    const api = await HttpFixture.start(
+      { ...TIMEOUTS, 'max.connections': '400', 'address.connections': '400' },
+      { routes: ingestRoutes() },
+    );
     const { hostname, port } = new URL(api.url);
     const sockets: Socket[] = [];
     const keep = (socket: Socket): Socket => {

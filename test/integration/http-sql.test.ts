@@ -1,12 +1,22 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
 import { HttpFixture } from './http-fixture.ts';
 
 describe('the SQL endpoints', () => {
   let api: HttpFixture;
   before(async () => (api = await HttpFixture.start({ 'max.body.bytes': '100000' })));
   after(() => api.close());
+
+  const failingWith = async (sqlstate: string) => {
+    const body = `begin raise 'failing' using errcode = '${sqlstate}'; end`;
+    await api.post(
+      '/restapi/ddl',
+      `create or replace function failing() returns int language plpgsql as $$ ${body} $$`,
+    );
+    return api.post('/restapi/insert', "insert into a values (failing(), 'x')");
+  };
 
   it('run a script of statements, one desc for each', async () => {
     const reply = await api.post('/restapi/ddl', 'create table a (id int, t text);\r\ncreate table b\n(id int);');
@@ -55,6 +65,23 @@ describe('the SQL endpoints', () => {
     });
     const stored = await api.query('select count(*) from a where id in (3, 4)');
     assert.deepEqual(stored.body['data'], [[2]]);
+  });
+
+  it('are no sign that the database is away when they have parameters, or a limit of it is too small for them', async () => {
+    const parameter = 'pq: bind message supplies 0 parameters, but prepared statement "" requires 1';
+    const asked = await api.query('select $1::int');
+    assert.deepEqual([asked.status, asked.body['desc']], [500, parameter]);
+    const changed = await api.post('/restapi/insert', "insert into a values ($1, 'x')");
+    assert.equal(changed.status, 500);
+    const limited = await failingWith('53400');
+    assert.deepEqual([limited.status, limited.body['desc']], [500, ['pq: failing']]);
+  });
+
+  it('are to be sent again later, with the words of the database, when it cannot do the work now', async () => {
+    for (const code of ['25006', '53100', '58030']) {
+      const reply = await failingWith(code);
+      assert.deepEqual([reply.status, reply.body['desc']], [503, ['pq: failing']], code);
+    }
   });
 
   it('have one desc for each, whatever commas its error has, and switch databases for what follows', async () => {
@@ -175,10 +202,10 @@ describe('the SQL endpoints', () => {
     assert.deepEqual(here.body['data'], [[name]]);
     const used = await api.post(
       '/restapi/ddl',
-      `use "${name}"; create table inside (a int); use nowhere; create table also (a int)`,
+      `use "${name}"; create table inside (a int); drop table missing; create table also (a int)`,
     );
     assert.equal(used.status, 500);
-    assert.deepEqual(used.body['desc'], ['success', 'success', 'pq: database "nowhere" does not exist', 'success']);
+    assert.deepEqual(used.body['desc'], ['success', 'success', 'pq: table "missing" does not exist', 'success']);
     const tables = await api.query(
       "select tablename from pg_tables where schemaname = 'public' order by 1",
       api.admin,
@@ -197,6 +224,43 @@ describe('the SQL endpoints', () => {
     await api.sql.run(`DROP DATABASE "${name}" WITH (FORCE)`);
   });
 
+  it('are refused behind a USE that failed, because they were meant for another database (M7)', async () => {
+    const name = uniqueName('http_used');
+    await api.sql.run(`CREATE DATABASE "${name}"`);
+    try {
+      await api.post('/restapi/ddl', 'create table unused (a int)');
+      const statements = `use "${name}"; create table used (a int); use nowhere; drop table used; use "${name}"; create table b (a int)`;
+      const ddl = await api.post('/restapi/ddl', statements);
+      const notRun = `not run: USE failed before it, and it would have run in database "${name}"; send it again with a USE that succeeds, or with ?db=`;
+      assert.equal(ddl.status, 500);
+      assert.deepEqual(ddl.body['desc'], [
+        'success',
+        'success',
+        'pq: database "nowhere" does not exist',
+        notRun,
+        notRun,
+        notRun,
+      ]);
+      const tables = await api.query(
+        'select tablename from pg_tables where schemaname = $$public$$',
+        api.admin,
+        `?db=${name}`,
+      );
+      assert.deepEqual(tables.body['data'], [['used']]);
+      for (const use of ['use nowhere', 'use a b', 'use']) {
+        const insert = await api.post('/restapi/insert', `${use}; insert into unused values (1)`);
+        assert.match(
+          String((insert.body['desc'] as string[])[1]),
+          /^not run: USE failed before it, .* database "http-?/,
+        );
+        assert.equal(insert.body['rows'], null);
+      }
+      assert.equal(await api.sql.number('select count(*) from unused'), 0);
+    } finally {
+      await api.sql.run(`DROP DATABASE "${name}" WITH (FORCE)`);
+    }
+  });
+
   it('run in the zone of tz in every spelling', async () => {
     const sql = "select timestamptz '2024-05-06 00:00:00+00'";
     const cases: [string, string][] = [
@@ -208,14 +272,23 @@ describe('the SQL endpoints', () => {
       ["'Asia/Shanghai'", '2024-05-06T08:00:00+08:00'],
       ['"asia/shanghai"', '2024-05-06T08:00:00+08:00'],
       ['Asia/Kolkata', '2024-05-06T05:30:00+05:30'],
-      ['%2B08:00', '2024-05-05T16:00:00-08:00'],
-      ['UTC%2B5', '2024-05-05T19:00:00-05:00'],
+      // M6: as ISO 8601 has it, not as POSIX.
+      ['%2B08:00', '2024-05-06T08:00:00+08:00'],
+      ['+08:00', '2024-05-06T08:00:00+08:00'],
+      ['%2B0800', '2024-05-06T08:00:00+08:00'],
+      ['-03:30', '2024-05-05T20:30:00-03:30'],
+      ['UTC%2B5', '2024-05-06T05:00:00+05:00'],
+      ['UTC+05:45', '2024-05-06T05:45:00+05:45'],
+      ['GMT-3', '2024-05-05T21:00:00-03:00'],
+      ['Z', '2024-05-06T00:00:00Z'],
+      ['EST5EDT', '2024-05-05T20:00:00-04:00'],
+      ['Etc/GMT-8', '2024-05-06T08:00:00+08:00'],
     ];
     for (const [zone, expected] of cases) {
       const reply = await api.query(sql, api.admin, `?tz=${zone}`);
       assert.deepEqual(reply.body['data'], [[expected]], zone);
     }
-    for (const zone of ['Mars/Base', '99', "x';drop"]) {
+    for (const zone of ['Mars/Base', '99', '15', 'EST5:30EDT', 'UTC8', "x';drop"]) {
       const reply = await api.query(sql, api.admin, `?tz=${encodeURIComponent(zone)}`);
       assert.deepEqual(
         [reply.status, reply.body['desc']],
@@ -231,6 +304,21 @@ describe('the SQL endpoints', () => {
     assert.deepEqual((await api.query(sql)).body['data'], [['2024-05-05T21:00:00-03:00']], 'after a restart');
     api.service = before;
     await api.post('/restapi/ddl', 'reset cluster setting server.restful_service.default_request_timezone');
+    const setting = 'server.restful_service.default_request_timezone';
+    for (const none of ['15', "'15'", "'-13'", "'UTC8'", "'Mars/Base'"]) {
+      const reply = await api.post('/restapi/ddl', `set cluster setting ${setting} = ${none}`);
+      assert.deepEqual([reply.status, reply.body['code']], [500, -1], none);
+    }
+    await api.post('/restapi/ddl', `set cluster setting ${setting} = '+05:30'`);
+    assert.deepEqual((await api.query(`show cluster setting ${setting}`)).body['data'], [['+05:30']]);
+    assert.deepEqual((await api.query(sql)).body['data'], [['2024-05-06T05:30:00+05:30']]);
+    await api.post('/restapi/ddl', `reset cluster setting ${setting}`);
+    await api.post('/restapi/ddl', 'create table zoned_writes (ts timestamptz)');
+    for (const zone of ['8', '%2B08:00', '%2B0800', 'UTC%2B8']) {
+      await api.post(`/restapi/insert?tz=${zone}`, "insert into zoned_writes values ('2024-05-06 08:00:00')");
+    }
+    const written = await api.query('select distinct ts from zoned_writes');
+    assert.deepEqual(written.body['data'], [['2024-05-06T00:00:00Z']]);
     await api.post('/restapi/ddl?tz=8', 'create table zoned (ts timestamptz)');
     await api.post(
       '/restapi/insert?tz=8',
@@ -249,10 +337,10 @@ describe('the SQL endpoints', () => {
         (select count(*) from pg_locks where locktype = 'advisory'), to_regclass('left_over')`,
     );
     assert.deepEqual(reply.body['data'], [['UTC', 'on', true, 0, null]]);
-    const idle = await api.sql.rows(
-      "select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'",
-    );
-    assert.deepEqual(idle, [['0']]);
+    // The last one is cleaned while its answer is sent.
+    const inTransaction =
+      "select count(*) from pg_stat_activity where datname = current_database() and state like 'idle in transaction%'";
+    await until(async () => (await api.sql.number(inTransaction)) === 0, 'no transaction is open');
   });
 
   it('never write in a query', async () => {

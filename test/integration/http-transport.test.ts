@@ -5,7 +5,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { connect as connectTls, type TLSSocket } from 'node:tls';
+import { connect as connectTls } from 'node:tls';
 import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { developmentCertificate } from '../../plugins/database-http/transport/certificate.ts';
 import { until } from '../support/until.ts';
@@ -13,7 +13,7 @@ import { HttpFixture, send } from './http-fixture.ts';
 
 describe('the port of the database HTTP API', () => {
   let api: HttpFixture;
-  before(async () => (api = await HttpFixture.start({ 'max.connections': '5' })));
+  before(async () => (api = await HttpFixture.start({ 'max.connections': '5', 'address.connections': '5' })));
   after(() => api.close());
 
   it('answers over TLS with a certificate that its authority file vouches for', async () => {
@@ -83,24 +83,47 @@ describe('the port of the database HTTP API', () => {
   });
 
   it('answers 503 with Retry-After beyond its connections, and serves again when one is closed', async () => {
-    const { hostname, port } = new URL(api.url);
-    const held: TLSSocket[] = [];
-    for (let index = 0; index < 5; index++) {
-      const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false });
-      await once(socket, 'secureConnect');
-      held.push(socket);
-    }
+    const held = new AbortController();
+    const { signal } = held;
+    const running = Array.from({ length: 5 }, () =>
+      api.call('POST', '/restapi/query', api.admin, { body: 'select pg_sleep(60)', signal }).catch(() => undefined),
+    );
+    const count = "select count(*) from pg_stat_activity where query = 'select pg_sleep(60)' and state = 'active'";
+    await until(async () => (await api.sql.number(count)) === 5, 'five requests run');
     const reply = await api.query('select 1');
     assert.equal(reply.status, 503);
     assert.equal(reply.headers['retry-after'], '1');
     assert.equal(reply.headers['connection'], 'close');
     assert.deepEqual(reply.body, { code: -1, desc: 'too many HTTP connections: at most 5 at the same time' });
-    for (const socket of held) socket.destroy();
+    held.abort();
+    await Promise.all(running);
     await until(async () => (await api.query('select 1')).status === 200, 'a connection is free');
   });
 });
 
 describe('the service', () => {
+  it('takes a connection.url with a user and no database: the database is default.database (S6)', async () => {
+    const api = await HttpFixture.start();
+    try {
+      const { user, password, database, url } = api.access;
+      for (const named of ['', '/missing']) {
+        const service = await api.another({
+          'connection.url': `postgresql://${user}@${new URL(url).host}${named}`,
+          'connection.password': password,
+        });
+        const reply = await send(`${service.address ?? ''}/restapi/query`, 'POST', {
+          authorization: api.admin,
+          ca: await readFile(join(api.directory, 'ca.pem')),
+          body: 'select current_database()',
+        });
+        assert.deepEqual(reply.body['data'], [[database]]);
+        await service.stop();
+      }
+    } finally {
+      await api.close();
+    }
+  });
+
   it('reads a changed certificate again without a restart', async () => {
     const api = await HttpFixture.start();
     try {

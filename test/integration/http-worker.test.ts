@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadWorkerConfig } from '../../src/config/worker-config.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import { startWorker } from '../../src/worker.ts';
+import { startWorker } from '../../src/worker/worker.ts';
 import { broker, database } from '../support/services.ts';
 import { basic, send } from './http-fixture.ts';
 

@@ -7,10 +7,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { parse } from 'yaml';
 import { freePort } from '../../src/dev/ports.ts';
 import { buildContents, execForm, parseDockerfile, type Stage } from '../support/dockerfile.ts';
-import { broker, uniqueName } from '../support/services.ts';
+import { broker, database, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
+import { basic, send } from './http-fixture.ts';
+
+interface Compose {
+  readonly services: { readonly worker: { readonly environment: Readonly<Record<string, string>> } };
+}
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -49,9 +55,15 @@ describe('what the image contains, built by the steps of the Dockerfile', functi
     ]);
   });
 
-  it('starts from CONNECT_ variables alone, says when it is healthy, and stops on SIGTERM', async () => {
+  it('starts from the variables of docker-compose.yml, is healthy, answers SQL on its second port (M4), and stops on SIGTERM', async () => {
     const port = String(await freePort());
+    const apiPort = String(await freePort());
     const group = uniqueName('image');
+    const access = await database('image');
+    const state = join(folder, 'state');
+    const compose = parse(await readFile(join(root, 'docker-compose.yml'), 'utf8')) as Compose;
+    const variables = stage.instructions.filter(({ keyword }) => keyword === 'ENV').map(({ text }) => text);
+    const tlsFolder = /CONNECT_DATABASE_HTTP_TLS_DIRECTORY=(\S+)/.exec(variables.join(' '))?.[1] ?? '';
     const [program = '', ...args] = inside([...execForm(stage, 'ENTRYPOINT'), ...execForm(stage, 'CMD')]);
     const worker = spawn(program, args, {
       cwd: join(contents, 'opt', 'sluice'),
@@ -59,19 +71,19 @@ describe('what the image contains, built by the steps of the Dockerfile', functi
       env: {
         PATH: process.env['PATH'],
         NODE_ENV: 'production',
+        ...compose.services.worker.environment,
+        // What the network of the containers gives.
         CONNECT_BOOTSTRAP_SERVERS: (await broker()).bootstrapServers,
+        CONNECT_LISTENERS: `http://127.0.0.1:${port}`,
+        CONNECT_DATABASE_HTTP_LISTENERS: `https://127.0.0.1:${apiPort}`,
+        CONNECT_DATABASE_HTTP_CONNECTION_URL: access.url,
+        CONNECT_DATABASE_HTTP_DEFAULT_DATABASE: access.database,
+        CONNECT_DATABASE_HTTP_TLS_DIRECTORY: tlsFolder.replace('/var/lib/sluice', state),
+        // Others use the broker too.
         CONNECT_GROUP_ID: group,
         CONNECT_CONFIG_STORAGE_TOPIC: `${group}-configs`,
-        CONNECT_CONFIG_STORAGE_REPLICATION_FACTOR: '1',
         CONNECT_OFFSET_STORAGE_TOPIC: `${group}-offsets`,
-        CONNECT_OFFSET_STORAGE_REPLICATION_FACTOR: '1',
-        CONNECT_OFFSET_STORAGE_PARTITIONS: '1',
         CONNECT_STATUS_STORAGE_TOPIC: `${group}-status`,
-        CONNECT_STATUS_STORAGE_REPLICATION_FACTOR: '1',
-        CONNECT_STATUS_STORAGE_PARTITIONS: '1',
-        CONNECT_KEY_CONVERTER: 'org.apache.kafka.connect.storage.StringConverter',
-        CONNECT_VALUE_CONVERTER: 'org.apache.kafka.connect.storage.StringConverter',
-        CONNECT_LISTENERS: `http://127.0.0.1:${port}`,
       },
     });
     let log = '';
@@ -90,6 +102,12 @@ describe('what the image contains, built by the steps of the Dockerfile', functi
         'the health check of the Dockerfile succeeds',
         { everyMs: 250, timeoutMs: 30_000 },
       );
+      const reply = await send(`https://127.0.0.1:${apiPort}/restapi/query`, 'POST', {
+        authorization: basic(access.user, access.password),
+        ca: await readFile(join(state, 'tls', 'ca.pem')),
+        body: 'select current_database()',
+      });
+      assert.deepEqual([reply.status, reply.body['data']], [200, [[access.database]]]);
     } finally {
       worker.kill('SIGTERM');
     }

@@ -40,7 +40,6 @@ async function statesNow(rest: ConnectRest): Promise<Record<string, { readonly s
 }
 
 describe('with Apache Kafka’s own worker', function () {
-  this.timeout(150_000);
   const group = uniqueName('interop');
   const topic = `${group}-lines`;
   // Its consumer group is the broker's, not the worker group's.

@@ -3,6 +3,7 @@ import type { Admin, KafkaClient } from '../../src/kafka/api.ts';
 import { ErrorCode } from '../../src/kafka/error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../../src/kafka/errors.ts';
 import { uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
 import { newTopic, partitionsOf, pollUntil, produceNumbers, rebalanceLog, sharedClient } from './kafka-fixture.ts';
 
 describe('an admin client', () => {
@@ -26,7 +27,7 @@ describe('an admin client', () => {
     assert.equal(settings.get('retention.ms'), '60000');
     assert.equal(settings.get('cleanup.policy'), 'delete');
     await admin.deleteTopics([name, `${name}-missing`]);
-    assert.equal((await admin.describeTopics([name])).size, 0);
+    await until(async () => (await admin.describeTopics([name])).size === 0, 'brokers have heard of the deletion');
   });
 
   it('gives a topic the broker’s defaults for -1', async () => {

@@ -5,7 +5,7 @@ import type { KafkaClient } from '../../src/kafka/api.ts';
 import { connectionConfig } from '../../src/kafka/config/client-config.ts';
 import { Cluster } from '../../src/kafka/cluster.ts';
 import { produceCall } from '../../src/kafka/producer/produce-protocol.ts';
-import { PropertyReader } from '../../src/kafka/config/properties.ts';
+import { PropertyReader } from '../../src/config/property-reader.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from '../support/services.ts';
 import { newTopic, partitionsOf, pollUntil, produceNumbers, record, sharedClient, values } from './kafka-fixture.ts';

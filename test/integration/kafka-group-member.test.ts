@@ -4,7 +4,7 @@ import { connectionConfig } from '../../src/kafka/config/client-config.ts';
 import { Cluster } from '../../src/kafka/cluster.ts';
 import { GroupMember } from '../../src/kafka/group/group-member.ts';
 import type { GroupProtocol, LeaderView, MemberState } from '../../src/kafka/group/group-protocol.ts';
-import { PropertyReader } from '../../src/kafka/config/properties.ts';
+import { PropertyReader } from '../../src/config/property-reader.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { recordingLogger } from './kafka-fixture.ts';

@@ -10,7 +10,6 @@ import { newTopic, rebalanceLog, record, recordingLogger, values, type LogLine }
 const OUTAGE_MS = 3000;
 
 describe('an outage of the broker', function () {
-  this.timeout(60_000);
   let kafka: LocalKafka;
 
   before(async () => {

@@ -29,7 +29,6 @@ function login(mechanism: string, password = PASSWORD): ClientProperties {
 
 /** A broker with a listener of each kind; every client here is one that a user configures with Java's properties. */
 describe('a broker that wants to know who is there', function () {
-  this.timeout(60_000);
   let broker: Awaited<ReturnType<typeof ownBroker>>;
   let ports: Record<'SASL' | 'TLS' | 'BOTH', number>;
   let certificate = '';

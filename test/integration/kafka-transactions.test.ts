@@ -11,7 +11,6 @@ import { newTopic, partitionsOf, pollUntil, record, recordingLogger, sharedClien
 const FENCED = 'org.apache.kafka.common.errors.ProducerFencedException';
 
 describe('a transactional producer', function () {
-  this.timeout(60_000);
   let client: KafkaClient;
   const open: TransactionalProducer[] = [];
 

@@ -95,7 +95,6 @@ describe('the local PostgreSQL', () => {
 
 describe('the local Kafka', () => {
   it('keeps its records and its port over a stop, and over a kill -9', async function () {
-    this.timeout(60_000);
     const folder = await mkdtemp(join(tmpdir(), 'sluice-services-'));
     const kafka = await LocalKafka.start({ dataDir: join(folder, 'kafka') });
     const client = new KafkaClient({ brokers: [kafka.bootstrapServers], logLevel: logLevel.NOTHING });

@@ -9,10 +9,10 @@ import { loadWorkerConfig } from '../../src/config/worker-config.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger, type Logger } from '../../src/observe/logger.ts';
-import { startWorker, type Worker } from '../../src/worker.ts';
+import { startWorker, type Worker } from '../../src/worker/worker.ts';
 import { ConnectRest } from '../support/rest.ts';
 import { broker, uniqueName } from '../support/services.ts';
-import { CERTIFICATE, PKCS12, PRIVATE_KEY } from '../unit/kafka/tls-fixture.ts';
+import { CERTIFICATE, PKCS12, PRIVATE_KEY } from '../unit/tls/tls-fixture.ts';
 
 interface ErrorBody {
   readonly message: string;

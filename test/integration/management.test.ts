@@ -20,7 +20,6 @@ interface Validation {
 const SINK = 'com.db.kafka.connect.sink.DbSinkConnector';
 
 describe('the management API', function () {
-  this.timeout(60_000);
   let sluice: WorkerProcess;
   let db: TestDatabase;
   let sql: SqlClient;

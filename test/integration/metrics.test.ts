@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
+
+const PLUGINS = fileURLToPath(new URL('../support/unruly-plugins', import.meta.url));
 
 describe('the metrics of a worker', () => {
   let worker: WorkerProcess;
@@ -13,7 +16,11 @@ describe('the metrics of a worker', () => {
   let traffic: KafkaTraffic;
 
   before(async () => {
-    [worker, target, traffic] = await Promise.all([WorkerProcess.start(), database('metrics'), KafkaTraffic.shared()]);
+    [worker, target, traffic] = await Promise.all([
+      WorkerProcess.start({ properties: { 'plugin.path': PLUGINS } }),
+      database('metrics'),
+      KafkaTraffic.shared(),
+    ]);
     sql = new SqlClient(target);
   });
   after(async () => {
@@ -63,5 +70,29 @@ describe('the metrics of a worker', () => {
     await worker.rest.put(`/connectors/${name}/pause`);
     await until(async () => (await value(`kafka_connect_connector_task_status${of},status="paused"}`)) === 1, 'paused');
     assert.equal(await value(`kafka_connect_connector_task_status${of},status="running"}`), undefined);
+  });
+
+  it('and its health show the longest turn of the event loop, and a warning names the task that took it (issue 12, lights)', async () => {
+    const shown = async () => ({
+      metric: (await value('sluice_event_loop_delay_seconds')) ?? Number.NaN,
+      health: Number((await worker.rest.get('/health')).headers.get('x-event-loop-delay-seconds') ?? Number.NaN),
+    });
+    const before = await shown();
+    assert.ok(before.metric >= 0 && before.health >= 0, JSON.stringify(before));
+
+    const name = uniqueName('metrics');
+    await worker.rest.create(name, { 'connector.class': 'UnrulySource', topic: name, 'task.does': 'block' });
+    const warning = await until(
+      () => worker.log.split('\n').find((line) => line.includes(`Last entered: poll of task ${name}-0`)),
+      'a warning names the task',
+    );
+    assert.match(warning, /"level":"warn".*The event loop stood still for [1-9]\d*\.\d\d s/);
+    const { metric, health } = await shown();
+    assert.ok(metric > 1.2 && health > 1.2, `${String(metric)} ${String(health)}`);
+    const { body } = await worker.rest.get('/health');
+    assert.deepEqual(body, {
+      status: 'healthy',
+      message: 'Worker has completed startup and is ready to handle requests.',
+    });
   });
 });

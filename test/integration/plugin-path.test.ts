@@ -22,7 +22,6 @@ interface Validation {
 
 /** Packages of others, in a folder apart from the project: two versions of the example, and one that is broken. */
 describe('plugins outside of the project', function () {
-  this.timeout(90_000);
   let folder = '';
   let worker: WorkerProcess;
   let traffic: KafkaTraffic;

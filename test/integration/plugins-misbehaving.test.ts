@@ -14,7 +14,7 @@ import type {
 } from '../../src/index.ts';
 import { RetriableError, Schema } from '../../src/index.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import { startWorker, type Worker } from '../../src/worker.ts';
+import { startWorker, type Worker } from '../../src/worker/worker.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { ConnectRest } from '../support/rest.ts';
 import { broker, uniqueName } from '../support/services.ts';
@@ -136,7 +136,6 @@ const SOURCE: SourceConnectorPlugin = {
 };
 
 describe('plugins that misbehave', function () {
-  this.timeout(60_000);
   const group = uniqueName('plugins');
   let properties: Record<string, string>;
   let worker: Worker;

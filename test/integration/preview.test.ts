@@ -63,7 +63,6 @@ const JSON_WITHOUT_SCHEMAS = {
 
 /** Every test leaves the database, the broker's groups and the worker's connectors as they were. */
 describe('a preview of a sink', function () {
-  this.timeout(90_000);
   let sluice: WorkerProcess;
   let db: TestDatabase;
   let sql: SqlClient;

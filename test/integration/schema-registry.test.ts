@@ -3,9 +3,9 @@ import { once } from 'node:events';
 import { createServer, request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Converter, ConverterPlugin } from '../../src/connect/api.ts';
-import { avroConverterPlugin } from '../../src/connect/converters/avro/avro-converter.ts';
-import { jsonSchemaConverterPlugin } from '../../src/connect/converters/json-schema/json-schema-converter.ts';
-import { protobufConverterPlugin } from '../../src/connect/converters/protobuf/protobuf-converter.ts';
+import { avroConverterPlugin } from '../../src/converters/avro/avro-converter.ts';
+import { jsonSchemaConverterPlugin } from '../../src/converters/json-schema/json-schema-converter.ts';
+import { protobufConverterPlugin } from '../../src/converters/protobuf/protobuf-converter.ts';
 import { LogicalName, Schema } from '../../src/data/schema.ts';
 import { Decimal, Struct, type ConnectValue } from '../../src/data/value.ts';
 import { Apicurio, findApicurio } from '../support/apicurio.ts';
@@ -86,7 +86,6 @@ function row(schema: Schema, id: number, name: string | null, ...more: readonly 
 }
 
 describe('a schema registry', function () {
-  this.timeout(90_000);
   let apicurio: Apicurio | undefined;
   let gate: Gate | undefined;
   let url: string;

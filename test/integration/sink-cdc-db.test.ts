@@ -8,7 +8,6 @@ import { SinkFixture } from './sink-fixture.ts';
 const AT_MS = 1_700_000_000_000;
 
 describe('cdc_db messages in a sink', function () {
-  this.timeout(60_000);
   let fixture: SinkFixture;
   let topic = '';
   let sent = 0;

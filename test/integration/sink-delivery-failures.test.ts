@@ -15,7 +15,7 @@ const EXACTLY_ONCE = {
 };
 
 describe('each row once, whatever fails', function () {
-  this.timeout(150_000);
+  this.timeout(400_000);
   /** They wait more than they work, and so run at the same time. */
   let scenarios: Readonly<Record<'killed' | 'woken' | 'restarted', Promise<void>>>;
 

@@ -6,9 +6,8 @@ import { DeliveryStore } from '../../plugins/db-sink/delivery-store.ts';
 import { MessageDecoder } from '../../plugins/db-sink/record-decoder.ts';
 import { Retries } from '../../plugins/db-sink/retries.ts';
 import { TableWriter } from '../../plugins/db-sink/table-writer.ts';
-import { WaitingRecords } from '../../plugins/db-sink/waiting-records.ts';
-import type { SealedBatch } from '../../plugins/db-sink/write-lane.ts';
-import type { SinkTaskContext } from '../../src/connect/api.ts';
+import { WaitingRecords, type SealedBatch } from '../../plugins/db-sink/waiting-records.ts';
+import type { PartitionOffset, SinkTaskContext } from '../../src/connect/api.ts';
 import type { SinkRecord } from '../../src/data/record.ts';
 import type { Executor } from '../../src/database/api.ts';
 import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
@@ -17,6 +16,7 @@ import { CdcDbDecoder } from '../../src/formats/json-db/cdc-db.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { TcpProxy } from '../support/proxy.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { DatabaseFixture } from './database-fixture.ts';
 
@@ -48,6 +48,9 @@ class Owner {
   readonly refused: number[] = [];
   readonly sought: number[] = [];
   drops = 0;
+  /** What tells the log that the task reads, and where it goes on from what the table has. */
+  log: { topicId?: string; leaderEpoch?: number } = {};
+  onKept = (offset: PartitionOffset): PartitionOffset => offset;
   onRefused: () => Promise<void> = () => Promise.resolve();
 
   constructor(executor: Executor, position = 0) {
@@ -58,6 +61,8 @@ class Owner {
       logger: silentLogger,
       signal: NEVER,
       position: () => position,
+      identified: (offset: PartitionOffset) => ({ ...offset, ...this.log }),
+      kept: (offsets: readonly PartitionOffset[]) => Promise.resolve(offsets.map((each) => this.onKept(each))),
       seek: (places: readonly { offset: number }[]) => this.sought.push(...places.map(({ offset }) => offset)),
       requestCommit: () => undefined,
     } as unknown as SinkTaskContext;
@@ -78,9 +83,11 @@ class Owner {
     this.store = new DeliveryStore({ executor, offsets, claims: this.claims, writer, retries, refuse });
   }
 
-  static async of(executor: Executor, position = 0): Promise<Owner> {
+  static async of(executor: Executor, position = 0, log: Owner['log'] = {}, onKept?: Owner['onKept']): Promise<Owner> {
     await new DeliveryOffsets(executor, { name: 'offsets' }, 'group').ensureTable();
     const owner = new Owner(executor, position);
+    owner.log = log;
+    if (onKept !== undefined) owner.onKept = onKept;
     await owner.claims.open([PARTITION]);
     return owner;
   }
@@ -281,6 +288,80 @@ describe('offsets in the transaction of the rows', () => {
     ]);
     assert.deepEqual([await offset(), owner.refused], [7, [3, 5]]);
     assert.equal((await fixture.rows(`SELECT to_regclass('t_n')`))[0]?.[0], 't_n');
+  });
+
+  const log = async () =>
+    (await fixture.rows('SELECT next_offset, topic_id, leader_epoch, epoch_offset FROM offsets')).map((each) =>
+      each.join(),
+    );
+
+  it('keep the id of their topic and the epoch of their leader, which the next owner compares with Kafka (L1, L2)', async () => {
+    const first = await Owner.of(executor, 5, { topicId: 'old', leaderEpoch: 3 });
+    assert.deepEqual(await log(), ['5,old,3,5']);
+    first.log = { topicId: 'old', leaderEpoch: 4 };
+    await first.store.store(rows(5, 1, 2), NEVER);
+    assert.deepEqual(await log(), ['7,old,4,7']);
+    const asked: PartitionOffset[] = [];
+    const onKept = (kept: PartitionOffset): PartitionOffset => {
+      asked.push(kept);
+      return { ...PARTITION, offset: 0, topicId: 'new', leaderEpoch: 0 };
+    };
+    const second = await Owner.of(executor, 100, { topicId: 'new', leaderEpoch: 0 }, onKept);
+    assert.deepEqual(asked, [{ ...PARTITION, offset: 7, topicId: 'old', leaderEpoch: 4 }]);
+    assert.deepEqual([second.sought, await log()], [[0], ['0,new,0,0']]);
+    await second.store.store(rows(0, 3), NEVER);
+    assert.deepEqual([await stored(), await log()], [[1, 2, 3], ['1,new,0,1']]);
+    // What moves the offset alone, as an earlier version or a person, leaves no epoch that counts.
+    await fixture.run('UPDATE offsets SET next_offset = 9');
+    const later: PartitionOffset[] = [];
+    await Owner.of(executor, 100, {}, (kept) => {
+      later.push(kept);
+      return kept;
+    });
+    assert.deepEqual(later, [{ ...PARTITION, offset: 9, topicId: 'new', leaderEpoch: undefined }]);
+  });
+
+  it('of a table of an earlier version are taken for those of the topic that is there, and get its id (L1)', async () => {
+    const old = `CREATE TABLE offsets (consumer_group text NOT NULL, topic text NOT NULL, partition int4 NOT NULL,
+      next_offset int8 NOT NULL, owner text NOT NULL, PRIMARY KEY (consumer_group, topic, partition))`;
+    await fixture.run(old, `INSERT INTO offsets VALUES ('group', 'events', 0, 7, 'before')`);
+    const owner = await Owner.of(executor, 0, { topicId: 'now', leaderEpoch: 2 }, (kept) => ({
+      ...kept,
+      topicId: 'now',
+    }));
+    assert.deepEqual([owner.sought, await log()], [[7], ['7,now,,7']]);
+    await owner.store.store(rows(7, 1), NEVER);
+    assert.deepEqual(await log(), ['8,now,2,8']);
+  });
+
+  it('are kept as before where the table cannot be extended, which a warning says (L1)', async () => {
+    const user = uniqueName('offsets').replaceAll('-', '_');
+    await fixture.run(
+      `CREATE ROLE ${user} LOGIN PASSWORD 'offsets'`,
+      `CREATE TABLE offsets (consumer_group text NOT NULL, topic text NOT NULL, partition int4 NOT NULL,
+        next_offset int8 NOT NULL, owner text NOT NULL, PRIMARY KEY (consumer_group, topic, partition))`,
+      `GRANT SELECT, INSERT, UPDATE, DELETE ON offsets TO ${user}`,
+    );
+    const url = new URL(fixture.access.url);
+    [url.username, url.password] = [user, 'offsets'];
+    const limited = openExecutor(parseConnectionUrl(url.href), { logger: silentLogger });
+    try {
+      const offsets = new DeliveryOffsets(limited, { name: 'offsets' }, 'group');
+      assert.match(
+        (await offsets.ensureTable()) ?? '',
+        /^Table offsets could not be extended by the columns topic_id text, .* \(must be owner of table/,
+      );
+      const from: PartitionOffset[] = [{ ...PARTITION, offset: 5, topicId: 'id', leaderEpoch: 1 }];
+      const claimed = await offsets.claim('me', from, {});
+      assert.equal(claimed[0]?.offset, 5);
+      await offsets.correct('me', claimed, from, {});
+      const move = { ...PARTITION, from: 5, to: 6, topicId: 'id', leaderEpoch: 1 };
+      assert.equal(await limited.atomically((transaction) => offsets.move(transaction, 'me', [move], {})), 'moved');
+      assert.equal(await offset(), 6);
+    } finally {
+      await limited.close();
+      await fixture.run(`DROP OWNED BY ${user}`, `DROP ROLE ${user}`);
+    }
   });
 
   it('are changed for a stopped connector, and forgotten by one that is not exactly-once any more', async () => {

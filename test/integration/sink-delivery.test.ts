@@ -15,7 +15,6 @@ import { WorkerProcess } from '../support/worker-process.ts';
 const LONG_MS = 7_000;
 
 describe('a sink with delivery=exactly-once, into a table without a key', function () {
-  this.timeout(90_000);
   let sluice: WorkerProcess;
   let db: TestDatabase;
   let kafka: KafkaTraffic;

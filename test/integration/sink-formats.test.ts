@@ -14,7 +14,6 @@ interface Point {
 const points = (...list: Point[]) => JSON.stringify(list.map((point) => ({ timestamp: AT_MS, ...point })));
 
 describe('a sink of the documented formats', function () {
-  this.timeout(60_000);
   let fixture: SinkFixture;
 
   before(async () => (fixture = await SinkFixture.create('formats')));
@@ -168,6 +167,66 @@ describe('a sink of the documented formats', function () {
       );
       assert.deepEqual(await fixture.sql.rows(`select reloptions from pg_class where relname = 'made_by_lines'`), [
         ['{fillfactor=60}'],
+      ]);
+    });
+
+    it('merges lines of one series and time, in one batch and later, unless dedup.rule says otherwise (L4)', async () => {
+      await fixture.sql.run(
+        'create table merged (k_timestamp timestamptz, h text, a int4, b int4, primary key (k_timestamp, h))',
+      );
+      const line = (fields: string) => `merged,h=x ${fields} ${String(AT_MS)}`;
+      const stored = () => fixture.sql.rows('select a, b from merged');
+      const options = { 'timestamp.precision': 'ms' };
+      const merging = await sink('line_lp', [line('a=1i'), line('b=2i')], options);
+      await fixture.done(merging.name, 2);
+      assert.deepEqual(await stored(), [['1', '2']]);
+      await fixture.kafka.produce(merging.topic, [{ value: line('b=3i') }]);
+      await fixture.done(merging.name, 3);
+      assert.deepEqual(await stored(), [['1', '3']]);
+      const replacing = await sink('line_lp', [line('b=4i')], { ...options, 'dedup.rule': 'override' });
+      await fixture.done(replacing.name, 1);
+      assert.deepEqual(await stored(), [[null, '4']]);
+    });
+
+    it('takes Unix times in TIMESTAMP columns, in their unit, and undoes the documented escapes (M1, M2)', async () => {
+      await fixture.sql.run(
+        'create table fitted (k_timestamp timestamptz primary key, ms timestamp(3), us timestamptz, s varchar)',
+      );
+      const [ms, us] = [String(AT_MS), String(AT_MS * 1000)];
+      const text = String.raw`s="a\ b\=c\,d"`;
+      const lines = [`fitted ms=${ms},us=${us}i,${text} ${ms}`, `fitted ms='2023-11-14 22:13:21.5' ${ms}`];
+      const { name } = await sink('line_lp', lines, { 'timestamp.precision': 'ms' });
+      await fixture.done(name, 2);
+      assert.deepEqual(await fixture.sql.rows(`select ms::text, us = '2023-11-14 22:13:20Z', s from fitted`), [
+        ['2023-11-14 22:13:21.5', 't', 'a b=c,d'],
+      ]);
+    });
+
+    it('spreads the nanoseconds of a record, or keeps them in a column, and counts rows that became one (L6)', async () => {
+      const options = { 'auto.create': 'true' };
+      const point = (table: string) => `${table},h=x v=1i 1001\n${table},h=x v=2i 1002\n${table},h=x v=3i 1003`;
+      const count = async (table: string) => fixture.sql.rows(`select count(*) from ${table}`);
+      const floor = await sink('line_lp', [point('n_floor')], options);
+      assert.deepEqual(await count('n_floor'), [['1']]);
+      const page = await (await fetch(`${fixture.sluice.url}/metrics`)).text();
+      assert.match(page, new RegExp(`^sluice_rows_collapsed_total\\{connector="${floor.name}"\\} 2$`, 'm'));
+      await sink('line_lp', [point('n_spread'), point('n_spread')], { ...options, nanoseconds: 'spread' });
+      assert.deepEqual(await count('n_spread'), [['3']]);
+      await sink('line_lp', [point('n_column'), 'n_column,h=x w=9i 1001'], {
+        ...options,
+        'auto.evolve': 'add',
+        nanoseconds: 'column',
+      });
+      assert.deepEqual(await fixture.sql.rows('select k_nanos, v, w from n_column order by 1'), [
+        ['1', '1', '9'],
+        ['2', '2', null],
+        ['3', '3', null],
+      ]);
+      const at = '1700000000123456';
+      await sink('line_tsd', [`n_tsd ${at}789 1\nn_tsd ${at}788 2`], { nanoseconds: 'column' });
+      assert.deepEqual(await fixture.sql.rows('select k_nanos, value from n_tsd order by 1'), [
+        ['788', '2'],
+        ['789', '1'],
       ]);
     });
   });

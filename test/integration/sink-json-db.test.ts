@@ -23,7 +23,6 @@ function message(table: string, rows: readonly object[], more: object = {}): str
 }
 
 describe('json_db messages in a sink', function () {
-  this.timeout(60_000);
   let fixture: SinkFixture;
 
   before(async () => (fixture = await SinkFixture.create('json')));
@@ -42,6 +41,12 @@ describe('json_db messages in a sink', function () {
       `${table} has ${String(rows)} rows`,
     );
     return name;
+  }
+
+  /** The same without waiting. */
+  async function sinkOf(values: readonly string[]): Promise<{ readonly name: string; readonly topic: string }> {
+    const topic = await fixture.topicOf(values);
+    return { name: await fixture.start(topic, { 'protocol.type': 'json_db' }), topic };
   }
 
   it('create their table with its tags, and a redelivered row replaces itself', async () => {
@@ -81,12 +86,64 @@ describe('json_db messages in a sink', function () {
     ]);
   });
 
-  it('without tags get the table name as primary tag', async () => {
-    const untagged = message('untagged', [{ k_timestamp: 1_700_000_000_000, n: 1, v: 1, note: 'x' }], {
-      tags: undefined,
-    });
-    await sink('untagged', [untagged], 1);
-    assert.deepEqual(await fixture.sql.rows('select n, untagged from untagged'), [['1', 'untagged']]);
+  const untagged = (table: string, n: unknown) =>
+    message(table, [{ k_timestamp: 1_700_000_000_000, n, v: 1, note: 'x' }], { tags: undefined });
+
+  it('without tags get the table name as primary tag in a time-series database', async () => {
+    const series = await database('series');
+    const sql = new SqlClient(series);
+    try {
+      await sql.run(`comment on database ${series.database} is 'sluice:time-series'`);
+      const topic = await fixture.topicOf([untagged('untagged', 1)]);
+      await fixture.done(await fixture.start(topic, { 'protocol.type': 'json_db' }, { db: series }), 1);
+      assert.deepEqual(await sql.rows('select n, untagged from untagged'), [['1', 'untagged']]);
+    } finally {
+      await sql.close();
+    }
+  });
+
+  it('without tags are relational in an unmarked database, for tables that are there or are made (M8)', async () => {
+    await fixture.sql.run(
+      'create table plain (k_timestamp timestamptz, n int8, v float8, note varchar)',
+      `create table tagged (k_timestamp timestamptz, n int8, v float8, note varchar, tagged varchar not null, primary key (k_timestamp, tagged))`,
+      `comment on column tagged.tagged is 'sluice:primary-tag'`,
+    );
+    const { name } = await sinkOf(['plain', 'made', 'tagged'].map((table) => untagged(table, 1)));
+    await fixture.done(name, 3);
+    assert.deepEqual(await fixture.sql.rows('select n, note from plain'), [['1', 'x']]);
+    assert.deepEqual(
+      (await fixture.columnsOf('made')).map(([column]) => column),
+      ['k_timestamp', 'n', 'v', 'note'],
+    );
+    assert.deepEqual(await fixture.sql.rows('select n, tagged from tagged'), [['1', 'tagged']]);
+  });
+
+  it('with tags of which none is primary have all of them in the key, unset ones too (M12)', async () => {
+    const tags = ['site', 'room'].map((name) => ({ name, type: 'VARCHAR', length: 20 }));
+    const row = (more: object) => ({ k_timestamp: 1_700_000_000_000, v: 1, note: 'x', ...more });
+    const rows = [
+      row({ n: 1, site: 'a', room: 'x' }),
+      row({ n: 2, site: 'a', room: 'y' }),
+      row({ n: 3, site: 'a' }),
+      row({ n: 4, site: 'a' }),
+    ];
+    const { name, topic } = await sinkOf([message('all_tags', rows, { tags })]);
+    await fixture.send(topic, [
+      message('all_tags', [row({ n: 5, site: 'a', room: 'x' }), row({ n: 6, site: 'a' })], { tags }),
+    ]);
+    await fixture.done(name, 2);
+    assert.deepEqual(await fixture.sql.rows('select n, site, room from all_tags order by n'), [
+      ['2', 'a', 'y'],
+      ['5', 'a', 'x'],
+      ['6', 'a', null],
+    ]);
+  });
+
+  it('have texts for numbers and booleans converted, and those that are none refused', async () => {
+    await sink('texts', [untagged('texts', '12')], 1);
+    const { name } = await sinkOf([untagged('texts', ' 12x')]);
+    assert.match(await fixture.traceOf(name), /a string is no value of type INT8/);
+    assert.deepEqual(await fixture.sql.rows('select n from texts'), [['12']]);
   });
 
   it('come through StringConverter, ByteArrayConverter and JsonConverter with and without schemas', async () => {

@@ -41,7 +41,6 @@ async function assertAllThere(sql: SqlClient, rows: number): Promise<void> {
 }
 
 describe('a sink loses nothing and doubles nothing where there is a key', function () {
-  this.timeout(120_000);
   const opened: { close(): Promise<void> }[] = [];
   const workers: WorkerProcess[] = [];
   // Of its own for each test: a killed member stays in its group until its session ends.

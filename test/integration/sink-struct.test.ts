@@ -25,7 +25,6 @@ const order = (id: number, name: string | null): string =>
   envelope([ID, ['name', 'string', { optional: true }]], { id, name });
 
 describe('struct records in a sink', function () {
-  this.timeout(60_000);
   let fixture: SinkFixture;
 
   before(async () => (fixture = await SinkFixture.create('struct')));

@@ -25,7 +25,6 @@ function message(table: string, columns: readonly Column[], ...rows: object[]): 
 }
 
 describe('tables of a sink', function () {
-  this.timeout(60_000);
   let fixture: SinkFixture;
 
   before(async () => (fixture = await SinkFixture.create('tables', PROPERTIES)));

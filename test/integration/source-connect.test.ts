@@ -20,7 +20,6 @@ interface Offsets {
 }
 
 describe('a source on a worker', function () {
-  this.timeout(120_000);
   let db: TestDatabase;
   let sql: SqlClient;
   let kafka: KafkaTraffic;
@@ -208,6 +207,22 @@ describe('a source on a worker', function () {
     );
     assert.deepEqual(keys, ['oslo', undefined]);
     await Promise.all([name, one].map((each) => sluice.rest.delete(`/connectors/${each}`)));
+  });
+
+  it('gives JsonConverter the object that a JSON format writes, and StringConverter its text (M11)', async () => {
+    await sql.run(
+      'create table object_a (ts timestamptz primary key, n int8)',
+      `insert into object_a values ('2026-01-01', 1)`,
+    );
+    const converter = 'org.apache.kafka.connect.json.JsonConverter';
+    const plain = await start('object_a', { 'value.converter': converter, 'value.converter.schemas.enable': 'false' });
+    const enveloped = await start('object_a', { 'value.converter': converter });
+    const text = await start('object_a');
+    const [expected = ''] = await kafka.texts(topicOf(text, 'object_a'), 1);
+    assert.equal((JSON.parse(expected) as { table: string }).table, 'object_a');
+    assert.deepEqual(await kafka.texts(topicOf(plain, 'object_a'), 1), [expected]);
+    assert.deepEqual(await kafka.texts(topicOf(enveloped, 'object_a'), 1), [`{"schema":null,"payload":${expected}}`]);
+    await Promise.all([plain, enveloped, text].map((each) => sluice.rest.delete(`/connectors/${each}`)));
   });
 
   it('leaves out a row that is too large for the broker with errors.tolerance=all, and says which', async () => {

@@ -20,7 +20,6 @@ interface ValidateAnswer {
 const READ_COMMITTED = { 'isolation.level': 'read_committed' };
 
 describe('a source with exactly-once delivery', function () {
-  this.timeout(120_000);
   let db: TestDatabase;
   let sql: SqlClient;
   let kafka: KafkaTraffic;

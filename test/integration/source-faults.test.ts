@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
+import { TcpProxy } from '../support/proxy.ts';
 import { until } from '../support/until.ts';
 import { SourceFixture } from './source-fixture.ts';
 
@@ -46,6 +47,30 @@ describe('a source goes on with its other tables when one', function () {
     await source.untilRows(1, 'denied_bad');
     assert.equal(source.part('denied_bad')?.state, 'RUNNING');
     assert.equal(source.failure, undefined);
+  });
+
+  it('and another would be written to one topic: both are told of once and show as FAILED (M5)', async () => {
+    for (const table of ['"same t"', 'same_t', 'same_good']) {
+      await fixture.sql.run(
+        `create table ${table} (ts timestamptz primary key, n int8)`,
+        `insert into ${table} values ('2026-01-01', 1)`,
+      );
+    }
+    const source = await fixture.start('same.*');
+    await source.untilRows(1, 'same_good');
+    for (const table of ['same t', 'same_t']) {
+      assert.equal(source.part(table)?.state, 'FAILED');
+      assert.match(source.part(table)?.error ?? '', /same t, same_t would all be written to topic p-.*-same_t-json_db/);
+    }
+    assert.equal(source.log.filter((line) => line.startsWith('warn: Tables are left out')).length, 1);
+    await fixture.sql.run(`insert into same_good values ('2026-01-02', 2)`);
+    await source.untilRows(2, 'same_good');
+    assert.deepEqual(source.rows().length, 2);
+    await fixture.sql.run('drop table "same t"');
+    await until(() => source.reconfigurations > 0, 'the connector asks for another deal');
+    await fixture.stopAll();
+    const again = await fixture.start('same.*');
+    await again.untilRows(1, 'same_t');
   });
 
   it('takes longer than the statement timeout', async () => {
@@ -183,5 +208,34 @@ describe('a source that is notified', function () {
     }, 'it listens again');
     await fixture.sql.run(`insert into untold values (now(), 2)`);
     await own.untilRows(2, undefined, 5_000);
+  });
+});
+
+describe('a source that starts while its database goes away', () => {
+  let fixture: SourceFixture;
+
+  before(async () => {
+    fixture = await SourceFixture.create();
+  });
+  after(() => fixture.close());
+
+  it('waits for it as often as connection.attempts says, also once it had a connection', async () => {
+    await fixture.sql.run('create table t (ts timestamptz primary key, n int8)', `insert into t values (now(), 1)`);
+    const proxy = await TcpProxy.start(fixture.db);
+    try {
+      const away = proxy.refuseAt('pg_current_snapshot');
+      const patience = { 'connection.attempts': '100', 'connection.backoff.ms': '50' };
+      const url = `jdbc:db://127.0.0.1:${String(proxy.port)}/${fixture.db.database}`;
+      // The connector does not look for tables meanwhile.
+      const starting = fixture.start('t', { 'connection.url': url, 'poll.interval.ms': '5000', ...patience });
+      await away;
+      proxy.pass();
+      const source = await starting;
+      await source.untilRows(1);
+      assert.equal(source.failure, undefined);
+    } finally {
+      await fixture.stopAll();
+      await proxy.close();
+    }
   });
 });

@@ -44,10 +44,6 @@ export class RunningSource {
     return source;
   }
 
-  get tasks(): readonly SourceTask[] {
-    return this.#tasks;
-  }
-
   /** The texts of the records of a table, or of all. */
   texts(table?: string): string[] {
     return this.records

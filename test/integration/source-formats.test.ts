@@ -32,7 +32,6 @@ const DATA: readonly (readonly [type: string, value: string])[] = [
 const NUMBERS = DATA.filter(([type]) => /^(int\d|float|numeric)/.test(type));
 
 describe('what a source writes, a sink reads back', function () {
-  this.timeout(120_000);
   let db: TestDatabase;
   let sql: SqlClient;
   let kafka: KafkaTraffic;

@@ -8,7 +8,6 @@ import { assertOnce, SourceFixture, type RunningSource } from './source-fixture.
 const numbers = (source: RunningSource) => source.rows().map(({ n }) => n);
 
 describe('a row that is committed late', function () {
-  this.timeout(60_000);
   let fixture: SourceFixture;
 
   before(async () => {
@@ -89,6 +88,164 @@ describe('a row that is committed late', function () {
     assert.deepEqual([numbers(counting), numbers(blind)], [[2], [2]]);
     assert.equal(counting.part('counted')?.counts['lateRows'], 1);
     assert.equal(blind.part('counted')?.counts['lateRows'], 0);
+  });
+
+  it('with a time further back than the delay is not read, warned of and counted, roughly (M10)', async () => {
+    await fixture.sql.run('create table far_back (ts timestamptz, n int8, primary key (ts, n))');
+    const flush = 'select pg_stat_force_next_flush()';
+    await fixture.sql.run(`insert into far_back values (now() - interval '1 day', 0), (now(), 1)`, flush);
+    const source = await fixture.start('far_back', { 'timestamp.delay.ms': '500' });
+    await source.untilRows(2);
+    const passedOver = () => source.part('far_back')?.counts['passedOver'];
+    await delay(300);
+    assert.equal(passedOver(), 0);
+    await fixture.sql.run(
+      `insert into far_back select now() - interval '1 hour', n from generate_series(2, 4) n`,
+      'insert into far_back values (now(), 5)',
+      flush,
+    );
+    await source.untilRows(3);
+    await until(() => passedOver() === 3, 'three rows are missed');
+    assert.deepEqual(numbers(source), [0, 1, 5]);
+    assert.ok(
+      source.log.some((line) => line.startsWith('warn: About 3 rows of table far_back were inserted and not read')),
+    );
+    assert.equal(source.part('far_back')?.counts['lateRows'], 0);
+  });
+
+  const TOLD = { notify: 'true', 'timestamp.delay.ms': '500' };
+
+  /** Waits until the database tells the times of rows that are inserted into a table. */
+  async function untilTold(table: string): Promise<void> {
+    const told = `select count(*) from pg_trigger where tgrelid = '${table}'::regclass and tgnewtable is not null`;
+    await until(async () => (await fixture.sql.number(told)) === 1, 'the trigger is there');
+  }
+
+  for (const [what, key] of [
+    ['with a key', ', primary key (ts, n)'],
+    ['without a key', ''],
+  ] as const) {
+    it(`with a time a year back is sent once with notify=true (M10, table ${what})`, async () => {
+      const table = `told_${what.replaceAll(' ', '_')}`;
+      await fixture.sql.run(
+        `create table ${table} (ts timestamptz, n int8${key})`,
+        `insert into ${table} values (now() - interval '1 year', 0), (now(), 1)`,
+        'select pg_stat_force_next_flush()',
+      );
+      const source = await fixture.start(table, TOLD);
+      await source.untilRows(2);
+      await untilTold(table);
+      // Anybody may notify: what is not a transaction's of now has no effect.
+      const forged = ['1', '4294967296', '9000000000000000000'].map(
+        (xid) =>
+          `select pg_notify('sluice_rows', '${table}'::regclass::oid || ' -9000000000000000000 9000000000000000000 ${xid} ts')`,
+      );
+      await fixture.sql.run(...forged, `notify sluice_rows, 'x'`);
+      await fixture.sql.run(`insert into ${table} values (now() - interval '1 year', 2)`);
+      await source.untilRows(3);
+      // Rows that were read on from the position, and looked back at, beside those behind.
+      await fixture.sql.run(
+        `insert into ${table} select now() - (10 - n) * interval '40 days', n from generate_series(3, 10) n`,
+        `insert into ${table} values (now() - interval '1 year', 11), (now() - interval '100 ms', 12), (now() - interval '2 s', 13)`,
+        'begin',
+        `insert into ${table} values (now() - interval '2 years', 14)`,
+        'savepoint a',
+        `insert into ${table} values (now() - interval '3 years', 15)`,
+        'release a',
+        `insert into ${table} values (now(), 16)`,
+        'commit',
+      );
+      await source.untilRows(17);
+      await delay(400);
+      assertOnce(
+        numbers(source),
+        Array.from({ length: 17 }, (_, n) => n),
+      );
+      assert.equal(source.part(table)?.counts['passedOver'], 0);
+      assert.equal(source.part(table)?.counts['failures'], 0);
+    });
+  }
+
+  it('with a time far back is sent once with notify=true while the source is busy, at rest and catching up (M10)', async () => {
+    await fixture.sql.run(
+      'create table told_busy (ts timestamptz, n int8, primary key (ts, n))',
+      `insert into told_busy select now() - interval '1 day' + n * interval '1 ms', n from generate_series(0, 2999) n`,
+    );
+    const source = await fixture.start('told_busy', { ...TOLD, 'fetch.max.rows': '20' });
+    await untilTold('told_busy');
+    let n = 3_000;
+    for (let round = 0; round < 24; round++) {
+      const back = `now() - interval '${String((round % 7) * 11)} hours'`;
+      await fixture.other.run(
+        'begin',
+        `insert into told_busy values (${back}, ${String(n++)}), (now(), ${String(n++)})`,
+      );
+      const many = `select ${back} + g * interval '1 min', g from generate_series(${String(n)}, ${String((n += 30) - 1)}) g`;
+      await fixture.sql.run(`insert into told_busy select least(ts, now()), g from (${many}) rows (ts, g)`);
+      await fixture.other.run('commit');
+      await delay(round % 10 === 9 ? 700 : 10);
+    }
+    await source.untilRows(n);
+    // At rest: the last row is further back than timestamp.delay.ms, and than a second.
+    await delay(1_500);
+    const ties = `select max(ts), g from told_busy, generate_series(${String(n++)}, ${String(n++)}) g group by g`;
+    await fixture.sql.run(
+      `insert into told_busy ${ties}`,
+      `insert into told_busy select max(ts), -1 from told_busy`,
+      `insert into told_busy select max(ts), g from told_busy, generate_series(-3, -2) g group by g union all select max(ts), ${String(n++)} from told_busy`,
+    );
+    await source.untilRows(n + 3);
+    await delay(400);
+    assertOnce(
+      numbers(source),
+      Array.from({ length: n + 3 }, (_, index) => index - 3),
+    );
+    assert.equal(source.part('told_busy')?.counts['failures'], 0);
+  });
+
+  it('is told of by a trigger that replaces one of an older version, for each column that sources order by (M10)', async () => {
+    const [name, other] = ['we ird"$', 'seen'];
+    const column = (text: string) => `"${text.replaceAll('"', '""')}"`;
+    await fixture.sql.run(
+      `create table told_old (${column(name)} timestamp, ${other} timestamptz, n int8 primary key)`,
+      `create or replace function sluice_notify() returns trigger language plpgsql
+        as $$ begin perform pg_notify('sluice_rows', tg_relid::text); return null; end $$`,
+      'create trigger sluice_notify after insert or update on told_old for each statement execute function sluice_notify()',
+      'insert into told_old values (now(), now(), 0)',
+    );
+    const first = await fixture.start('told_old', { ...TOLD, 'timestamp.column.name': name });
+    await untilTold('told_old');
+    const second = await fixture.start('told_old', { ...TOLD, 'timestamp.column.name': other });
+    const both = `select count(*) from pg_trigger where tgname = 'sluice_notify' and tgnargs = 2`;
+    await until(async () => (await fixture.sql.number(both)) === 1, 'both columns are told');
+    await Promise.all([first.untilRows(1), second.untilRows(1)]);
+    await fixture.sql.run(
+      `insert into told_old values (now() - interval '1 year', now(), 1), (now(), now() - interval '2 years', 2)`,
+      `insert into told_old values ('infinity', '-infinity', 3)`,
+    );
+    await Promise.all([first.untilRows(3), second.untilRows(3)]);
+    assertOnce(numbers(first), [0, 1, 2]);
+    assertOnce(numbers(second), [0, 1, 2]);
+    // A column that goes must not make writing fail.
+    await fixture.sql.run(`alter table told_old drop column ${other}`, `insert into told_old values (now(), 4)`);
+    await first.untilRows(4);
+  });
+
+  it('is only estimated where the table takes no trigger that sees new rows: others are still told of (M10)', async () => {
+    await fixture.sql.run(
+      'create table untold (ts timestamptz primary key, n int8)',
+      `create function refuse() returns event_trigger language plpgsql as $$ begin
+        if current_query() like '%REFERENCING%' then raise 'no such triggers here' using errcode = '0A000'; end if; end $$`,
+      'create event trigger refuse on ddl_command_start execute function refuse()',
+    );
+    const source = await fixture.start('untold', { ...TOLD, 'poll.interval.ms': '60000' });
+    const told = `select count(*) from pg_trigger where tgrelid = 'untold'::regclass`;
+    await until(async () => (await fixture.sql.number(told)) === 1, 'the trigger is there');
+    await fixture.sql.run('drop event trigger refuse', 'insert into untold values (now(), 1)');
+    await source.untilRows(1);
+    const lines = source.log.filter((line) => line.startsWith('info: Rows of table untold'));
+    assert.equal(lines.length, 1);
+    assert.match(lines[0] ?? '', /are not heard of, because .* no such triggers here/);
   });
 
   it('is sent when it was committed while no task ran, and those sent before are not sent again', async () => {

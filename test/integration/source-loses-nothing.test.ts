@@ -15,7 +15,6 @@ interface Message {
 const rowsOf = (texts: readonly string[]) => texts.flatMap((text) => (JSON.parse(text) as Message).data);
 
 describe('a source loses nothing', function () {
-  this.timeout(120_000);
   const opened: { close(): Promise<void> }[] = [];
   const workers: WorkerProcess[] = [];
 

@@ -152,7 +152,7 @@ describe('a source whose table changes while it runs', function () {
     const warnings = source.log.filter((line) => line.includes('which formats do not know'));
     assert.deepEqual(
       warnings.map((line) => /Column (\w+) of table odd has the type (\S+),/.exec(line)?.slice(1, 3).join(' ')),
-      ['m mood', 'p percent', 'a integer[]', 'net inet', 'r int4range'],
+      ['m public.mood', 'p public.percent', 'a integer[]', 'net inet', 'r int4range'],
     );
   });
 });

@@ -5,7 +5,6 @@ import { broker, database, uniqueName } from '../support/services.ts';
 
 describe('the services that tests share', () => {
   it('give every caller an empty database of its own on one server', async function () {
-    this.timeout(60_000);
     const [one, other] = await Promise.all([database('Sales'), database('sales')]);
     assert.notEqual(one.database, other.database);
     assert.equal(one.port, other.port);
@@ -22,7 +21,6 @@ describe('the services that tests share', () => {
   });
 
   it('give every caller the same broker, on which topics are created only when asked for', async function () {
-    this.timeout(120_000);
     const [one, other] = await Promise.all([broker(), broker()]);
     assert.equal(one, other);
     const topic = uniqueName('orders');

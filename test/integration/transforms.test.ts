@@ -17,7 +17,6 @@ function headerOf(record: ConsumedRecord | undefined, name: string): string {
 }
 
 describe('transformations on the way', function () {
-  this.timeout(60_000);
   let sluice: WorkerProcess;
   let db: TestDatabase;
   let sql: SqlClient;

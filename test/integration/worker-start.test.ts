@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePort } from '../../src/dev/ports.ts';
-import { readJavaMap } from '../../src/herder/stores/java-map-file.ts';
+import { readJavaMap } from '../../src/java/java-map-file.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { SLUICE_VERSION } from '../../src/version.ts';
@@ -43,7 +43,6 @@ async function sluice(args: readonly string[], environment: Readonly<Record<stri
 }
 
 describe('starting a worker', function () {
-  this.timeout(60_000);
   let folder = '';
 
   before(async () => {
@@ -164,12 +163,14 @@ describe('starting a worker', function () {
     try {
       const starting = await until(async () => {
         const answer = await fetch(`${url}/health`);
-        return answer.status === 503 && ((await answer.json()) as { status: string; message: string });
-      }, '/health answers 503');
+        const body = (await answer.json()) as { status: string; message: string };
+        // It listens before plugins are loaded.
+        return answer.status === 503 && !body.message.includes('loading plugins') && body;
+      }, '/health answers 503 with what the worker is doing');
       assert.equal(starting.status, 'starting');
       assert.match(
         starting.message,
-        /^Worker is still starting up\. The worker is currently reading to the end of internal topics/,
+        /^Worker is still starting up\. The worker is currently asking for the id of the Kafka cluster/,
       );
       const waiting = fetch(`${url}/connectors`);
       await kafka.start();
@@ -181,6 +182,24 @@ describe('starting a worker', function () {
       assert.equal(code, 0);
       await kafka.discard();
     }
+  });
+
+  it('stops in order at SIGTERM as soon as it listens', async () => {
+    const url = `http://127.0.0.1:${String(await freePort())}`;
+    const path = await file(
+      'stopped-early.properties',
+      [
+        'bootstrap.servers=127.0.0.1:1',
+        `offset.storage.file.filename=${join(folder, 'stopped-early.offsets')}`,
+        'key.converter=org.apache.kafka.connect.storage.StringConverter',
+        'value.converter=org.apache.kafka.connect.storage.StringConverter',
+        `listeners=${url}`,
+      ].join('\n'),
+    );
+    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'standalone', path], { cwd: projectRoot });
+    await until(async () => (await fetch(`${url}/health`)).status === 503, '/health answers 503', { everyMs: 5 });
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
   });
 
   it('standalone runs the connectors of its command line and keeps offsets in a file that Java reads', async () => {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { CdcDbDecoder } from '../../src/formats/json-db/cdc-db.ts';
-import { partsOf } from '../../src/formats/decoded-parts.ts';
-import type { Decoded } from '../../src/formats/format.ts';
+import { partsOf, type Decoded } from '../../src/formats/format.ts';
 import { rowsOf } from '../unit/formats/rows-of.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 

@@ -1,4 +1,5 @@
 import { CDC_DB } from './cdc-db.ts';
+import { DAMAGED_RECORDS } from './damaged-records.ts';
 import { JSON_DB } from './json-db.ts';
 import { JSON_TSD } from './json-tsd.ts';
 import { LINE_LP } from './line-lp.ts';
@@ -13,4 +14,5 @@ import { VALUE_TEXTS } from './value-texts.ts';
 export const PARSER_PROPERTIES: readonly ParserProperty[] = [
   ...[...LINE_LP, ...LINE_TSD, ...JSON_DB, ...JSON_TSD, ...CDC_DB],
   ...[...SQL_TEXT, ...SQL_QUOTING, ...VALUE_TEXTS, ...SETTINGS_TEXT],
+  ...DAMAGED_RECORDS,
 ];

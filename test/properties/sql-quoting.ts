@@ -89,7 +89,7 @@ function shapeOf(column: string, tag: string): TableShape {
 }
 
 function insertOf(table: string, column: string): string {
-  const base = { baseType: 'text', isArray: false, nullDefault: undefined };
+  const base = { baseType: 'text', isArray: false, nullDefault: undefined, operatorSchema: 'pg_catalog' };
   const columns = [
     { ...base, name: 'ts' },
     { ...base, name: column },

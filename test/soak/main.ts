@@ -1,8 +1,10 @@
 import { parseArgs } from 'node:util';
+import { brokers } from './brokers.ts';
 import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
 import { endServices } from '../support/services.ts';
 import { databaseGone } from './database-gone.ts';
+import { freezes } from './freezes.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
@@ -13,6 +15,7 @@ import { sourceKills } from './source-kills.ts';
 /** Long repeats of what the tests do briefly, by name; one file each. */
 const REPEATS: Readonly<Record<string, Repeat>> = {
   parsers,
+  freezes,
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
   'source-kills': sourceKills,
@@ -21,6 +24,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'network-forgets': networkForgets,
   'cluster-requests': clusterRequests,
   'cluster-suspended': clusterSuspended,
+  brokers,
 };
 
 const { values, positionals } = parseArgs({

@@ -1,13 +1,13 @@
-import { readFile, writeFile } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { sinkOptions } from '../../plugins/db-sink/options.ts';
 import { sourceOptions } from '../../plugins/db-source/options.ts';
-import { avroConverterOptions } from '../../src/connect/converters/avro/avro-converter.ts';
-import { jsonSchemaConverterOptions } from '../../src/connect/converters/json-schema/json-schema-converter.ts';
-import { protobufConverterOptions } from '../../src/connect/converters/protobuf/protobuf-converter.ts';
-import { registryOptions } from '../../src/connect/converters/schema-registry/registry-options.ts';
-import { describeOptions } from '../../src/config/describe.ts';
+import { avroConverterOptions } from '../../src/converters/avro/avro-converter.ts';
+import { jsonSchemaConverterOptions } from '../../src/converters/json-schema/json-schema-converter.ts';
+import { protobufConverterOptions } from '../../src/converters/protobuf/protobuf-converter.ts';
+import { registryOptions } from '../../src/converters/schema-registry/registry-options.ts';
+import { describeOptions } from './option-table.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
 import {
@@ -17,7 +17,7 @@ import {
   standaloneOptions,
 } from '../../src/config/worker-options.ts';
 
-/** The option tables of the README, each between `<!-- options: NAME -->` and `<!-- end -->`. */
+/** The option tables of the documents, each between `<!-- options: NAME -->` and `<!-- end -->`. */
 const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   sink: sinkOptions,
   source: sourceOptions,
@@ -36,20 +36,35 @@ function without(others: object, options: OptionDeclarations): OptionDeclaration
   return Object.fromEntries(Object.entries(options).filter(([name]) => !Object.hasOwn(others, name)));
 }
 
-export const readmePath = fileURLToPath(new URL('../../README.md', import.meta.url));
+const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The README with every table as the declarations have it now; throws for a marker without a table. */
-export function withOptionTables(readme: string): string {
-  return readme.replace(/<!-- options: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_whole, name: string) => {
+/** The pages for users, as paths from the root of the repository: those at the root and those below `docs`. */
+export async function documentPaths(): Promise<readonly string[]> {
+  const below = await readdir(`${root}docs`, { recursive: true });
+  const pages = below.filter((path) => path.endsWith('.md')).map((path) => `docs/${path.replaceAll('\\', '/')}`);
+  return ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pages.sort()];
+}
+
+export async function readDocument(path: string): Promise<string> {
+  return readFile(root + path, 'utf8');
+}
+
+/** The page with every option table as the declarations have it now; throws for a marker without a table. */
+export function withOptionTables(page: string): string {
+  return page.replace(/<!-- options: (\w+) -->\n[\s\S]*?<!-- end -->/g, (_whole, name: string) => {
     const declarations = TABLES[name];
-    if (declarations === undefined) throw new Error(`README.md asks for options ${name}, which there are not`);
+    if (declarations === undefined) throw new Error(`a page asks for options ${name}, which do not exist`);
     return `<!-- options: ${name} -->\n${describeOptions(declarations).trim()}\n<!-- end -->`;
   });
 }
 
 /** `npm run docs`. */
 export async function generateDocs(): Promise<void> {
-  await writeFile(readmePath, withOptionTables(await readFile(readmePath, 'utf8')));
+  for (const path of await documentPaths()) {
+    const page = await readDocument(path);
+    const generated = withOptionTables(page);
+    if (generated !== page) await writeFile(root + path, generated);
+  }
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await generateDocs();

@@ -1,20 +1,40 @@
+import type { Server } from 'node:http';
 import { printClosingLineAtExit } from './closing-line.ts';
 import { watchSuites } from './leaks.ts';
-import { endServices } from './services.ts';
-import { printWorkerLogs } from './worker-process.ts';
+import { isLane, openServiceDoor } from './service-door.ts';
+import { broker, databaseServer, endServices } from './services.ts';
+import { printWorkers } from './worker-process.ts';
 
-printClosingLineAtExit();
+if (!isLane()) printClosingLineAtExit();
 
+let door: Server | undefined;
+
+/** Before the lanes of a parallel run are started. */
+export async function mochaGlobalSetup(): Promise<void> {
+  door = await openServiceDoor({
+    '/broker': async () => ({ bootstrapServers: (await broker()).bootstrapServers }),
+    '/server': async () => {
+      const { host, port, user, password } = await databaseServer();
+      return { host, port, user, password };
+    },
+  });
+}
+
+export async function mochaGlobalTeardown(): Promise<void> {
+  door?.close();
+  await endServices();
+}
+
+/** Once in a run, in a lane once for each file. */
 export const mochaHooks: Mocha.RootHookObject = {
   beforeAll(this: Mocha.Context) {
     const root = this.test?.parent;
     if (root !== undefined) watchSuites(root);
   },
-  afterEach(this: Mocha.Context) {
-    if (this.currentTest?.state === 'failed') printWorkerLogs(this.currentTest.title);
+  async afterEach(this: Mocha.Context) {
+    if (this.currentTest?.state === 'failed') await printWorkers(this.currentTest.title);
   },
   async afterAll(this: Mocha.Context) {
-    this.timeout(30_000);
     await endServices();
   },
 };

@@ -22,6 +22,8 @@ export class KafkaProxy {
   readonly #advertised: { readonly from: Buffer; readonly to: Buffer };
   #swallowing: (() => void) | undefined;
   #silent = false;
+  #change: ((answer: Buffer, apiKey: number) => Buffer | undefined) | undefined;
+  #hidden: { readonly name: Buffer; readonly decoy: Buffer; readonly times: Map<number, number> } | undefined;
 
   private constructor(server: Server, target: { readonly host: string; readonly port: number }) {
     const { port } = server.address() as AddressInfo;
@@ -48,15 +50,39 @@ export class KafkaProxy {
     });
   }
 
+  /**
+   * Answers go through `change` from now on: a frame with its length and correlation id, and the api key of its request. What it
+   * gives goes in the answer's place; `undefined`: the answer as it is.
+   */
+  change(change: (answer: Buffer, apiKey: number) => Buffer | undefined): void {
+    this.#change = change;
+  }
+
   /** Passes acknowledgements on again; with `cut`, connections are reset first, so that clients find out. */
   pass(): void {
     this.#swallowing = undefined;
     this.#silent = false;
+    this.#change = undefined;
   }
 
   /** Connections stay open, and nothing comes through any more: as a cut cable. `pass` and `cut` bring it back. */
   silence(): void {
     this.#silent = true;
+  }
+
+  /**
+   * The broker seems not to have heard of a topic, for the next so many requests of each API key: they ask it for another,
+   * which does not exist, and its answers have the right name again.
+   */
+  hideTopic(name: string, times: Readonly<Record<number, number>>): void {
+    const decoy = `-${name.slice(1)}`;
+    const counts = new Map(Object.entries(times).map(([apiKey, count]) => [Number(apiKey), count]));
+    this.#hidden = { name: Buffer.from(name), decoy: Buffer.from(decoy), times: counts };
+  }
+
+  /** How many requests are still to be met in vain. */
+  get hidings(): number {
+    return [...(this.#hidden?.times.values() ?? [])].reduce((sum, count) => sum + count, 0);
   }
 
   cut(): void {
@@ -71,7 +97,7 @@ export class KafkaProxy {
 
   #open(client: Socket, target: { readonly host: string; readonly port: number }): void {
     const upstream = connect(target);
-    const produce = new Set<number>();
+    const apiKeys = new Map<number, number>();
     for (const [one, other] of [[client, upstream] as const, [upstream, client] as const]) {
       this.#sockets.add(one);
       one.on('error', () => other.destroy());
@@ -86,33 +112,57 @@ export class KafkaProxy {
         if (this.#silent) return;
         const request = { apiKey: frame.readInt16BE(4), correlationId: frame.readInt32BE(8) };
         this.seen.push(request);
-        if (request.apiKey === PRODUCE) produce.add(request.correlationId);
-        upstream.write(frame);
+        apiKeys.set(request.correlationId, request.apiKey);
+        upstream.write(this.#disguised(frame, request.apiKey));
       }),
     );
     upstream.on(
       'data',
       frames((frame) => {
         if (this.#silent) return;
-        if (this.#swallowing !== undefined && produce.has(frame.readInt32BE(4))) this.#swallowing();
-        else client.write(this.#readdressed(frame));
+        const correlationId = frame.readInt32BE(4);
+        const apiKey = apiKeys.get(correlationId) ?? -1;
+        apiKeys.delete(correlationId);
+        if (this.#swallowing !== undefined && apiKey === PRODUCE) {
+          this.#swallowing();
+          return;
+        }
+        const answer = this.#readdressed(frame);
+        client.write(this.#change?.(answer, apiKey) ?? answer);
       }),
     );
   }
 
   #readdressed(frame: Buffer): Buffer {
-    const { from, to } = this.#advertised;
-    for (let at = frame.indexOf(from); at >= 0; at = frame.indexOf(from, at + 1)) to.copy(frame, at);
+    replaceAll(frame, this.#advertised.from, this.#advertised.to);
+    if (this.#hidden !== undefined) replaceAll(frame, this.#hidden.decoy, this.#hidden.name);
+    return frame;
+  }
+
+  #disguised(frame: Buffer, apiKey: number): Buffer {
+    const left = this.#hidden?.times.get(apiKey) ?? 0;
+    if (this.#hidden !== undefined && left > 0 && replaceAll(frame, this.#hidden.name, this.#hidden.decoy)) {
+      this.#hidden.times.set(apiKey, left - 1);
+    }
     return frame;
   }
 }
 
-/** Host and port as they stand in Metadata and FindCoordinator answers. */
+/** In place, by what is as long. True when something was replaced. */
+function replaceAll(frame: Buffer, from: Buffer, to: Buffer): boolean {
+  let found = false;
+  for (let at = frame.indexOf(from); at >= 0; at = frame.indexOf(from, at + 1)) {
+    to.copy(frame, at);
+    found = true;
+  }
+  return found;
+}
+
+/** Host and port as they stand, behind a length in one form or another, in Metadata and FindCoordinator answers. */
 function address(host: string, port: number): Buffer {
-  const bytes = Buffer.alloc(2 + host.length + 4);
-  bytes.writeInt16BE(host.length, 0);
-  bytes.write(host, 2);
-  bytes.writeInt32BE(port, 2 + host.length);
+  const bytes = Buffer.alloc(host.length + 4);
+  bytes.write(host, 0);
+  bytes.writeInt32BE(port, host.length);
   return bytes;
 }
 

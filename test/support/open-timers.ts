@@ -7,6 +7,8 @@ const open = new Map<NodeJS.Timeout, string>();
 const { setTimeout: realSetTimeout, setInterval: realSetInterval } = globalThis;
 const { clearTimeout: realClearTimeout, clearInterval: realClearInterval } = globalThis;
 
+let isWatching = false;
+
 type Callback = (...values: unknown[]) => void;
 
 function place(): string {
@@ -36,8 +38,10 @@ function clearing(clear: (timer: NodeJS.Timeout | undefined) => void) {
   };
 }
 
-/** To be called once, before anything sets timers. */
+/** To be called before anything sets timers; once more does nothing. */
 export function watchTimers(): void {
+  if (isWatching) return;
+  isWatching = true;
   // The promise form is a property of the function.
   const set: unknown = Object.assign(setAndNote, realSetTimeout);
   const repeat: unknown = Object.assign(repeatAndNote, realSetInterval);

@@ -10,6 +10,7 @@ export class TcpProxy {
   readonly port: number;
   readonly #server: Server;
   readonly #pairs = new Set<readonly [Socket, Socket]>();
+  #cutting: { readonly text: string; readonly done: () => void } | undefined;
   #mode: 'passing' | 'refusing' | 'stalled' = 'passing';
 
   private constructor(server: Server, target: { readonly host: string; readonly port: number }) {
@@ -38,6 +39,13 @@ export class TcpProxy {
       client.resetAndDestroy();
       upstream.destroy();
     }
+  }
+
+  /** Refuses from the moment on when a client sends this text, which gets no answer; resolves then. */
+  refuseAt(text: string): Promise<void> {
+    return new Promise((done) => {
+      this.#cutting = { text, done };
+    });
   }
 
   /** Resets every open connection and every new one. */
@@ -89,6 +97,13 @@ export class TcpProxy {
         this.#pairs.delete(pair);
       });
     }
+    client.on('data', (piece: Buffer) => {
+      if (this.#cutting === undefined || !piece.includes(this.#cutting.text)) return;
+      const { done } = this.#cutting;
+      this.#cutting = undefined;
+      this.refuse();
+      done();
+    });
     if (this.#mode === 'passing') join(client, upstream);
   }
 }

@@ -1,9 +1,23 @@
 import Mocha from 'mocha';
 import { recordOutcome } from './closing-line.ts';
 
-/** Mocha's spec reporter, with the failures and their diffs at the end; the closing line is printed at exit. */
+const SLOWEST = 10;
+
+/** Mocha's spec reporter; at the end the slowest tests and the failures with their diffs. The closing line is printed at exit. */
 class Reporter extends Mocha.reporters.Spec {
+  readonly #tests: Mocha.Test[] = [];
+
+  constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
+    super(runner, options);
+    runner.on('test end', (test: Mocha.Test) => this.#tests.push(test));
+  }
+
   override epilogue(): void {
+    const slowest = this.#tests.sort((a, b) => (b.duration ?? 0) - (a.duration ?? 0)).slice(0, SLOWEST);
+    Mocha.reporters.Base.consoleLog('\nthe slowest tests:');
+    for (const test of slowest) {
+      Mocha.reporters.Base.consoleLog(`  ${((test.duration ?? 0) / 1000).toFixed(1)} s  ${test.fullTitle()}`);
+    }
     const { passes, failures, pending, duration = 0 } = this.stats;
     if (failures > 0) Mocha.reporters.Base.list(this.failures);
     Mocha.reporters.Base.consoleLog(`ran for ${(duration / 1000).toFixed(1)} s`);

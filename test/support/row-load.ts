@@ -27,10 +27,6 @@ export class RowLoad {
     })();
   }
 
-  get count(): number {
-    return this.#count;
-  }
-
   /** Resolves with the number of rows that are in the topic. */
   async stop(): Promise<number> {
     this.#stopped = true;

@@ -3,6 +3,7 @@ import pg from 'pg';
 import { LocalKafka, type KafkaOptions } from '../../src/dev/kafka.ts';
 import { LocalPostgres, type PostgresOptions } from '../../src/dev/postgres.ts';
 import { containerBroker, containerPostgres } from './containers.ts';
+import { askServiceDoor } from './service-door.ts';
 
 /** A PostgreSQL server and how to log in as its superuser. */
 export interface ServerAccess {
@@ -34,7 +35,7 @@ let sharedProcessCount = 0;
  * the end of the run. Topics are not created by being used.
  */
 export async function broker(): Promise<TestBroker> {
-  sharedBroker ??= startBroker();
+  sharedBroker ??= askServiceDoor<TestBroker>('/broker', startBroker);
   return sharedBroker;
 }
 
@@ -43,12 +44,17 @@ export async function broker(): Promise<TestBroker> {
  * when `PGHOST` is set, else one that is started at the first call. Dropped at the end of the run.
  */
 export async function database(name = 'test'): Promise<TestDatabase> {
-  sharedServer ??= startServer();
-  const server = await sharedServer;
+  const server = await databaseServer();
   const created = onServer(server, uniqueName(name.toLowerCase()).replaceAll('-', '_'));
   await maintain(server, `CREATE DATABASE ${pg.escapeIdentifier(created.database)}`);
   databases.push(created);
   return created;
+}
+
+/** The server that all tests share, for `database` and for those that have to log in to it without a database of their own. */
+export async function databaseServer(): Promise<ServerAccess> {
+  sharedServer ??= askServiceDoor<ServerAccess>('/server', startServer);
+  return sharedServer;
 }
 
 /** `name` with a random end: for topics, groups, databases and connectors that no other test may meet. */
@@ -81,6 +87,16 @@ export function onServer(server: ServerAccess, name: string): TestDatabase {
 /** Processes that run for all tests together, and so are nobody's leak. */
 export function sharedProcesses(): number {
   return sharedProcessCount;
+}
+
+/** Adds so many processes (or takes them away, below 0) that run for several tests together. */
+export function countShared(processes: number): void {
+  sharedProcessCount += processes;
+}
+
+/** Ends something at the end of the run, if nobody has ended it before. */
+export function atEndOfRun(end: () => Promise<unknown>): void {
+  endings.push(end);
 }
 
 /** Drops the databases and ends the services that were started here. */

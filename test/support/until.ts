@@ -12,7 +12,7 @@ export interface UntilOptions {
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
-  { timeoutMs = 20_000, everyMs = 50 }: UntilOptions = {},
+  { timeoutMs = 90_000, everyMs = 50 }: UntilOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

@@ -1,5 +1,6 @@
 import { toError } from '../../src/errors.ts';
 import type { ConnectRest } from './rest.ts';
+import { uniqueName } from './services.ts';
 import { until, type UntilOptions } from './until.ts';
 import { WorkerProcess } from './worker-process.ts';
 
@@ -23,6 +24,30 @@ export class WorkerCluster {
       return new WorkerCluster([first, ...(await Promise.all(others))]);
     } catch (error) {
       await first.discard();
+      throw error;
+    }
+  }
+
+  /** All at the same time, so that their topics are missing for each of them. Rejects when one of them ends. */
+  static async startAtOnce(size: number, properties: Readonly<Record<string, string>>): Promise<WorkerCluster> {
+    const group = uniqueName('at-once');
+    const shared = {
+      'group.id': group,
+      'config.storage.topic': `${group}-configs`,
+      'offset.storage.topic': `${group}-offsets`,
+      'status.storage.topic': `${group}-status`,
+      ...properties,
+    };
+    const starts = Array.from({ length: size }, (_, index) =>
+      WorkerProcess.start({ properties: shared, environment: { [this.NAME]: nameOf(index) } }),
+    );
+    const outcomes = await Promise.allSettled(starts);
+    const started = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    try {
+      await Promise.all(starts);
+      return new WorkerCluster(started);
+    } catch (error) {
+      await Promise.all(started.map((worker) => worker.discard()));
       throw error;
     }
   }

@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { toError } from '../../src/errors.ts';
 import { propertiesText } from '../../src/dev/kafka/properties.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { ConnectRest } from './rest.ts';
@@ -21,6 +22,11 @@ export interface WorkerOptions {
 }
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+/** A second as a rule; many of them when other things run at the same time. */
+const READY_MS = 60_000;
+/** A connector that hangs may have begun many lines earlier. */
+const PRINTED_LINES = 200;
+const ANSWER_MS = 2000;
 const running = new Set<WorkerProcess>();
 
 /**
@@ -50,7 +56,8 @@ export class WorkerProcess {
   static async start(options: WorkerOptions = {}): Promise<WorkerProcess> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-worker-'));
     const port = await freePort();
-    const properties = { ...(await defaultProperties(port, folder)), ...options.properties };
+    const { 'bootstrap.servers': servers } = options.properties ?? {};
+    const properties = { ...(await defaultProperties(port, folder, servers)), ...options.properties };
     const worker = new WorkerProcess(options, folder, port, properties);
     try {
       await worker.start();
@@ -88,11 +95,14 @@ export class WorkerProcess {
       if (hasEnded(child)) return true;
       return (await this.rest.get('/health')).status === 200;
     };
-    const timeoutMs = this.#options.readyTimeoutMs ?? 20_000;
+    const timeoutMs = this.#options.readyTimeoutMs ?? READY_MS;
     try {
       await until(healthy, `GET ${this.url}/health answers 200`, { timeoutMs });
     } catch (error) {
-      throw new Error(`The worker did not become healthy; its log ends:\n${this.logTail()}`, { cause: error });
+      const health = await said(this, '/health');
+      throw new Error(`The worker did not become healthy; ${health}; its log ends:\n${this.logTail()}`, {
+        cause: error,
+      });
     }
     if (hasEnded(child)) throw new Error(`The worker ended while starting; its log ends:\n${this.logTail()}`);
   }
@@ -142,18 +152,33 @@ export class WorkerProcess {
   }
 }
 
-/** Prints the log of every worker that is running, for a test that failed. */
-export function printWorkerLogs(title: string): void {
+/** For a test that failed: prints the health, the group, the connectors and the end of the log of every worker that is running. */
+export async function printWorkers(title: string): Promise<void> {
   for (const worker of running) {
-    process.stdout.write(`\n--- worker ${worker.url} in "${title}"; its log ends:\n${worker.logTail(60)}\n---\n`);
+    const answers = await Promise.all(
+      ['/health', '/cluster', '/connectors', '/connectors?expand=status'].map((path) => said(worker, path)),
+    );
+    const lines = [...answers, 'its log ends:', worker.logTail(PRINTED_LINES)];
+    process.stdout.write(`\n--- worker ${worker.url} in "${title}"\n${lines.join('\n')}\n---\n`);
   }
 }
 
-/** A worker of a group of its own, that flushes offsets every second, on the shared broker. */
-async function defaultProperties(port: number, folder: string): Promise<Record<string, string>> {
+/** The answer to `GET path`, without traces (the log has them). A worker that hangs is not waited for. */
+async function said({ url }: WorkerProcess, path: string): Promise<string> {
+  try {
+    const response = await fetch(url + path, { signal: AbortSignal.timeout(ANSWER_MS) });
+    const text = (await response.text()).replaceAll(/"trace":"(?:[^"\\]|\\.)*"/g, '"trace":"…"');
+    return `${path}: ${String(response.status)} ${text}`;
+  } catch (error) {
+    return `${path}: ${toError(error).message}`;
+  }
+}
+
+/** A worker of a group of its own, that flushes offsets every second, on the shared broker unless others are named. */
+async function defaultProperties(port: number, folder: string, servers?: string): Promise<Record<string, string>> {
   const group = uniqueName('worker');
   return {
-    'bootstrap.servers': (await broker()).bootstrapServers,
+    'bootstrap.servers': servers ?? (await broker()).bootstrapServers,
     'group.id': group,
     'config.storage.topic': `${group}-configs`,
     'offset.storage.topic': `${group}-offsets`,

@@ -1,17 +1,24 @@
 import type { IncomingMessage } from 'node:http';
-import type { Executor } from '../../../src/index.ts';
+import { ownStatement, type Executor } from '../../../src/index-database.ts';
 import { type Presented, readCredentials } from './credentials.ts';
 import { type Identity, identityOf } from './identity.ts';
+import { addressGroup, type TrustedProxies } from './client-address.ts';
 import type { PasswordCheck } from './password-check.ts';
 import { ApiFailure, type Login, type Route } from '../route.ts';
 import type { ApiSession, SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 import type { Loan, UserDatabases } from './user-databases.ts';
 
-/** Superusers and members of the role `admin`, directly or through other roles (decisions.md, "Users"). */
-const IS_ADMINISTRATOR = `SELECT r.rolsuper OR EXISTS (SELECT 1 FROM pg_catalog.pg_roles a
-  WHERE a.rolname = 'admin' AND pg_catalog.pg_has_role(r.oid, a.oid, 'MEMBER'))
-  FROM pg_catalog.pg_roles r WHERE r.rolname = current_user`;
+/**
+ * Superusers and members of the role `admin`, directly or through other roles. The user who logged in
+ * counts: a setting of the role may have made another one the current user.
+ */
+const IS_ADMINISTRATOR = ownStatement(
+  'access: is the user an administrator',
+  `SELECT r.rolsuper OR EXISTS (SELECT 1 FROM pg_catalog.pg_roles a
+  WHERE a.rolname = 'admin' AND pg_has_role(r.oid, a.oid, 'MEMBER'))
+  FROM pg_catalog.pg_roles r WHERE r.rolname = session_user`,
+);
 
 /** The user of one request, with what it borrowed; `end` gives all back. */
 export class Visit implements Login {
@@ -21,12 +28,25 @@ export class Visit implements Login {
   readonly #databases: UserDatabases;
   readonly #defaultDatabase: string;
   readonly #loans = new Map<string, Loan>();
+  readonly #onRevoked: () => void;
 
-  constructor(identity: Identity, session: ApiSession | undefined, databases: UserDatabases, defaultDatabase: string) {
+  /** `onRevoked` ends the request. */
+  constructor(
+    identity: Identity,
+    session: ApiSession | undefined,
+    { databases, defaultDatabase }: Pick<AccessDependencies, 'databases' | 'defaultDatabase'>,
+    onRevoked: () => void,
+  ) {
     this.identity = identity;
     this.session = session;
     this.#databases = databases;
     this.#defaultDatabase = defaultDatabase;
+    this.#onRevoked = onRevoked;
+  }
+
+  /** The user may not log in any more: what he still does is cancelled. */
+  revoke(): void {
+    this.#onRevoked();
   }
 
   get user(): string {
@@ -40,7 +60,7 @@ export class Visit implements Login {
   }
 
   async isAdministrator(): Promise<boolean> {
-    const { rows } = await this.executorOn(this.#defaultDatabase).query(IS_ADMINISTRATOR);
+    const { rows } = await this.executorOn(this.#defaultDatabase).ask(IS_ADMINISTRATOR);
     return rows[0]?.[0] === 't';
   }
 
@@ -56,64 +76,93 @@ export function visitOf(login: Login): Visit {
   return login;
 }
 
-export interface AccessParts {
+export interface AccessDependencies {
   readonly sessions: SessionStore;
   readonly passwords: PasswordCheck;
+  readonly proxies: TrustedProxies;
   readonly databases: UserDatabases;
   readonly defaultDatabase: string;
   readonly tokenConnections: number;
 }
 
-/** Who may come in: tokens are looked up, passwords are asked of the database. */
+/** Who may come in, and for how long: tokens are looked up, passwords are asked of the database, now and again. */
 export class Access {
-  readonly #parts: AccessParts;
+  readonly #dependencies: AccessDependencies;
+  /** Requests under way. */
+  readonly #visits = new Set<Visit>();
 
-  constructor(parts: AccessParts) {
-    this.#parts = parts;
+  constructor(dependencies: AccessDependencies) {
+    this.#dependencies = dependencies;
   }
 
   /** ApiFailure 401 for credentials that are none, 503 when they cannot be checked or the token is used too often at once. */
-  async enter(request: IncomingMessage, query: URLSearchParams, route: Route): Promise<Visit> {
+  async enter(request: IncomingMessage, query: URLSearchParams, route: Route, onRevoked: () => void): Promise<Visit> {
     const presented = readCredentials(request.headers, query, route.credentials ?? 'basic');
-    if (route.path === '/restapi/login') return this.#byPassword(presented, request, TEXTS.noMatch);
-    const unknown = route.path === '/restapi/session' ? TEXTS.unknownTokenOnSessions : TEXTS.unknownToken;
-    if (presented.kind === 'token') return this.#byToken(presented.token, unknown);
-    return this.#byPassword(presented, request, unknown);
+    const isLogin = route.path === '/restapi/login';
+    const onSessions = route.path === '/restapi/session';
+    const refused = isLogin ? TEXTS.noMatch : onSessions ? TEXTS.unknownTokenOnSessions : TEXTS.unknownToken;
+    const visit =
+      presented.kind === 'token' && !isLogin
+        ? await this.#byToken(presented.token, refused, onRevoked)
+        : await this.#byPassword(presented, request, { refused, anew: isLogin, onRevoked });
+    this.#visits.add(visit);
+    return visit;
+  }
+
+  /** The users of requests under way are looked up again. Never rejects. */
+  async review(): Promise<void> {
+    const identities = new Map([...this.#visits].map(({ identity }) => [identity.key, identity]));
+    await Promise.all([...identities.values()].map((identity) => this.#dependencies.passwords.review(identity)));
+  }
+
+  /** A user may not log in any more as before: tokens, connections and requests of that user and password end. */
+  revoke(identity: Identity): void {
+    const { sessions, databases } = this.#dependencies;
+    for (const session of sessions.list()) if (session.identity.key === identity.key) sessions.delete(session);
+    for (const visit of this.#visits) if (visit.identity.key === identity.key) visit.revoke();
+    databases.evict(identity);
   }
 
   /** The request was carried out: the validity of its token starts anew, whatever came of it. */
   refresh({ session }: Visit): void {
-    if (session !== undefined) this.#parts.sessions.refresh(session);
+    if (session !== undefined) this.#dependencies.sessions.refresh(session);
   }
 
   /** The answer is sent. */
   leave(visit: Visit): void {
     visit.end();
+    this.#visits.delete(visit);
     if (visit.session !== undefined) visit.session.running -= 1;
   }
 
-  #byToken(token: string, unknown: string): Visit {
-    const session = this.#parts.sessions.find(token);
+  async #byToken(token: string, unknown: string, onRevoked: () => void): Promise<Visit> {
+    const session = this.#dependencies.sessions.find(token);
     if (session === undefined) throw new ApiFailure(401, unknown);
-    const limit = this.#parts.tokenConnections;
+    const limit = this.#dependencies.tokenConnections;
     if (session.running >= limit) {
       throw new ApiFailure(503, TEXTS.tooManyForToken(limit), { retryAfterSeconds: 1 });
     }
     session.running += 1;
-    this.#parts.sessions.refresh(session);
-    return this.#visit(session.identity, session);
+    try {
+      if (!(await this.#dependencies.passwords.isStillRight(session.identity))) throw new ApiFailure(401, unknown);
+    } catch (error) {
+      session.running -= 1;
+      throw error;
+    }
+    this.#dependencies.sessions.refresh(session);
+    return new Visit(session.identity, session, this.#dependencies, onRevoked);
   }
 
-  async #byPassword(presented: Presented, request: IncomingMessage, refused: string): Promise<Visit> {
+  async #byPassword(
+    presented: Presented,
+    request: IncomingMessage,
+    { refused, anew, onRevoked }: { refused: string; anew: boolean; onRevoked: () => void },
+  ): Promise<Visit> {
     if (presented.kind === 'none') throw new ApiFailure(401, presented.reason);
     if (presented.kind === 'token') throw new ApiFailure(401, TEXTS.malformedCredentials);
     const identity = identityOf(presented.user, presented.password);
-    const address = request.socket.remoteAddress ?? '';
-    if (!(await this.#parts.passwords.isRight(identity, address))) throw new ApiFailure(401, refused);
-    return this.#visit(identity, undefined);
-  }
-
-  #visit(identity: Identity, session: ApiSession | undefined): Visit {
-    return new Visit(identity, session, this.#parts.databases, this.#parts.defaultDatabase);
+    const address = addressGroup(this.#dependencies.proxies.clientOf(request));
+    if (!(await this.#dependencies.passwords.isRight(identity, address, anew))) throw new ApiFailure(401, refused);
+    return new Visit(identity, undefined, this.#dependencies, onRevoked);
   }
 }

@@ -9,7 +9,7 @@ export type Presented =
   | { readonly kind: 'none'; readonly reason: string };
 
 /**
- * What a request proves itself with (original-system.md 3): `Basic <32 hex>` is a token, any other value is base64 of
+ * What a request proves itself with (docs/database-api.md): `Basic <32 hex>` is a token, any other value is base64 of
  * `user:password`, split at the first colon.
  */
 export function readCredentials(
@@ -22,9 +22,8 @@ export function readCredentials(
     const user = query.get('u');
     return forms === 'any' && user !== null ? password(user, query.get('p') ?? '') : none(TEXTS.malformedCredentials);
   }
-  const parts = /^(\S+) +(.+?) *$/.exec(header);
-  if (parts === null) return none(TEXTS.malformedCredentials);
-  const [, scheme = '', value = ''] = parts;
+  const { scheme, value } = schemeAndValue(header);
+  if (scheme === '' || value === '') return none(TEXTS.malformedCredentials);
   switch (scheme.toLowerCase()) {
     case 'basic':
       return readBasic(value);
@@ -34,6 +33,17 @@ export function readCredentials(
     default:
       return none(TEXTS.notBasic);
   }
+}
+
+/** Split at the first blank; blanks around the value do not count. A header may hold thousands of them. */
+function schemeAndValue(header: string): { scheme: string; value: string } {
+  const split = header.indexOf(' ');
+  if (split < 0) return { scheme: '', value: '' };
+  let start = split;
+  while (header.charAt(start) === ' ') start++;
+  let end = header.length;
+  while (end > start && header.charAt(end - 1) === ' ') end--;
+  return { scheme: header.slice(0, split), value: header.slice(start, end) };
 }
 
 const TOKEN = /^[0-9a-f]{32}$/;

@@ -4,22 +4,25 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 
-export interface LoginParts {
+export interface LoginDependencies {
   readonly sessions: SessionStore;
   readonly settings: ServerSettings;
   readonly defaultDatabase: string;
 }
 
 /** `GET /restapi/login`: a token for a user and password. */
-export function loginRoute({ sessions, settings, defaultDatabase }: LoginParts): Route {
+export function loginRoute({ sessions, settings, defaultDatabase }: LoginDependencies): Route {
   return {
     methods: ['GET'],
     path: '/restapi/login',
     handle: async (request) => {
       if (request.query.has('db')) throw new ApiFailure(400, TEXTS.databaseAtLogin);
       // Another worker may have changed them.
-      await request.clock.database(() => settings.load(request.executorOn(defaultDatabase)));
-      const { token } = sessions.open(visitOf(request.login).identity);
+      const visit = visitOf(request.login);
+      await request.clock.database(() =>
+        settings.load(async () => ((await visit.isAdministrator()) ? visit.executorOn(defaultDatabase) : undefined)),
+      );
+      const { token } = sessions.open(visit.identity);
       return jsonAnswer(200, { code: 0, token });
     },
   };

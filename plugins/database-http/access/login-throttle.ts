@@ -1,3 +1,5 @@
+import { BoundedMap } from './bounded-map.ts';
+
 /** Failures that cost nothing: people mistype. */
 const FREE_FAILURES = 3;
 const FIRST_PENALTY_MS = 100;
@@ -26,12 +28,27 @@ const SCALES = {
   user: { freeFailures: 20, maxPenaltyMs: 1_000 },
 } as const;
 
+/** An attempt to log in. */
+export interface Attempt {
+  readonly user: string;
+  /** The client's; IPv6 addresses of one network count as one. */
+  readonly address: string;
+  /** The user exists, as far as is known here; others have budgets of their own. */
+  readonly isReal: boolean;
+}
+
 /**
  * Slows down those who guess passwords. Each failure doubles the pause before the next attempt of the same user and
  * address; attempts that come together queue up behind each other, so that many connections guess no faster than one.
+ *
+ * A user at an address that he has logged in from waits for the failures of that pair alone, never longer than MAX_WAIT_MS: whatever
+ * others guess keeps nobody out. Names that do not exist have their own entries, which neither slow down nor displace others.
  */
 export class LoginThrottle {
-  readonly #entries = new Map<string, Entry>();
+  readonly #real = new BoundedMap<Entry>(MAX_ENTRIES);
+  readonly #madeUp = new BoundedMap<Entry>(MAX_ENTRIES);
+  /** Pairs of user and address that have logged in. */
+  readonly #known = new BoundedMap<true>(MAX_ENTRIES);
   readonly #nowMs: () => number;
 
   constructor(nowMs: () => number) {
@@ -39,52 +56,59 @@ export class LoginThrottle {
   }
 
   /** Milliseconds this attempt has to wait before it is checked; `undefined`: not now at all. Books its place. */
-  waitMs(user: string, address: string): number | undefined {
+  waitMs(attempt: Attempt): number | undefined {
     const now = this.#nowMs();
-    const slots = scales(user, address).map(([key, scale]) => ({ entry: this.#recall(key, now), scale }));
+    const isKnown = this.isKnown(attempt);
+    const slots = scales(attempt, isKnown).map(([key, scale]) => ({ entry: this.#recall(attempt, key, now), scale }));
     const waitMs = Math.max(0, ...slots.map(({ entry }) => (entry?.nextAtMs ?? now) - now));
-    if (waitMs > MAX_WAIT_MS) return undefined;
+    if (waitMs > MAX_WAIT_MS && !isKnown) return undefined;
     for (const { entry, scale } of slots) {
-      if (entry !== undefined) entry.nextAtMs = Math.max(entry.nextAtMs, now) + penaltyMs(entry.failures, scale);
+      if (entry === undefined) continue;
+      entry.nextAtMs = Math.max(entry.nextAtMs, now) + penaltyMs(entry.failures, scale);
+      if (isKnown) entry.nextAtMs = Math.min(entry.nextAtMs, now + MAX_WAIT_MS);
     }
-    return waitMs;
+    return Math.min(waitMs, MAX_WAIT_MS);
   }
 
-  failed(user: string, address: string): void {
+  /** The user has logged in from there. */
+  isKnown({ user, address }: Pick<Attempt, 'user' | 'address'>): boolean {
+    return this.#known.get(pairKey(user, address)) !== undefined;
+  }
+
+  failed(attempt: Attempt): void {
     const now = this.#nowMs();
-    for (const [key, scale] of scales(user, address)) {
-      const entry = this.#recall(key, now) ?? { failures: 0, lastFailureAtMs: now, nextAtMs: now };
+    for (const [key, scale] of scales(attempt, this.isKnown(attempt))) {
+      const entry = this.#recall(attempt, key, now) ?? { failures: 0, lastFailureAtMs: now, nextAtMs: now };
       entry.failures += 1;
       entry.lastFailureAtMs = now;
       entry.nextAtMs = Math.max(entry.nextAtMs, now + penaltyMs(entry.failures, scale));
-      // Set anew, so that the map's order is that of the last failure.
-      this.#entries.delete(key);
-      this.#entries.set(key, entry);
-    }
-    for (const key of this.#entries.keys()) {
-      if (this.#entries.size <= MAX_ENTRIES) break;
-      this.#entries.delete(key);
+      this.#entriesOf(attempt).set(key, entry);
     }
   }
 
-  succeeded(user: string, address: string): void {
-    this.#entries.delete(pairKey(user, address));
+  succeeded({ user, address }: Pick<Attempt, 'user' | 'address'>): void {
+    const key = pairKey(user, address);
+    this.#real.delete(key);
+    this.#madeUp.delete(key);
+    this.#known.set(key, true);
   }
 
-  #recall(key: string, now: number): Entry | undefined {
-    const entry = this.#entries.get(key);
+  #entriesOf({ isReal }: Attempt): BoundedMap<Entry> {
+    return isReal ? this.#real : this.#madeUp;
+  }
+
+  #recall(attempt: Attempt, key: string, now: number): Entry | undefined {
+    const entries = this.#entriesOf(attempt);
+    const entry = entries.get(key);
     if (entry === undefined || now - entry.lastFailureAtMs < MEMORY_MS) return entry;
-    this.#entries.delete(key);
+    entries.delete(key);
     return undefined;
   }
 }
 
-function scales(user: string, address: string): readonly (readonly [key: string, scale: Scale])[] {
-  return [
-    [pairKey(user, address), SCALES.pair],
-    [`address ${address}`, SCALES.address],
-    [`user ${user}`, SCALES.user],
-  ];
+function scales({ user, address }: Attempt, isKnown: boolean): readonly (readonly [key: string, scale: Scale])[] {
+  const pair = [pairKey(user, address), SCALES.pair] as const;
+  return isKnown ? [pair] : [pair, [`address ${address}`, SCALES.address], [`user ${user}`, SCALES.user]];
 }
 
 function pairKey(user: string, address: string): string {

@@ -1,35 +1,48 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, Password, type Logger } from '../../../src/index.ts';
+import { Password, toError, type Logger } from '../../../src/index.ts';
+import { DatabaseError, isDatabaseRefused, isUnavailable, ownStatement } from '../../../src/index-database.ts';
 import { ConnectionSlots } from '../transport/connection-slots.ts';
+import { BoundedMap } from './bounded-map.ts';
 import type { Identity } from './identity.ts';
-import { LoginThrottle } from './login-throttle.ts';
+import { LoginThrottle, type Attempt } from './login-throttle.ts';
 import { ApiFailure } from '../route.ts';
-import { databaseFailure, isUnavailable } from '../database-failure.ts';
+import { databaseFailure } from '../database-failure.ts';
 import { TEXTS } from '../texts.ts';
 import type { UserDatabases } from './user-databases.ts';
 
-/** A password that was right is believed for this long: a request that follows costs no new connection. */
-const BELIEVED_MS = 30_000;
+/**
+ * A password that was right is believed for this long: a request that follows costs no new connection. With the time until requests
+ * that run are looked at (REVIEW_MS in service.ts) it is less than 30 seconds, within which revoked users are out.
+ */
+const BELIEVED_MS = 20_000;
 const MAX_BELIEVED = 10_000;
+/** Whether a role exists is asked of the database again after this time. */
+const ROLES_KNOWN_MS = 60_000;
 /** Passwords checked at the same time: whoever knows none must not use up the database's connections. */
 const MAX_CHECKS = 8;
 const MAX_QUEUE_MS = 10_000;
 
-/** Refusals that come after the password was checked: the database is missing, or closed to this role. */
-const AFTER_PASSWORD: ReadonlySet<string> = new Set(['3D000', '42501', '55000']);
+const FIND_ROLE = ownStatement('access: look for a role', 'SELECT 1 FROM pg_catalog.pg_roles WHERE rolname = $1');
 
 /** What becomes of users whom the database asks for no password. */
 export type Trust = 'refuse' | 'warn';
 
-export interface PasswordCheckParts {
+export interface PasswordCheckDependencies {
   readonly databases: UserDatabases;
   readonly defaultDatabase: string;
   readonly trust: Trust;
   readonly logger: Logger;
   readonly nowMs: () => number;
+  /** Default: 20 seconds. */
+  readonly believedMs?: number | undefined;
+  /** Told of users whose password is not right any more, or who may not log in. */
+  readonly onRevoked: (identity: Identity) => void;
 }
 
-/** Passwords are checked by the database itself: by a new connection as that role. */
+/**
+ * Passwords are checked by the database itself: by a new connection as that role. That also tells whether the role exists, may log in,
+ * and has a password that is valid still, whatever way the server checks it.
+ */
 export class PasswordCheck {
   readonly #databases: UserDatabases;
   readonly #defaultDatabase: string;
@@ -37,15 +50,22 @@ export class PasswordCheck {
   readonly #nowMs: () => number;
   readonly #trust: Trust;
   readonly #throttle: LoginThrottle;
-  /** Keys of identities, and until when each is believed. */
-  readonly #believed = new Map<string, number>();
+  readonly #believedMs: number;
+  readonly #onRevoked: (identity: Identity) => void;
+  /** Keys of identities that were right when they were last asked for, and until when each is believed. */
+  readonly #believed = new BoundedMap<number>(MAX_BELIEVED);
+  readonly #roles = new BoundedMap<{ readonly exists: boolean; readonly untilMs: number }>(MAX_BELIEVED);
   /** Checks under way, by identity: requests that come together are answered by one. */
   readonly #asking = new Map<string, Promise<boolean>>();
   readonly #slots = new ConnectionSlots(MAX_CHECKS);
+  /** Of those who were right before: guessers must not keep them waiting. */
+  readonly #knownSlots = new ConnectionSlots(MAX_CHECKS);
   #hasWarned = false;
 
-  constructor({ databases, defaultDatabase, trust, logger, nowMs }: PasswordCheckParts) {
+  constructor({ databases, defaultDatabase, trust, logger, nowMs, believedMs, onRevoked }: PasswordCheckDependencies) {
     this.#databases = databases;
+    this.#believedMs = believedMs ?? BELIEVED_MS;
+    this.#onRevoked = onRevoked;
     this.#defaultDatabase = defaultDatabase;
     this.#trust = trust;
     this.#logger = logger;
@@ -59,39 +79,105 @@ export class PasswordCheck {
   }
 
   /**
-   * Whether the password is right. `address` is the client's, for the brake on guessing. ApiFailure 503 when the database
-   * cannot say, or when there were too many failures to be checked now; 401 when it asks for no password and may not.
+   * Whether the password is right. `address` is the client's, for the brake on guessing. `anew`: the database is asked now,
+   * however short a time ago it was. ApiFailure 503 when the database cannot say, or when there were too many failures to be
+   * checked now; 401 when it asks for no password and may not.
    */
-  async isRight(identity: Identity, address: string): Promise<boolean> {
-    const until = this.#believed.get(identity.key);
-    if (until !== undefined && until > this.#nowMs()) return true;
-    this.#believed.delete(identity.key);
-    const asking = this.#asking.get(identity.key) ?? this.#check(identity, address);
-    this.#asking.set(identity.key, asking);
+  async isRight(identity: Identity, address: string, anew: boolean): Promise<boolean> {
+    if (!anew && this.#isBelieved(identity)) return true;
+    return this.#once(identity, () => this.#check(identity, address));
+  }
+
+  /** Whether the identity of a token still is one. ApiFailure 503 when the database cannot say. */
+  async isStillRight(identity: Identity): Promise<boolean> {
+    if (this.#isBelieved(identity)) return true;
+    return this.#once(identity, () => this.#askKnown(identity));
+  }
+
+  /** Asks again after an identity with requests under way. Never rejects. */
+  async review(identity: Identity): Promise<void> {
+    await this.isStillRight(identity).catch((error: unknown) =>
+      this.#logger.debug({ err: toError(error) }, 'database HTTP API: a user could not be looked up again'),
+    );
+  }
+
+  #isBelieved({ key }: Identity): boolean {
+    return (this.#believed.get(key) ?? 0) > this.#nowMs();
+  }
+
+  async #once({ key }: Identity, check: () => Promise<boolean>): Promise<boolean> {
+    const asking = this.#asking.get(key) ?? check();
+    this.#asking.set(key, asking);
     try {
       return await asking;
     } finally {
-      this.#asking.delete(identity.key);
+      this.#asking.delete(key);
     }
   }
 
   /** Goes on when the client is gone: others may wait for the same answer. */
   async #check(identity: Identity, address: string): Promise<boolean> {
-    const waitMs = this.#throttle.waitMs(identity.user, address);
+    // This very password was right when it was last checked: no guess.
+    if (this.#believed.get(identity.key) !== undefined) return this.#askKnown(identity, address);
+    const attempt = { user: identity.user, address, isReal: await this.#isReal(identity.user, address) };
+    const waitMs = this.#throttle.waitMs(attempt);
     if (waitMs === undefined) throw new ApiFailure(503, TEXTS.tooManyAttempts, { retryAfterSeconds: 10 });
     if (waitMs > 0) await delay(waitMs);
-    const giveBack = await this.#slots.take(this, AbortSignal.timeout(MAX_QUEUE_MS)).catch((cause: unknown) => {
+    const slots = this.#throttle.isKnown(attempt) ? this.#knownSlots : this.#slots;
+    const isRight = await this.#inSlot(slots, () => this.#ask(identity));
+    if (isRight) this.#succeeded(identity, address);
+    else this.#failed(attempt);
+    return isRight;
+  }
+
+  /** Of an identity that was right before; `address` where it comes with a password. */
+  async #askKnown(identity: Identity, address?: string): Promise<boolean> {
+    const isRight = await this.#inSlot(this.#knownSlots, () => this.#ask(identity));
+    if (isRight) {
+      this.#succeeded(identity, address);
+      return true;
+    }
+    this.#believed.delete(identity.key);
+    this.#logger.info({ user: identity.user }, 'database HTTP API: a user may not log in any more as before');
+    this.#onRevoked(identity);
+    if (address !== undefined) this.#failed({ user: identity.user, address, isReal: true });
+    return false;
+  }
+
+  async #inSlot<T>(slots: ConnectionSlots, work: () => Promise<T>): Promise<T> {
+    const giveBack = await slots.take(this, AbortSignal.timeout(MAX_QUEUE_MS)).catch((cause: unknown) => {
       throw new ApiFailure(503, TEXTS.tooManyAttempts, { retryAfterSeconds: 10, cause });
     });
-    const isRight = await this.#ask(identity).finally(giveBack);
-    if (isRight) {
-      this.#throttle.succeeded(identity.user, address);
-      this.#believe(identity.key);
-    } else {
-      this.#throttle.failed(identity.user, address);
-      this.#logger.info({ user: identity.user, address }, 'database HTTP API: a login was refused');
+    return work().finally(giveBack);
+  }
+
+  #succeeded({ user, key }: Identity, address: string | undefined): void {
+    this.#believed.set(key, this.#nowMs() + this.#believedMs);
+    this.#roles.set(user, { exists: true, untilMs: Infinity });
+    if (address !== undefined) this.#throttle.succeeded({ user, address });
+  }
+
+  #failed(attempt: Attempt): void {
+    const { user, address } = attempt;
+    this.#throttle.failed(attempt);
+    this.#logger.info({ user, address }, 'database HTTP API: a login was refused');
+  }
+
+  /** As the service's account sees it; without one users are known who have logged in. */
+  async #isReal(user: string, address: string): Promise<boolean> {
+    if (this.#throttle.isKnown({ user, address })) return true;
+    const known = this.#roles.get(user);
+    if (known !== undefined && known.untilMs > this.#nowMs()) return known.exists;
+    const { service } = this.#databases;
+    if (service === undefined) return false;
+    try {
+      const { rows } = await service.ask(FIND_ROLE, [user], { timeoutMs: MAX_QUEUE_MS });
+      this.#roles.set(user, { exists: rows.length > 0, untilMs: this.#nowMs() + ROLES_KNOWN_MS });
+      return rows.length > 0;
+    } catch (error) {
+      this.#logger.debug({ err: toError(error) }, 'database HTTP API: a role could not be looked for');
+      return false;
     }
-    return isRight;
   }
 
   async #ask(identity: Identity): Promise<boolean> {
@@ -103,7 +189,8 @@ export class PasswordCheck {
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       if (isUnavailable(error)) throw databaseFailure(error);
-      if (error.sqlstate === undefined || !AFTER_PASSWORD.has(error.sqlstate)) return false;
+      // That comes after the password was checked.
+      if (!isDatabaseRefused(error)) return false;
     } finally {
       await executor.close();
     }
@@ -123,14 +210,6 @@ export class PasswordCheck {
       );
     }
     if (isRefused) throw new ApiFailure(401, TEXTS.noPasswordAsked);
-  }
-
-  #believe(key: string): void {
-    this.#believed.set(key, this.#nowMs() + BELIEVED_MS);
-    for (const oldest of this.#believed.keys()) {
-      if (this.#believed.size <= MAX_BELIEVED) break;
-      this.#believed.delete(oldest);
-    }
   }
 }
 

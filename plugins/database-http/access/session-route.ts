@@ -4,45 +4,46 @@ import type { ServerSettings } from '../server-settings.ts';
 import type { ApiSession, SessionStore } from './session-store.ts';
 import { TEXTS } from '../texts.ts';
 
-export interface SessionParts {
+export interface SessionDependencies {
   readonly sessions: SessionStore;
   readonly settings: ServerSettings;
 }
 
-/** `GET /restapi/session` lists logins, `DELETE` ends the one whose id is in the body. */
-export function sessionRoute(parts: SessionParts): Route {
+/** `GET /restapi/session` lists logins, `DELETE` ends the one whose id is in the body, without a body that of the token. */
+export function sessionRoute(dependencies: SessionDependencies): Route {
   return {
     methods: ['GET', 'DELETE'],
     path: '/restapi/session',
-    handle: async (request) => (request.method === 'GET' ? list(request, parts) : end(request, parts)),
+    handle: async (request) => (request.method === 'GET' ? list(request, dependencies) : end(request, dependencies)),
   };
 }
 
-async function list(request: ApiRequest, { sessions, settings }: SessionParts): Promise<ApiAnswer> {
+async function list(request: ApiRequest, { sessions, settings }: SessionDependencies): Promise<ApiAnswer> {
   const visit = visitOf(request.login);
   const isAdministrator = await request.clock.database(() => visit.isAdministrator());
-  const seen = sessions.list().filter((session) => {
-    if (isAdministrator) return true;
-    // With a token an ordinary user sees the session of that token (original-system.md 11).
-    return visit.session === undefined ? session.identity.user === visit.user : session === visit.session;
-  });
-  const records = seen.map((session) => record(session, settings));
+  const seen = sessions.list().filter(({ identity }) => isAdministrator || identity.user === visit.user);
+  const records = seen.map((session) => record(session, visit.user, settings));
   return { status: 200, body: `{"code":0,"tokens":[${records.join(',')}]}` };
 }
 
-/** A session as the documents show it. The lifetime may be beyond what a JavaScript number holds. */
-function record(session: ApiSession, settings: ServerSettings): string {
+/** A session as the documents show it to `user`: the tokens of others are cut. The lifetime may be beyond what a JavaScript number holds. */
+function record(session: ApiSession, user: string, settings: ServerSettings): string {
+  const token = session.token.reveal();
+  const isOwn = session.identity.user === user;
   const seconds = settings.timeoutMinutes * 60n;
   const fields = [
     `"SessionID":${JSON.stringify(session.id)}`,
     `"Username":${JSON.stringify(session.identity.user)}`,
-    `"Token":${JSON.stringify(`${session.tokenStart}*`)}`,
+    `"Token":${JSON.stringify(isOwn ? token : `${token.slice(0, SHOWN_OF_OTHERS)}*`)}`,
     `"MaxLifeTime":${seconds}`,
     `"LastLoginTime":"${utcText(session.lastUsedAtMs)}"`,
     `"ExpirationTime":"${utcText(session.lastUsedAtMs + settings.timeoutMs)}"`,
   ];
   return `{${fields.join(',')}}`;
 }
+
+/** Characters of a token that an administrator sees. */
+const SHOWN_OF_OTHERS = 8;
 
 /** The last moment that `YYYY-MM-DD HH:MM:SS` can say. */
 const LAST_MS = Date.UTC(9999, 11, 31, 23, 59, 59);
@@ -51,11 +52,12 @@ function utcText(epochMs: number): string {
   return new Date(Math.min(epochMs, LAST_MS)).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-async function end(request: ApiRequest, { sessions }: SessionParts): Promise<ApiAnswer> {
+async function end(request: ApiRequest, { sessions }: SessionDependencies): Promise<ApiAnswer> {
   // `curl -d "$id"` and files end with a line break.
   const id = (await request.text()).trim();
-  if (id === '') throw new ApiFailure(400, TEXTS.emptyBody);
-  const session = sessions.list().find((each) => each.id === id.toLowerCase());
+  const own = visitOf(request.login).session;
+  if (id === '' && own === undefined) throw new ApiFailure(400, TEXTS.noSessionNamed);
+  const session = id === '' ? own : sessions.list().find((each) => each.id === id.toLowerCase());
   if (session === undefined) throw new ApiFailure(400, TEXTS.noSession);
   const isOwn = session.identity.user === request.login.user;
   if (!isOwn && !(await request.clock.database(() => request.login.isAdministrator())))

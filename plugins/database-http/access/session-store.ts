@@ -1,4 +1,5 @@
 import { createHash, randomBytes, randomUUID } from 'node:crypto';
+import { Password } from '../../../src/index.ts';
 import type { Identity } from './identity.ts';
 
 /** Logins of one user that are kept; further ones end the one that was not used for the longest time. */
@@ -9,8 +10,8 @@ export interface ApiSession {
   /** UUID. */
   readonly id: string;
   readonly identity: Identity;
-  /** The first characters of the token, for listings; the token itself is not kept. */
-  readonly tokenStart: string;
+  /** For the listing of its own user. */
+  readonly token: Password;
   lastUsedAtMs: number;
   /** Requests that run with the token now. */
   running: number;
@@ -37,7 +38,7 @@ export class SessionStore {
     const session: ApiSession = {
       id: randomUUID(),
       identity,
-      tokenStart: token.slice(0, 8),
+      token: new Password(token),
       lastUsedAtMs: this.#nowMs(),
       running: 0,
     };

@@ -1,4 +1,6 @@
-import { openExecutor, parseConnectionUrl, type Executor, type Logger, type Password } from '../../../src/index.ts';
+import type { Logger, Password } from '../../../src/index.ts';
+import { openExecutor, parseConnectionUrl, type Executor, type ExecutorOptions } from '../../../src/index-database.ts';
+import { DatabaseWatch } from './database-watch.ts';
 import type { Identity } from './identity.ts';
 
 /** An executor nobody borrowed for this long is closed. */
@@ -18,6 +20,7 @@ export interface Loan {
 
 export interface ServerAccess {
   readonly url: string;
+  readonly defaultDatabase: string;
   /** Of the user that the URL names. */
   readonly servicePassword: Password | null;
   readonly connectionsPerUser: number;
@@ -29,13 +32,15 @@ let freshCount = 0;
 /** The executors by which requests reach the databases, one per user, password and database. */
 export class UserDatabases {
   readonly #access: ServerAccess;
-  readonly #logger: Logger;
+  readonly #options: Pick<ExecutorOptions, 'logger' | 'onConnect'>;
   readonly #nowMs: () => number;
   readonly #entries = new Map<string, Entry>();
+  #service: Executor | undefined;
 
   constructor(access: ServerAccess, logger: Logger, nowMs: () => number) {
     this.#access = access;
-    this.#logger = logger;
+    const watch = new DatabaseWatch(logger, Date.now);
+    this.#options = { logger, onConnect: (failure) => watch.note(failure) };
     this.#nowMs = nowMs;
   }
 
@@ -66,15 +71,30 @@ export class UserDatabases {
     return this.#open(identity, database, 1, `sluice login ${String(++freshCount)}`);
   }
 
-  /** The account of the URL, if it names one. To be closed. */
-  openService(database: string): Executor | undefined {
-    const { url, servicePassword } = this.#access;
+  /** The account of the URL on the default database, if it names one. */
+  get service(): Executor | undefined {
+    if (this.#service !== undefined) return this.#service;
+    const { url, servicePassword, defaultDatabase } = this.#access;
     try {
-      const settings = parseConnectionUrl(url, { password: servicePassword, database });
-      return openExecutor(settings, { logger: this.#logger, poolSize: 1 });
+      const settings = parseConnectionUrl(url, { password: servicePassword, database: defaultDatabase });
+      this.#service = openExecutor(settings, { ...this.#options, poolSize: 1 });
+      return this.#service;
     } catch {
       // The URL as such was checked at start: it names no user.
       return undefined;
+    }
+  }
+
+  /** Closes the connections of a user who may not log in any more. */
+  evict(identity: Identity): void {
+    for (const [key, { executor }] of this.#entries) {
+      if (!key.startsWith(identity.key)) continue;
+      this.#entries.delete(key);
+      executor
+        .close()
+        .catch((error: unknown) =>
+          this.#options.logger.debug({ err: error }, 'closing the connections of a user failed'),
+        );
     }
   }
 
@@ -87,16 +107,18 @@ export class UserDatabases {
   }
 
   async close(): Promise<void> {
-    const all = [...this.#entries.values()];
+    const all = [...this.#entries.values()].map(({ executor }) => executor);
     this.#entries.clear();
-    await Promise.all(all.map((entry) => entry.executor.close()));
+    if (this.#service !== undefined) all.push(this.#service);
+    this.#service = undefined;
+    await Promise.all(all.map((executor) => executor.close()));
   }
 
   #open(identity: Identity, database: string, poolSize: number, applicationName?: string): Executor {
     const { user, password } = identity;
     const settings = parseConnectionUrl(this.#access.url, { user, password, database });
     return openExecutor(applicationName === undefined ? settings : { ...settings, applicationName }, {
-      logger: this.#logger,
+      ...this.#options,
       poolSize,
     });
   }

@@ -1,6 +1,6 @@
-import { DatabaseError, quoteIdentifier, translate } from '../../../src/index.ts';
-import { databaseFailure, databaseText, isUnavailable } from '../database-failure.ts';
-import { INFLUX_HEADERS } from './influx-headers.ts';
+import { DatabaseError, isUnavailable, ownStatement, quoteIdentifier, translate } from '../../../src/index-database.ts';
+import { databaseFailure, databaseText } from '../database-failure.ts';
+import { INFLUX_HEADERS } from './influx.ts';
 import { ApiFailure, jsonAnswer, type ApiRequest, type Route } from '../route.ts';
 
 /** What clients of InfluxDB 1 ask at their start. */
@@ -42,15 +42,34 @@ async function readStatements(request: ApiRequest): Promise<readonly Asked[]> {
   const form = request.method === 'POST' ? new URLSearchParams(await request.text()) : undefined;
   const text = request.query.get('q') ?? form?.get('q') ?? '';
   if (text.trim() === '') throw new ApiFailure(400, 'missing required parameter "q"');
-  const statements = (text.match(/(?:"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^;])+/g) ?? [])
-    .map((statement) => statement.trim())
-    .filter((statement) => statement !== '');
-  return statements.map(readStatement);
+  return splitStatements(text).map(readStatement);
 }
+
+/** At semicolons that are not between quotes, inside which a backslash takes away the meaning of the next character. */
+function splitStatements(text: string): string[] {
+  const statements: string[] = [];
+  let start = 0;
+  let quote = '';
+  for (let at = 0; at <= text.length; at++) {
+    const char = text.charAt(at);
+    if (quote !== '' && char === '\\') at++;
+    else if (quote !== '' && char === quote) quote = '';
+    else if (quote === '' && (char === '"' || char === "'")) quote = char;
+    else if (at === text.length || (char === ';' && quote === '')) {
+      statements.push(text.slice(start, at).trim());
+      start = at + 1;
+    }
+  }
+  return statements.filter((statement) => statement !== '');
+}
+
+/** Longer ones cannot be the statements that are answered here: names have at most 63 bytes. */
+const MAX_STATEMENT_LENGTH = 1_000;
 
 const CREATE = /^create\s+database\s+(?:"((?:[^"\\]|\\.)+)"|([a-z_]\w*))(?:\s+with\s.+)?$/is;
 
 function readStatement(text: string): Asked {
+  if (text.length > MAX_STATEMENT_LENGTH) throw new ApiFailure(400, NOT_HERE);
   if (/^show\s+databases$/i.test(text)) return { kind: 'show-databases' };
   const [, quoted, bare] = CREATE.exec(text) ?? [];
   const name = quoted?.replace(/\\(.)/g, '$1') ?? bare;
@@ -69,17 +88,24 @@ async function answerOne(asked: Asked, request: ApiRequest): Promise<{ series?: 
   }
 }
 
+const DATABASES = ownStatement(
+  'influx: databases',
+  `SELECT datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT datistemplate
+    AND has_database_privilege(oid, 'CONNECT') ORDER BY datname`,
+);
+const FIND_DATABASE = ownStatement(
+  'influx: look for a database',
+  'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1',
+);
+
 async function databaseNames({ executor, clock, signal }: ApiRequest): Promise<Series['values']> {
-  const sql = `SELECT datname FROM pg_catalog.pg_database WHERE datallowconn AND NOT datistemplate
-    AND pg_catalog.has_database_privilege(oid, 'CONNECT') ORDER BY datname`;
-  return (await clock.database(() => executor.query(sql, [], { signal }))).rows;
+  return (await clock.database(() => executor.ask(DATABASES, [], { signal }))).rows;
 }
 
 /** As a database for time series, by the rights of the user. */
 async function createDatabase(name: string, request: ApiRequest): Promise<{ error?: string }> {
   const { executor, clock, signal, database } = request;
-  const exists = 'SELECT 1 FROM pg_catalog.pg_database WHERE datname = $1';
-  if ((await clock.database(() => executor.query(exists, [name], { signal }))).rows.length > 0) return {};
+  if ((await clock.database(() => executor.ask(FIND_DATABASE, [name], { signal }))).rows.length > 0) return {};
   const translation = translate(`CREATE TS DATABASE ${quoteIdentifier(name)}`, { database, table: () => undefined });
   if (translation.kind !== 'run') throw new TypeError('CREATE TS DATABASE was not translated');
   for (const statement of translation.statements) {

@@ -1,11 +1,15 @@
-import { INFLUX_HEADERS } from './influx-headers.ts';
-import { ingestLines } from '../ingest/lines.ts';
+import type { NanosecondRule } from '../../../src/index-database.ts';
+import { ingestLines, type LineReading } from '../ingest/lines.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type BadLine, type Outcome } from '../ingest/outcome.ts';
-import { lineTimes, type LineTimes } from '../ingest/precision.ts';
+import { influx1Times, lineTimes, type LineTimes } from '../ingest/precision.ts';
+import { nanosecondsOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
 import { ingestWhole } from '../ingest/whole.ts';
 import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from '../route.ts';
 import { TEXTS } from '../texts.ts';
+
+/** The protocol version that clients of InfluxDB 1 look for; it says nothing of this program. */
+export const INFLUX_HEADERS = { 'X-Influxdb-Version': '1.8.10', 'X-Influxdb-Build': 'OSS' } as const;
 
 /** `code` of InfluxDB 2 by status (its API's schema `Error`). */
 const CODES: Readonly<Record<number, string>> = {
@@ -17,11 +21,11 @@ const CODES: Readonly<Record<number, string>> = {
 };
 
 /** Where clients of InfluxDB 1, 2 and 3 and of QuestDB write. Lines create and extend tables as `/restapi/linedb` does. */
-export function influxAliases(): Route[] {
+export function influxAliases(nanoseconds: NanosecondRule): Route[] {
   return [
-    writeRoute('/write', ['db'], 'ns', firstVersionBody),
-    writeRoute('/api/v2/write', ['bucket', 'db'], 'ns', secondVersionBody),
-    thirdVersionRoute(),
+    writeRoute('/write', ['db'], readingBy(influx1Times, 'ns', nanoseconds), firstVersionBody),
+    writeRoute('/api/v2/write', ['bucket', 'db'], readingBy(lineTimes, 'ns', nanoseconds), secondVersionBody),
+    thirdVersionRoute(readingBy(lineTimes, 'auto', nanoseconds)),
   ];
 }
 
@@ -40,7 +44,7 @@ function secondVersionBody(status: number, message: string, line: number | undef
 function writeRoute(
   path: string,
   databaseParameters: readonly string[],
-  precision: string,
+  readingOf: (request: ApiRequest) => LineReading,
   errorBody: ErrorBody,
 ): Route {
   return {
@@ -49,7 +53,7 @@ function writeRoute(
     credentials: 'any',
     databaseParameters,
     handle: async (request) => {
-      const outcome = await store(request, precision);
+      const outcome = await store(request, readingOf(request));
       const headers = { ...INFLUX_HEADERS, ...outcomeHeaders(outcome) };
       const status = statusOf(outcome, 204);
       if (status === 204) return { status, headers };
@@ -69,7 +73,7 @@ function partialWrite(outcome: Outcome): string {
 }
 
 /** Errors are told by line: `{error, data: [{original_line, line_number, error_message}]}` (docs of InfluxDB 3, write_lp). */
-function thirdVersionRoute(): Route {
+function thirdVersionRoute(readingOf: (request: ApiRequest) => LineReading): Route {
   return {
     methods: ['POST'],
     path: '/api/v3/write_lp',
@@ -77,7 +81,8 @@ function thirdVersionRoute(): Route {
     databaseParameters: ['db'],
     handle: async (request) => {
       const acceptsPartial = request.query.get('accept_partial') !== 'false';
-      const outcome = await (acceptsPartial ? store(request, 'auto') : ingestWhole(request, timesOf(request, 'auto')));
+      const reading = readingOf(request);
+      const outcome = await (acceptsPartial ? store(request, reading) : ingestWhole(request, reading));
       const headers = outcomeHeaders(outcome);
       const status = statusOf(outcome, 204);
       if (status === 204) return { status, headers };
@@ -111,12 +116,17 @@ function lineError(bad: BadLine): unknown {
   return { original_line: bad.text ?? '', line_number: bad.line, error_message: reasonOf(bad) };
 }
 
-async function store(request: ApiRequest, precision: string): Promise<Outcome> {
-  return ingestLines(request.body(), timesOf(request, precision), growingTables(request));
+/** `precision`: that of requests which name none. */
+function readingBy(timesOf: (precision: string) => LineTimes, precision: string, nanoseconds: NanosecondRule) {
+  return (request: ApiRequest): LineReading => ({
+    times: timesOf(request.query.get('precision') ?? precision),
+    stringEscapes: 'standard',
+    nanoseconds: nanosecondsOf(request, nanoseconds),
+  });
 }
 
-function timesOf({ query }: ApiRequest, fallback: string): LineTimes {
-  return lineTimes(query.get('precision') ?? fallback);
+async function store(request: ApiRequest, reading: LineReading): Promise<Outcome> {
+  return ingestLines(request.body(), reading, growingTables(request));
 }
 
 /** Clients of InfluxDB may flush nothing; it takes that. */

@@ -1,5 +1,6 @@
+import type { NanosecondRule } from '../../../src/index-database.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type Outcome } from '../ingest/outcome.ts';
-import { byMetric, ingestJsonPoints, valueTypeOf } from '../ingest/points.ts';
+import { byMetric, ingestJsonPoints, nanosecondsOf, valueTypeOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
 import { jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
 
@@ -9,14 +10,18 @@ const HINT = 'Please see the TSD logs or append "details" to the put request';
  * `POST /api/put` of OpenTSDB: one point or an array of points. 204 without a body; with `summary` or `details` 200 and counts;
  * 400 when a point is bad. Values of new tables have the type of the first one, as OpenTSDB's users expect of numbers.
  */
-export function openTsdbAlias(): Route {
+export function openTsdbAlias(nanoseconds: NanosecondRule): Route {
   return {
     methods: ['POST'],
     path: '/api/put',
     credentials: 'any',
     handle: async (request) => {
       const store = byMetric(request.executor.catalogue, growingTables(request));
-      const outcome = await ingestJsonPoints(request.body(), store, valueTypeOf(request, 'auto'), pointTexts);
+      const reading = {
+        valueType: valueTypeOf(request, 'auto'),
+        nanoseconds: nanosecondsOf(request, nanoseconds),
+      };
+      const outcome = await ingestJsonPoints(request.body(), store, reading, pointTexts);
       return answer(outcome, request);
     },
     failure: ({ status, message }) => jsonAnswer(status, { error: { code: status, message } }),

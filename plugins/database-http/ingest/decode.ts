@@ -1,6 +1,7 @@
-import type { Decoded, Origin } from '../../../src/index.ts';
+import { Turn } from '../../../src/index.ts';
+import type { Decoded, Origin } from '../../../src/index-database.ts';
 import { JsonPieces, type JsonPiece } from './json-pieces.ts';
-import { LinePieces, startOfLine, type Piece } from './pieces.ts';
+import { LinePieces, startOfLine, type LinePiece } from './line-pieces.ts';
 import { ApiFailure } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
@@ -24,7 +25,7 @@ export interface BodyPart {
 }
 
 /** The statement of the best size: see test/bench. */
-export const BATCH_ROWS = 5_000;
+const BATCH_ROWS = 5_000;
 /** Faults of one message beyond which decoders stop reading it, and so must whoever feeds them. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
@@ -47,31 +48,43 @@ export async function* decodeLines(
   clock: DecodeClock,
 ): AsyncGenerator<BodyPart> {
   const pieces = new LinePieces();
+  const decode = ({ bytes, firstLine, more }: LinePiece): Decoding => ({
+    parts: decoder.addInParts(bytes, { kind: 'line', line: firstLine }, BATCH_ROWS, more),
+    textOf: (line) => lineText(bytes, line - firstLine),
+  });
   for await (const chunk of body) {
     pieces.push(chunk);
     for (let piece = pieces.next(); piece !== undefined; piece = pieces.next()) {
-      if ((yield* decodePiece(decoder, piece, clock)) === 'gave-up') return;
+      if ((yield* decodePiece(decode(piece), clock)) === 'gave-up') return;
       pieces.done(piece, decoder.unreadLine);
     }
   }
   if (pieces.totalBytes === 0) throw new ApiFailure(400, TEXTS.emptyBody);
-  yield* decodePiece(decoder, pieces.last(), clock);
+  yield* decodePiece(decode(pieces.last()), clock);
 }
 
-function* decodePiece(
-  decoder: PartsDecoder,
-  piece: Piece,
+/** A piece of a body on its way through the decoder. */
+interface Decoding {
+  readonly parts: Generator<Decoded, void, undefined>;
+  readonly textOf: BodyPart['textOf'];
+}
+
+/** More than is decoded before the clock is read. */
+const BYTES_OF_PART = 1 << 20;
+
+/** The parts that hold anything, over several turns of the event loop. */
+async function* decodePiece(
+  { parts, textOf }: Decoding,
   clock: DecodeClock,
-): Generator<BodyPart, 'read' | 'gave-up'> {
-  const { bytes, firstLine, more } = piece;
-  const textOf = (line: number): string | undefined => lineText(bytes, line - firstLine);
-  const parts = decoder.addInParts(bytes, { kind: 'line', line: firstLine }, BATCH_ROWS, more);
+): AsyncGenerator<BodyPart, 'read' | 'gave-up'> {
+  const turn = new Turn();
   let faults = 0;
   for (;;) {
     const { value: decoded } = clock.measure(() => parts.next());
     if (decoded === undefined) return faults > MAX_FAULTS_PER_MESSAGE ? 'gave-up' : 'read';
     faults += decoded.faults.length;
-    yield { decoded, textOf };
+    if (decoded.rows.length + decoded.faults.length > 0) yield { decoded, textOf };
+    if (turn.isOver(BYTES_OF_PART)) await turn.next();
   }
 }
 
@@ -101,33 +114,22 @@ export async function* decodeElements(
   elementText: ElementText = () => () => undefined,
 ): AsyncGenerator<BodyPart> {
   const pieces = new JsonPieces();
+  const decode = ({ text, firstElement, charactersBefore }: JsonPiece): Decoding => {
+    const find = typeof text === 'string' ? elementText(text) : () => undefined;
+    return {
+      parts: decoder.addInParts(text, { kind: 'line', line: firstElement }, BATCH_ROWS, charactersBefore),
+      textOf: (element) => find(element - firstElement + 1),
+    };
+  };
   for await (const chunk of body) {
     const piece = clock.measure(() => pieces.push(chunk));
     if (piece === undefined) continue;
-    if ((yield* decodeJsonPiece(decoder, piece, clock, elementText)) === 'gave-up') return;
+    const end = yield* decodePiece(decode(piece), clock);
+    if (end === 'gave-up' || decoder.problem !== undefined) return;
   }
   const last = pieces.last();
   if (last === undefined) throw new ApiFailure(400, TEXTS.emptyBody);
-  yield* decodeJsonPiece(decoder, last, clock, elementText);
-}
-
-function* decodeJsonPiece(
-  decoder: ElementsDecoder,
-  { text, firstElement, charactersBefore }: JsonPiece,
-  clock: DecodeClock,
-  elementText: ElementText,
-): Generator<BodyPart, 'read' | 'gave-up'> {
-  const find = typeof text === 'string' ? elementText(text) : () => undefined;
-  const textOf = (element: number): string | undefined => find(element - firstElement + 1);
-  const parts = decoder.addInParts(text, { kind: 'line', line: firstElement }, BATCH_ROWS, charactersBefore);
-  let faults = 0;
-  for (;;) {
-    const { value: decoded } = clock.measure(() => parts.next());
-    if (decoded === undefined) break;
-    faults += decoded.faults.length;
-    yield { decoded, textOf };
-  }
-  return decoder.problem !== undefined || faults > MAX_FAULTS_PER_MESSAGE ? 'gave-up' : 'read';
+  yield* decodePiece(decode(last), clock);
 }
 
 const MAX_TEXT_BYTES = 1_000;

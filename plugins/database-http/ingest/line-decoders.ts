@@ -1,20 +1,26 @@
-import { decodedFormats, type Precision } from '../../../src/index.ts';
+import { decodedFormats, type Precision, type StringEscapes } from '../../../src/index-database.ts';
 import { TIME_COLUMN } from './store.ts';
 
 /** Decoders kept between requests, all together: each remembers up to 20,000 tag sets (about 10 MB). */
 const MAX_IDLE = 4;
 
+interface DecoderKind {
+  readonly precision: Precision;
+  readonly stringEscapes: StringEscapes;
+  readonly keepsNanoseconds: boolean;
+}
+
 /** A decoder that remembers the tag sets of earlier bodies: 5,000 new ones take 55 ms to read and hash, known ones 5 ms. */
 export class LineDecoder {
-  readonly precision: Precision;
+  readonly kind: DecoderKind;
   /** Microseconds since the epoch for lines without a time. */
   nowMicros = 0;
   readonly decoder;
 
-  constructor(precision: Precision) {
-    this.precision = precision;
+  constructor(kind: DecoderKind) {
+    this.kind = kind;
     this.decoder = decodedFormats.line_lp.create({
-      precision,
+      ...kind,
       now: () => this.nowMicros,
       timeColumn: TIME_COLUMN,
       derivesPrimaryTag: () => true,
@@ -26,10 +32,15 @@ export class LineDecoder {
 const idle: LineDecoder[] = [];
 
 /** A decoder for one body; to be given back when nothing reads from it any more. */
-export function borrowDecoder(precision: Precision, nowMicros: number): LineDecoder {
-  const index = idle.findIndex((decoder) => decoder.precision === precision);
-  const decoder = index < 0 ? new LineDecoder(precision) : idle.splice(index, 1)[0];
-  const borrowed = decoder ?? new LineDecoder(precision);
+export function borrowDecoder(kind: DecoderKind, nowMicros: number): LineDecoder {
+  const index = idle.findIndex(
+    (known) =>
+      known.kind.precision === kind.precision &&
+      known.kind.stringEscapes === kind.stringEscapes &&
+      known.kind.keepsNanoseconds === kind.keepsNanoseconds,
+  );
+  const [known] = index < 0 ? [] : idle.splice(index, 1);
+  const borrowed = known ?? new LineDecoder(kind);
   borrowed.nowMicros = nowMicros;
   return borrowed;
 }

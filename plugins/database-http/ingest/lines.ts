@@ -1,26 +1,39 @@
+import { NanosecondSpread, type NanosecondRule, type StringEscapes } from '../../../src/index-database.ts';
 import { DecodeClock, decodeLines, type BodyPart } from './decode.ts';
-import { ingest, type Store } from './flow.ts';
+import { ingest, type Store } from './ingest.ts';
 import type { Outcome } from './outcome.ts';
 import { borrowDecoder, giveBackDecoder } from './line-decoders.ts';
 import { adjustTimes, type LineTimes } from './precision.ts';
 
+/** How the lines of a route are read. */
+export interface LineReading {
+  readonly times: LineTimes;
+  /** `documented` on the documented routes, `standard` on those of InfluxDB and QuestDB, which keep other backslashes. */
+  readonly stringEscapes: StringEscapes;
+  readonly nanoseconds: NanosecondRule;
+}
+
 /** Stores a body of line protocol. */
-export async function ingestLines(body: AsyncIterable<Buffer>, times: LineTimes, store: Store): Promise<Outcome> {
+export async function ingestLines(body: AsyncIterable<Buffer>, reading: LineReading, store: Store): Promise<Outcome> {
   const clock = new DecodeClock();
-  return ingest(lineParts(body, times, clock), store, clock);
+  return ingest(lineParts(body, reading, clock), store, clock);
 }
 
 /** The lines of a body as rows; their times are adjusted. */
 export async function* lineParts(
   body: AsyncIterable<Buffer>,
-  times: LineTimes,
+  { times, stringEscapes, nanoseconds }: LineReading,
   clock: DecodeClock,
 ): AsyncGenerator<BodyPart> {
-  const borrowed = borrowDecoder(times.decoder, Date.now() * 1_000 * times.nowFactor);
+  const spread = nanoseconds === 'spread' ? new NanosecondSpread() : undefined;
+  const kind = { precision: times.decoder, stringEscapes, keepsNanoseconds: nanoseconds !== 'floor' };
+  const borrowed = borrowDecoder(kind, Date.now() * 1_000 * times.nowFactor);
   try {
     for await (const part of decodeLines(borrowed.decoder, body, clock)) {
       for (const { batch } of part.decoded.rows) adjustTimes(batch, times);
-      yield part;
+      // Lines of one series and time are one point, as InfluxDB has it: each says some of its fields.
+      const rows = part.decoded.rows.map((decoded) => ({ ...(spread?.apply(decoded) ?? decoded), partial: true }));
+      yield { ...part, decoded: { ...part.decoded, rows } };
     }
   } finally {
     giveBackDecoder(borrowed);

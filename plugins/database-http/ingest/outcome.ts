@@ -1,4 +1,4 @@
-import type { Fault, WriteReport } from '../../../src/index.ts';
+import type { Fault, WriteReport } from '../../../src/index-database.ts';
 import { serverTiming, type Timings } from '../transport/request-clock.ts';
 import type { ApiFailure } from '../route.ts';
 
@@ -74,7 +74,7 @@ export function describeOutcome({ badLines, badCount, failure }: Outcome, unit: 
   return parts.join('; ');
 }
 
-/** 400 for what the sender must change, 503 for what may succeed later (design/decisions.md, "A batch with some bad lines"). */
+/** 400 for what the sender must change, 503 for what may succeed later (docs/database-api.md#status-codes). */
 export function statusOf({ badCount, failure }: Outcome, success: number): number {
   return failure?.status ?? (badCount > 0 ? 400 : success);
 }

@@ -1,10 +1,18 @@
-import { decodedPointFormats, MetricTargets, type TableCatalogue, type ValueType } from '../../../src/index.ts';
+import {
+  decodedPointFormats,
+  MetricTargets,
+  NanosecondSpread,
+  NANOSECOND_RULES,
+  type NanosecondRule,
+  type TableCatalogue,
+  type ValueType,
+} from '../../../src/index-database.ts';
 import { DecodeClock, decodeElements, decodeLines, type ElementText } from './decode.ts';
-import { ingest, type Store } from './flow.ts';
+import { ingest, type Store } from './ingest.ts';
 import type { Outcome } from './outcome.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 
-/** The value of `value.type`: what the value column of a new table is (design/decisions.md, "Connectors"). */
+/** The value of `value.type`: what the value column of a new table is (docs/formats.md#tables-of-lines-and-points). */
 export function valueTypeOf({ query }: ApiRequest, fallback: ValueType = 'VARCHAR'): ValueType {
   const asked = query.get('value.type') ?? query.get('value_type') ?? fallback;
   const type = (['VARCHAR', 'FLOAT8', 'auto'] as const).find((known) => known.toLowerCase() === asked.toLowerCase());
@@ -13,31 +21,58 @@ export function valueTypeOf({ query }: ApiRequest, fallback: ValueType = 'VARCHA
   return type;
 }
 
+/** The value of `nanoseconds`: what becomes of nanoseconds, which PostgreSQL's times do not hold. */
+export function nanosecondsOf({ query }: ApiRequest, fallback: NanosecondRule): NanosecondRule {
+  const asked = query.get('nanoseconds');
+  if (asked === null) return fallback;
+  const rule = NANOSECOND_RULES.find((known) => known === asked);
+  if (rule !== undefined) return rule;
+  throw new ApiFailure(400, `invalid nanoseconds "${asked.slice(0, 32)}": use ${NANOSECOND_RULES.join(', ')}`);
+}
+
+/** How the points of a request are read. */
+export interface PointReading {
+  readonly valueType: ValueType;
+  readonly nanoseconds: NanosecondRule;
+}
+
 /** Stores a JSON array of points, or one point. `textOf` finds the text of a bad one. */
 export async function ingestJsonPoints(
   body: AsyncIterable<Buffer>,
   store: Store,
-  valueType: ValueType,
+  reading: PointReading,
   textOf?: ElementText,
 ): Promise<Outcome> {
   const clock = new DecodeClock();
-  const decoder = decodedPointFormats.json_tsd.create({ valueType });
-  const outcome = await ingest(decodeElements(decoder, body, clock, textOf), store, clock);
+  const decoder = decodedPointFormats.json_tsd.create(policyOf(reading));
+  const outcome = await ingest(decodeElements(decoder, body, clock, textOf), spreading(reading, store), clock);
   if (outcome.stored + outcome.collapsed + outcome.badCount > 0) return outcome;
   throw new ApiFailure(400, NO_POINTS);
 }
 
-/** An array without points, in the words of the original (reference/original-system.md 10.3). */
+/** The text for an array without points, which clients know. */
 const NO_POINTS = 'invalid data for tsd json protocol, please check the format.';
 
 /** Stores lines of points. */
 export async function ingestTelnetLines(
   body: AsyncIterable<Buffer>,
   store: Store,
-  valueType: ValueType,
+  reading: PointReading,
 ): Promise<Outcome> {
   const clock = new DecodeClock();
-  return ingest(decodeLines(decodedPointFormats.line_tsd.create({ valueType }), body, clock), store, clock);
+  const decoder = decodedPointFormats.line_tsd.create(policyOf(reading));
+  return ingest(decodeLines(decoder, body, clock), spreading(reading, store), clock);
+}
+
+function policyOf({ valueType, nanoseconds }: PointReading) {
+  return { valueType, keepsNanoseconds: nanoseconds !== 'floor' };
+}
+
+/** Batches of one metric come in the order of the body. */
+function spreading({ nanoseconds }: PointReading, store: Store): Store {
+  if (nanoseconds !== 'spread') return store;
+  const spread = new NanosecondSpread();
+  return async (rows) => store(spread.apply(rows));
 }
 
 const targetsByCatalogue = new WeakMap<TableCatalogue, MetricTargets>();

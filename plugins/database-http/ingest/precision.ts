@@ -1,4 +1,4 @@
-import type { Cell, Precision, RowBatch } from '../../../src/index.ts';
+import type { Cell, Precision, RowBatch } from '../../../src/index-database.ts';
 import { ApiFailure } from '../route.ts';
 
 /** How the times of lines are read: by the decoder, and what is done to the numbers it gives then. */
@@ -7,6 +7,8 @@ export interface LineTimes {
   /** What a microsecond of now is for the decoder, so that its numbers and those of lines are treated alike. */
   readonly nowFactor: number;
   readonly adjust: ((micros: number | bigint) => number | bigint) | undefined;
+  /** The nanoseconds beyond the adjusted microseconds; absent: those that the decoder has read. */
+  readonly nanosOf?: (number: number | bigint) => number;
 }
 
 const asDecoded = (decoder: Precision): LineTimes => ({ decoder, nowFactor: 1, adjust: undefined });
@@ -18,7 +20,7 @@ const seconds = (count: number): LineTimes => ({
   adjust: (micros) => narrow(BigInt(micros) * BigInt(count)),
 });
 
-/** Units of InfluxDB 1, 2 and 3 and of QuestDB; original-system.md 9.10, peers.md A2. */
+/** Units of InfluxDB 1, 2 and 3 and of QuestDB (docs/formats.md#lines-of-one-series-and-time). */
 const LINE_TIMES: ReadonlyMap<string, LineTimes> = new Map([
   ...['n', 'ns', 'nanosecond', 'nanoseconds'].map((name) => [name, asDecoded('ns')] as const),
   ...['u', 'us', 'µ', 'µs', 'microsecond', 'microseconds'].map((name) => [name, asDecoded('us')] as const),
@@ -27,7 +29,7 @@ const LINE_TIMES: ReadonlyMap<string, LineTimes> = new Map([
   ...['m', 'minute', 'minutes'].map((name) => [name, seconds(60)] as const),
   ...['h', 'hour', 'hours'].map((name) => [name, seconds(3600)] as const),
   // As microseconds the decoder leaves the number as it is.
-  ['auto', { decoder: 'us', nowFactor: 1, adjust: bySize }],
+  ['auto', { decoder: 'us', nowFactor: 1, adjust: bySize, nanosOf: nanosBySize }],
 ]);
 
 /** The value of `precision`; ApiFailure 400 when it is none. */
@@ -40,11 +42,21 @@ export function lineTimes(precision: string): LineTimes {
   );
 }
 
+const INFLUX_1_UNITS: ReadonlySet<string> = new Set(['n', 'u', 'ms', 's', 'm', 'h']);
+
+/**
+ * The value of `precision` as `/write` of InfluxDB 1 reads it: n, u, ms, s, m or h; anything else, `us` too, is nanoseconds
+ * (measured with InfluxDB 1.6).
+ */
+export function influx1Times(precision: string): LineTimes {
+  return lineTimes(INFLUX_1_UNITS.has(precision) ? precision : 'ns');
+}
+
 const SECONDS_BELOW = 5e9;
 const MILLISECONDS_BELOW = 5e12;
 const MICROSECONDS_BELOW = 5e15;
 
-/** The bounds of InfluxDB 3 (peers.md A2): below 5e9 seconds, 5e12 milliseconds, 5e15 microseconds, else nanoseconds. */
+/** The bounds of InfluxDB 3: below 5e9 seconds, 5e12 milliseconds, 5e15 microseconds, else nanoseconds. */
 function bySize(value: number | bigint): number | bigint {
   const size = Math.abs(Number(value));
   if (size < SECONDS_BELOW) return narrow(BigInt(value) * 1_000_000n);
@@ -54,12 +66,20 @@ function bySize(value: number | bigint): number | bigint {
   return narrow((nanos - (((nanos % 1000n) + 1000n) % 1000n)) / 1000n);
 }
 
+/** 0 to 999. */
+function nanosBySize(value: number | bigint): number {
+  return Math.abs(Number(value)) < MICROSECONDS_BELOW ? 0 : Number(((BigInt(value) % 1000n) + 1000n) % 1000n);
+}
+
 /** Times as they are meant; the cells of the batch are changed in place. */
-export function adjustTimes(batch: RowBatch, { adjust }: LineTimes): void {
+export function adjustTimes(batch: RowBatch, { adjust, nanosOf }: LineTimes): void {
   if (adjust === undefined) return;
   const cells: Cell[] = batch.columns.find(({ role }) => role === 'time')?.cells ?? [];
+  const nanos = nanosOf && batch.columns.find(({ role }) => role === 'nanos')?.cells;
   for (const [row, cell] of cells.entries()) {
-    if (typeof cell === 'number' || typeof cell === 'bigint') cells[row] = adjust(cell);
+    if (typeof cell !== 'number' && typeof cell !== 'bigint') continue;
+    if (nanos !== undefined) nanos[row] = nanosOf?.(cell) ?? 0;
+    cells[row] = adjust(cell);
   }
 }
 

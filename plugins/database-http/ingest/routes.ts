@@ -1,58 +1,71 @@
-import type { Store } from './flow.ts';
+import type { NanosecondRule } from '../../../src/index-database.ts';
+import type { Store } from './ingest.ts';
 import { describeOutcome, outcomeHeaders, statusOf, type Outcome } from './outcome.ts';
-import { ingestLines } from './lines.ts';
-import { byMetric, ingestJsonPoints, ingestTelnetLines, valueTypeOf } from './points.ts';
+import { ingestLines, type LineReading } from './lines.ts';
+import {
+  byMetric,
+  ingestJsonPoints,
+  ingestTelnetLines,
+  nanosecondsOf,
+  valueTypeOf,
+  type PointReading,
+} from './points.ts';
 import { lineTimes } from './precision.ts';
 import { existingTables, growingTables } from './store.ts';
 import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from '../route.ts';
 
-/** Lines without `precision=` are in nanoseconds (spec/database-http-api.md, "Collector ingest"). */
+/** Lines without `precision=` are in nanoseconds. */
 const DEFAULT_PRECISION = 'ns';
 
-/** The ingestion endpoints of spec/database-http-api.md. */
-export function ingestRoutes(): Route[] {
+/** The ingestion endpoints (docs/database-api.md). `nanoseconds`: the rule of requests that name none. */
+export function ingestRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
+  const readingOf = (request: ApiRequest): LineReading => ({
+    times: lineTimes(request.query.get('precision') ?? DEFAULT_PRECISION),
+    stringEscapes: 'documented',
+    nanoseconds: nanosecondsOf(request, nanoseconds),
+  });
+  const pointsOf = (request: ApiRequest): PointReading => ({
+    valueType: valueTypeOf(request),
+    nanoseconds: nanosecondsOf(request, nanoseconds),
+  });
   return [
     {
       methods: ['POST'],
       path: '/restapi/collector',
       takesTimeZone: false,
       handle: async (request) =>
-        answer(await ingestLines(request.body(), timesOf(request), existingTables(request)), 'line', null),
+        answer(await ingestLines(request.body(), readingOf(request), existingTables(request)), 'line', null),
       failure,
     },
     {
       methods: ['POST'],
       path: '/restapi/linedb',
       handle: async (request) =>
-        answer(await ingestLines(request.body(), timesOf(request), growingTables(request)), 'line', null),
+        answer(await ingestLines(request.body(), readingOf(request), growingTables(request)), 'line', null),
       failure,
     },
     {
       methods: ['POST'],
       path: '/restapi/tsdbjson',
       handle: async (request) =>
-        answer(await ingestJsonPoints(request.body(), metrics(request), valueTypeOf(request)), 'point', SUCCESS),
+        answer(await ingestJsonPoints(request.body(), metrics(request), pointsOf(request)), 'point', SUCCESS),
       failure,
     },
     {
       methods: ['POST'],
       path: '/restapi/tsdbtelnet',
       handle: async (request) =>
-        answer(await ingestTelnetLines(request.body(), metrics(request), valueTypeOf(request)), 'line', SUCCESS),
+        answer(await ingestTelnetLines(request.body(), metrics(request), pointsOf(request)), 'line', SUCCESS),
       failure,
     },
   ];
 }
 
-/** Per point, as the original joins it (reference/original-system.md 1, D5). */
+/** One text for each point. */
 const SUCCESS = 'success;';
 
 function metrics(request: ApiRequest): Store {
   return byMetric(request.executor.catalogue, growingTables(request));
-}
-
-function timesOf({ query }: ApiRequest) {
-  return lineTimes(query.get('precision') ?? DEFAULT_PRECISION);
 }
 
 /** `{code, desc, rows, time}`; `success`: the text per row when all went well, or null. */

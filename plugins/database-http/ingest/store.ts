@@ -1,22 +1,26 @@
 import {
+  countCollapsed,
   DatabaseError,
+  fitToTable,
+  isOfOneTable,
+  PRIMARY_TAG,
   refuseAll,
   tableText,
+  takesPrimaryTag,
   type DecodedRows,
   type RowBatch,
   type Table,
   type TableWriter,
   type WritePolicy,
   type WriteReport,
-} from '../../../src/index.ts';
-import { fitToTable, PRIMARY_TAG } from './fit.ts';
-import type { Store } from './flow.ts';
+} from '../../../src/index-database.ts';
+import type { Store } from './ingest.ts';
 import type { ApiRequest } from '../route.ts';
 
-/** The first column's name in tables of line protocol (spec/database-http-api.md, "Collector ingest"). */
+/** Name of the first column in tables that are created (docs/formats.md#tables-of-lines-and-points). */
 export const TIME_COLUMN = 'k_timestamp';
 
-type Place = Pick<ApiRequest, 'executor' | 'timeZone' | 'signal' | 'statementTimeoutMs'>;
+type Place = Pick<ApiRequest, 'path' | 'executor' | 'timeZone' | 'signal' | 'statementTimeoutMs'>;
 
 function policyOf({ timeZone, signal, statementTimeoutMs }: Place, { partial }: DecodedRows): WritePolicy {
   return {
@@ -37,7 +41,7 @@ export function existingTables(place: Place): Store {
       if (table === undefined) throw refusal(`relation "${tableText(rows.batch.table)}" does not exist`, '42P01');
       const broken = brokenRule(table) && brokenRule((await catalogue.refresh(rows.batch.table)) ?? table);
       if (broken !== undefined) throw refusal(broken, '42804');
-      return place.executor.write(fitToTable(rows.batch, table), policyOf(place, rows));
+      return counted(place, await place.executor.write(fitToTable(rows.batch, table), policyOf(place, rows)));
     });
 }
 
@@ -46,7 +50,7 @@ function brokenRule({ name, columns }: Table): string | undefined {
   if (first?.name !== TIME_COLUMN || first.role !== 'time') {
     return `table "${name.name}" cannot take lines here: its first column must be a timestamp named ${TIME_COLUMN}`;
   }
-  if (columns.some((column) => column.name === PRIMARY_TAG)) return undefined;
+  if (takesPrimaryTag({ columns })) return undefined;
   return `table "${name.name}" cannot take lines here: it has no primary tag named ${PRIMARY_TAG}`;
 }
 
@@ -59,9 +63,15 @@ export function growingTables(place: Place, writer: TableWriter = place.executor
         throw refusal(`table "${tableText(rows.batch.table)}" is not created: the database is relational`, '0A000');
       }
       const batch = table === undefined ? rows.batch : fitToTable(rows.batch, table);
-      if (rows.shape === undefined) return writer.write(batch, policyOf(place, rows));
-      return writer.writeGrowing(batch, rows.shape, policyOf(place, rows));
+      const report = await writer.write(batch, { ...policyOf(place, rows), shape: rows.shape });
+      // What a transaction has done counts when it is committed.
+      return writer === place.executor ? counted(place, report) : report;
     });
+}
+
+function counted({ path }: Place, report: WriteReport): WriteReport {
+  countCollapsed({ path }, report.collapsed);
+  return report;
 }
 
 /** What concerns one table, or this user's rights on it, is a fault of each of its rows, and of no other table's. */
@@ -69,14 +79,9 @@ async function orRefused(batch: RowBatch, write: () => Promise<WriteReport>): Pr
   try {
     return await write();
   } catch (error) {
-    if (!(error instanceof DatabaseError) || !concernsTable(error)) throw error;
+    if (!(error instanceof DatabaseError) || !isOfOneTable(error)) throw error;
     return { stored: 0, discarded: 0, collapsed: 0, faults: refuseAll(batch, error) };
   }
-}
-
-/** Missing rights, unsupported statements (a view in the way) and the like are the table's, though waiting does not help. */
-function concernsTable({ scope, sqlstate }: DatabaseError): boolean {
-  return scope === 'table' || scope === 'record' || (scope === 'caller' && /^(?:42|0A|54)/.test(sqlstate ?? ''));
 }
 
 function refusal(message: string, sqlstate: string): DatabaseError {

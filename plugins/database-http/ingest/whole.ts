@@ -1,9 +1,8 @@
-import { DatabaseError, tableText, type DecodedRows } from '../../../src/index.ts';
+import { countCollapsed, DatabaseError, tableText, type DecodedRows } from '../../../src/index-database.ts';
 import { DecodeClock, type BodyPart } from './decode.ts';
-import { asFailure, type Store } from './flow.ts';
-import { lineParts } from './lines.ts';
+import { asFailure, type Store } from './ingest.ts';
+import { lineParts, type LineReading } from './lines.ts';
 import { OutcomeCounts, type Outcome } from './outcome.ts';
-import type { LineTimes } from './precision.ts';
 import { growingTables } from './store.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 
@@ -29,10 +28,10 @@ class RefusedLines extends Error {
  * Stores all lines of a body in one transaction, or none: tables and columns that were made for it go as well. Bad lines that
  * are told are those that cannot be read, else those of the first batch that the database refuses.
  */
-export async function ingestWhole(request: ApiRequest, times: LineTimes): Promise<Outcome> {
+export async function ingestWhole(request: ApiRequest, reading: LineReading): Promise<Outcome> {
   const began = performance.now();
   const clock = new DecodeClock();
-  const { written, unread } = await readAll(lineParts(atMost(request.body(), MAX_WHOLE_BYTES), times, clock));
+  const { written, unread } = await readAll(lineParts(atMost(request.body(), MAX_WHOLE_BYTES), reading, clock));
   let databaseMs = 0;
   const outcome = (counts: OutcomeCounts, failure?: ApiFailure): Outcome => ({
     stored: failure === undefined && counts.badCount === 0 ? counts.stored : 0,
@@ -50,6 +49,7 @@ export async function ingestWhole(request: ApiRequest, times: LineTimes): Promis
       request.signal,
     );
     databaseMs = performance.now() - writingSince;
+    countCollapsed({ path: request.path }, counts.collapsed);
     return outcome(counts);
   } catch (error) {
     databaseMs = performance.now() - writingSince;

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index.ts';
+import type { QueryResult } from '../../../src/index-database.ts';
 
 /** A cell's text as PostgreSQL prints it, never null, as JSON. */
 export type CellWriter = (text: string) => string;
@@ -17,7 +17,7 @@ const NUMBERS: ReadonlySet<number> = new Set([21, 23, 26, 700, 701, 1700]);
 
 /**
  * How the cells of a column are written: numbers with the digits of the database, booleans, timestamps in RFC 3339, all
- * else as text (original-system.md 8.3).
+ * else as text (docs/database-api.md#values-in-answers).
  */
 export function cellWriter({ typeOid }: QueryResult['fields'][number], rules: CellRules): CellWriter {
   if (NUMBERS.has(typeOid)) return numberJson;

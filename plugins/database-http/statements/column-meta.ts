@@ -1,11 +1,11 @@
-import type { QueryResult } from '../../../src/index.ts';
+import type { QueryResult } from '../../../src/index-database.ts';
 
 type Field = QueryResult['fields'][number];
 
 /** A type without a declared length: the largest 64-bit integer, which a JavaScript number cannot print. */
 const NO_LENGTH = '9223372036854775807';
 
-/** Type names and lengths in bytes by PostgreSQL's type oids (original-system.md 8.2); `n`: as declared. */
+/** Type names and lengths in bytes by PostgreSQL's type oids (docs/database-api.md#types-and-lengths-of-columns); `n`: as declared. */
 const TYPES: ReadonlyMap<number, readonly [name: string, length: string]> = new Map([
   [16, ['BOOL', '1']],
   [17, ['BYTES', NO_LENGTH]],

@@ -1,28 +1,36 @@
 import { toError } from '../../../src/index.ts';
+import type { RowGauge } from '../../../src/index-database.ts';
+import type { Claim, HeldRoom } from './held-room.ts';
 import type { ResultJson } from './result-json.ts';
 import type { ApiAnswer } from '../route.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
-/** With so much of it read in the holding time, the rest of the largest answer is worth waiting for. */
-const NEARLY_ALL = 0.65;
+/** Smaller answers claim no room; there are never more of them than HTTP connections. */
+const FREE_BYTES = 64 * 1024;
 /** More is not held, however large answers may be. */
-const MAX_HELD_BYTES = 6 << 20;
+const MAX_HELD_BYTES = 5 << 20;
 
 export interface HeldLimits {
-  readonly holdMs: number;
+  readonly room: HeldRoom;
   /** A client that takes nothing for this long while rows wait for it does not get the rest: they hold a connection. */
   readonly stallMs: number;
   /** Of the answer. */
   readonly maxBytes: number;
 }
 
+/** What the largest answer needs of the room. */
+export function claimBytes(maxBytes: number): number {
+  return Math.min(maxBytes, MAX_HELD_BYTES);
+}
+
 /**
- * An answer whose head says how the query went, while rows are still being read.
+ * An answer whose head says how the query went.
  *
- * holding: rows are kept back. -> whole, when the result ended within the holding time: status, header and `time` tell all.
- *                              -> streaming, when it did not: what comes later is told by the body's last keys and a
- *                                 trailer, and a failure by breaking the body off.
+ * holding: rows are kept back. -> whole, when the result ended: status, header and `time` tell all, and nothing of the
+ *                                 database is held while it is sent.
+ *                              -> streaming, when there is more than is held, which `query.max.bytes` must allow: the body's
+ *                                 last keys and a trailer report what comes later, and a failure breaks the body off.
  */
 export class HeldAnswer {
   readonly #startedAt: number;
@@ -32,13 +40,34 @@ export class HeldAnswer {
   #json: ResultJson | undefined;
   #state: 'holding' | 'streaming' = 'holding';
   #finished: { readonly error: Error | undefined } | undefined;
+  #room: (() => Promise<void>) | undefined;
+  #claiming: Promise<void> | undefined;
+  #claim: Claim | undefined;
+  #refusal: Error | undefined;
   #wake: (() => void) | undefined;
+  #stalled: NodeJS.Timeout | undefined;
   #drained: (() => void) | undefined;
   #filled: Promise<void> = Promise.resolve();
 
   constructor(startedAt: number, limits: HeldLimits) {
     this.#startedAt = startedAt;
     this.#limits = limits;
+  }
+
+  /** For the rows of the result, which `stop` ends: there is no room for them, or nobody wants them any more. */
+  gauge(user: string, stop: AbortController): RowGauge {
+    const claim = async (): Promise<void> => {
+      try {
+        this.#claim = await this.#limits.room.claim(user, stop.signal);
+      } catch (error) {
+        this.#refusal = toError(error);
+        stop.abort(error);
+        throw error;
+      }
+    };
+    // A statement that is translated and run again has what the first try claimed.
+    this.#room = () => (this.#claiming ??= claim());
+    return { maxBytes: this.#limits.maxBytes, freeBytes: FREE_BYTES, room: this.#room };
   }
 
   /** `filling` calls `begin` and `write`, and settles when the result is read. */
@@ -62,12 +91,13 @@ export class HeldAnswer {
     if (bytes.length > 0) this.#pieces.push(bytes);
     this.#heldBytes += bytes.length;
     this.#wake?.();
+    if (this.#heldBytes > FREE_BYTES && this.#claiming === undefined) await this.#room?.();
     if (this.#state === 'streaming' && this.#heldBytes > MAX_AHEAD_BYTES) {
       await new Promise<void>((resolve, reject) => {
-        const stalled = setTimeout(
+        const stalled = (this.#stalled = setTimeout(
           () => reject(new Error('the client takes nothing of the answer')),
           this.#limits.stallMs,
-        );
+        ));
         this.#drained = () => {
           clearTimeout(stalled);
           resolve();
@@ -78,37 +108,23 @@ export class HeldAnswer {
 
   /** Rejects as the filling did, when that was while the answer was held. */
   async answer(): Promise<ApiAnswer> {
-    await this.#hold();
+    while (this.#finished === undefined && this.#heldBytes <= MAX_HELD_BYTES) await this.#woken();
+    const sent = (): void => this.#release();
     if (this.#finished !== undefined) {
-      if (this.#finished.error !== undefined) throw this.#finished.error;
-      return this.#whole();
+      if (this.#finished.error === undefined) return { ...this.#whole(), sent };
+      sent();
+      throw this.#refusal ?? this.#finished.error;
     }
     this.#state = 'streaming';
     const headers = { Trailer: 'X-Truncated' };
-    return { status: 200, headers, body: this.#stream(), trailers: () => this.#truncation() };
-  }
-
-  async #hold(): Promise<void> {
-    let isOver = false;
-    const timer = setTimeout(() => {
-      isOver = true;
-      this.#wake?.();
-    }, this.#limits.holdMs);
-    // Without a row there is nothing to send yet, and the status may still be another.
-    while (this.#finished === undefined && this.#isWorthHolding(isOver)) await this.#woken();
-    clearTimeout(timer);
-  }
-
-  #isWorthHolding(isOver: boolean): boolean {
-    if (this.#heldBytes > MAX_HELD_BYTES) return false;
-    const { maxBytes } = this.#limits;
-    return !isOver || this.#heldBytes === 0 || (maxBytes <= MAX_HELD_BYTES && this.#heldBytes > NEARLY_ALL * maxBytes);
+    return { status: 200, headers, body: this.#stream(), trailers: () => this.#truncation(), sent };
   }
 
   #whole(): ApiAnswer {
     const head = Buffer.from(this.#json?.head(this.#seconds()) ?? '');
     const tail = Buffer.from(this.#json?.tail() ?? '');
-    const body = Buffer.concat([head, ...this.#pieces, tail]);
+    const body = Buffer.concat([head, ...this.#pieces.splice(0), tail]);
+    this.#claim?.shrink(body.length);
     return { status: 200, headers: this.#truncation(), body };
   }
 
@@ -120,7 +136,11 @@ export class HeldAnswer {
         if (piece !== undefined) {
           this.#heldBytes -= piece.length;
           yield piece;
-          if (this.#heldBytes <= MAX_AHEAD_BYTES) this.#drained?.();
+          this.#stalled?.refresh();
+          if (this.#heldBytes <= MAX_AHEAD_BYTES) {
+            this.#release();
+            this.#drained?.();
+          }
         } else if (this.#finished === undefined) {
           await this.#woken();
         } else {
@@ -137,6 +157,14 @@ export class HeldAnswer {
       this.#drained?.();
       await this.#filled;
     }
+  }
+
+  /** Also of a claim that is being granted. */
+  #release(): void {
+    this.#claiming?.then(
+      () => this.#claim?.release(),
+      () => undefined,
+    );
   }
 
   #truncation(): Record<string, string> {

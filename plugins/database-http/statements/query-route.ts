@@ -1,15 +1,24 @@
-import { DatabaseError, type QueryResult, type RunTranslation, type Session } from '../../../src/index.ts';
+import {
+  DatabaseError,
+  isDatabaseMissing,
+  isUnavailable,
+  type QueryResult,
+  type RunTranslation,
+  type Session,
+  type StreamOptions,
+} from '../../../src/index-database.ts';
 import { clusterSettings } from './cluster-settings.ts';
-import { databaseFailure, databaseText, isUnavailable } from '../database-failure.ts';
+import { databaseFailure, databaseText } from '../database-failure.ts';
 import { HeldAnswer } from './held-answer.ts';
+import type { HeldRoom } from './held-room.ts';
 import { ResultJson } from './result-json.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
-import { MAX_ROUNDS, pinned, type RunnerParts } from './statement-runner.ts';
-import { readStatements, type RequestStatement, translateAgain, translateIn } from './statement-text.ts';
+import { MAX_ROUNDS, pinned, type RunnerDependencies } from './statement-runner.ts';
+import { readStatements, type RequestStatement, translateAgain, translateIn, Turns } from './statement-text.ts';
 import { TEXTS } from '../texts.ts';
 import { notEmpty } from './write-routes.ts';
 
-/** Rows that are read at a time: large enough for speed, small enough for memory (reference/ecosystem.md 3.3). */
+/** Rows that are read at a time: large enough for speed, small enough for memory. */
 const CHUNK_ROWS = 1000;
 
 const KINDS: ReadonlySet<string> = new Set([
@@ -22,22 +31,22 @@ const KINDS: ReadonlySet<string> = new Set([
   'show-cluster-setting',
 ]);
 
-export interface QueryParts extends RunnerParts {
+export interface QueryDependencies extends RunnerDependencies {
   readonly maxBytes: number;
-  readonly holdMs: number;
+  readonly room: HeldRoom;
   readonly stallMs: number;
 }
 
 /** `POST /restapi/query`: one statement that reads, in a read-only session. */
-export function queryRoute(parts: QueryParts): Route {
+export function queryRoute(dependencies: QueryDependencies): Route {
   return {
     methods: ['POST'],
     path: '/restapi/query',
     handle: async (request) => {
       const sql = notEmpty(await request.text());
-      const statement = request.clock.parse(() => onlyStatement(sql, parts.maxStatementLength));
-      const held = new HeldAnswer(request.clock.startedAt, parts);
-      held.fillFrom(execute(request, statement, held, parts));
+      const statement = await request.clock.parseWith(() => onlyStatement(sql, dependencies.maxStatementLength));
+      const held = new HeldAnswer(request.clock.startedAt, dependencies);
+      held.fillFrom(execute(request, statement, held, dependencies));
       return held.answer();
     },
     failure,
@@ -50,26 +59,30 @@ function failure({ status, message }: ApiFailure): ApiAnswer {
   return jsonAnswer(status, { code: status === 500 ? 500 : -1, desc: message, ...nothing });
 }
 
-function onlyStatement(sql: string, maxLength: number): RequestStatement {
-  const statements = readStatements(sql, maxLength);
-  const first = statements.next();
-  if (first.done === true) throw new ApiFailure(400, TEXTS.emptyBody);
-  if (statements.next().done !== true) throw new ApiFailure(400, TEXTS.oneQuery);
-  const { kind, keyword, writes } = first.value.classification;
+async function onlyStatement(sql: string, maxLength: number): Promise<RequestStatement> {
+  const turns = new Turns();
+  let first: RequestStatement | undefined;
+  for (const statement of readStatements(sql, maxLength)) {
+    if (statement !== undefined && first !== undefined) throw new ApiFailure(400, TEXTS.oneQuery);
+    first ??= statement;
+    await turns.pause();
+  }
+  if (first === undefined) throw new ApiFailure(400, TEXTS.emptyBody);
+  const { kind, keyword, writes } = first.classification;
   if (!KINDS.has(kind) || (writes && kind !== 'explain')) {
     const named = keyword === 'with' || keyword === '' ? kind : keyword;
     throw new ApiFailure(400, TEXTS.notForQuery(named));
   }
-  return first.value;
+  return first;
 }
 
 async function execute(
   request: ApiRequest,
   statement: RequestStatement,
   held: HeldAnswer,
-  parts: QueryParts,
+  dependencies: QueryDependencies,
 ): Promise<void> {
-  const rules = { int64AsString: request.query.get('int64') === 'string', maxBytes: parts.maxBytes };
+  const rules = { int64AsString: request.query.get('int64') === 'string', maxBytes: dependencies.maxBytes };
   const send = async (chunks: AsyncIterable<QueryResult>): Promise<void> => {
     let json: ResultJson | undefined;
     for await (const chunk of chunks) {
@@ -81,18 +94,23 @@ async function execute(
       if (json.truncated) break;
     }
   };
+  const stop = new AbortController();
+  const onAbort = (): void => stop.abort(request.signal.reason);
+  request.signal.addEventListener('abort', onAbort, { once: true });
   try {
     const translation = await translateIn(request.database, request, statement.text);
     switch (translation.kind) {
       case 'show-cluster-setting':
-        await send(settingRows(translation.name, parts));
+        await send(settingRows(translation.name, dependencies));
         return;
       case 'refuse':
         throw new ApiFailure(400, `pq: ${translation.message}`);
       case 'run': {
         const database = translation.database ?? request.database;
-        await pinned(request, database, parts, { readTransaction: true }, (session) =>
-          send(request.clock.stream(read(session, translation, request))),
+        const gauge = held.gauge(request.login.user, stop);
+        const options = { signal: stop.signal, timeoutMs: request.statementTimeoutMs, chunkRows: CHUNK_ROWS, gauge };
+        await pinned(request, database, dependencies, { readTransaction: true }, (session) =>
+          send(request.clock.stream(read(session, translation, request, options))),
         );
         return;
       }
@@ -101,12 +119,16 @@ async function execute(
     }
   } catch (error) {
     throw error instanceof DatabaseError ? statementFailure(error) : error;
+  } finally {
+    request.signal.removeEventListener('abort', onAbort);
+    // Nothing waits for room any more.
+    stop.abort();
   }
 }
 
 /** A statement that fails is 500; that the database is missing shows first where the statement's tables are looked up. */
 function statementFailure(error: DatabaseError): ApiFailure {
-  if (isUnavailable(error) || error.sqlstate === '3D000') return databaseFailure(error);
+  if (isUnavailable(error) || isDatabaseMissing(error)) return databaseFailure(error);
   return new ApiFailure(500, databaseText(error), { cause: error });
 }
 
@@ -115,14 +137,14 @@ async function* read(
   session: Session,
   first: RunTranslation,
   request: ApiRequest,
+  options: StreamOptions,
 ): AsyncGenerator<QueryResult, void, undefined> {
-  const options = { signal: request.signal, timeoutMs: request.statementTimeoutMs };
   let { statements } = first;
   for (let round = 0; ; round++) {
     let hasBegun = false;
     try {
       for (const statement of statements.slice(0, -1)) await session.query(statement, [], options);
-      const chunks = session.stream(statements.at(-1) ?? '', [], { ...options, chunkRows: CHUNK_ROWS });
+      const chunks = session.stream(statements.at(-1) ?? '', [], options);
       for await (const chunk of chunks) {
         hasBegun = true;
         yield chunk;
@@ -144,8 +166,11 @@ async function* read(
 
 const TEXT = { typeOid: 25, typeModifier: -1 };
 
-async function* settingRows(name: string | undefined, parts: QueryParts): AsyncGenerator<QueryResult, void, undefined> {
-  const rows = clusterSettings(name, parts.settings);
+async function* settingRows(
+  name: string | undefined,
+  dependencies: QueryDependencies,
+): AsyncGenerator<QueryResult, void, undefined> {
+  const rows = clusterSettings(name, dependencies.settings);
   const command = 'SHOW';
   if (name !== undefined) {
     yield { command, fields: [{ name, ...TEXT }], rows: rows.map(([, value]) => [value]), rowCount: rows.length };

@@ -1,5 +1,5 @@
-import type { DatabaseError } from '../../../src/index.ts';
-import { databaseText, isUnavailable } from '../database-failure.ts';
+import { isUnavailable, type DatabaseError } from '../../../src/index-database.ts';
+import { databaseText } from '../database-failure.ts';
 import { TEXTS } from '../texts.ts';
 
 /** What became of one statement. `desc` is `success` or why not. */

@@ -1,28 +1,32 @@
-import { setImmediate as turn, setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, type RunTranslation, type Session } from '../../../src/index.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { DatabaseError, isRollback, type RunTranslation, type Session } from '../../../src/index-database.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
 import type { ConnectionSlots } from '../transport/connection-slots.ts';
 import { databaseFailure } from '../database-failure.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
-import { readStatements, translateAgain, translateIn, type RequestStatement } from './statement-text.ts';
+import {
+  readStatements,
+  requireFewStatements,
+  translateAgain,
+  translateIn,
+  Turns,
+  type RequestStatement,
+} from './statement-text.ts';
 import { TEXTS } from '../texts.ts';
 import { badTimeZone } from '../time-zone.ts';
 
-/** Statements that the server rolled back for the sake of others are tried again (original-system.md 7). */
+/** Attempts for a statement that the server rolled back because of other transactions. */
 const MAX_TRIES = 10;
 const FIRST_PAUSE_MS = 50;
 const MAX_PAUSE_MS = 1000;
 /** Of translations after refusals. */
 export const MAX_ROUNDS = 3;
 
-/** The event loop is let go after so much work that waited for nothing. */
-const MAX_TURN_MS = 20;
-
 const CHANGES_TABLES: ReadonlySet<string> = new Set(['create', 'alter', 'drop']);
 
-export interface RunnerParts {
+export interface RunnerDependencies {
   readonly settings: ServerSettings;
   readonly defaultDatabase: string;
   readonly slots: ConnectionSlots;
@@ -37,16 +41,19 @@ export interface StatementRules {
 
 /**
  * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
- * those behind it. `USE` goes on with a connection to another database. One outcome per statement.
+ * those behind it. `USE` goes on with a connection to another database; where it fails, those behind it are refused. One
+ * outcome per statement.
  */
 export async function runStatements(
   request: ApiRequest,
   sql: string,
   rules: StatementRules,
-  parts: RunnerParts,
+  dependencies: RunnerDependencies,
 ): Promise<readonly StatementOutcome[]> {
-  const runner = new StatementRunner(request, rules, parts);
-  await runner.run(readStatements(sql, parts.maxStatementLength));
+  const runner = new StatementRunner(request, rules, dependencies);
+  const turns = new Turns();
+  await requireFewStatements(sql, dependencies.maxStatementLength, turns);
+  await runner.run(readStatements(sql, dependencies.maxStatementLength), turns);
   return runner.outcomes;
 }
 
@@ -54,34 +61,37 @@ class StatementRunner {
   readonly outcomes: StatementOutcome[] = [];
   readonly #request: ApiRequest;
   readonly #rules: StatementRules;
-  readonly #parts: RunnerParts;
+  readonly #dependencies: RunnerDependencies;
   #database: string;
+  /** A USE failed: what is behind it was meant for another database. */
+  #isLost = false;
 
-  constructor(request: ApiRequest, rules: StatementRules, parts: RunnerParts) {
+  constructor(request: ApiRequest, rules: StatementRules, dependencies: RunnerDependencies) {
     this.#request = request;
     this.#rules = rules;
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#database = request.database;
   }
 
-  async run(statements: Iterator<RequestStatement>): Promise<void> {
+  async run(statements: Iterator<RequestStatement | undefined>, turns: Turns): Promise<void> {
     const { clock } = this.#request;
-    const advance = (): IteratorResult<RequestStatement, unknown> => clock.parse(() => statements.next());
-    let next = advance();
-    let turnedAt = performance.now();
+    const advance = async (): Promise<IteratorResult<RequestStatement, unknown>> => {
+      for (;;) {
+        const next = clock.parse(() => statements.next());
+        // Statements that are refused wait for nothing by themselves.
+        await turns.pause();
+        if (next.done === true || next.value !== undefined) return next as IteratorResult<RequestStatement, unknown>;
+      }
+    };
+    let next = await advance();
     while (next.done !== true) {
       try {
-        await pinned(this.#request, this.#database, this.#parts, {}, async (session) => {
+        await pinned(this.#request, this.#database, this.#dependencies, {}, async (session) => {
           const database = this.#database;
           while (next.done !== true && this.#database === database) {
             const outcome = await this.#runOne(session, next.value);
             this.outcomes.push(outcome);
-            next = advance();
-            if (performance.now() - turnedAt > MAX_TURN_MS) {
-              // Statements that are refused wait for nothing by themselves.
-              await turn();
-              turnedAt = performance.now();
-            }
+            next = await advance();
             // The connection may be gone; the statements behind get another.
             if (outcome.verdict === 'unavailable') return;
           }
@@ -91,7 +101,7 @@ class StatementRunner {
         if (this.outcomes.length === 0 || this.#request.signal.aborted) throw error;
         if (!(error instanceof DatabaseError) && !(error instanceof ApiFailure)) throw error;
         const outcome = error instanceof DatabaseError ? failed(error) : unreached(error);
-        for (; next.done !== true; next = advance()) this.outcomes.push(outcome);
+        for (; next.done !== true; next = await advance()) this.outcomes.push(outcome);
       }
     }
   }
@@ -99,6 +109,13 @@ class StatementRunner {
   async #runOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
     const { signal } = this.#request;
     if (signal.aborted) throw new DatabaseError('the client went away', { scope: 'caller', sqlstate: '57014' });
+    if (this.#isLost) return refused(TEXTS.notUsed(this.#database));
+    const outcome = await this.#tryOne(session, statement);
+    if (statement.classification.kind === 'use' && outcome.verdict !== 'success') this.#isLost = true;
+    return outcome;
+  }
+
+  async #tryOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
     const refusal = this.#rules.refusal(statement);
     if (refusal !== undefined) return refused(refusal);
     try {
@@ -124,7 +141,7 @@ class StatementRunner {
         this.#database = translation.database;
         return success(0);
       case 'set-cluster-setting':
-        await changeClusterSetting(this.#request, translation.name, translation.value, this.#parts);
+        await changeClusterSetting(this.#request, translation.name, translation.value, this.#dependencies);
         return success(0);
       case 'show-cluster-setting':
         return refused(TEXTS.notForDdl);
@@ -166,9 +183,7 @@ class StatementRunner {
 
 /** Deadlocks and serialization failures: nothing of the statement is left, and it may succeed. */
 function isRolledBack(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError && error.scope === 'infrastructure' && error.sqlstate?.startsWith('40') === true
-  );
+  return error instanceof DatabaseError && isRollback(error);
 }
 
 /** Runs the statements of a translation; the rows that the last one changed. */
@@ -199,19 +214,19 @@ async function runTranslation(
 export async function pinned<T>(
   request: ApiRequest,
   database: string,
-  parts: RunnerParts,
+  dependencies: RunnerDependencies,
   options: { readonly readTransaction?: boolean },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const executor = request.executorOn(database);
   const wait = new AbortController();
   const onAbort = (): void => wait.abort(request.signal.reason);
-  const timer = setTimeout(() => wait.abort(new Error(TEXTS.noConnection)), parts.connectionWaitMs);
+  const timer = setTimeout(() => wait.abort(new Error(TEXTS.noConnection)), dependencies.connectionWaitMs);
   request.signal.addEventListener('abort', onAbort, { once: true });
   let isPinned = false;
   let giveBack: (() => void) | undefined;
   try {
-    giveBack = await parts.slots.take(executor, wait.signal);
+    giveBack = await dependencies.slots.take(executor, wait.signal);
     return await executor.session(
       async (session) => {
         isPinned = true;

@@ -1,12 +1,13 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import {
   classify,
-  splitStatements,
+  splitInSteps,
   translateRefusedWith,
   translateWith,
   type Classification,
   type TableLookup,
   type Translation,
-} from '../../../src/index.ts';
+} from '../../../src/index-database.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
@@ -17,17 +18,65 @@ export interface RequestStatement {
 }
 
 /**
- * The statements one after another as they are asked for. A step looks at little more than `maxLength` characters, because
- * reading and translating them keeps everyone else waiting. ApiFailure 400 for a statement that is longer; where the next
- * one begins is not known then.
+ * Statements of one request. Each gets an outcome of its own, which has to be held until the last one has run.
+ * @internal
  */
-export function* readStatements(sql: string, maxLength: number): Generator<RequestStatement, void, undefined> {
+export const MAX_STATEMENTS = 10_000;
+/** The event loop is let go after so much work that waited for nothing. */
+const MAX_TURN_MS = 20;
+
+/** Whether it is time to let others run: a promise to wait for then. */
+export class Turns {
+  #turnedAt = performance.now();
+
+  pause(): Promise<void> | undefined {
+    if (performance.now() - this.#turnedAt < MAX_TURN_MS) return undefined;
+    return turn().then(() => {
+      this.#turnedAt = performance.now();
+    });
+  }
+}
+
+/** ApiFailure 400 for a text of more than `MAX_STATEMENTS`, before any of them runs. */
+export async function requireFewStatements(sql: string, maxLength: number, turns: Turns): Promise<void> {
+  let semicolons = 0;
+  for (let at = sql.indexOf(';'); at >= 0 && semicolons < MAX_STATEMENTS; at = sql.indexOf(';', at + 1)) semicolons++;
+  if (semicolons < MAX_STATEMENTS) return;
+  // Some may stand in quotes, or end nothing.
+  let count = 0;
+  for (const statement of readStatements(sql, maxLength)) {
+    if (statement !== undefined && ++count > MAX_STATEMENTS) {
+      throw new ApiFailure(400, TEXTS.manyStatements(MAX_STATEMENTS));
+    }
+    await turns.pause();
+  }
+}
+
+/** Blanks and empty statements, of which a body may hold millions. */
+const NOTHING = /[ \t\n\r\f\v;]*/y;
+
+/**
+ * The statements one after another as they are asked for; `undefined` now and then, when reading one takes long. A step looks
+ * at few characters, and at no more than `maxLength` for one statement, because reading keeps everyone else waiting.
+ * ApiFailure 400 for a statement that is longer; where the next one begins is not known then.
+ */
+export function* readStatements(
+  sql: string,
+  maxLength: number,
+): Generator<RequestStatement | undefined, void, undefined> {
   for (let from = 0; from < sql.length;) {
+    NOTHING.lastIndex = from;
+    from += NOTHING.exec(sql)?.[0].length ?? 0;
     const window = sql.slice(from, from + maxLength + 1);
     const isLast = from + window.length === sql.length;
     let read = 0;
     let isLong = !isLast;
-    for (const { text, offset } of splitStatements(window)) {
+    for (const found of splitInSteps(window)) {
+      if (found === undefined) {
+        yield undefined;
+        continue;
+      }
+      const { text, offset } = found;
       const end = endOf(window, offset + text.length);
       isLong = text.length > maxLength || (end === undefined && !isLast);
       if (isLong) break;
@@ -35,7 +84,6 @@ export function* readStatements(sql: string, maxLength: number): Generator<Reque
       const classification = classify(text);
       if (classification.kind !== 'empty') yield { text, classification };
     }
-    if (read === 0) read = /^[\s;]*/.exec(window)?.[0].length ?? 0;
     if (read === 0 && isLong) throw new ApiFailure(400, TEXTS.longStatement(maxLength));
     from += read === 0 ? window.length : read;
   }
@@ -65,7 +113,9 @@ export async function translateAgain(
 
 function tablesOf(database: string, { clock, executorOn }: ApiRequest): TableLookup {
   const { catalogue } = executorOn(database);
+  const turns = new Turns();
   return {
+    pause: () => turns.pause(),
     find: (table) => clock.database(() => catalogue.find(table)),
     refresh: (table) => clock.database(() => catalogue.refresh(table)),
     dialect: () => clock.database(() => catalogue.dialect()),

@@ -1,6 +1,6 @@
 import { type ApiAnswer, type ApiFailure, ApiFailure as Failure, jsonAnswer, type Route } from '../route.ts';
 import { statusOf, type StatementOutcome } from './statement-outcome.ts';
-import { runStatements, type RunnerParts, type StatementRules } from './statement-runner.ts';
+import { runStatements, type RunnerDependencies, type StatementRules } from './statement-runner.ts';
 import { TEXTS } from '../texts.ts';
 
 const DDL_KINDS: ReadonlySet<string> = new Set([
@@ -12,7 +12,7 @@ const DDL_KINDS: ReadonlySet<string> = new Set([
   'update',
   'grant',
   'revoke',
-  // Accepted by no endpoint of the original, and needed by the documents (original-system.md 6).
+  // Accepted by no endpoint of the original, and needed by the documents.
   'set-cluster-setting',
 ]);
 
@@ -28,13 +28,13 @@ const insertRules: StatementRules = {
 };
 
 /** `POST /restapi/ddl`: CREATE, DROP, DELETE, USE, ALTER, UPDATE, GRANT, REVOKE. */
-export function ddlRoute(parts: RunnerParts): Route {
+export function ddlRoute(dependencies: RunnerDependencies): Route {
   return {
     methods: ['POST'],
     path: '/restapi/ddl',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const outcomes = await runStatements(request, notEmpty(await request.text()), ddlRules, parts);
+      const outcomes = await runStatements(request, notEmpty(await request.text()), ddlRules, dependencies);
       const time = seconds(startedAt);
       return answer(outcomes, (ok) => ({ code: ok ? 0 : -1, desc: descs(outcomes), time: ok ? time : null }));
     },
@@ -43,13 +43,13 @@ export function ddlRoute(parts: RunnerParts): Route {
 }
 
 /** `POST /restapi/insert`: INSERT. */
-export function insertRoute(parts: RunnerParts): Route {
+export function insertRoute(dependencies: RunnerDependencies): Route {
   return {
     methods: ['POST'],
     path: '/restapi/insert',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const outcomes = await runStatements(request, notEmpty(await request.text()), insertRules, parts);
+      const outcomes = await runStatements(request, notEmpty(await request.text()), insertRules, dependencies);
       const time = seconds(startedAt);
       return answer(outcomes, (ok) => ({
         code: ok ? 0 : -1,
@@ -106,6 +106,6 @@ function notice(outcomes: readonly StatementOutcome[]): string | null {
 const MAX_TOLD = 100;
 
 /** With six decimals, as the original has it. */
-export function seconds(startedAt: number): number {
+function seconds(startedAt: number): number {
   return Number(((performance.now() - startedAt) / 1000).toFixed(6));
 }

@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, createGzip, gzipSync } from 'node:zlib';
+import { promisify } from 'node:util';
+import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
 import Koa from 'koa';
-import { DatabaseError, toError, type Logger } from '../../../src/index.ts';
+import { asActivity, toError, type Logger } from '../../../src/index.ts';
+import { DatabaseError } from '../../../src/index-database.ts';
 import type { Access, Visit } from '../access/access.ts';
 import { databaseFailure } from '../database-failure.ts';
 import { readBody, readText } from './request-body.ts';
@@ -15,8 +17,10 @@ import { badTimeZone, readTimeZone } from '../time-zone.ts';
 
 /** Smaller answers are not worth packing. */
 const MIN_GZIP_BYTES = 1400;
+const MIN_THREAD_BYTES = 64 * 1024;
+const packInThread = promisify(gzip);
 
-export interface ApiServerParts {
+export interface ApiServerDependencies {
   readonly routes: readonly Route[];
   readonly access: Access;
   readonly settings: ServerSettings;
@@ -24,6 +28,8 @@ export interface ApiServerParts {
   readonly maxBodyBytes: number;
   /** Of a client that sends or takes nothing. */
   readonly clientTimeoutMs: number;
+  /** Of a client whose answer is held for it. */
+  readonly takeTimeoutMs: number;
   readonly statementTimeoutMs: number | undefined;
   readonly logger: Logger;
 }
@@ -34,24 +40,30 @@ interface Arrival {
   readonly url: URL;
   readonly clock: RequestClock;
   readonly signal: AbortSignal;
+  /** Ends the request. */
+  readonly revoke: () => void;
 }
 
 /** Finds the route of a request, lets its user in, and sends what the route answers. */
 export class ApiServer {
-  readonly #parts: ApiServerParts;
+  readonly #dependencies: ApiServerDependencies;
   readonly #routes: ReadonlyMap<string, Route>;
   readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly #running = new Set<AbortController>();
 
-  constructor(parts: ApiServerParts) {
-    this.#parts = parts;
-    this.#routes = new Map(parts.routes.map((route) => [route.path, route]));
+  constructor(dependencies: ApiServerDependencies) {
+    this.#dependencies = dependencies;
+    this.#routes = new Map(dependencies.routes.map((route) => [route.path, route]));
     const app = new Koa();
     app.silent = true;
     app.use(async (context) => {
       // Answers may be streams that end in trailers, and hold a database connection until they are sent.
       context.respond = false;
-      await this.#serve(context.req, context.res);
+      const { req, res } = context;
+      const url = new URL(req.url?.startsWith('/') === true ? `http://host${req.url}` : 'http://host/');
+      const route = this.#routes.get(url.pathname);
+      const path = route?.path ?? 'to an unknown path';
+      await asActivity(`request ${req.method ?? ''} ${path}`, () => this.#serve(req, res, url, route));
     });
     this.#handle = app.callback();
   }
@@ -65,7 +77,7 @@ export class ApiServer {
     for (const controller of this.#running) controller.abort();
   }
 
-  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  async #serve(request: IncomingMessage, response: ServerResponse, url: URL, route: Route | undefined): Promise<void> {
     const clock = new RequestClock();
     const controller = new AbortController();
     const onClose = (): void => {
@@ -73,40 +85,52 @@ export class ApiServer {
     };
     response.once('close', onClose);
     this.#running.add(controller);
-    const url = new URL(request.url?.startsWith('/') === true ? `http://host${request.url}` : 'http://host/');
-    const route = this.#routes.get(url.pathname);
     let visit: Visit | undefined;
+    let answer: ApiAnswer | undefined;
+    let take: NodeJS.Timeout | undefined;
     try {
-      const answer = await this.#answer({ request, url, clock, signal: controller.signal }, route, (entered) => {
+      const { signal } = controller;
+      const revoke = (): void => controller.abort(new ApiFailure(401, TEXTS.unknownToken));
+      answer = await this.#answer({ request, url, clock, signal, revoke }, route, (entered) => {
         visit = entered;
       });
       response.setHeader('Server-Timing', clock.header());
-      if (!response.destroyed) await send(answer, request, response, this.#parts.clientTimeoutMs);
+      if (answer.sent !== undefined && Buffer.isBuffer(answer.body))
+        take = setTimeout(() => response.destroy(), this.#dependencies.takeTimeoutMs);
+      if (!response.destroyed) await send(answer, request, response, this.#dependencies.clientTimeoutMs);
     } catch (error) {
       // The head is out: a body that breaks off is all that can tell of the failure.
       response.destroy();
-      if (!controller.signal.aborted) this.#parts.logger.warn({ err: error }, `${url.pathname}: the answer broke off`);
+      if (!controller.signal.aborted)
+        this.#dependencies.logger.warn({ err: error }, `${url.pathname}: the answer broke off`);
     } finally {
-      if (visit !== undefined) this.#parts.access.leave(visit);
+      clearTimeout(take);
+      answer?.sent?.();
+      if (visit !== undefined) this.#dependencies.access.leave(visit);
       this.#running.delete(controller);
       const tookMs = Math.round(clock.totalMs);
       const { method = '' } = request;
-      this.#parts.logger.debug({ user: visit?.user, status: response.statusCode, tookMs }, `${method} ${url.pathname}`);
+      this.#dependencies.logger.debug(
+        { user: visit?.user, status: response.statusCode, tookMs },
+        `${method} ${url.pathname}`,
+      );
     }
   }
 
   async #answer(arrival: Arrival, route: Route | undefined, onEntered: (visit: Visit) => void): Promise<ApiAnswer> {
-    const { request, url, clock, signal } = arrival;
+    const { request, url, clock, signal, revoke } = arrival;
     if (route === undefined) return defaultFailure(new ApiFailure(404, TEXTS.unknownUrl));
     try {
       if (!route.methods.includes(request.method ?? '')) throw new ApiFailure(404, wrongMethod(route));
       if (route.access === 'anyone') return await route.handle(this.#guestRequest(arrival));
-      const visit = await clock.database(() => this.#parts.access.enter(request, url.searchParams, route));
+      const visit = await clock.database(() =>
+        this.#dependencies.access.enter(request, url.searchParams, route, revoke),
+      );
       onEntered(visit);
       try {
         return await route.handle(this.#userRequest(arrival, route, visit));
       } finally {
-        this.#parts.access.refresh(visit);
+        this.#dependencies.access.refresh(visit);
       }
     } catch (error) {
       const failure = this.#failureOf(error, url.pathname, signal);
@@ -116,15 +140,17 @@ export class ApiServer {
   }
 
   #failureOf(error: unknown, path: string, signal: AbortSignal): ApiFailure {
+    // The user may not log in any more; what was cancelled for that says less.
+    if (signal.reason instanceof ApiFailure) return signal.reason;
     if (error instanceof ApiFailure) return error;
     if (error instanceof DatabaseError) return databaseFailure(error);
-    if (!signal.aborted) this.#parts.logger.error({ err: toError(error) }, `${path} failed`);
+    if (!signal.aborted) this.#dependencies.logger.error({ err: toError(error) }, `${path} failed`);
     return new ApiFailure(500, TEXTS.internal, { cause: error });
   }
 
   #userRequest(arrival: Arrival, route: Route, visit: Visit): ApiRequest {
     const { url } = arrival;
-    const database = databaseOf(url, route) ?? this.#parts.defaultDatabase;
+    const database = databaseOf(url, route) ?? this.#dependencies.defaultDatabase;
     return {
       ...this.#bareRequest(arrival),
       login: visit,
@@ -133,7 +159,7 @@ export class ApiServer {
         return visit.executorOn(database);
       },
       executorOn: (name) => visit.executorOn(name),
-      timeZone: route.takesTimeZone === false ? this.#parts.settings.timeZone : this.#timeZone(url),
+      timeZone: route.takesTimeZone === false ? this.#dependencies.settings.timeZone : this.#timeZone(url),
     };
   }
 
@@ -144,7 +170,7 @@ export class ApiServer {
     return {
       ...this.#bareRequest(arrival),
       login: { user: 'guest', isAdministrator: async () => false },
-      database: this.#parts.defaultDatabase,
+      database: this.#dependencies.defaultDatabase,
       get executor() {
         return noExecutor();
       },
@@ -154,7 +180,7 @@ export class ApiServer {
   }
 
   #bareRequest({ request, url, clock, signal }: Arrival) {
-    const limits = { maxBytes: this.#parts.maxBodyBytes, idleMs: this.#parts.clientTimeoutMs };
+    const limits = { maxBytes: this.#dependencies.maxBodyBytes, idleMs: this.#dependencies.clientTimeoutMs };
     const body = () => readBody(request, limits);
     return {
       method: request.method ?? '',
@@ -165,14 +191,14 @@ export class ApiServer {
       text: async () => readText(body()),
       signal,
       clock,
-      statementTimeoutMs: this.#parts.statementTimeoutMs,
-      logger: this.#parts.logger,
+      statementTimeoutMs: this.#dependencies.statementTimeoutMs,
+      logger: this.#dependencies.logger,
     };
   }
 
   #timeZone(url: URL): string {
     const parameter = url.searchParams.get('tz');
-    if (parameter === null || parameter.trim() === '') return this.#parts.settings.timeZone;
+    if (parameter === null || parameter.trim() === '') return this.#dependencies.settings.timeZone;
     const zone = readTimeZone(parameter);
     if (zone === undefined) throw new ApiFailure(400, badTimeZone(parameter));
     return zone;
@@ -192,7 +218,7 @@ export function refuseConnection(
   };
 }
 
-export function defaultFailure(failure: ApiFailure): ApiAnswer {
+function defaultFailure(failure: ApiFailure): ApiAnswer {
   return jsonAnswer(failure.status, { code: -1, desc: failure.message });
 }
 
@@ -235,7 +261,7 @@ async function send(
   if (packs) response.setHeader('Vary', 'Accept-Encoding');
   if (typeof body === 'string' || Buffer.isBuffer(body)) {
     const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? pack(bytes, response) : bytes, stallMs);
+    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? await pack(bytes, response) : bytes, stallMs);
     return;
   }
   cutWhenStalled(response, stallMs);
@@ -251,9 +277,11 @@ async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number)
   });
 }
 
-function pack(bytes: Buffer, response: ServerResponse): Buffer {
+/** In a thread where it takes long enough for others to notice. */
+async function pack(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
   response.setHeader('Content-Encoding', 'gzip');
-  return gzipSync(bytes, { level: constants.Z_BEST_SPEED });
+  const level = { level: constants.Z_BEST_SPEED };
+  return bytes.length < MIN_THREAD_BYTES ? gzipSync(bytes, level) : packInThread(bytes, level);
 }
 
 async function stream(
@@ -265,8 +293,8 @@ async function stream(
   const source = Readable.from(body, { objectMode: false });
   if (packs) {
     response.setHeader('Content-Encoding', 'gzip');
-    const gzip = createGzip({ level: constants.Z_BEST_SPEED });
-    await Promise.all([pipeline(source, gzip), pipeline(gzip, response, { end: false })]);
+    const packer = createGzip({ level: constants.Z_BEST_SPEED });
+    await Promise.all([pipeline(source, packer), pipeline(packer, response, { end: false })]);
   } else {
     await pipeline(source, response, { end: false });
   }

@@ -3,6 +3,8 @@ import { createServer as createHttpsServer, type Server as HttpsServer } from 'n
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 
+import { OpenConnections } from './open-connections.ts';
+
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
@@ -32,6 +34,10 @@ export interface ListenerSettings {
   /** `undefined`: plain HTTP only. */
   readonly certificate: SecureContextOptions | undefined;
   readonly maxConnections: number;
+  /** Of one address; default: all. */
+  readonly maxPerAddress?: number | undefined;
+  /** Addresses that count as one; `undefined`: a proxy's, which has the connections of many. */
+  readonly groupOf?: ((address: string) => string | undefined) | undefined;
   /** Milliseconds each. */
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -46,9 +52,7 @@ export class PortListener {
   readonly #door: NetServer;
   readonly #http: Server;
   readonly #https: HttpsServer | undefined;
-  readonly #sockets = new Set<Socket>();
-  readonly #refused = new WeakSet<Socket>();
-  #refusedCount = 0;
+  readonly #open = new OpenConnections();
   #stopping = false;
 
   /** `refuse` answers requests on connections beyond the limit. */
@@ -57,8 +61,11 @@ export class PortListener {
     const options = { ...TIMEOUTS, ...settings.timeouts };
     this.#greetingTimeoutMs = options.headersTimeout;
     const guarded: Handler = (request, response) => {
-      if (this.#stopping || this.#isRefused(request)) response.setHeader('Connection', 'close');
-      (this.#isRefused(request) ? refuse : handle)(request, response);
+      const connection = this.#open.of(request.socket);
+      const isRefused = connection?.isRefused === true;
+      if (connection !== undefined) this.#open.busy(connection, response);
+      if (this.#stopping || isRefused) response.setHeader('Connection', 'close');
+      (isRefused ? refuse : handle)(request, response);
     };
     if (settings.certificate === undefined) {
       this.#http = createHttpServer(options, guarded);
@@ -109,24 +116,14 @@ export class PortListener {
   }
 
   cut(): void {
-    for (const socket of this.#sockets) socket.destroy();
+    for (const { socket } of this.#open.all()) socket.destroy();
   }
 
   #greet(socket: Socket): void {
-    this.#sockets.add(socket);
-    socket.once('close', () => this.#forget(socket));
     socket.on('error', () => socket.destroy());
-    if (this.#stopping) {
+    if (this.#stopping || !this.#admit(socket)) {
       socket.destroy();
       return;
-    }
-    if (this.#sockets.size - this.#refusedCount > this.#settings.maxConnections) {
-      if (this.#refusedCount >= REFUSED_AT_ONCE) {
-        socket.destroy();
-        return;
-      }
-      this.#refused.add(socket);
-      this.#refusedCount += 1;
     }
     if (this.#https === undefined) {
       this.#http.emit('connection', socket);
@@ -148,20 +145,23 @@ export class PortListener {
     });
   }
 
-  #forget(socket: Socket): void {
-    this.#sockets.delete(socket);
-    if (this.#refused.delete(socket)) this.#refusedCount -= 1;
-  }
-
-  /** The TLS socket of a request wraps the one that was counted. */
-  #isRefused(request: IncomingMessage): boolean {
-    if (this.#refusedCount === 0) return false;
-    const port = request.socket.remotePort;
-    const address = request.socket.remoteAddress;
-    for (const socket of this.#sockets) {
-      if (this.#refused.has(socket) && socket.remotePort === port && socket.remoteAddress === address) return true;
+  /**
+   * Whether there is room for a connection. If there is none, an idle connection is closed: one of the same address if that has too
+   * many, else one of the address with the most. When all are busy, some clients get a 503, and the other sockets are closed.
+   */
+  #admit(socket: Socket): boolean {
+    const { maxConnections, maxPerAddress = maxConnections } = this.#settings;
+    const groupOf = this.#settings.groupOf ?? String;
+    const group = groupOf(socket.remoteAddress ?? '');
+    const isCrowd = group !== undefined && this.#open.countOf(group) >= maxPerAddress;
+    const isFull = this.#open.taken >= maxConnections;
+    let isRefused = false;
+    if (isCrowd || isFull) {
+      isRefused = !this.#open.giveWay(isCrowd ? group : undefined);
+      if (isRefused && this.#open.refused >= REFUSED_AT_ONCE && !this.#open.dropRefused()) return false;
     }
-    return false;
+    this.#open.add(socket, group, isRefused);
+    return true;
   }
 }
 

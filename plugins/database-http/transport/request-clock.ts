@@ -1,38 +1,45 @@
 /** Where the time of a request goes. Waiting for the body, or for a connection to come free, counts for the total alone. */
 export class RequestClock {
-  readonly startedAt = performance.now();
+  readonly startedAt: number;
+  readonly #now: () => number;
   #parseMs = 0;
   #databaseMs = 0;
   /** Calls of the database under way, and since when there are any. */
   #busy = 0;
   #busySince = 0;
 
+  /** `now`: milliseconds of a clock that never goes back. */
+  constructor(now = () => performance.now()) {
+    this.#now = now;
+    this.startedAt = now();
+  }
+
   /** Text read, split, translated. */
   parse<T>(work: () => T): T {
-    const began = performance.now();
+    const began = this.#now();
     const result = work();
-    this.#parseMs += performance.now() - began;
+    this.#parseMs += this.#now() - began;
     return result;
   }
 
   /** The same for what asks the database in between. */
   async parseWith<T>(work: () => Promise<T>): Promise<T> {
-    const began = performance.now();
+    const began = this.#now();
     const databaseMs = this.#databaseMs;
     try {
       return await work();
     } finally {
-      this.#parseMs += performance.now() - began - (this.#databaseMs - databaseMs);
+      this.#parseMs += this.#now() - began - (this.#databaseMs - databaseMs);
     }
   }
 
   /** Calls of the database, one or several at a time. */
   async database<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#busy++ === 0) this.#busySince = performance.now();
+    if (this.#busy++ === 0) this.#busySince = this.#now();
     try {
       return await work();
     } finally {
-      if (--this.#busy === 0) this.#databaseMs += performance.now() - this.#busySince;
+      if (--this.#busy === 0) this.#databaseMs += this.#now() - this.#busySince;
     }
   }
 
@@ -51,12 +58,12 @@ export class RequestClock {
   }
 
   get totalMs(): number {
-    return performance.now() - this.startedAt;
+    return this.#now() - this.startedAt;
   }
 
   /** `Server-Timing` as of now. */
   header(): string {
-    const running = this.#busy === 0 ? 0 : performance.now() - this.#busySince;
+    const running = this.#busy === 0 ? 0 : this.#now() - this.#busySince;
     return serverTiming({ parseMs: this.#parseMs, databaseMs: this.#databaseMs + running, totalMs: this.totalMs });
   }
 }

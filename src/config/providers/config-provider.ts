@@ -1,20 +1,23 @@
 import type { Logger } from '../../observe/logger.ts';
 
-/** What a provider gave for some keys; those it does not know are absent. */
+/** The values that a provider found; keys that it does not know are absent. */
 export interface ProvidedValues {
   readonly values: ReadonlyMap<string, string>;
-  /** How long the values hold; absent: for good. They are asked for again then. */
+  /** Milliseconds for which the values are valid; then they are looked up again. Absent: no limit. */
   readonly ttlMs?: number | undefined;
 }
 
 /** Looks up the values that variables `${name:path:key}` of configurations stand for (KIP-297). */
 export interface ConfigProvider {
-  /** `path` is empty where the variable has none. A ConfigError says why nothing can be looked up, without any value. */
+  /**
+   * @param path empty if the variable has none (`${name:key}`)
+   * @throws ConfigError that says why nothing can be looked up; its message must not contain any value
+   */
   get(path: string, keys: ReadonlySet<string>): Promise<ProvidedValues>;
   close?(): Promise<void>;
 }
 
-/** What the worker lends a provider. */
+/** What the worker gives to a provider. */
 export interface ConfigProviderContext {
   readonly logger: Logger;
 }

@@ -1,4 +1,4 @@
-import { javaRegexMatcher } from '../../data/java-regex.ts';
+import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { ConfigError, toError } from '../../errors.ts';
 import { CONNECT_VERSION } from '../../version.ts';
 import type { ConfigProvider, ConfigProviderPlugin, ProvidedValues } from './config-provider.ts';

@@ -1,3 +1,4 @@
+import { withoutJavaBlanks } from '../../data/text-ends.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConfigInfos, ValueView } from '../config-values.ts';
 import { Password } from '../password.ts';
@@ -35,7 +36,7 @@ function hiddenValue(view: ValueView, given: string | null, resolved: string | n
 
 /** The value is taken from where messages name it; one that quotes it elsewhere is said in the words of Connect's trunk. */
 function hiddenError(name: string, error: string, resolved: string, secrets: SecretMask): string {
-  const forms = [resolved, resolved.trim(), `[${resolved.split(/\s*,\s*/).join(', ')}]`];
+  const forms = [resolved, resolved.trim(), `[${resolved.split(',').map(withoutJavaBlanks).join(', ')}]`];
   const form = forms.find((each) => error.startsWith(`Invalid value ${each} for configuration `));
   const rest =
     form === undefined ? error : `Invalid value ${HIDDEN}${error.slice('Invalid value '.length + form.length)}`;

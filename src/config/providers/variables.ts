@@ -8,30 +8,46 @@ export interface Variable {
   readonly key: string;
 }
 
-/** org.apache.kafka.common.config.ConfigTransformer.DEFAULT_PATTERN */
-const VARIABLE = /\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}/g;
-
 export function variablesOf(value: string): Variable[] {
-  return Array.from(value.matchAll(VARIABLE), toVariable);
+  return Array.from(matches(value), ({ variable }) => variable);
 }
 
 export function hasVariables(value: string): boolean {
-  return value.search(VARIABLE) >= 0;
+  return matches(value).next().done !== true;
 }
 
 /** One pass: what comes in is not looked at again. Variables without a value stay as they are. */
 export function replaceVariables(value: string, lookup: (variable: Variable) => string | undefined): string {
-  return value.replace(VARIABLE, (text: string, ...groups: (string | undefined)[]) => {
-    return lookup(variable(text, groups[0], groups[2], groups[3])) ?? text;
-  });
+  let text = '';
+  let at = 0;
+  for (const { start, end, variable } of matches(value)) {
+    text += value.slice(at, start) + (lookup(variable) ?? variable.text);
+    at = end;
+  }
+  return text + value.slice(at);
 }
 
-function toVariable(match: RegExpMatchArray): Variable {
-  return variable(match[0], match[1], match[3], match[4]);
+interface Match {
+  readonly start: number;
+  readonly end: number;
+  readonly variable: Variable;
 }
 
-function variable(text: string, provider = '', path = '', key = ''): Variable {
-  return { text, provider, path, key };
+/**
+ * What `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}` finds (org.apache.kafka.common.config.ConfigTransformer.DEFAULT_PATTERN), in
+ * linear time: a variable ends at the next brace and must have a colon before it.
+ */
+function* matches(value: string): Generator<Match, void, undefined> {
+  let start = value.indexOf('${');
+  while (start >= 0) {
+    const close = value.indexOf('}', start);
+    if (close < 0) return;
+    const [provider = '', ...rest] = value.slice(start + 2, close).split(':');
+    const [path, key] = rest.length > 1 ? [rest[0] ?? '', rest.slice(1).join(':')] : ['', rest[0] ?? ''];
+    const end = close + 1;
+    if (rest.length > 0) yield { start, end, variable: { text: value.slice(start, end), provider, path, key } };
+    start = value.indexOf('${', end);
+  }
 }
 
 /** A value of at least this many characters is taken for a variable's, wherever it stands. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../../observe/logger.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
-import { isSecretName } from '../secret-names.ts';
+import { isSecretName } from '../password.ts';
 import type { Properties } from '../worker-config.ts';
 import { ConfigResolver } from './config-resolver.ts';
 import { openProviders, type ProviderFinder } from './open-providers.ts';

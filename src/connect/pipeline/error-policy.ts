@@ -50,7 +50,7 @@ export interface ErrorCounts {
 const FIRST_RETRY_DELAY_MS = 300;
 
 /**
- * Connect's error policy of one task (reference/kafka-connect.md 4.2): retries what may pass, then reports, then skips the
+ * Connect's error policy of one task (docs/compatibility.md#errors-of-records): retries what may pass, then reports, then skips the
  * record (`errors.tolerance=all`) or lets the task fail (`none`).
  */
 export class ErrorPolicy {

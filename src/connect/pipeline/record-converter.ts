@@ -2,10 +2,12 @@ import type { Header, SinkRecord } from '../../data/record.ts';
 import type { SourceRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
+import { toError } from '../../errors.ts';
 import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
 import type { Converter, HeaderConverter, SchemaAndValue } from '../api.ts';
 import type { ErrorPolicy } from './error-policy.ts';
 import type { TransformationChain } from './transformation-chain.ts';
+import { Turn } from './turn.ts';
 
 export interface Converters {
   readonly key: Converter;
@@ -14,6 +16,12 @@ export interface Converters {
   readonly valueClass: string;
   readonly header: HeaderConverter;
   readonly headerClass: string;
+}
+
+/** `failed`: the first record that fails the task, by its index among those given, and why. */
+export interface ConvertedRecords {
+  readonly records: readonly SinkRecord[];
+  readonly failed: { readonly index: number; readonly error: Error } | undefined;
 }
 
 const NO_HEADERS: readonly Header[] = [];
@@ -37,15 +45,24 @@ export class SinkRecordConverter {
     this.#waits = key.prepareToConnectData !== undefined || value.prepareToConnectData !== undefined;
   }
 
-  /** The records that are left; those dropped (filtered or tolerated) are simply not among them. */
-  async convert(consumed: readonly ConsumedRecord[]): Promise<SinkRecord[]> {
+  /**
+   * The records that are left, up to the first one that fails the task; those dropped (filtered or tolerated) are simply not
+   * among them. Many records take several turns of the event loop.
+   */
+  async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
     const records: SinkRecord[] = [];
-    for (const source of consumed) {
-      const converted = this.convertOne(source);
-      const record = converted instanceof Promise ? await converted : converted;
-      if (record !== undefined) records.push(record);
+    const turn = new Turn();
+    for (const [index, source] of consumed.entries()) {
+      try {
+        const converted = this.convertOne(source);
+        const record = converted instanceof Promise ? await converted : converted;
+        if (record !== undefined) records.push(record);
+        if (turn.isOver(sizeOf(source))) await turn.next();
+      } catch (error) {
+        return { records, failed: { index, error: toError(error) } };
+      }
     }
-    return records;
+    return { records, failed: undefined };
   }
 
   /** `undefined`: dropped. A promise only when something threw, or a converter must wait. */
@@ -117,6 +134,13 @@ export class SinkRecordConverter {
       () => this.#transform(record),
     );
   }
+}
+
+/** Bytes of the record. */
+function sizeOf({ key, value, headers }: ConsumedRecord): number {
+  let bytes = (key?.length ?? 0) + (value?.length ?? 0);
+  for (const header of headers) bytes += header.value?.length ?? 0;
+  return bytes;
 }
 
 type Guard = <T>(

@@ -1,5 +1,8 @@
+import { within } from '../../async/within.ts';
 import { javaTrace, toError } from '../../errors.ts';
+import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import type { Connector, ConnectorConfig } from '../api.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import { wantedVersion } from './plugins-of-config.ts';
@@ -12,6 +15,7 @@ export type ConnectorEvent =
 
 interface HostedConnector {
   readonly instance: Connector;
+  readonly owner: CodeOwner;
   /** Set once stopped, so that late callbacks of the plugin are not heard any more. */
   muted: boolean;
 }
@@ -35,20 +39,32 @@ export class ConnectorHost {
     try {
       const wanted = wantedVersion(config, 'connector.plugin.version');
       const plugin = this.#plugins.find('connector', config['connector.class'] ?? '', wanted);
-      const started: HostedConnector = { instance: plugin.createConnector(), muted: false };
+      let failure: Error | undefined;
+      const owner = {
+        name: `connector ${name}`,
+        onUnhandled: (error: Error) => {
+          failure ??= error;
+          if (!started.muted) this.#fail(name, error);
+        },
+      };
+      const instance = ownedBy(owner, () => plugin.createConnector());
+      const started: HostedConnector = { instance, owner, muted: false };
       hosted = started;
       this.#connectors.set(name, started);
-      await started.instance.start(config, {
+      const context = {
         connectorName: name,
         logger: this.#logger.child({ connector: name, logger: plugin.className }),
         requestTaskReconfiguration: () => {
-          if (!started.muted) this.#onEvent({ connector: name, state: 'RECONFIGURE' });
+          if (!started.muted) ownedByNobody(() => this.#onEvent({ connector: name, state: 'RECONFIGURE' }));
         },
-        raiseError: (error) => {
-          if (!started.muted) this.#fail(name, error);
+        raiseError: (error: Error) => {
+          if (!started.muted) ownedByNobody(() => this.#fail(name, error));
         },
-      });
-      if (started.muted) return false;
+      };
+      await ownedBy(owner, () =>
+        eventLoopWatch.during(`start of connector ${name}`, () => instance.start(config, context)),
+      );
+      if (started.muted || failure !== undefined) return false;
       this.#onEvent({ connector: name, state: 'RUNNING' });
       return true;
     } catch (error) {
@@ -61,7 +77,8 @@ export class ConnectorHost {
   async taskConfigs(name: string, maxTasks: number): Promise<readonly ConnectorConfig[]> {
     const hosted = this.#connectors.get(name);
     if (hosted === undefined) throw new Error(`Connector ${name} is not running on this worker`);
-    return hosted.instance.taskConfigs(maxTasks);
+    const activity = `task configurations of connector ${name}`;
+    return ownedBy(hosted.owner, () => eventLoopWatch.during(activity, () => hosted.instance.taskConfigs(maxTasks)));
   }
 
   async stop(name: string, timeoutMs: number): Promise<void> {
@@ -70,17 +87,14 @@ export class ConnectorHost {
     this.#connectors.delete(name);
     hosted.muted = true;
     // A plugin that hangs in start cannot be told apart from one that is slow; its stop is called all the same.
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<'timeout'>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs, 'timeout');
-    });
-    const stopped = hosted.instance.stop().catch((error: unknown) => {
+    const stopped = ownedBy(hosted.owner, () =>
+      eventLoopWatch.during(`stop of connector ${name}`, () => hosted.instance.stop()),
+    ).catch((error: unknown) => {
       this.#logger.error({ err: error, connector: name }, `Connector ${name} failed while it was stopped`);
     });
-    if ((await Promise.race([stopped, timeout])) === 'timeout') {
+    if (!(await within(stopped, timeoutMs))) {
       this.#logger.warn({ connector: name }, `Connector ${name} did not stop within ${String(timeoutMs)} ms`);
     }
-    clearTimeout(timer);
   }
 
   /** For a connector whose reconfiguration or task limits make it FAILED. */

@@ -19,7 +19,7 @@ export interface PluginInfo {
   readonly location: string;
 }
 
-/** Suffixes that an alias may leave out (reference/kafka-connect.md 3.5), and the interface names texts use. */
+/** Suffixes that an alias may leave out, and the interface names texts use. */
 const KINDS: Record<PluginType, { readonly suffix: string; readonly interfaceName: string }> = {
   connector: { suffix: 'Connector', interfaceName: 'Connector' },
   sink: { suffix: 'Connector', interfaceName: 'Connector' },

@@ -1,12 +1,14 @@
 import type { SinkRecordBlock, TakeStruct } from '../../data/message-block.ts';
 import { topicPartitionKey, type SinkRecord } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
 import type { ConsumedBlock } from '../../kafka/api.ts';
 import type { Converter, PartitionOffset, SinkTask } from '../api.ts';
 import type { Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
+import { Turn } from '../pipeline/turn.ts';
 
 /** Records of one partition in the form in which the task takes them, and the offset behind them. */
 interface Portion {
-  readonly content: SinkRecordBlock | readonly SinkRecord[];
+  readonly content: SinkBlock | readonly SinkRecord[];
   readonly count: number;
   readonly end: PartitionOffset;
 }
@@ -14,13 +16,18 @@ interface Portion {
 /**
  * What polls gave, on its way into a sink task: as blocks where the task may read messages where they lie, else as records.
  * Empty -> (take) waiting -> (put) empty; a put that failed leaves what was not put yet.
+ *
+ * A record that cannot be converted, and that the error policy does not let go, ends its partition: what is in front of it is
+ * put, nothing behind it is, and `failure` says why from then on.
  */
 export class PolledRecords {
   readonly #task: SinkTask;
   readonly #converter: SinkRecordConverter;
   readonly #value: Converter;
-  readonly #passes: ((block: ConsumedBlock) => boolean) | undefined;
+  readonly #passes: ((block: ConsumedBlock) => boolean | Promise<boolean>) | undefined;
   #portions: Portion[] = [];
+  /** By partition. */
+  readonly #failures = new Map<string, Error>();
 
   constructor(task: SinkTask, converter: SinkRecordConverter, converters: Converters, hasTransforms: boolean) {
     this.#task = task;
@@ -36,13 +43,36 @@ export class PolledRecords {
     return this.#portions.reduce((count, portion) => count + portion.count, 0);
   }
 
-  /** Rejects when a record cannot be converted and the error policy does not let it go. */
+  /** Whether records of the topic wait. As in Java, a topic is in use once a record of it was converted. */
+  waitsFor(topic: string): boolean {
+    return this.#portions.some(({ count, end }) => count > 0 && end.topic === topic);
+  }
+
+  /** Why the task must fail once all that waits is put; `undefined` when it need not. */
+  get failure(): Error | undefined {
+    for (const failure of this.#failures.values()) return failure;
+    return undefined;
+  }
+
+  /** Never rejects for a record that cannot be converted; see `failure`. */
   async take(blocks: readonly ConsumedBlock[]): Promise<void> {
     for (const block of blocks) {
       const { topic, partition, offsets, count } = block;
+      if (this.#hasFailed(topic, partition)) continue;
       const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
-      const content = this.#passes?.(block) === true ? this.#sinkBlock(block) : await this.#records(block);
-      this.#portions.push({ content, count, end });
+      if (await this.#passes?.(block)) {
+        this.#portions.push({ content: new SinkBlock(block, this.#converter, this.#value), count, end });
+        continue;
+      }
+      const source = Array.from({ length: count }, (_, index) => block.record(index));
+      const { records, failed } = await this.#converter.convert(source);
+      if (failed === undefined) {
+        this.#portions.push({ content: records, count, end });
+      } else {
+        const offset = offsets[failed.index] ?? 0;
+        this.#portions.push({ content: records, count: failed.index, end: { topic, partition, offset } });
+        this.#failures.set(topicPartitionKey(topic, partition), failed.error);
+      }
     }
   }
 
@@ -53,15 +83,38 @@ export class PolledRecords {
     while (this.#portions.length > 0) {
       const [first] = this.#portions;
       if (first === undefined) return;
-      if ('bytes' in first.content) {
-        await this.#task.putBlock?.(first.content);
-        this.#done([first], onPut);
+      if ('messages' in first.content) {
+        await this.#putBlock(first, first.content, onPut);
         continue;
       }
       const ready = this.#recordPortions();
-      await this.#task.put(ready.flatMap(({ content }) => ('bytes' in content ? [] : content)));
+      await this.#task.put(ready.flatMap(({ content }) => ('messages' in content ? [] : content)));
       this.#done(ready, onPut);
     }
+  }
+
+  /** What the task took before it met a record that cannot be converted counts as put. */
+  async #putBlock(
+    portion: Portion,
+    block: SinkBlock,
+    onPut: (end: PartitionOffset, count: number) => void,
+  ): Promise<void> {
+    try {
+      await this.#task.putBlock?.(block);
+      this.#done([portion], onPut);
+    } catch (error) {
+      const { failed } = block;
+      if (failed === undefined || failed.error !== error) throw error;
+      const { topic, partition, offsets } = block.messages;
+      const key = topicPartitionKey(topic, partition);
+      this.#portions = this.#portions.filter(({ end }) => topicPartitionKey(end.topic, end.partition) !== key);
+      this.#failures.set(key, toError(error));
+      onPut({ topic, partition, offset: offsets[failed.index] ?? 0 }, failed.index);
+    }
+  }
+
+  #hasFailed(topic: string, partition: number): boolean {
+    return this.#failures.size > 0 && this.#failures.has(topicPartitionKey(topic, partition));
   }
 
   /** The task may have sought elsewhere while it took them: then they do not count. */
@@ -74,67 +127,65 @@ export class PolledRecords {
   /** Drops records of partitions that are somebody else's now, or are read from elsewhere. */
   keep(isOwned: (partitionKey: string) => boolean): void {
     this.#portions = this.#portions.filter(({ end }) => isOwned(topicPartitionKey(end.topic, end.partition)));
+    for (const key of this.#failures.keys()) if (!isOwned(key)) this.#failures.delete(key);
   }
 
   #recordPortions(): Portion[] {
-    const blockAt = this.#portions.findIndex(({ content }) => 'bytes' in content);
+    const blockAt = this.#portions.findIndex(({ content }) => 'messages' in content);
     return blockAt < 0 ? [...this.#portions] : this.#portions.slice(0, blockAt);
-  }
-
-  async #records(block: ConsumedBlock): Promise<SinkRecord[]> {
-    return this.#converter.convert(Array.from({ length: block.count }, (_, index) => block.record(index)));
-  }
-
-  #sinkBlock(block: ConsumedBlock): SinkRecordBlock {
-    return new SinkBlock(block, this.#converter, this.#value);
   }
 }
 
 class SinkBlock implements SinkRecordBlock {
-  readonly topic: string;
-  readonly partition: number;
-  readonly bytes: Buffer;
-  readonly count: number;
-  readonly offsets: ArrayLike<number>;
-  readonly timestamps: ArrayLike<number>;
-  readonly valueStarts: ArrayLike<number>;
-  readonly valueEnds: ArrayLike<number>;
+  readonly messages: ConsumedBlock;
   readonly passesMessages: boolean;
-  readonly #block: ConsumedBlock;
   readonly #converter: SinkRecordConverter;
   readonly #value: Converter;
+  /** The record that fails the task. */
+  failed: { readonly index: number; readonly error: unknown } | undefined;
 
-  constructor(block: ConsumedBlock, converter: SinkRecordConverter, value: Converter) {
-    this.topic = block.topic;
-    this.partition = block.partition;
-    this.bytes = block.bytes;
-    this.count = block.count;
-    this.offsets = block.offsets;
-    this.timestamps = block.timestamps;
-    this.valueStarts = block.valueStarts;
-    this.valueEnds = block.valueEnds;
+  constructor(messages: ConsumedBlock, converter: SinkRecordConverter, value: Converter) {
+    this.messages = messages;
     this.passesMessages = value.passesMessages ?? false;
-    this.#block = block;
     this.#converter = converter;
     this.#value = value;
   }
 
   readStructs(from: number, to: number, take: TakeStruct): number {
-    return this.#value.readStructs?.(this.#block, from, to, take) ?? from;
+    return this.#value.readStructs?.(this.messages, from, to, take) ?? from;
   }
 
   sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined> {
-    return this.#converter.convertOne(this.#block.record(index));
+    const made = this.#converter.convertOne(this.messages.record(index));
+    if (!(made instanceof Promise)) return made;
+    return made.catch((error: unknown) => {
+      this.failed = { index, error };
+      throw error;
+    });
   }
 }
 
 /** Whether keys and headers can be converted: who reads messages alone must not hide that they are bad. */
-function convertsAside(block: ConsumedBlock, { key, header }: Converters): boolean {
+function convertsAside(block: ConsumedBlock, { key, header }: Converters): boolean | Promise<boolean> {
   if (key.passesMessages === true && !block.hasHeaders) return true;
+  return convertAside(block, { key, header });
+}
+
+async function convertAside(
+  block: ConsumedBlock,
+  { key, header }: Pick<Converters, 'key' | 'header'>,
+): Promise<boolean> {
+  const turn = new Turn();
   try {
     for (let index = 0; index < block.count; index++) {
-      if (key.passesMessages !== true) key.toConnectData(block.topic, block.key(index));
-      for (const each of block.headers(index)) header.toConnectHeader(block.topic, each.key, each.value);
+      const bytes = block.key(index);
+      let size = bytes?.length ?? 0;
+      if (key.passesMessages !== true) key.toConnectData(block.topic, bytes);
+      for (const each of block.headers(index)) {
+        header.toConnectHeader(block.topic, each.key, each.value);
+        size += each.value?.length ?? 0;
+      }
+      if (turn.isOver(size)) await turn.next();
     }
     return true;
   } catch {

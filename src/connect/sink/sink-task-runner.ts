@@ -1,6 +1,8 @@
+import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition } from '../../kafka/api.ts';
+import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { PolledRecords } from './polled-records.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
@@ -8,13 +10,17 @@ import {
   AFTER_SHUTDOWN,
   countBatch,
   takeAll,
+  taskActivities,
   untilMayWork,
+  type TaskActivities,
   type TaskDetails,
   type TaskRunner,
   type TaskRuntime,
 } from '../tasks/task-runner.ts';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
+/** Twice what tasks take to store what waits (see `SinkTask.preCommit`). */
+const COMMIT_AFTER_FAILURE_TIMEOUT_MS = 10_000;
 
 /**
  * Runs one sink task over one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask): commit when due, poll, convert,
@@ -22,6 +28,8 @@ const DEFAULT_RETRY_DELAY_MS = 3000;
  *
  * States: starting -> running <-> paused -> stopped; any failure -> failed. While a batch is being retried all partitions
  * are paused and polling goes on without giving records.
+ *
+ * One class, because each turn of the loop decides on commits, retries and pauses from the same state.
  */
 export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
@@ -29,6 +37,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #consumer: Consumer;
   readonly #topics: readonly string[] | ((topic: string) => boolean);
   readonly #polled: PolledRecords;
+  readonly #activities: TaskActivities;
 
   /** Next offset after everything put, per owned partition. */
   readonly #delivered = new Map<string, PartitionOffset>();
@@ -54,6 +63,7 @@ export class SinkTaskRunner implements TaskRunner {
     this.#topics = topics;
     const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors);
     this.#polled = new PolledRecords(task, converter, runtime.converters, !runtime.chain.empty);
+    this.#activities = taskActivities(runtime.assignment.id);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
     runtime.abort.signal.addEventListener('abort', () => {
@@ -83,7 +93,7 @@ export class SinkTaskRunner implements TaskRunner {
     const { assignment, onEvent } = this.#runtime;
     let failure: Error | undefined;
     try {
-      await this.#task.start(this.#context());
+      await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
       this.#consumer.subscribe(this.#topics, {
         onAssigned: (partitions) => this.#onAssigned(partitions),
         onRevoked: (partitions) => this.#onRevoked(partitions, true),
@@ -124,11 +134,11 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
-    await this.#polled.take(consumed);
+    await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
     const { assignment, counts, onEvent } = this.#runtime;
     for (const { topic, count } of consumed) {
       counts.records += count;
-      onEvent({ id: assignment.id, state: 'TOPIC', topic });
+      if (this.#polled.waitsFor(topic)) onEvent({ id: assignment.id, state: 'TOPIC', topic });
     }
   }
 
@@ -136,16 +146,20 @@ export class SinkTaskRunner implements TaskRunner {
     const startedAt = performance.now();
     const isEmpty = this.#polled.count === 0;
     try {
-      await this.#polled.put((end, count) => {
-        this.#runtime.counts.delivered += count;
-        const key = topicPartitionKey(end.topic, end.partition);
-        if (this.#delivered.has(key)) this.#delivered.set(key, end);
-      });
+      await eventLoopWatch.during(this.#activities.put, () =>
+        this.#polled.put((end, count) => {
+          this.#runtime.counts.delivered += count;
+          const key = topicPartitionKey(end.topic, end.partition);
+          if (this.#delivered.has(key)) this.#delivered.set(key, end);
+        }),
+      );
     } catch (error) {
       if (!(error instanceof RetriableError) || this.#runtime.abort.signal.aborted) throw this.#unrecoverable(error);
       this.#waitForRetry(error);
       return;
     }
+    // All in front of the record that could not be converted is put.
+    if (this.#polled.failure !== undefined) throw this.#polled.failure;
     if (!isEmpty) countBatch(this.#runtime.counts, startedAt);
     if (this.#pausedForRetry) {
       this.#pausedForRetry = false;
@@ -188,9 +202,7 @@ export class SinkTaskRunner implements TaskRunner {
       if (!wait) return;
       await this.#commitInFlight;
     }
-    const safe = await this.#task.preCommit(this.#delivered, wait).catch((error: unknown) => {
-      throw this.#unrecoverable(error);
-    });
+    const safe = await this.#preCommit(wait);
     const positions = safe.filter((offset) => this.#isCommittable(offset));
     if (positions.length === 0) return;
     const commit = this.#consumer.commit(positions).then(
@@ -209,6 +221,30 @@ export class SinkTaskRunner implements TaskRunner {
       this.#commitInFlight = undefined;
     });
     if (wait) await commit;
+  }
+
+  async #preCommit(flush: boolean): Promise<readonly PartitionOffset[]> {
+    try {
+      return await eventLoopWatch.during(this.#activities.preCommit, () =>
+        this.#task.preCommit(this.#delivered, flush),
+      );
+    } catch (error) {
+      throw this.#unrecoverable(error);
+    }
+  }
+
+  /**
+   * As in Java (WorkerSinkTask#closeAllPartitions): what is stored is not to be read again after a restart. It must not keep the
+   * failure from being seen for long.
+   */
+  async #commitAfterFailure(): Promise<void> {
+    if (this.#delivered.size === 0) return;
+    const { logger } = this.#runtime;
+    const committing = this.#commit(true).catch((error: unknown) => {
+      logger.warn({ err: error }, 'Offset commit failed during close');
+    });
+    const isDone = await within(committing, COMMIT_AFTER_FAILURE_TIMEOUT_MS);
+    if (!isDone) logger.warn('The offsets were not committed in time: what was stored last is read again');
   }
 
   #isCommittable({ topic, partition, offset }: PartitionPosition): boolean {
@@ -258,11 +294,12 @@ export class SinkTaskRunner implements TaskRunner {
   async #end(failed: boolean): Promise<void> {
     const { chain, errors, logger, offsetFlushTimeoutMs } = this.#runtime;
     const assignment = this.#consumer.assignment();
-    // A failed task must not move its offsets: what it could not store is read again after a restart.
-    if (failed) this.#delivered.clear();
     const steps = [
       async () => {
-        if (failed) await this.#task.close?.(assignment);
+        if (!failed) return;
+        await this.#commitAfterFailure();
+        this.#delivered.clear();
+        await this.#task.close?.(assignment);
       },
       () => this.#consumer.close(offsetFlushTimeoutMs),
       () => this.#task.stop(),
@@ -277,6 +314,7 @@ export class SinkTaskRunner implements TaskRunner {
   #context(): SinkTaskContext {
     const { assignment, errors, pluginLogger, abort } = this.#runtime;
     const errantRecords: ErrantRecordReporter = {
+      tolerant: errors.tolerant,
       report: async (record, error) => {
         await errors.failed({
           stage: 'TASK_PUT',
@@ -295,6 +333,8 @@ export class SinkTaskRunner implements TaskRunner {
       errantRecords,
       assignment: () => this.#consumer.assignment(),
       position: (partition) => this.#consumer.position(partition),
+      identified: (offset) => this.#consumer.identified(offset),
+      kept: (offsets, signal) => this.#consumer.kept(offsets, signal),
       seek: (offsets) => {
         const moved = new Map(offsets.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const));
         this.#polled.keep((key) => !moved.has(key));

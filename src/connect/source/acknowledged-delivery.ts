@@ -1,14 +1,14 @@
+import { within } from '../../async/within.ts';
 import type { SourceRecord } from '../../data/record.ts';
 import { ConnectError } from '../../errors.ts';
 import type { Producer, SendFailure } from '../../kafka/api.ts';
 import { ClosedError } from '../../kafka/errors.ts';
-import { within } from '../../kafka/retry.ts';
 import type { SourceTask } from '../api.ts';
 import { BatchQueue } from './batch-queue.ts';
 import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
-import { tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
 import { taskText } from '../tasks/task-assignment.ts';
 import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 
@@ -75,7 +75,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
 
   cancel(): void {
     clearInterval(this.#commitTimer);
-    void this.#producer.close(0);
+    closeAtOnce(this.#producer, this.#runtime);
   }
 
   async #deliver(batch: PolledBatch): Promise<void> {
@@ -141,7 +141,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
       // It may fail after its time is over.
       writing.catch(() => undefined);
       try {
-        if (!(await within(offsetFlushTimeoutMs, writing))) {
+        if (!(await within(writing, offsetFlushTimeoutMs))) {
           this.#tracker.restore(offsets);
           counts.commitFailures += 1;
           logger.error(

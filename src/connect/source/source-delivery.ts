@@ -48,3 +48,10 @@ export async function tellCommitted({ logger }: TaskRuntime, task: SourceTask): 
     logger.error({ err: error }, 'Exception thrown while calling task.commit()');
   }
 }
+
+/** For a task that is cancelled: nobody waits for the end of its producer. */
+export function closeAtOnce(producer: { close(timeoutMs: number): Promise<void> }, { logger }: TaskRuntime): void {
+  producer.close(0).catch((error: unknown) => {
+    logger.warn({ err: error }, 'The producer of a cancelled task could not be closed');
+  });
+}

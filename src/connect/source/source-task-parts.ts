@@ -4,7 +4,7 @@ import { AcknowledgedDelivery } from './acknowledged-delivery.ts';
 import type { ConnectorConfig, SourceTask } from '../api.ts';
 import type { OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { ConnectError } from '../../errors.ts';
-import { SourceTaskRunner, type SourceTaskParts } from './source-task-runner.ts';
+import { SourceTaskRunner, type SourceTaskDependencies } from './source-task-runner.ts';
 import type { TaskId } from '../tasks/task-assignment.ts';
 import type { TaskClients } from '../tasks/task-clients.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
@@ -37,7 +37,7 @@ export function sourceTaskRunner(
   const shared = { task, offsets, topics };
   if (exactlyOnce === undefined) {
     const producer = clients.sourceProducer(id, config);
-    const delivery: SourceTaskParts['delivery'] = (onFailure) =>
+    const delivery: SourceTaskDependencies['delivery'] = (onFailure) =>
       new AcknowledgedDelivery(runtime, task, { producer, storage }, onFailure);
     return new SourceTaskRunner(runtime, { ...shared, delivery });
   }

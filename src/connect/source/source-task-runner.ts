@@ -1,15 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SourceRecord } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
+import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
+import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
 import {
   AFTER_SHUTDOWN,
   countBatch,
   takeAll,
+  taskActivities,
+  type TaskActivities,
   type TaskDetails,
   type TaskRunner,
   type TaskRuntime,
@@ -18,7 +22,7 @@ import type { TopicCreator } from './topic-creator.ts';
 
 const RETRY_DELAY_MS = 100;
 
-export interface SourceTaskParts {
+export interface SourceTaskDependencies {
   readonly task: SourceTask;
   /** `onFailure` is called when it cannot deliver any more. */
   readonly delivery: (onFailure: () => void) => SourceDelivery;
@@ -37,22 +41,24 @@ export interface SourceTaskParts {
  */
 export class SourceTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
-  readonly #parts: SourceTaskParts;
+  readonly #dependencies: SourceTaskDependencies;
   readonly #task: SourceTask;
   readonly #delivery: SourceDelivery;
   readonly #converter: SourceRecordConverter;
+  readonly #activities: TaskActivities;
   readonly #seenTopics = new Set<string>();
 
   #wantPaused: boolean;
   #isPaused = false;
   #wake: (() => void) | undefined;
 
-  constructor(runtime: TaskRuntime, parts: SourceTaskParts) {
+  constructor(runtime: TaskRuntime, dependencies: SourceTaskDependencies) {
     this.#runtime = runtime;
-    this.#parts = parts;
-    this.#task = parts.task;
-    this.#delivery = parts.delivery(() => this.#wake?.());
+    this.#dependencies = dependencies;
+    this.#task = dependencies.task;
+    this.#delivery = dependencies.delivery(() => this.#wake?.());
     this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    this.#activities = taskActivities(runtime.assignment.id);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
   }
 
@@ -97,7 +103,7 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   async #start(): Promise<void> {
-    await this.#task.start(this.#context());
+    await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
     this.#isPaused = this.#wantPaused;
     this.#tellState();
     this.#delivery.begin();
@@ -122,12 +128,13 @@ export class SourceTaskRunner implements TaskRunner {
     if (polled.length === 0) return;
     this.#runtime.counts.records += polled.length;
     countBatch(this.#runtime.counts, startedAt);
-    await this.#delivery.take(await this.#convert(polled));
+    const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
+    await this.#delivery.take(batch);
   }
 
   async #poll(): Promise<readonly SourceRecord[]> {
     try {
-      return await this.#task.poll();
+      return await eventLoopWatch.during(this.#activities.poll, () => this.#task.poll());
     } catch (error) {
       await this.#waitToRetry(error, 'The task could not be polled and is polled again');
       return [];
@@ -143,6 +150,7 @@ export class SourceTaskRunner implements TaskRunner {
 
   async #convert(polled: readonly SourceRecord[]): Promise<PolledBatch> {
     const batch = new PolledBatch();
+    const turn = new Turn();
     let topic: string | undefined;
     for (const source of polled) {
       const converting = this.#converter.convert(source);
@@ -152,6 +160,7 @@ export class SourceTaskRunner implements TaskRunner {
         await this.#meet(topic);
       }
       batch.add(source, record);
+      if (turn.isOver(record?.value?.length ?? 0)) await turn.next();
     }
     return batch;
   }
@@ -165,7 +174,7 @@ export class SourceTaskRunner implements TaskRunner {
     }
     while (!this.#seenTopics.has(topic)) {
       try {
-        await this.#parts.topics.ensure(topic);
+        await this.#dependencies.topics.ensure(topic);
         this.#seenTopics.add(topic);
       } catch (error) {
         await this.#waitToRetry(error, `Failed to send record to topic '${topic}'. Backing off before retrying`);
@@ -188,8 +197,8 @@ export class SourceTaskRunner implements TaskRunner {
       () => this.#delivery.finish(hasFailed),
       () => this.#task.stop(),
       () => this.#delivery.close(),
-      () => this.#parts.offsets.close(),
-      () => this.#parts.topics.close(),
+      () => this.#dependencies.offsets.close(),
+      () => this.#dependencies.topics.close(),
       () => {
         chain.close();
       },
@@ -200,7 +209,7 @@ export class SourceTaskRunner implements TaskRunner {
 
   #context(): SourceTaskContext {
     const { assignment, pluginLogger, abort } = this.#runtime;
-    const { offsets, transactions } = this.#parts;
+    const { offsets, transactions } = this.#dependencies;
     return {
       connectorName: assignment.id.connector,
       taskIndex: assignment.id.task,

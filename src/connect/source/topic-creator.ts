@@ -1,5 +1,5 @@
 import { listEntries } from '../../config/list-text.ts';
-import { javaRegexMatcher } from '../../data/java-regex.ts';
+import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import type { Admin, NewTopic } from '../../kafka/api.ts';
 import { ErrorCode } from '../../kafka/error-codes.ts';
@@ -22,7 +22,7 @@ const PREFIX = 'topic.creation.';
 const OWN_KEYS = new Set(['include', 'exclude', 'partitions', 'replication.factor']);
 
 /**
- * Creates the topics of a source connector by its `topic.creation.*` groups (reference/kafka-connect.md 3.4, 4.3): the first
+ * Creates the topics of a source connector by its `topic.creation.*` groups: the first
  * group whose exclude does not match and whose include does, else `default`. Without such settings the brokers' own
  * automatic creation decides, and existing topics are never touched.
  */

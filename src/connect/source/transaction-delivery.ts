@@ -8,7 +8,7 @@ import { BatchQueue } from './batch-queue.ts';
 import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
-import { tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
 import { taskText } from '../tasks/task-assignment.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { TransactionRequests } from './transaction-requests.ts';
@@ -19,7 +19,7 @@ export type TransactionBoundary =
   | { readonly kind: 'interval'; readonly intervalMs: number }
   | { readonly kind: 'connector'; readonly requests: TransactionRequests };
 
-export interface TransactionParts {
+export interface TransactionDependencies {
   readonly producer: TransactionalProducer;
   readonly offsets: OffsetTopic & Pick<OpenOffsets, 'committed'>;
   readonly boundary: TransactionBoundary;
@@ -35,7 +35,7 @@ export class TransactionDelivery implements SourceDelivery {
   readonly reservedTopic: string;
   readonly #runtime: TaskRuntime;
   readonly #task: SourceTask;
-  readonly #parts: TransactionParts;
+  readonly #dependencies: TransactionDependencies;
   readonly #queue: BatchQueue;
   readonly #tracker = new OffsetTracker();
   /** Records of the transaction that is open; with a task that wants to know of each, those themselves. */
@@ -45,11 +45,11 @@ export class TransactionDelivery implements SourceDelivery {
   #isCancelled = false;
   #intervalTimer: NodeJS.Timeout | undefined;
 
-  constructor(runtime: TaskRuntime, task: SourceTask, parts: TransactionParts, onFailure: () => void) {
+  constructor(runtime: TaskRuntime, task: SourceTask, dependencies: TransactionDependencies, onFailure: () => void) {
     this.#runtime = runtime;
     this.#task = task;
-    this.#parts = parts;
-    this.reservedTopic = parts.offsets.name;
+    this.#dependencies = dependencies;
+    this.reservedTopic = dependencies.offsets.name;
     this.#queue = new BatchQueue((batch) => this.#deliver(batch), onFailure);
   }
 
@@ -58,7 +58,7 @@ export class TransactionDelivery implements SourceDelivery {
   }
 
   async open(): Promise<void> {
-    const { fenceZombies, producer } = this.#parts;
+    const { fenceZombies, producer } = this.#dependencies;
     const { signal } = this.#runtime.abort;
     await fenceZombies();
     await producer.connect();
@@ -71,14 +71,14 @@ export class TransactionDelivery implements SourceDelivery {
   }
 
   take(batch: PolledBatch): Promise<void> {
-    const { boundary } = this.#parts;
+    const { boundary } = this.#dependencies;
     if (boundary.kind === 'connector') batch.ends.push(...boundary.requests.endsWithin(batch.sources));
     return this.#queue.add(batch);
   }
 
   /** So that no transaction runs out of its time meanwhile. */
   pause(): void {
-    if (this.#parts.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
+    if (this.#dependencies.boundary.kind !== 'connector') this.#queue.between(() => this.#commitOpen());
   }
 
   /** What was taken is whole polls, and is delivered even when the task has failed since. */
@@ -90,17 +90,17 @@ export class TransactionDelivery implements SourceDelivery {
   }
 
   close(): Promise<void> {
-    return this.#parts.producer.close();
+    return this.#dependencies.producer.close();
   }
 
   cancel(): void {
     this.#isCancelled = true;
     clearTimeout(this.#intervalTimer);
-    void this.#parts.producer.close(0);
+    closeAtOnce(this.#dependencies.producer, this.#runtime);
   }
 
   async #deliver(batch: PolledBatch): Promise<void> {
-    switch (this.#parts.boundary.kind) {
+    switch (this.#dependencies.boundary.kind) {
       case 'poll':
         await this.#commit(this.#send(batch));
         break;
@@ -135,14 +135,19 @@ export class TransactionDelivery implements SourceDelivery {
     this.#sent += records.length;
     if (this.#task.commitRecord !== undefined) for (const source of batch.sources) this.#sources.push(source);
     if (records.length === 0) return undefined;
-    this.#begin();
+    try {
+      this.#begin();
+    } catch (error) {
+      // The producer was closed while the task was being polled.
+      return toError(error);
+    }
     const [failure] = await this.#trySend(records);
     return failure && batch.explain(failure, this.#task);
   }
 
   async #trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
     try {
-      return await this.#parts.producer.trySend(records);
+      return await this.#dependencies.producer.trySend(records);
     } catch (error) {
       return [{ records, error: toError(error) }];
     }
@@ -150,9 +155,9 @@ export class TransactionDelivery implements SourceDelivery {
 
   #begin(): void {
     if (this.#isOpen) return;
-    this.#parts.producer.begin();
+    this.#dependencies.producer.begin();
     this.#isOpen = true;
-    const { boundary } = this.#parts;
+    const { boundary } = this.#dependencies;
     if (boundary.kind !== 'interval') return;
     this.#intervalTimer = setTimeout(() => {
       this.#queue.between(() => this.#commitOpen());
@@ -173,15 +178,15 @@ export class TransactionDelivery implements SourceDelivery {
     }
     if (this.#isOpen) {
       try {
-        await this.#parts.producer.commit();
+        await this.#dependencies.producer.commit();
       } catch (error) {
         this.#runtime.counts.commitFailures += 1;
         throw this.#failed((await sending) ?? toError(error));
       }
       this.#isOpen = false;
       this.#runtime.counts.commits += 1;
-      await this.#parts.offsets.committed(offsets);
-    }
+      await this.#dependencies.offsets.committed(offsets);
+    } else this.#requireSent(await sending);
     await this.#tell();
   }
 
@@ -195,7 +200,7 @@ export class TransactionDelivery implements SourceDelivery {
 
   async #abort(): Promise<void> {
     try {
-      await this.#parts.producer.abort();
+      await this.#dependencies.producer.abort();
       this.#isOpen = false;
     } catch (error) {
       // The broker aborts it in its time, or has done so already.
@@ -216,8 +221,8 @@ export class TransactionDelivery implements SourceDelivery {
 
   #offsetRecords(offsets: readonly StoredOffset[]): ProducedRecord[] {
     const { connector } = this.#runtime.assignment.id;
-    const { name: topic } = this.#parts.offsets;
-    return this.#parts.offsets.encode(connector, offsets).map(({ key, value }) => {
+    const { name: topic } = this.#dependencies.offsets;
+    return this.#dependencies.offsets.encode(connector, offsets).map(({ key, value }) => {
       return { topic, partition: null, key, value, timestamp: null, headers: [] };
     });
   }

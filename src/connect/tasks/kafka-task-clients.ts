@@ -2,7 +2,7 @@ import { overrideError, type OverridePolicy } from '../../config/override-policy
 import { withPrefix } from '../../config/worker-config.ts';
 import { ConnectError } from '../../errors.ts';
 import { createKafkaClient } from '../../kafka/client.ts';
-import { REPLACES_NAMESAKE } from '../../kafka/config/consumer-config.ts';
+import { MEMBER_OWNER } from '../../kafka/config/consumer-config.ts';
 import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig } from '../api.ts';
@@ -20,19 +20,22 @@ export interface ClientDefaults {
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
-/** Clients of tasks with Connect's own settings (reference/kafka-connect.md 4.1 to 4.3), then the worker's, then overrides. */
+/** Clients of tasks with Connect's own settings, then the worker's, then overrides; later ones win. */
 export class KafkaTaskClients implements TaskClients {
   readonly #defaults: ClientDefaults;
   readonly #policy: OverridePolicy;
+  readonly #owner: () => Promise<string>;
   readonly #logger: Logger;
 
-  constructor(defaults: ClientDefaults, policy: OverridePolicy, logger: Logger) {
+  /** `owner`: a text of the workers that share these tasks, one of which has a task at a time. */
+  constructor(defaults: ClientDefaults, policy: OverridePolicy, owner: () => Promise<string>, logger: Logger) {
     this.#defaults = defaults;
     this.#policy = policy;
+    this.#owner = owner;
     this.#logger = logger;
   }
 
-  sinkConsumer(id: TaskId, config: ConnectorConfig): Consumer {
+  async sinkConsumer(id: TaskId, config: ConnectorConfig): Promise<Consumer> {
     const own = {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
@@ -40,9 +43,9 @@ export class KafkaTaskClients implements TaskClients {
       'heartbeat.interval.ms': HEARTBEAT_MS,
     };
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
-    // No other task has this name: who is in the group under it died, or was left behind.
-    const replaces = { [REPLACES_NAMESAKE]: String(given['client.id'] === undefined) };
-    return createKafkaClient({ ...own, ...given, ...replaces }, this.#loggerOf(id)).consumer();
+    // No other task of these workers has this name: who is in the group under both died, or was left behind.
+    const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
+    return createKafkaClient({ ...own, ...given, ...owner }, this.#loggerOf(id)).consumer();
   }
 
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer {

@@ -7,7 +7,7 @@ import type { TaskId } from './task-assignment.ts';
  * `producer.*`, `admin.*`, then the connector's `*.override.*`. The composition root supplies it.
  */
 export interface TaskClients {
-  sinkConsumer(id: TaskId, config: ConnectorConfig): Consumer;
+  sinkConsumer(id: TaskId, config: ConnectorConfig): Promise<Consumer>;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
   /** For delivery exactly once. */
   sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;

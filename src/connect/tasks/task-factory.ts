@@ -1,6 +1,6 @@
 import type { Logger } from '../../observe/logger.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
-import { javaRegexMatcher } from '../../data/java-regex.ts';
+import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { listEntries } from '../../config/list-text.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
@@ -30,7 +30,7 @@ export interface TaskDefaults {
   readonly converterConfig: ConnectorConfig;
 }
 
-export interface TaskFactoryParts {
+export interface TaskFactoryDependencies {
   /** False when others may have this worker's tasks. */
   readonly mayWork: () => boolean;
   readonly plugins: PluginRegistry;
@@ -50,28 +50,36 @@ export interface BuiltTask {
 
 /** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
 export class TaskFactory {
-  readonly #parts: TaskFactoryParts;
+  readonly #dependencies: TaskFactoryDependencies;
 
-  constructor(parts: TaskFactoryParts) {
-    this.#parts = parts;
+  constructor(dependencies: TaskFactoryDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async build(assignment: TaskAssignment, onEvent: (event: TaskEvent) => void): Promise<BuiltTask> {
     const { id, connectorConfig: config } = assignment;
-    const { defaults } = this.#parts;
+    const { defaults } = this.#dependencies;
     const ids = { connector: id.connector, task: id.task };
     const runtimeClass = assignment.type === 'sink' ? 'WorkerSinkTask' : 'WorkerSourceTask';
-    const logger = this.#parts.logger.child({ ...ids, logger: `org.apache.kafka.connect.runtime.${runtimeClass}` });
+    const logger = this.#dependencies.logger.child({
+      ...ids,
+      logger: `org.apache.kafka.connect.runtime.${runtimeClass}`,
+    });
     const abort = new AbortController();
     const counts = newCounts();
     const convertersConfig = withDefaultConverters(config, defaults.converterConfig);
-    await this.#parts.plugins.prepare(convertersConfig);
-    const converters = buildConverters(convertersConfig, this.#parts.plugins);
+    await this.#dependencies.plugins.prepare(convertersConfig);
+    const converters = buildConverters(convertersConfig, this.#dependencies.plugins);
     abort.signal.addEventListener('abort', () => {
-      converters.key.close?.();
-      converters.value.close?.();
+      for (const converter of [converters.key, converters.value]) {
+        try {
+          converter.close?.();
+        } catch (error) {
+          logger.warn({ err: error }, 'A converter could not be closed');
+        }
+      }
     });
-    const chain = transformationChain(config, this.#parts.plugins);
+    const chain = transformationChain(config, this.#dependencies.plugins);
     const reporters = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
     const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
@@ -81,10 +89,10 @@ export class TaskFactory {
       chain,
       errors,
       logger,
-      pluginLogger: this.#parts.logger.child({ ...ids, logger: assignment.taskConfig['task.class'] ?? '' }),
+      pluginLogger: this.#dependencies.logger.child({ ...ids, logger: assignment.taskConfig['task.class'] ?? '' }),
       abort,
       onEvent,
-      mayWork: this.#parts.mayWork,
+      mayWork: this.#dependencies.mayWork,
       offsetFlushIntervalMs,
       offsetFlushTimeoutMs,
       counts,
@@ -94,11 +102,12 @@ export class TaskFactory {
 
   async #runner(runtime: TaskRuntime): Promise<TaskRunner> {
     const { id, connectorConfig: config } = runtime.assignment;
-    const { plugins, clients, offsets, defaults } = this.#parts;
+    const { plugins, clients, offsets, defaults } = this.#dependencies;
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
     if (plugin.type === 'sink') {
-      return new SinkTaskRunner(runtime, plugin.createTask(), clients.sinkConsumer(id, config), subscription(config));
+      const consumer = await clients.sinkConsumer(id, config);
+      return new SinkTaskRunner(runtime, plugin.createTask(), consumer, subscription(config));
     }
     const admin = () => clients.admin(id.connector, config);
     const topics = new TopicCreator(config, defaults.topicCreationEnabled, admin, runtime.logger);
@@ -117,7 +126,7 @@ export class TaskFactory {
     const options = parseOptions(sinkConnectorOptions, config);
     const topic = options['errors.deadletterqueue.topic.name'];
     if (topic === '') return [];
-    const { clients } = this.#parts;
+    const { clients } = this.#dependencies;
     const admin = clients.admin(id.connector, config);
     try {
       const queue = await DeadLetterQueue.open(
@@ -126,7 +135,7 @@ export class TaskFactory {
           topic,
           replicationFactor: options['errors.deadletterqueue.topic.replication.factor'],
           contextHeaders: options['errors.deadletterqueue.context.headers.enable'],
-          hide: (text) => this.#parts.secrets.hide(text),
+          hide: (text) => this.#dependencies.secrets.hide(text),
         },
         { admin, producer: clients.deadLetterProducer(id, config) },
         logger,

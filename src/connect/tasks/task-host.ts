@@ -1,18 +1,25 @@
+import { within } from '../../async/within.ts';
 import { javaTrace } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import { taskText, type TargetState, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
 import type { ErrorCounts } from '../pipeline/error-policy.ts';
 import { newCounts, type TaskCounts, type TaskDetails, type TaskRunner } from './task-runner.ts';
 
+const UNRECOVERABLE = 'Task is being killed and will not recover until manually restarted';
+
 interface HostedTask {
   readonly id: TaskId;
+  readonly owner: CodeOwner;
   targetState: TargetState;
   runner: TaskRunner | undefined;
   readonly type: TaskAssignment['type'];
   counts: TaskCounts;
   errors: ErrorCounts | undefined;
   stopping: boolean;
+  /** FAILED by an error that nobody handled; what its runner comes to says nothing new. */
+  hasFailed: boolean;
   /** Set when the stop took too long: from then on the task may not say anything any more. */
   muted: boolean;
   ended: Promise<void>;
@@ -57,17 +64,24 @@ export class TaskHost {
     const key = taskText(assignment.id);
     const hosted: HostedTask = {
       id: assignment.id,
+      owner: {
+        name: `task ${key}`,
+        onUnhandled: (error) => {
+          this.#fail(hosted, error);
+        },
+      },
       targetState: assignment.targetState,
       runner: undefined,
       type: assignment.type,
       counts: newCounts(),
       errors: undefined,
       stopping: false,
+      hasFailed: false,
       muted: false,
       ended: Promise.resolve(),
     };
     this.#tasks.set(key, hosted);
-    hosted.ended = this.#run(hosted, assignment);
+    hosted.ended = ownedBy(hosted.owner, () => this.#run(hosted, assignment));
   }
 
   setTargetState(id: TaskId, state: TargetState): void {
@@ -83,20 +97,15 @@ export class TaskHost {
     const stopping = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     for (const hosted of stopping) {
       hosted.stopping = true;
-      hosted.runner?.stop();
+      this.#stopRunner(hosted);
     }
-    let timer: NodeJS.Timeout | undefined;
-    const timeout = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
     const done = new Set<HostedTask>();
-    await Promise.race([Promise.all(stopping.map((hosted) => hosted.ended.then(() => done.add(hosted)))), timeout]);
-    clearTimeout(timer);
+    await within(Promise.all(stopping.map((hosted) => hosted.ended.then(() => done.add(hosted)))), timeoutMs);
     for (const hosted of stopping) {
       this.#tasks.delete(taskText(hosted.id));
       if (done.has(hosted)) continue;
       hosted.muted = true;
-      hosted.runner?.cancel?.();
+      ownedBy(hosted.owner, () => hosted.runner?.cancel?.());
       this.#logger.warn(
         { connector: hosted.id.connector, task: hosted.id.task },
         `Graceful stop of task ${taskText(hosted.id)} failed: it did not end within ${String(timeoutMs)} ms`,
@@ -107,32 +116,56 @@ export class TaskHost {
   /** All tasks known here, for metrics. */
   reports(): readonly TaskReport[] {
     return [...this.#tasks.values()].map(({ id, type, counts, errors, runner }) => {
-      return { id, type, counts, errors, details: runner?.details() };
+      return { id, type, counts, errors, details: this.#detailsOf(id, runner) };
     });
   }
 
-  /** Running totals of all tasks known here, by `connector-task`. */
-  counts(): ReadonlyMap<string, TaskCounts> {
-    return new Map([...this.#tasks].map(([key, hosted]) => [key, hosted.counts]));
+  /** Asks the plugin as well, which must not cost others their metrics. */
+  #detailsOf(id: TaskId, runner: TaskRunner | undefined): TaskDetails | undefined {
+    try {
+      return runner?.details();
+    } catch (error) {
+      this.#logger.warn({ err: error, ...id }, `Task ${taskText(id)} does not say how it is doing`);
+      return undefined;
+    }
+  }
+
+  #stopRunner(hosted: HostedTask): void {
+    ownedBy(hosted.owner, () => hosted.runner?.stop());
+  }
+
+  /** For an error that nobody handled: the task is FAILED at once, whatever its runner waits for, and then stopped. */
+  #fail(hosted: HostedTask, error: Error): void {
+    const { id } = hosted;
+    const isOver = hosted.hasFailed || hosted.stopping || this.#tasks.get(taskText(id)) !== hosted;
+    const consequence = isOver ? 'It is over already' : UNRECOVERABLE;
+    this.#logger[isOver ? 'warn' : 'error']({ err: error, ...id }, `${error.message}. ${consequence}`);
+    if (isOver) return;
+    hosted.hasFailed = true;
+    this.#onEvent({ id, state: 'FAILED', trace: javaTrace(error) });
+    this.#stopRunner(hosted);
   }
 
   async #run(hosted: HostedTask, assignment: TaskAssignment): Promise<void> {
     const tell = (event: TaskEvent) => {
-      if (!hosted.muted) this.#onEvent(event);
+      if (hosted.muted || (hosted.hasFailed && event.state !== 'TOPIC')) return;
+      ownedByNobody(() => {
+        this.#onEvent(event);
+      });
     };
     try {
       const built = await this.#factory.build(await this.#configs.resolveAssignment(assignment), tell);
       hosted.runner = built.runner;
       hosted.counts = built.counts;
       hosted.errors = built.errors;
-      if (hosted.stopping) built.runner.stop();
+      if (hosted.stopping || hosted.hasFailed) built.runner.stop();
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();
       tell({ id: hosted.id, state: 'STOPPED' });
     } catch (error) {
       this.#logger.error(
         { err: error, connector: hosted.id.connector, task: hosted.id.task },
-        `Task ${taskText(hosted.id)} threw an uncaught and unrecoverable exception. Task is being killed and will not recover until manually restarted`,
+        `Task ${taskText(hosted.id)} threw an uncaught and unrecoverable exception. ${UNRECOVERABLE}`,
       );
       tell({ id: hosted.id, state: 'FAILED', trace: javaTrace(error) });
     }

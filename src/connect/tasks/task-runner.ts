@@ -4,7 +4,7 @@ import type { TaskPart } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
-import type { TaskAssignment, TaskEvent } from './task-assignment.ts';
+import { taskText, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
 
 /** A failure while a task is being stopped is told, but the task is not FAILED by it (Connect's WorkerTask). */
@@ -52,6 +52,26 @@ export interface TaskRuntime {
   readonly offsetFlushTimeoutMs: number;
   /** Counts of this task for metrics and `sluice dev`. */
   readonly counts: TaskCounts;
+}
+
+/** What a task does, by the names that the warning of a long turn of the event loop gives it. */
+export interface TaskActivities {
+  readonly start: string;
+  readonly poll: string;
+  readonly conversion: string;
+  readonly put: string;
+  readonly preCommit: string;
+}
+
+export function taskActivities(id: TaskId): TaskActivities {
+  const task = `task ${taskText(id)}`;
+  return {
+    start: `start of ${task}`,
+    poll: `poll of ${task}`,
+    conversion: `conversion of records of ${task}`,
+    put: `put of ${task}`,
+    preCommit: `offset commit of ${task}`,
+  };
 }
 
 const MAY_WORK_CHECK_MS = 50;

@@ -26,7 +26,7 @@ export async function jvmLauncher(options: JvmLauncherOptions): Promise<Launcher
     prepare: (place, signal) => formatFolder(java.program, jvm, place, signal),
     command: async (place) => ({
       command: java.program,
-      args: [...jvm, 'kafka.Kafka', await writeProperties(place)],
+      args: [...jvm, ...(place.extras?.jvmArguments ?? []), 'kafka.Kafka', await writeProperties(place)],
     }),
     deleteData: async ({ dataDir }) => {
       await rm(dataDir, { recursive: true, force: true, maxRetries: 5 });

@@ -15,6 +15,8 @@ export interface BrokerExtras {
   readonly properties?: Readonly<Record<string, string>>;
   /** Of Kafka's `kafka-storage format`, such as `--add-scram`; not for a broker in a container. */
   readonly formatArguments?: readonly string[];
+  /** Of the Java process, after the arguments it has anyway; not for a broker in a container. */
+  readonly jvmArguments?: readonly string[];
 }
 
 /**

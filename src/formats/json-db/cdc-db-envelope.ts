@@ -1,9 +1,9 @@
 import { Ajv, type ErrorObject } from 'ajv';
-import { shown } from '../excerpt.ts';
+import { shown } from '../message-text.ts';
 import type { DecodedStatement } from '../format.ts';
-import type { JsonDbColumn } from './json-db-columns.ts';
+import { MAX_COLUMNS, type JsonDbColumn } from './json-db-columns.ts';
 import { notJson } from './json-db-envelope.ts';
-import type { JsonScanner } from '../json-scan.ts';
+import type { JsonScanner } from '../../json/json-cursor.ts';
 import { KIND_OF_FAMILY, valueFamily } from './type-families.ts';
 
 /** The table of rows as a message describes it. */
@@ -122,6 +122,7 @@ function tableOf(envelope: Envelope): CdcTable | string {
   if (types?.length !== names.length) {
     return `"columnnames" has ${String(names.length)} names and "columntypes" ${String(types?.length ?? 0)} types`;
   }
+  if (names.length > MAX_COLUMNS) return `a table cannot have ${String(names.length)} columns`;
   const repeated = names.find((column, index) => names.indexOf(column) !== index);
   if (repeated !== undefined) return `the column ${shown(repeated)} of table ${name} is listed twice`;
   const columns = names.map((column, index) => columnOf(column, types[index] ?? ''));

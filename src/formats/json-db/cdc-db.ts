@@ -1,14 +1,12 @@
 import type { Fault, Origin } from '../../data/fault.ts';
 import { RowBatchBuilder, type OpenColumn } from '../../data/row-batch-builder.ts';
-import { standsAt } from '../../data/text-at.ts';
+import { standsAt, ownText } from '../../data/repeated-texts.ts';
 import { readCdcMessage, type CdcRows, type CdcTable } from './cdc-db-envelope.ts';
-import { shown } from '../excerpt.ts';
+import { messageText, shown } from '../message-text.ts';
 import type { Decoded, DecodedPart, DecodedStatement, Decoder, Precision } from '../format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { notJson } from './json-db-envelope.ts';
-import { JsonScanner } from '../json-scan.ts';
-import { ownText } from '../../data/own-text.ts';
-import { messageText } from '../message-text.ts';
+import { JsonScanner } from '../../json/json-cursor.ts';
 
 /** What the caller of the cdc_db decoder decides. */
 export interface CdcDbPolicy {
@@ -18,7 +16,7 @@ export interface CdcDbPolicy {
   readonly timestampsAs?: TimestampsAs | undefined;
   /**
    * The database that is written; messages of another one are refused, because their statements are run as they are
-   * (spec/stream-connector.md, "What the service does", 3). Not checked when absent.
+   * (docs/formats.md#cdc_db). Not checked when absent.
    */
   readonly database?: string | undefined;
 }
@@ -35,7 +33,7 @@ interface OpenRows {
 }
 
 /**
- * Decodes cdc_db (spec/stream-connector.md; reference/original-system.md 18): one message is one JSON object that carries rows of a
+ * Decodes cdc_db (docs/formats.md#cdc_db): one message is one JSON object that carries rows of a
  * table (`insert`, `snapshot`) or a statement (all other kinds), which stands between the rows before it and those behind it in
  * `Decoded.parts`. Rows of one table share a batch until a statement comes or their columns change. The description of
  * rows is compared as text with the last ones. A message that cannot be read is one fault and leaves no row; a row that does

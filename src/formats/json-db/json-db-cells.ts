@@ -1,9 +1,9 @@
 import type { Cell } from '../../data/row-batch.ts';
 import { EXACT_DIGITS, shortDecimal } from '../../data/short-decimal.ts';
-import { shown } from '../excerpt.ts';
+import { shown } from '../message-text.ts';
 import type { Precision } from '../format.ts';
 import type { JsonDbColumn } from './json-db-columns.ts';
-import type { JsonScanner } from '../json-scan.ts';
+import type { JsonScanner } from '../../json/json-cursor.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { narrow, unixMicros } from '../unix-time.ts';
 
@@ -11,6 +11,12 @@ import { narrow, unixMicros } from '../unix-time.ts';
 export type TimestampsAs = 'integer' | 'string' | 'either';
 
 const INT_BOUNDS = { int2: 2n ** 15n, int4: 2n ** 31n, int8: 2n ** 63n } as const;
+const INTEGER = /^[+-]?[0-9]+$/;
+/** PostgreSQL's words for the type. */
+const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
+  ...['true', 't', 'yes', 'y', 'on', '1'].map((word) => [word, true] as const),
+  ...['false', 'f', 'no', 'n', 'off', '0'].map((word) => [word, false] as const),
+]);
 const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const HEX = /^\\x(?:[0-9a-fA-F]{2})*$/;
 
@@ -94,11 +100,28 @@ export class JsonCellReader {
     const { text, integer } = this.#scanner;
     const small = integer && end - start <= EXACT_DIGITS ? smallInteger(text, start, end) : undefined;
     if (small !== undefined && (family === 'int8' || Math.abs(small) < 32_768)) return small;
-    const value = small === undefined ? wholeNumber(text.slice(start, end), integer) : BigInt(small);
+    const written = text.slice(start, end);
+    return this.#wholeIn(family, small === undefined ? wholeNumber(written, integer) : BigInt(small), written);
+  }
+
+  #wholeIn(family: keyof typeof INT_BOUNDS, value: bigint | undefined, written: string): Cell | undefined {
     const bound = INT_BOUNDS[family];
-    if (value === undefined) this.problem = `${shown(text.slice(start, end))} is not a whole number`;
-    else if (value >= bound || value < -bound) this.problem = `${shown(text.slice(start, end))} is out of range`;
+    if (value === undefined) this.problem = `${shown(written)} is not a whole number`;
+    else if (value >= bound || value < -bound) this.problem = `${shown(written)} is out of range`;
     else return narrow(value);
+    return undefined;
+  }
+
+  #integerText(family: keyof typeof INT_BOUNDS, text: string): Cell | undefined {
+    return INTEGER.test(text) ? this.#wholeIn(family, wholeNumber(text, true), text) : undefined;
+  }
+
+  #floatText(text: string): Cell | undefined {
+    if (text === 'NaN' || text === 'Infinity' || text === '-Infinity') return Number(text);
+    if (!DECIMAL.test(text)) return undefined;
+    const value = Number(text);
+    if (Number.isFinite(value)) return value;
+    this.problem = `${shown(text)} is out of range`;
     return undefined;
   }
 
@@ -117,8 +140,14 @@ export class JsonCellReader {
         return text;
       case 'time':
         return this.#timeText(text);
+      case 'int2':
+      case 'int4':
+      case 'int8':
+        return this.#integerText(column.family, text.trim());
+      case 'bool':
+        return BOOLEANS.get(text.toLowerCase());
       case 'float':
-        return text === 'NaN' || text === 'Infinity' || text === '-Infinity' ? Number(text) : undefined;
+        return this.#floatText(text);
       case 'numeric':
         return DECIMAL.test(text) || text === 'NaN' || text === 'Infinity' || text === '-Infinity' ? text : undefined;
       case 'bytes':

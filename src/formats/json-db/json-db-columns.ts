@@ -1,6 +1,6 @@
 import type { CellKind, ColumnRole } from '../../data/row-batch.ts';
 import type { ColumnShape, TableShape } from '../../data/table-shape.ts';
-import { shown } from '../excerpt.ts';
+import { shown } from '../message-text.ts';
 import { KIND_OF_FAMILY, valueFamily, type ValueFamily } from './type-families.ts';
 
 /** PostgreSQL's limit. */
@@ -36,7 +36,7 @@ export interface ColumnText {
 
 /**
  * The table that a message describes; a string is what is wrong with it. Without tags the table's name becomes its primary
- * tag (spec/stream-connector.md, json_db: tags) unless `tagsWhenAbsent` is `none`.
+ * tag (docs/sink.md#tables-and-rows) unless `tagsWhenAbsent` is `none`.
  */
 export function describeTable(
   name: string,
@@ -95,7 +95,7 @@ function nameTag(table: string): JsonDbColumn {
 function column(text: ColumnText, role: ColumnRole, nullable: boolean): JsonDbColumn {
   const family = valueFamily(text.type);
   const type = text.type.trim().toUpperCase().replace(/\s+/g, ' ');
-  // Lengths of other types are bits, and say nothing that the type does not (reference/original-system.md 18).
+  // Lengths of other types are bits, and say nothing that the type does not (docs/formats.md#json_db).
   const length = family === 'text' && (text.length ?? 0) > 0 ? (text.length ?? undefined) : undefined;
   return { name: text.name, role, type, length, nullable, family, kind: KIND_OF_FAMILY[family], isNameTag: false };
 }

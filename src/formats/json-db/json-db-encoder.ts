@@ -1,5 +1,5 @@
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
-import { joined } from '../join.ts';
+import { joined } from '../message-text.ts';
 import { jsonDbType, type JsonDbType } from './json-db-types.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { unixText } from '../unix-time.ts';
@@ -17,7 +17,7 @@ interface EncodedColumn {
 }
 
 /**
- * Writes rows as json_db (spec/stream-connector.md, "Source output record"; reference/original-system.md 20), the message's
+ * Writes rows as json_db (docs/formats.md#records-that-the-source-writes), the message's
  * keys in the order table, columns, data, tags. All but the row is made once per table.
  *
  * NULL is null. Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings. Timestamps are

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { describeTable, type ColumnText, type JsonDbTable } from './json-db-columns.ts';
-import type { JsonScanner } from '../json-scan.ts';
+import type { JsonScanner } from '../../json/json-cursor.ts';
 
 /** A message taken apart: what it describes, and where its rows are. */
 export interface JsonDbEnvelope {

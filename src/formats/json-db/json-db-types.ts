@@ -2,7 +2,7 @@
 export interface JsonDbType {
   /** Type name of the documents. */
   readonly name: string;
-  /** Bits for fixed types, characters for strings, digits for decimals; 0: not bounded (reference/original-system.md 18). */
+  /** Bits for fixed types, characters for strings, digits for decimals; 0: not bounded (docs/formats.md#json_db). */
   readonly length: number;
   /** How PostgreSQL's text of a value becomes JSON. */
   readonly value: 'number' | 'bool' | 'time' | 'json' | 'string';
@@ -36,15 +36,22 @@ const BY_LENGTH: ReadonlyMap<string, Omit<JsonDbType, 'length'>> = new Map([
 
 /** Whether the documents have a name for a type; values of others are written as the database prints them. */
 export function isDocumentedType(postgresType: string): boolean {
-  const base = postgresType.replace(/\([^)]*\)/, '');
+  const base = withoutModifier(postgresType);
   return FIXED.has(base) || BY_LENGTH.has(base);
 }
 
 /** `postgresType` as `format_type` prints it. Types that the documents have no name for go as text in a VARCHAR. */
 export function jsonDbType(postgresType: string): JsonDbType {
   const length = Number(/\((\d+)/.exec(postgresType)?.[1] ?? 0);
-  const base = postgresType.replace(/\([^)]*\)/, '');
+  const base = withoutModifier(postgresType);
   const named = BY_LENGTH.get(base);
   if (named !== undefined) return { ...named, length };
   return FIXED.get(base) ?? { name: 'VARCHAR', length: 0, value: 'string' };
+}
+
+/** `timestamp(3) with time zone` -> `timestamp with time zone`. */
+function withoutModifier(postgresType: string): string {
+  const open = postgresType.indexOf('(');
+  const close = postgresType.indexOf(')', open);
+  return open < 0 || close < 0 ? postgresType : postgresType.slice(0, open) + postgresType.slice(close + 1);
 }

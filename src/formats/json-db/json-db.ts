@@ -2,16 +2,14 @@ import type { Fault, Origin } from '../../data/fault.ts';
 import type { MessageBlock } from '../../data/message-block.ts';
 import { RowBatchBuilder, type OpenColumn } from '../../data/row-batch-builder.ts';
 import type { TableShape } from '../../data/table-shape.ts';
-import { standsAt } from '../../data/text-at.ts';
+import { standsAt, ownText } from '../../data/repeated-texts.ts';
 import { BlockText } from '../../data/block-text.ts';
-import { shown } from '../excerpt.ts';
+import { messageText, shown } from '../message-text.ts';
 import type { Decoded, Decoder, DecodedRows, Precision } from '../format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { columnOfValue, MAX_COLUMNS, type JsonDbColumn, type JsonDbTable } from './json-db-columns.ts';
 import { notJson, readEnvelope, type JsonDbEnvelope } from './json-db-envelope.ts';
-import { JsonScanner } from '../json-scan.ts';
-import { ownText } from '../../data/own-text.ts';
-import { messageText } from '../message-text.ts';
+import { JsonScanner } from '../../json/json-cursor.ts';
 
 /** What the caller of the json_db decoder decides. */
 export interface JsonDbPolicy {
@@ -68,10 +66,11 @@ interface OpenRows {
 }
 
 /**
- * Decodes json_db (spec/stream-connector.md; reference/original-system.md 18): one message is one JSON object that describes a
+ * Decodes json_db (docs/formats.md#json_db): one message is one JSON object that describes a
  * table and carries rows. The description is compared as text with the last ones; only the rows are read, straight into
  * columns and without rounding. A message that is not JSON or describes no table is one fault and leaves no row; a row that
- * does not fit is a fault of its own. Rows of one table whose description changes go to a new batch, in order.
+ * does not fit is a fault of its own. Rows of one table whose description changes go to a new batch, in order. One class, because
+ * every method reads on at the same place in the same text; handing the place over costs time for each cell.
  */
 export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore' | 'add';
@@ -157,7 +156,7 @@ export class JsonDbDecoder implements Decoder {
   take(): Decoded {
     const rows: DecodedRows[] = this.#batches
       .filter((batch) => batch.rows.rowCount > 0)
-      .map((batch) => ({ shape: shapeOf(batch), batch: batch.rows.build() }));
+      .map((batch) => ({ shape: shapeOf(batch), batch: batch.rows.build(), nameTag: batch.nameTag?.name }));
     const faults = this.#faults;
     for (const envelope of this.#envelopes) envelope.open = undefined;
     this.#blockText.close();

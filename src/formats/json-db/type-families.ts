@@ -41,7 +41,8 @@ const FAMILIES: ReadonlyMap<string, ValueFamily> = new Map([
 /** The family of a type name of the documents; `other` when values are only text here, or the name is not known. */
 export function valueFamily(typeName: string): ValueFamily {
   try {
-    return FAMILIES.get(postgresType(typeName, undefined).replace(/\(.*\)$/, '')) ?? 'other';
+    const [name = ''] = postgresType(typeName, undefined).split('(', 1);
+    return FAMILIES.get(name) ?? 'other';
   } catch (error) {
     if (error instanceof DatabaseError) return 'other';
     throw error;

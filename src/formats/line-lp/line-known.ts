@@ -4,6 +4,7 @@ import type { Precision } from '../format.ts';
 import type { LineScanner } from './line-scan.ts';
 import type { LineShape, Series, ShapeField } from './line-table.ts';
 import { KIND_OF_LINE_TYPE } from './line-value.ts';
+import { nanosBeyondMicros } from '../nanoseconds.ts';
 import { unixMicros } from '../unix-time.ts';
 
 const NEWLINE = 10;
@@ -69,7 +70,7 @@ export class KnownLineReader {
     if (shape.derivedTag !== undefined && series.primaryTag === undefined) return undefined;
     const { linesBefore } = this.#scanner;
     if (this.#fields(shape) && this.#time(shape, now)) {
-      pushTags(shape, series);
+      pushTags(shape, series, batch.rowCount);
       this.#scanner.position = this.#at;
       return batch;
     }
@@ -207,6 +208,7 @@ export class KnownLineReader {
     if (text.charCodeAt(at) !== SPACE || at === this.#end) {
       if (now === undefined) return false;
       shape.time.cells.push(now());
+      shape.nanos?.cells.push(0);
       return this.#lineEnd(at);
     }
     const start = ++at;
@@ -215,6 +217,7 @@ export class KnownLineReader {
     const micros = unixMicros(text, start, at, this.#precision);
     if (micros === undefined) return false;
     shape.time.cells.push(micros);
+    shape.nanos?.cells.push(nanosBeyondMicros(text, start, at, this.#precision));
     return this.#lineEnd(at);
   }
 
@@ -239,10 +242,11 @@ function push(cells: unknown[], value: number): boolean {
   return true;
 }
 
-function pushTags(shape: LineShape, series: Series): void {
+function pushTags(shape: LineShape, series: Series, row: number): void {
   const { tags } = shape;
   for (let index = 0; index < tags.length; index++) {
     tags[index]?.cells.push(series.tagValues[index] ?? null);
   }
+  shape.givenRows?.push(row);
   if (shape.derivedTag !== undefined) shape.derivedTag.cells.push(series.primaryTag ?? null);
 }

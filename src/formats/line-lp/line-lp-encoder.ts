@@ -1,13 +1,12 @@
 import { DataError } from '../../errors.ts';
-import { shown } from '../excerpt.ts';
+import { joined, shown } from '../message-text.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
-import { joined } from '../join.ts';
 import { fieldString, lineKey, lineName } from './line-write.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { unixText } from '../unix-time.ts';
 
 export interface LineLpEncoderPolicy {
-  /** Unit of the timestamps; default `ns` (reference/original-system.md 19.12). */
+  /** Unit of the timestamps; default `ns`. */
   readonly precision?: Precision | undefined;
   /** `suffixes` (default): the documented i16, i32, i64, f32, f64; `standard`: what any reader of line protocol takes. */
   readonly numbers?: 'suffixes' | 'standard' | undefined;
@@ -25,7 +24,7 @@ interface EncodedCell {
 }
 
 /**
- * Writes rows as line protocol, one line a row (reference/original-system.md 20, line_lp). NULL, NaN and infinities, which line
+ * Writes rows as line protocol, one line a row (docs/formats.md#records-that-the-source-writes). NULL, NaN and infinities, which line
  * protocol does not have, are left out, as are empty tags; a row that has no field then is `null`. Types without a spelling of
  * their own go as strings in PostgreSQL's text: decimals and times keep all digits so. Without a column of role `time` lines
  * have no timestamp. DataError for names (here already) and tag values that have no spelling (line-write.ts), and for a time

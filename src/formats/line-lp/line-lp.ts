@@ -3,14 +3,15 @@ import type { MessageBlock } from '../../data/message-block.ts';
 import type { RowBatchBuilder } from '../../data/row-batch-builder.ts';
 import { BlockText } from '../../data/block-text.ts';
 import { admit, fits } from '../cell-kinds.ts';
-import { shown } from '../excerpt.ts';
+import { messageText, shown } from '../message-text.ts';
 import type { Decoded, Decoder, Precision } from '../format.ts';
 import { KnownLineReader } from './line-known.ts';
 import { LineScanner, type ScannedLine, type StringEscapes } from './line-scan.ts';
-import { LineBatch, type LineShape, type LineTable, type Series, type TagKeys } from './line-table.ts';
+import { LineBatch, mayGrow, type LineShape, type LineTable, type Series, type TagKeys } from './line-table.ts';
 import { KIND_OF_LINE_TYPE } from './line-value.ts';
-import { ownText } from '../../data/own-text.ts';
-import { messageText } from '../message-text.ts';
+import { ownText } from '../../data/repeated-texts.ts';
+import { messageParts } from '../message-parts.ts';
+import { NANOS_COLUMN, nanosBeyondMicros } from '../nanoseconds.ts';
 import { PRIMARY_TAG, PrimaryTags } from '../primary-tag.ts';
 import { floorTo, unixMicros } from '../unix-time.ts';
 
@@ -26,12 +27,14 @@ export interface LineLpPolicy {
   /** Name of the batch's time column, which tags and fields must not have. The table's own is found by its role. */
   readonly timeColumn?: string | undefined;
   /**
-   * Whether rows of this table get a column `primary_tag` derived from their tags (reference/original-system.md 9.7) unless
+   * Whether rows of this table get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag) unless
    * the line has one; asked once per table and batch. Default: never.
    */
   readonly derivesPrimaryTag?: ((table: string) => boolean) | undefined;
   /** How `"…"` is read; default `standard`. Single-quoted strings and `L"…"` always have the documented escapes. */
   readonly stringEscapes?: StringEscapes | undefined;
+  /** Whether rows get a column `k_nanos` with the nanoseconds beyond their microseconds; default false. */
+  readonly keepsNanoseconds?: boolean | undefined;
   /** Whether `take` says what tables the rows would need (`DecodedRows.shape`); default false. */
   readonly describesTables?: boolean | undefined;
 }
@@ -39,17 +42,16 @@ export interface LineLpPolicy {
 /** Bounds of what is remembered between messages: distinct tag sets, and shapes of lines. */
 const MAX_SERIES = 20_000;
 const MAX_SHAPES = 1_000;
-/** PostgreSQL's limit; more names than that would make a batch mostly nulls before the database refuses it. */
-const MAX_COLUMNS = 1_600;
 /** Bad lines of one message that get a fault each; a fault weighs more than the shortest bad line. */
 const MAX_FAULTS_PER_MESSAGE = 10_000;
 
 /**
- * Decodes line protocol (spec/stream-connector.md, `line_lp`; spec/database-http-api.md, "Line-protocol ingest"): one or more
+ * Decodes line protocol (docs/formats.md#line_lp): one or more
  * lines a message, one row a line, rows of one table in one batch by column. A field that a line lacks is null in its row,
  * one that earlier lines lack is null in theirs. Where a value fits no column that is open (text after numbers, a field
  * that was a tag) a second batch of the same table takes over, and never goes back: the order of rows of one table is
- * kept across its batches.
+ * kept across its batches. One class, because lines that were read by the grammar and lines of a known shape fill the same open
+ * batches, row by row.
  */
 export class LineLpDecoder implements Decoder {
   readonly #policy: LineLpPolicy;
@@ -113,7 +115,7 @@ export class LineLpDecoder implements Decoder {
 
   /**
    * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns
-   * all at once. The last part, which may be empty, comes at the end. Nothing else may be added in between.
+   * all at once (message-parts.ts). The last part may be empty. Nothing else may be added in between.
    *
    * `more`: the message goes on behind this text, which ends with a line's end. A line whose string does not end in the text
    * is left unread then, with all behind it: `unreadLine` says which one.
@@ -126,9 +128,8 @@ export class LineLpDecoder implements Decoder {
   ): Generator<Decoded, void, undefined> {
     this.#open(message);
     this.#more = more;
-    while (this.#nextLine(origin)) {
-      if (this.#rowCount >= maxRows) yield this.take();
-    }
+    const reader = { next: () => this.#nextLine(origin), position: () => this.#scanner.position };
+    yield* messageParts(reader, this, maxRows);
     yield this.take();
   }
 
@@ -283,6 +284,9 @@ export class LineLpDecoder implements Decoder {
   #duplicateName(line: ScannedLine): string | undefined {
     const names = new Set([this.#timeColumn]);
     for (const name of [...line.tagKeys, ...line.fieldKeys]) {
+      if (this.#policy.keepsNanoseconds === true && name === NANOS_COLUMN) {
+        return `${shown(name)} is the column of the nanoseconds and cannot be a tag or a field`;
+      }
       if (names.has(name)) {
         return name === this.#timeColumn
           ? `${shown(name)} is the time column's name and cannot be a tag or a field`
@@ -300,7 +304,16 @@ export class LineLpDecoder implements Decoder {
       type: line.fieldValues[index]?.type ?? 'VARCHAR',
       column: undefined,
     }));
-    const shape = { tagKeys, fields, batch: undefined, time: undefined, tags: [], derivedTag: undefined };
+    const shape = {
+      tagKeys,
+      fields,
+      batch: undefined,
+      time: undefined,
+      nanos: undefined,
+      tags: [],
+      derivedTag: undefined,
+      givenRows: undefined,
+    };
     tagKeys.shapes.set(fields.map((field) => field.key).join('\0'), shape);
     this.#shapes++;
     return shape;
@@ -314,7 +327,9 @@ export class LineLpDecoder implements Decoder {
     if (!bindable(shape, open.rows, line)) return undefined;
     this.#bind(shape, open, line);
     shape.time?.cells.push(micros);
+    shape.nanos?.cells.push(nanosBeyondMicros(line.time ?? '', 0, line.time?.length ?? 0, this.#policy.precision));
     for (const [index, tag] of shape.tags.entries()) tag.cells.push(series.tagValues[index] ?? null);
+    shape.givenRows?.push(open.rows.rowCount);
     if (shape.derivedTag !== undefined) {
       series.primaryTag = this.#primaryTags.of(shape.tagKeys.names, series.tagValues);
       shape.derivedTag.cells.push(series.primaryTag);
@@ -324,7 +339,8 @@ export class LineLpDecoder implements Decoder {
 
   #openBatch(table: LineTable): LineBatch {
     const derives = this.#policy.derivesPrimaryTag?.(table.name) ?? false;
-    const batch = new LineBatch(table.name, this.#timeColumn, derives);
+    const keepsNanoseconds = this.#policy.keepsNanoseconds ?? false;
+    const batch = new LineBatch(table.name, this.#timeColumn, { derivesPrimaryTag: derives, keepsNanoseconds });
     this.#batches.push(batch);
     table.open = batch;
     return batch;
@@ -347,8 +363,11 @@ export class LineLpDecoder implements Decoder {
       (name) => rows.column(name) ?? rows.addColumn(name, name === PRIMARY_TAG ? 'primary-tag' : 'tag', 'text'),
     );
     shape.time = rows.column(this.#timeColumn);
+    shape.nanos = this.#policy.keepsNanoseconds === true ? rows.column(NANOS_COLUMN) : undefined;
     const primary = open.derivesPrimaryTag ? rows.column(PRIMARY_TAG) : undefined;
-    shape.derivedTag = primary !== undefined && !shape.tags.includes(primary) ? primary : undefined;
+    const isGiven = primary !== undefined && shape.tags.includes(primary);
+    shape.derivedTag = isGiven ? undefined : primary;
+    shape.givenRows = isGiven ? primary.given : undefined;
     shape.batch = rows;
   }
 }
@@ -368,7 +387,7 @@ function bindable(shape: LineShape, rows: RowBatchBuilder, line: ScannedLine): b
     else if (column.role !== 'data' || value === undefined || !fits(column, KIND_OF_LINE_TYPE[value.type]))
       return false;
   }
-  return missing === 0 || rows.columns.length + missing <= MAX_COLUMNS || rows.rowCount === 0;
+  return missing === 0 || mayGrow(rows, missing);
 }
 
 function shapeOf(line: ScannedLine, tagKeys: TagKeys): LineShape | undefined {

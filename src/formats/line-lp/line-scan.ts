@@ -1,6 +1,5 @@
-import { shown } from '../excerpt.ts';
+import { NOT_UTF8, shown } from '../message-text.ts';
 import { parseLineValue, type LineType, type LineValue } from './line-value.ts';
-import { NOT_UTF8 } from '../message-text.ts';
 
 const TAB = 9;
 const NEWLINE = 10;
@@ -23,11 +22,16 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
   return code === EQUALS ? KEY_END : 0;
 });
 
+/** PostgreSQL's limit for a table: a line with more tags, or more fields, cannot become a row and is not read to its end. */
+export const MAX_COLUMNS = 1_600;
+
 /** Which characters a backslash protects: in a measurement, in keys and tag values, in strings. */
 const MEASUREMENT_ESCAPES = ', ';
 const KEY_ESCAPES = ',= ';
 const STRING_ESCAPES = '"\\';
-const DOCUMENTED_STRING_ESCAPES = ' =,"\'\\';
+const DOCUMENTED_STRING_ESCAPES = ' =,"\\';
+/** Of the dialect's own strings, `'…'` and `L"…"`. */
+const DIALECT_STRING_ESCAPES = ' =,"\'\\';
 
 /** How `"…"` is read. standard: `\"` and `\\`; documented: the specification's table, which also escapes ` `, `=`, `,`. */
 export type StringEscapes = 'standard' | 'documented';
@@ -55,7 +59,8 @@ export interface ScannedLine {
  * Reads line protocol: the grammar of InfluxDB's own library plus the documented dialect (suffixes i16, i32, i64, f32, f64;
  * single-quoted strings; `L"…"`). Cold path: `line-lp.ts` reads lines of a known shape itself and asks here for all else.
  *
- * States: between lines (after `open`, and after `next` gave a line or a fault), at the end (`next` gave `end`).
+ * States: between lines (after `open`, and after `next` gave a line or a fault), at the end (`next` gave `end`). One class, because
+ * every method reads on at the same place in the same text.
  */
 export class LineScanner {
   text = '';
@@ -205,6 +210,7 @@ export class LineScanner {
       const value = this.#token(KEY_END, KEY_ESCAPES);
       if (value === undefined) return false;
       if (value === '') return this.#fail(`the tag ${shown(key)} has no value (found ${this.#here()})`);
+      if (line.tagKeys.length === MAX_COLUMNS) return this.#fail(`a line has at most ${String(MAX_COLUMNS)} tags`);
       line.tagKeys.push(key);
       line.tagValues.push(value);
     }
@@ -234,6 +240,7 @@ export class LineScanner {
       line.fieldValueStarts.push(this.position);
       const value = this.value();
       if (value === undefined) return this.#fail(`field ${shown(key)}: ${this.problem}`);
+      if (line.fieldKeys.length === MAX_COLUMNS) return this.#fail(`a line has at most ${String(MAX_COLUMNS)} fields`);
       line.fieldKeys.push(key);
       line.fieldValues.push(value);
       if (text.charCodeAt(this.position) !== COMMA) return true;
@@ -263,9 +270,9 @@ export class LineScanner {
     const { text, position } = this;
     const code = text.charCodeAt(position);
     if (code === QUOTE) return this.#string(position + 1, QUOTE, this.#plainStringEscapes, 'VARCHAR');
-    if (code === APOSTROPHE) return this.#string(position + 1, APOSTROPHE, DOCUMENTED_STRING_ESCAPES, 'VARCHAR');
+    if (code === APOSTROPHE) return this.#string(position + 1, APOSTROPHE, DIALECT_STRING_ESCAPES, 'VARCHAR');
     if (code === CAPITAL_L && text.charCodeAt(position + 1) === QUOTE) {
-      return this.#string(position + 2, QUOTE, DOCUMENTED_STRING_ESCAPES, 'NVARCHAR');
+      return this.#string(position + 2, QUOTE, DIALECT_STRING_ESCAPES, 'NVARCHAR');
     }
     let end = position;
     while (end < text.length && text.charCodeAt(end) !== COMMA && !isTokenEnd(text.charCodeAt(end))) end++;

@@ -1,11 +1,13 @@
 import { RowBatchBuilder, type OpenColumn } from '../../data/row-batch-builder.ts';
 import type { ColumnShape, TableShape } from '../../data/table-shape.ts';
+import { MAX_COLUMNS } from './line-scan.ts';
 import type { LineType } from './line-value.ts';
+import { NANOS_COLUMN } from '../nanoseconds.ts';
 import { PRIMARY_TAG } from '../primary-tag.ts';
 
-/** Length of a VARCHAR whose length nobody said, in bytes (reference/original-system.md 9.4). */
+/** Length of a VARCHAR without a declared length, in bytes (docs/formats.md#tables-of-lines-and-points). */
 const DEFAULT_LENGTH = 254;
-/** Of the primary tag, which is a hash mostly (reference/original-system.md 9.5). */
+/** Length of the primary tag (docs/formats.md#the-primary-tag). */
 const PRIMARY_TAG_LENGTH = 64;
 
 /** A field of a line shape. `text` is its key as written, `=` included; `column` belongs to the shape's batch. */
@@ -23,8 +25,11 @@ export interface LineShape {
   /** The batch that the columns below belong to; `undefined` until the first line. */
   batch: RowBatchBuilder | undefined;
   time: OpenColumn | undefined;
+  nanos: OpenColumn | undefined;
   tags: readonly OpenColumn[];
   derivedTag: OpenColumn | undefined;
+  /** Where the rows are noted that give the primary tag, in a batch that derives it of others. */
+  givenRows: number[] | undefined;
 }
 
 /** A list of tag names, and the shapes seen with it by the text of their field names. */
@@ -52,20 +57,26 @@ export interface LineTable {
   open: LineBatch | undefined;
 }
 
+interface LineBatchPolicy {
+  readonly derivesPrimaryTag: boolean;
+  readonly keepsNanoseconds: boolean;
+}
+
 /** A batch with what the spelling of its values says about column types. */
 export class LineBatch {
   readonly rows: RowBatchBuilder;
   readonly derivesPrimaryTag: boolean;
   readonly #types = new Map<string, LineType>();
 
-  constructor(table: string, timeColumn: string, derivesPrimaryTag: boolean) {
+  constructor(table: string, timeColumn: string, { derivesPrimaryTag, keepsNanoseconds }: LineBatchPolicy) {
     this.rows = new RowBatchBuilder({ name: table });
     this.rows.addColumn(timeColumn, 'time', 'time');
-    if (derivesPrimaryTag) this.rows.addColumn(PRIMARY_TAG, 'primary-tag', 'text');
+    if (keepsNanoseconds) this.rows.addColumn(NANOS_COLUMN, 'nanos', 'int');
+    if (derivesPrimaryTag) this.rows.addDerivedColumn(PRIMARY_TAG, 'primary-tag', 'text');
     this.derivesPrimaryTag = derivesPrimaryTag;
   }
 
-  /** The first value decides what a column is, a later one may only make it wider (reference/original-system.md 9.3). */
+  /** The first value decides what a column is, a later one may only make it wider (docs/formats.md#tables-of-lines-and-points). */
   sawType(column: string, type: LineType): void {
     const known = this.#types.get(column);
     const wider =
@@ -76,13 +87,14 @@ export class LineBatch {
   /** The table these rows would need: time, fields, then tags. */
   shape(): TableShape {
     const byRole = (...roles: string[]) => this.rows.columns.filter((column) => roles.includes(column.role));
-    const columns = [...byRole('time'), ...byRole('data'), ...byRole('primary-tag'), ...byRole('tag')];
+    const columns = [...byRole('time', 'nanos'), ...byRole('data'), ...byRole('primary-tag'), ...byRole('tag')];
     return { exact: false, columns: columns.map((column) => this.#columnShape(column)) };
   }
 
   #columnShape(column: OpenColumn): ColumnShape {
     const { name, role } = column;
     const required = role === 'time' || role === 'primary-tag';
+    if (role === 'nanos') return { name, role, type: 'INT2', length: undefined, nullable: false };
     if (role === 'time') return { name, role, type: 'TIMESTAMPTZ', length: undefined, nullable: false };
     const type = WIDTH[this.#types.get(name) ?? 'VARCHAR'].column;
     const length =
@@ -115,3 +127,15 @@ const WIDTH: Readonly<Record<LineType, { family: string; width: number; column: 
   NVARCHAR: { family: 'text', width: 2, column: 'NVARCHAR' },
   TIMESTAMPTZ: { family: 'time', width: 8, column: 'TIMESTAMPTZ' },
 };
+
+/** Cells that a batch may have where a line brings columns of its own, which are null in all lines before. */
+const MAX_PADDED_CELLS = 40_000;
+/** So many columns a batch may have in any case. */
+const FEW_COLUMNS = 128;
+
+/** Whether more columns leave the batch in proportion to its lines: a megabyte of short lines must not become gigabytes. */
+export function mayGrow({ columns, rowCount }: RowBatchBuilder, missing: number): boolean {
+  const width = columns.length + missing;
+  if (rowCount === 0 || width <= FEW_COLUMNS) return true;
+  return width <= MAX_COLUMNS && width * rowCount <= MAX_PADDED_CELLS;
+}

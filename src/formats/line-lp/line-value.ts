@@ -1,8 +1,8 @@
 import type { Cell, CellKind } from '../../data/row-batch.ts';
-import { shown } from '../excerpt.ts';
+import { shown } from '../message-text.ts';
 import { narrow, unixMicros } from '../unix-time.ts';
 
-/** What a field value's spelling says about its column (spec/database-http-api.md, "Line-protocol field value typing"). */
+/** What a field value's spelling says about its column (docs/formats.md#tables-of-lines-and-points). */
 export type LineType =
   | 'INT2'
   | 'INT4'

@@ -1,5 +1,6 @@
-import { decimalFromBytes } from '../../data/logical-values.ts';
-import type { Cell } from '../../data/row-batch.ts';
+import { decimalFromBytes, MAX_DECIMAL_BYTES } from '../../data/logical-values.ts';
+import type { Cell, CellKind } from '../../data/row-batch.ts';
+import { withoutTrailing } from '../../data/text-ends.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../data/value.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { narrow } from '../unix-time.ts';
@@ -9,6 +10,14 @@ export type Present = Exclude<ConnectValue, null>;
 
 /** The cell of a value; `undefined` when the value is none of its type. */
 export type ToCell = (value: Present) => Cell | undefined;
+
+/** How values of a schema become cells. */
+export interface ValueRule {
+  /** The type of a column that is made for them, as in TableShape; `undefined`: nothing tells it, so none can be made. */
+  readonly type: string | undefined;
+  readonly kind: CellKind;
+  readonly toCell: ToCell;
+}
 
 const MICROS_PER_DAY = 86_400_000_000;
 /** Beyond it microseconds are no safe integers. */
@@ -89,7 +98,8 @@ export const microDuration: ToCell = (value) => {
 export const variableScaleDecimal: ToCell = (value) => {
   if (!(value instanceof Struct)) return undefined;
   const [scale, unscaled] = [value.get('scale'), value.get('value')];
-  if (typeof scale !== 'number' || !(unscaled instanceof Uint8Array) || unscaled.length === 0) return undefined;
+  if (typeof scale !== 'number' || !(unscaled instanceof Uint8Array)) return undefined;
+  if (unscaled.length === 0 || unscaled.length > MAX_DECIMAL_BYTES) return undefined;
   return decimal(decimalFromBytes(unscaled, scale));
 };
 
@@ -119,5 +129,5 @@ function timeText(micros: bigint): string | undefined {
   const fraction = total % 1_000_000;
   const two = (part: number): string => String(part).padStart(2, '0');
   const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`;
-  return fraction === 0 ? clock : `${clock}.${String(fraction).padStart(6, '0').replace(/0+$/, '')}`;
+  return fraction === 0 ? clock : `${clock}.${withoutTrailing(String(fraction).padStart(6, '0'), '0')}`;
 }

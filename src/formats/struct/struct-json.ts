@@ -1,8 +1,7 @@
 import type { Schema } from '../../data/schema.ts';
 import { Struct, type ConnectValue } from '../../data/value.ts';
 import { TimestampWriter } from '../../sql/timestamp-text.ts';
-import type { Present } from './struct-cells.ts';
-import type { ValueRule } from './struct-types.ts';
+import type { Present, ValueRule } from './struct-cells.ts';
 
 /** What decides how the parts of a value are written. */
 export interface JsonRules {
@@ -51,7 +50,7 @@ function structText(struct: Struct, rules: JsonRules): string | undefined {
 }
 
 /** As Connect's Struct.get: a field without a value has its default. */
-export function valueOrDefault(value: ConnectValue, schema: Schema): ConnectValue {
+function valueOrDefault(value: ConnectValue, schema: Schema): ConnectValue {
   return value ?? (schema.defaultValue as ConnectValue | undefined) ?? null;
 }
 
@@ -93,6 +92,6 @@ const timestamps = new TimestampWriter('');
 /** ISO 8601: a date, or a time, with `Z` where the column would have a zone. */
 function timeText(micros: number | bigint, type: string | undefined): string {
   const text = timestamps.write(micros);
-  if (type === 'DATE') return `"${text.replace(/ .*$/, '')}"`;
+  if (type === 'DATE') return `"${text.slice(0, text.indexOf(' '))}"`;
   return `"${text.replace(' ', 'T')}${type === 'TIMESTAMPTZ' ? 'Z' : ''}"`;
 }

@@ -29,7 +29,7 @@ export interface RowLayout {
   readonly shape: TableShape;
 }
 
-export const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset'] as const;
+const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset'] as const;
 const KAFKA_SCHEMAS = [new Schema('string'), new Schema('int32'), new Schema('int64')] as const;
 
 /** Stands for the value's schema of a deletion, and for the key's where no key is looked at. */
@@ -145,5 +145,6 @@ export function mergeShapes(shapes: readonly TableShape[]): TableShape {
 }
 
 function widthOf({ type }: ColumnShape): number {
-  return WIDTHS.indexOf(type.replace(/\(.*$/, ''));
+  const [name = ''] = type.split('(', 1);
+  return WIDTHS.indexOf(name);
 }

@@ -2,16 +2,9 @@ import type { CellKind } from '../../data/row-batch.ts';
 import { LogicalName, Schema } from '../../data/schema.ts';
 import { Decimal, TypedNumber } from '../../data/value.ts';
 import * as cells from './struct-cells.ts';
-import type { Present, ToCell } from './struct-cells.ts';
+import type { Present, ToCell, ValueRule } from './struct-cells.ts';
 import { jsonText } from './struct-json.ts';
-
-/** How values of a schema become cells. */
-export interface ValueRule {
-  /** The type of a column that is made for them, as in TableShape; `undefined`: nothing tells it, so none can be made. */
-  readonly type: string | undefined;
-  readonly kind: CellKind;
-  readonly toCell: ToCell;
-}
+import { lookupTable } from '../../data/lookup-table.ts';
 
 /** The schema of a null that no schema describes. */
 export const UNTYPED = new Schema('string', { optional: true });
@@ -37,7 +30,7 @@ const PLAIN: Readonly<Record<PlainType, ValueRule>> = {
  * so its column is timestamptz; Debezium's integer timestamps are those of columns without a zone. A name counts only over
  * the type that it is defined for: any schema may have a name.
  */
-const LOGICAL: Readonly<Record<string, readonly [Schema['type'], ValueRule]>> = {
+const LOGICAL: Readonly<Record<string, readonly [Schema['type'], ValueRule]>> = lookupTable({
   [LogicalName.decimal]: ['bytes', rule('NUMERIC', 'numeric', cells.decimal)],
   [LogicalName.date]: ['int32', rule('DATE', 'time', cells.instant)],
   [LogicalName.time]: ['int32', rule('TIME', 'text', cells.timeOfDay)],
@@ -59,7 +52,7 @@ const LOGICAL: Readonly<Record<string, readonly [Schema['type'], ValueRule]>> = 
   'io.debezium.data.Json': ['string', rule('JSONB', 'json', cells.text)],
   'io.debezium.data.Uuid': ['string', rule('UUID', 'text', cells.text)],
   'io.debezium.data.VariableScaleDecimal': ['struct', rule('NUMERIC', 'numeric', cells.variableScaleDecimal)],
-};
+});
 
 const DEBEZIUM_BITS = 'io.debezium.data.Bits';
 /** PostgreSQL's limit. */

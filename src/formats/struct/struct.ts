@@ -56,15 +56,16 @@ export class StructDecoder {
 
   /** As `Decoder.addBlock`, for structs that stand for rows themselves and whose keys, if any, are in them. */
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
+    const { messages } = block;
     const { keyMode } = this.#policy;
     if (keyMode === 'record_key' || !this.#tables.byTopicAlone) return from;
-    const table = this.#tables.of({ topic: block.topic, value: null });
+    const table = this.#tables.of({ topic: messages.topic, value: null });
     if (typeof table === 'string') return from;
     return block.readStructs(from, to, (schema, values, index) => {
       const layout = isEnvelope(schema) ? undefined : this.#layouts.of(schema, undefined);
       if (layout === undefined || typeof layout === 'string') return false;
-      const key = keyMode === 'kafka' ? kafkaValues(block, index) : NO_VALUES;
-      if (this.#rowsOf(table, layout).addOf(key, values, block, index) !== undefined) return false;
+      const key = keyMode === 'kafka' ? kafkaValues(messages, index) : NO_VALUES;
+      if (this.#rowsOf(table, layout).addOf(key, values, messages, index) !== undefined) return false;
       this.#rowCount++;
       return true;
     });

@@ -1,5 +1,5 @@
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
-import { joined } from '../join.ts';
+import { joined } from '../message-text.ts';
 import { isDecimal, pointColumns, pointTime, type PointColumn } from './point-columns.ts';
 
 export interface PointEncoderPolicy {
@@ -8,7 +8,7 @@ export interface PointEncoderPolicy {
 }
 
 /**
- * Writes rows as json_tsd (reference/original-system.md 20): an array with one point per data column, `<table>.<column>` its metric,
+ * Writes rows as json_tsd (docs/formats.md#records-that-the-source-writes): an array with one point per data column, `<table>.<column>` its metric,
  * all tags of the row as strings. NULL columns and tags are left out; a row that has no value then, or no time, is `null`.
  *
  * Numbers keep PostgreSQL's digits; NaN and infinities, which JSON does not have, are strings, as are values of all types

@@ -1,4 +1,4 @@
-import type { JsonScanner } from '../json-scan.ts';
+import type { JsonScanner } from '../../json/json-cursor.ts';
 import { pointTexts } from './tsd-texts.ts';
 
 /** Walks the points of a json_tsd message: an array of them, or one alone. The caller reads each one. */

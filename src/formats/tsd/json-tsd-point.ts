@@ -1,13 +1,13 @@
 import type { Cell, CellKind } from '../../data/row-batch.ts';
-import { shown } from '../excerpt.ts';
-import type { JsonScanner } from '../json-scan.ts';
+import { shown } from '../message-text.ts';
+import type { JsonScanner } from '../../json/json-cursor.ts';
 import { readJsonTags } from './json-tsd-tags.ts';
-import { ownText } from '../../data/own-text.ts';
+import { ownText } from '../../data/repeated-texts.ts';
 import type { Point } from './point-batch.ts';
 import type { TagSet, TagSets } from '../tag-sets.ts';
 import { kindOfNumber, numberCell } from './tsd-number.ts';
 import { pointTexts } from './tsd-texts.ts';
-import { pointMicros, timeProblem, type PointPrecision } from './tsd-time.ts';
+import { pointMicros, pointNanos, timeProblem, type PointPrecision } from './tsd-time.ts';
 
 type Member = 'metric' | 'timestamp' | 'value' | 'tags' | 'other';
 
@@ -30,6 +30,7 @@ export class JsonPointReader {
   readonly #keys: PointKey[] = [];
   #metric: string | undefined;
   #micros: number | bigint | undefined;
+  #nanos = 0;
   #value: Exclude<Cell, null> | undefined;
   #kind: CellKind = 'float';
   #tags: TagSet | undefined;
@@ -39,7 +40,7 @@ export class JsonPointReader {
     this.#scanner = scanner;
     this.#tagSets = tagSets;
     this.#precision = precision;
-    this.point = { metric: '', tags: tagSets.none, micros: 0, value: 0, kind: 'float' };
+    this.point = { metric: '', tags: tagSets.none, micros: 0, nanos: 0, value: 0, kind: 'float' };
   }
 
   /** The metric of the last point, as far as it was one. */
@@ -58,6 +59,7 @@ export class JsonPointReader {
     if (this.#value === undefined) return `${pointTexts.missing}: the point has no "value"`;
     point.metric = this.#metric;
     point.micros = this.#micros;
+    point.nanos = this.#nanos;
     point.value = this.#value;
     point.kind = this.#kind;
     point.tags = this.#tags ?? this.#tagSets.none;
@@ -131,6 +133,7 @@ export class JsonPointReader {
     if (!scanner.number()) return false;
     const { text, position: end, integer } = scanner;
     this.#micros = integer ? pointMicros(text, start, end, this.#precision) : undefined;
+    this.#nanos = integer ? pointNanos(text, start, end, this.#precision) : 0;
     if (this.#micros === undefined) {
       this.#problem ??= `"timestamp" is ${shown(text.slice(start, end))}: ${timeProblem(this.#precision)}`;
     }

@@ -1,6 +1,6 @@
-import { shown } from '../excerpt.ts';
-import type { JsonScanner } from '../json-scan.ts';
-import type { TagSet, TagSets } from '../tag-sets.ts';
+import { shown } from '../message-text.ts';
+import type { JsonScanner } from '../../json/json-cursor.ts';
+import { MAX_TAGS, tooManyTags, type TagSet, type TagSets } from '../tag-sets.ts';
 
 /**
  * Reads a point's tags at the scanner's position, an object of strings and numbers. A string is what is wrong with them, the
@@ -15,6 +15,7 @@ export function readJsonTags(scanner: JsonScanner, tagSets: TagSets): TagSet | s
     scanner.position = end;
     return known;
   }
+  let count = 0;
   const names: string[] = [];
   const values: string[] = [];
   const hashed: string[] = [];
@@ -23,6 +24,11 @@ export function readJsonTags(scanner: JsonScanner, tagSets: TagSets): TagSet | s
   if (!scanner.closeObject()) {
     const seen = new Set<string>();
     do {
+      // Tags that no point can have are not collected.
+      if (++count > MAX_TAGS) {
+        if (!scanner.value() || !scanner.takeColon() || !scanner.value()) return undefined;
+        continue;
+      }
       const name = scanner.string();
       if (name === undefined || !scanner.takeColon()) return undefined;
       const value = readTag(scanner);
@@ -39,6 +45,7 @@ export function readJsonTags(scanner: JsonScanner, tagSets: TagSets): TagSet | s
     } while (scanner.takeComma());
     if (!scanner.closeObject()) return undefined;
   }
+  if (count > MAX_TAGS) problem ??= tooManyTags(count);
   return problem ?? tagSets.add(objectText(text, start, scanner.position), { names, values, hashed });
 }
 

@@ -1,8 +1,9 @@
 import type { Fault, Origin } from '../../data/fault.ts';
 import type { Decoded, Decoder } from '../format.ts';
-import { JsonScanner } from '../json-scan.ts';
+import { JsonScanner } from '../../json/json-cursor.ts';
 import { PointList } from './json-tsd-list.ts';
 import { JsonPointReader } from './json-tsd-point.ts';
+import { messageParts } from '../message-parts.ts';
 import { messageText } from '../message-text.ts';
 import { PointTables, type PointPolicy } from './point-tables.ts';
 import { pointTexts } from './tsd-texts.ts';
@@ -12,7 +13,7 @@ const MAX_FAULTS_PER_MESSAGE = 10_000;
 const NOT_UTF8 = 'the message is not UTF-8';
 
 /**
- * Decodes json_tsd (spec/stream-connector.md; spec/database-http-api.md, "Time-series JSON ingest"; reference/original-system.md 10.3):
+ * Decodes json_tsd (docs/formats.md#json_tsd-and-line_tsd):
  * an array of points, or one point, each `{"metric":…,"timestamp":…,"value":…,"tags":{…}}`; further keys are ignored. One row
  * a point, one batch a metric (point-tables.ts). A message that is not JSON is one fault and leaves no row; a point that is
  * none is a fault of its own. Where origins count lines, a point's line is its number in the message.
@@ -69,15 +70,20 @@ export class JsonTsdDecoder implements Decoder {
     charactersBefore = 0,
   ): Generator<Decoded, void, undefined> {
     const text = this.#open(message, charactersBefore);
+    const position = () => this.#scanner.position;
     if (text === undefined) {
       this.#refuse(NOT_UTF8, origin);
     } else {
-      for (let read = 1; this.#list.next(); read++) {
-        if (!this.#scanner.value()) this.#list.notJson();
-        if (read % maxRows === 0) yield this.take();
-      }
-      if (this.#list.problem === '') yield* this.#rowsInParts(text, origin, maxRows);
-      else this.#refuse(this.#list.problem, origin);
+      yield* messageParts({ next: () => this.#passPoint(), position }, this, maxRows);
+      if (this.#list.problem === '') {
+        this.#list.open(text);
+        let index = 0;
+        yield* messageParts(
+          { next: () => this.#list.next() && this.#nextPoint(origin, index++), position },
+          this,
+          maxRows,
+        );
+      } else this.#refuse(this.#list.problem, origin);
     }
     yield this.take();
   }
@@ -88,11 +94,11 @@ export class JsonTsdDecoder implements Decoder {
     return { rows: this.#points.take(), faults };
   }
 
-  *#rowsInParts(text: string, origin: Origin, maxRows: number): Generator<Decoded, void, undefined> {
-    this.#list.open(text);
-    for (let index = 0; this.#list.next() && this.#nextPoint(origin, index); index++) {
-      if (this.rowCount >= maxRows) yield this.take();
-    }
+  /** Passes over a point; false when there is none. */
+  #passPoint(): boolean {
+    if (!this.#list.next()) return false;
+    if (!this.#scanner.value()) this.#list.notJson();
+    return true;
   }
 
   /** The message's text; `undefined` when it is not UTF-8. */

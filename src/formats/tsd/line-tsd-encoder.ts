@@ -1,12 +1,11 @@
 import { DataError } from '../../errors.ts';
-import { shown } from '../excerpt.ts';
+import { joined, shown } from '../message-text.ts';
 import type { EncodedTable, RowEncoder } from '../format.ts';
-import { joined } from '../join.ts';
 import type { PointEncoderPolicy } from './json-tsd-encoder.ts';
 import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
 
 /**
- * Writes rows as line_tsd (reference/original-system.md 20): `<table>.<column> <time> <value> <tagk>=<tagv> …`, one line per numeric
+ * Writes rows as line_tsd (docs/formats.md#records-that-the-source-writes): `<table>.<column> <time> <value> <tagk>=<tagv> …`, one line per numeric
  * data column, the lines of a row separated by newlines (no line holds one, so that they can be sent apart). Other columns,
  * NULL, NaN and infinities have no spelling and are left out, as are empty tags; a row that has no line then is `null`.
  *

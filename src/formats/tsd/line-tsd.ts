@@ -1,13 +1,13 @@
 import type { Fault, Origin } from '../../data/fault.ts';
-import { shown } from '../excerpt.ts';
+import { messageText, NOT_UTF8, shown } from '../message-text.ts';
 import type { Decoded, Decoder } from '../format.ts';
-import { messageText, NOT_UTF8 } from '../message-text.ts';
+import { messageParts } from '../message-parts.ts';
 import type { Point } from './point-batch.ts';
 import { PointTables, type PointPolicy } from './point-tables.ts';
 import type { TagSet } from '../tag-sets.ts';
 import { kindOfNumber, numberCell } from './tsd-number.ts';
 import { telnetTexts } from './tsd-texts.ts';
-import { pointMicros, timeProblem, type PointPrecision } from './tsd-time.ts';
+import { pointMicros, pointNanos, timeProblem, type PointPrecision } from './tsd-time.ts';
 
 const TAB = 9;
 const NEWLINE = 10;
@@ -19,10 +19,9 @@ const MAX_FAULTS_PER_MESSAGE = 10_000;
 const SHAPE = '<metric> <timestamp> <value> <tagk>=<tagv> …';
 
 /**
- * Decodes line_tsd (spec/stream-connector.md; spec/database-http-api.md, "Time-series telnet ingest"; reference/original-system.md
- * 10.4): lines of `[put ]<metric> <timestamp> <value> [<tagk>=<tagv> …]`, parts separated by blanks. One row a line, one batch
- * a metric (point-tables.ts). Blank lines are skipped; a bad line is a fault and leaves its neighbours alone. `put` in
- * front always is the command, never a metric.
+ * Decodes line_tsd (docs/formats.md#json_tsd-and-line_tsd): lines of `[put ]<metric> <timestamp> <value> [<tagk>=<tagv> …]`,
+ * whose parts are separated by blanks. One row for each line, one batch for each metric (point-tables.ts). Blank lines are
+ * skipped; a bad line is a fault and does not affect other lines. A leading `put` is always the command, never a metric.
  */
 export class LineTsdDecoder implements Decoder {
   readonly #precision: PointPrecision;
@@ -39,7 +38,7 @@ export class LineTsdDecoder implements Decoder {
   constructor(policy: PointPolicy = {}) {
     this.#precision = policy.precision ?? 'digits';
     this.#points = new PointTables(policy);
-    this.#point = { metric: '', tags: this.#points.tagSets.none, micros: 0, value: 0, kind: 'float' };
+    this.#point = { metric: '', tags: this.#points.tagSets.none, micros: 0, nanos: 0, value: 0, kind: 'float' };
   }
 
   get rowCount(): number {
@@ -53,13 +52,11 @@ export class LineTsdDecoder implements Decoder {
 
   /**
    * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns all
-   * at once. The last part, which may be empty, comes at the end. Nothing else may be added in between.
+   * at once (message-parts.ts). The last part may be empty. Nothing else may be added in between.
    */
   *addInParts(message: string | Uint8Array, origin: Origin, maxRows: number): Generator<Decoded, void, undefined> {
     this.#open(message);
-    while (this.#nextLine(origin)) {
-      if (this.rowCount >= maxRows) yield this.take();
-    }
+    yield* messageParts({ next: () => this.#nextLine(origin), position: () => this.#at }, this, maxRows);
     yield this.take();
   }
 
@@ -123,6 +120,7 @@ export class LineTsdDecoder implements Decoder {
     point.metric = text.slice(at, metricEnd);
     point.tags = tags;
     point.micros = micros;
+    point.nanos = pointNanos(text, timeStart, timeEnd, this.#precision);
     point.value = value;
     point.kind = kindOfNumber(value);
     return undefined;

@@ -4,7 +4,7 @@ import type { ColumnShape, TableShape } from '../../data/table-shape.ts';
 import type { PointBatch } from './point-batch.ts';
 import { DEFAULT_LENGTH, type TagSet } from '../tag-sets.ts';
 
-/** Type of a value column that is created; `auto`: FLOAT8, BOOL or VARCHAR, as the first value is (design/decisions.md). */
+/** Type of a value column that is created; `auto`: FLOAT8, BOOL or VARCHAR, as the first value is (docs/formats.md#tables-of-lines-and-points). */
 export type ValueType = 'VARCHAR' | 'FLOAT8' | 'auto';
 
 interface ShapeColumn {
@@ -75,6 +75,7 @@ export class MetricShape {
   }
 
   #columnShape({ name, role }: ShapeColumn): ColumnShape {
+    if (role === 'nanos') return { name, role, type: 'INT2', length: undefined, nullable: false };
     if (role === 'time') return { name, role, type: 'TIMESTAMPTZ', length: undefined, nullable: false };
     const type = role === 'data' ? this.#typeOfValue() : 'VARCHAR';
     const length = type === 'VARCHAR' ? this.#lengths.get(name) : undefined;
@@ -88,7 +89,7 @@ export class MetricShape {
   }
 }
 
-const ORDER = { time: 0, data: 1, 'primary-tag': 2, tag: 3 } as const;
+const ORDER = { time: 0, nanos: 1, data: 2, 'primary-tag': 3, tag: 4 } as const;
 
 function ordered(columns: readonly ShapeColumn[]): readonly ShapeColumn[] {
   return columns.toSorted((left, right) => ORDER[left.role] - ORDER[right.role]);

@@ -1,8 +1,7 @@
 import type { Fault, Origin } from '../../data/fault.ts';
 import type { ColumnCells, ColumnRole, Origins, RowBatch } from '../../data/row-batch.ts';
-import { shown } from '../excerpt.ts';
+import { shown } from '../message-text.ts';
 import type { DecodedRows } from '../format.ts';
-import { PRIMARY_TAG } from '../primary-tag.ts';
 
 /** What must be known of a table that a metric may name; the catalogue's tables fit. */
 export interface MetricTable {
@@ -16,14 +15,15 @@ export interface MetricTarget {
   readonly column: string | undefined;
   /** The time column of an existing table; `undefined` where none is marked so, or the table does not exist. */
   readonly timeColumn: string | undefined;
-  /** Whether the table has a column `primary_tag`, or will have one. */
-  readonly takesPrimaryTag: boolean;
 }
 
 /** PostgreSQL's limit for names, in bytes. */
 const MAX_NAME_BYTES = 63;
 
-/** The ways to read a metric as table and column: at every dot, the last one first. */
+/**
+ * The ways to read a metric as table and column: at every dot, the last one first.
+ * @internal
+ */
 export function metricSplits(metric: string): { readonly table: string; readonly column: string }[] {
   const splits = [];
   for (let dot = metric.lastIndexOf('.'); dot > 0; dot = metric.lastIndexOf('.', dot - 1)) {
@@ -37,7 +37,7 @@ export function metricSplits(metric: string): { readonly table: string; readonly
 
 /**
  * Where a metric's values go: "if a table `table` with a column `column` exists, that column is written; else the table is named
- * by the whole metric" (design/decisions.md, "Connectors"). Asks for tables by their exact names, in the order of
+ * by the whole metric" (docs/formats.md#json_tsd-and-line_tsd). Asks for tables by their exact names, in the order of
  * `metricSplits`, then for the whole metric. A caller that keeps the answer must ask again when the table no longer fits.
  */
 export async function resolveMetric(
@@ -51,12 +51,12 @@ export async function resolveMetric(
   }
   const whole = await findTable(metric);
   if (whole !== undefined) return targetIn(whole, metric, undefined);
-  return { table: metric, column: undefined, timeColumn: undefined, takesPrimaryTag: true };
+  return { table: metric, column: undefined, timeColumn: undefined };
 }
 
 function targetIn({ columns }: MetricTable, table: string, column: string | undefined): MetricTarget {
   const timeColumn = columns.find(({ role }) => role === 'time')?.name;
-  return { table, column, timeColumn, takesPrimaryTag: columns.some(({ name }) => name === PRIMARY_TAG) };
+  return { table, column, timeColumn };
 }
 
 /** Rows for their target, and those that cannot go there. */
@@ -66,9 +66,8 @@ export interface Retargeted {
 }
 
 /**
- * Gives rows of a metric the table, the time and the value column of their target. A primary tag that the table does not have
- * goes, unless points gave it themselves: they are to be refused then, not stored without it. Rows whose tag has the name
- * of the time or the value column are faults.
+ * Gives rows of a metric the table, the time and the value column of their target. Rows whose tag has the name of the time or the
+ * value column are faults.
  */
 export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted {
   const faults: Fault[] = [];
@@ -78,25 +77,18 @@ export function retarget(decoded: DecodedRows, target: MetricTarget): Retargeted
   for (const { role, name } of decoded.batch.columns) {
     if (role === 'time' || role === 'data') batch = withoutTag(batch, rename(role, name), target.table, faults);
   }
-  const goes = target.takesPrimaryTag ? undefined : batch.columns.find(isDerivedTag);
-  const columns = batch.columns
-    .filter((column) => column !== goes)
-    .map((column) => ({ ...column, name: rename(column.role, column.name) }));
+  const columns = batch.columns.map((column) => ({ ...column, name: rename(column.role, column.name) }));
   if (target.column !== undefined) {
     shape = undefined;
   } else if (shape !== undefined && columns.some(({ name }, at) => name !== batch.columns[at]?.name)) {
     // Only then, because the same object says that nothing changed since the table was made sure of.
-    const kept = shape.columns.filter(({ name }) => name !== goes?.name);
-    shape = { ...shape, columns: kept.map((column) => ({ ...column, name: rename(column.role, column.name) })) };
+    shape = {
+      ...shape,
+      columns: shape.columns.map((column) => ({ ...column, name: rename(column.role, column.name) })),
+    };
   }
   const rows = { ...decoded, batch: { ...batch, table: { name: target.table }, columns }, shape };
   return { rows: target.column === undefined ? rows : { ...rows, partial: true }, faults };
-}
-
-const DERIVED_TAG = /^[0-9a-f]{64}$/;
-
-function isDerivedTag({ name, cells }: ColumnCells): boolean {
-  return name === PRIMARY_TAG && cells.every((cell) => cell === null || DERIVED_TAG.test(String(cell)));
 }
 
 /** The rows that do not have this tag; those that do become faults. */
@@ -110,8 +102,14 @@ function withoutTag(batch: RowBatch, column: string, table: string, faults: Faul
   }
   const columns = batch.columns
     .filter((other) => other !== tag)
-    .map((other) => ({ ...other, cells: rows.map((row) => other.cells[row] ?? null) }));
+    .map((other) => ({ ...other, cells: rows.map((row) => other.cells[row] ?? null), given: picked(other, rows) }));
   return { ...batch, columns, rowCount: rows.length, origins: new PickedOrigins(batch.origins, rows) };
+}
+
+function picked({ given }: ColumnCells, rows: readonly number[]): number[] | undefined {
+  if (given === undefined) return undefined;
+  const old = new Set(given);
+  return rows.flatMap((row, at) => (old.has(row) ? [at] : []));
 }
 
 function clash(origin: Origin, table: string, column: string): Fault {

@@ -1,7 +1,8 @@
 import type { Origin } from '../../data/fault.ts';
 import type { Cell, CellKind } from '../../data/row-batch.ts';
-import { RowBatchBuilder, type OpenColumn } from '../../data/row-batch-builder.ts';
+import { RowBatchBuilder, type DerivedColumn, type OpenColumn } from '../../data/row-batch-builder.ts';
 import { admit } from '../cell-kinds.ts';
+import { NANOS_COLUMN } from '../nanoseconds.ts';
 import { PRIMARY_TAG } from '../primary-tag.ts';
 import { MAX_TAGS, type TagKeys, type TagSet } from '../tag-sets.ts';
 import { cellAsText } from './tsd-number.ts';
@@ -14,6 +15,8 @@ export interface Point {
   tags: TagSet;
   /** Microseconds since the epoch. */
   micros: number | bigint;
+  /** Nanoseconds beyond them, 0 to 999. */
+  nanos: number;
   value: Value;
   kind: CellKind;
 }
@@ -27,25 +30,29 @@ export class PointBatch {
   /** Sets with a value longer than VARCHARs are made. */
   readonly longTags = new Set<TagSet>();
   readonly #time: OpenColumn;
-  #primary: OpenColumn | undefined;
+  readonly #nanos: OpenColumn | undefined;
+  #primary: DerivedColumn | undefined;
   readonly #bound = new Map<TagKeys, readonly OpenColumn[]>();
   /** Neighbours mostly have the same tags. */
   #lastKeys: TagKeys | undefined;
   #lastColumns: readonly OpenColumn[] = [];
 
-  constructor(table: string, timeColumn: string, valueColumn: string) {
+  constructor(table: string, timeColumn: string, valueColumn: string, keepsNanoseconds = false) {
     this.rows = new RowBatchBuilder({ name: table });
     this.#time = this.rows.addColumn(timeColumn, 'time', 'time');
+    this.#nanos = keepsNanoseconds ? this.rows.addColumn(NANOS_COLUMN, 'nanos', 'int') : undefined;
     this.value = this.rows.addColumn(valueColumn, 'data', 'float');
   }
 
   /** False, and nothing is changed, when the batch has too many tags already to take these. */
-  push({ tags, micros, value, kind }: Point, origin: Origin, lines: number): boolean {
-    if (tags.primaryTag !== undefined) this.#primary ??= this.rows.addColumn(PRIMARY_TAG, 'primary-tag', 'text');
+  push({ tags, micros, nanos, value, kind }: Point, origin: Origin, lines: number): boolean {
+    if (tags.primaryTag !== undefined) this.#primary ??= this.rows.addDerivedColumn(PRIMARY_TAG, 'primary-tag', 'text');
     if (tags.keys !== this.#lastKeys && !this.#bind(tags.keys)) return false;
     this.#time.cells.push(micros);
+    this.#nanos?.cells.push(nanos);
     this.#pushValue(value, kind);
     if (tags.primaryTag !== undefined) this.#primary?.cells.push(tags.primaryTag);
+    if (tags.givesPrimaryTag) this.#primary?.given.push(this.rows.rowCount);
     const columns = this.#lastColumns;
     const { values } = tags;
     for (let index = 0; index < columns.length; index++) columns[index]?.cells.push(values[index] ?? null);

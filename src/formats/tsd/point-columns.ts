@@ -1,5 +1,5 @@
 import { DataError } from '../../errors.ts';
-import { shown } from '../excerpt.ts';
+import { shown } from '../message-text.ts';
 import type { EncodedTable, Precision } from '../format.ts';
 import { jsonDbType, type JsonDbType } from '../json-db/json-db-types.ts';
 import { readTimestamp } from '../timestamp-read.ts';

@@ -1,7 +1,8 @@
 import type { Origin } from '../../data/fault.ts';
 import type { DecodedRows } from '../format.ts';
-import { ownText } from '../../data/own-text.ts';
+import { ownText } from '../../data/repeated-texts.ts';
 import { MetricShape, type ValueType } from './metric-shape.ts';
+import { NANOS_COLUMN } from '../nanoseconds.ts';
 import { PointBatch, type Point } from './point-batch.ts';
 import { TagSets } from '../tag-sets.ts';
 import type { PointPrecision } from './tsd-time.ts';
@@ -16,10 +17,12 @@ export interface PointPolicy {
   /** Type of the value column in tables that are created; default `VARCHAR`. Tags always are VARCHAR. */
   readonly valueType?: ValueType | undefined;
   /**
-   * Whether rows get a column `primary_tag` derived from their tags (reference/original-system.md 9.7) where none of them has
+   * Whether rows get a column `primary_tag` derived from their tags (docs/formats.md#the-primary-tag) where none of them has
    * that name; default true, because without it points of one time are one row.
    */
   readonly derivesPrimaryTag?: boolean | undefined;
+  /** Whether rows get a column `k_nanos` with the nanoseconds beyond their microseconds; default false. Tags must not have its name. */
+  readonly keepsNanoseconds?: boolean | undefined;
 }
 
 interface Metric {
@@ -40,6 +43,7 @@ export class PointTables {
   readonly #timeColumn: string;
   readonly #valueColumn: string;
   readonly #valueType: ValueType;
+  readonly #keepsNanoseconds: boolean;
   readonly #metrics = new Map<string, Metric>();
   #batches: PointBatch[] = [];
   #rowCount = 0;
@@ -51,9 +55,11 @@ export class PointTables {
     this.#timeColumn = policy.timeColumn ?? 'timestamp';
     this.#valueColumn = policy.valueColumn ?? 'value';
     this.#valueType = policy.valueType ?? 'VARCHAR';
+    this.#keepsNanoseconds = policy.keepsNanoseconds ?? false;
     this.tagSets = new TagSets({
       timeColumn: this.#timeColumn,
       valueColumn: this.#valueColumn,
+      nanosColumn: this.#keepsNanoseconds ? NANOS_COLUMN : undefined,
       derivesPrimaryTag: policy.derivesPrimaryTag ?? true,
     });
   }
@@ -121,7 +127,7 @@ export class PointTables {
   }
 
   #openBatch(metric: Metric): PointBatch {
-    const batch = new PointBatch(metric.name, this.#timeColumn, this.#valueColumn);
+    const batch = new PointBatch(metric.name, this.#timeColumn, this.#valueColumn, this.#keepsNanoseconds);
     this.#batches.push(batch);
     metric.open = batch;
     return batch;

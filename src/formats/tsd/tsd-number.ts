@@ -40,7 +40,8 @@ function unusualNumber(text: string): number | bigint | string | undefined {
 
 /** The digits that say something: without sign, point, exponent, and zeros at either end. */
 function significantDigits(text: string): string {
-  const digits = text.replace(/[eE].*$/s, '').replace(/[^0-9]/g, '');
+  const [mantissa = ''] = text.split(/e/i, 1);
+  const digits = mantissa.replace(/[^0-9]/g, '');
   let start = 0;
   while (digits.charCodeAt(start) === ZERO) start++;
   let end = digits.length;

@@ -1,5 +1,5 @@
 /**
- * The sentences by which clients of the time-series formats know what was wrong (reference/original-system.md 10.3, 10.4). A
+ * The sentences by which clients of the time-series formats know what was wrong. A
  * fault's message has one of them and then the detail, which clients do not match on.
  */
 export const telnetTexts = {

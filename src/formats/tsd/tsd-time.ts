@@ -1,10 +1,19 @@
 import type { Precision } from '../format.ts';
+import { nanosBeyondMicros } from '../nanoseconds.ts';
 import { unixMicros } from '../unix-time.ts';
 
-/** Unit of the times of points; `digits`: 10 digits are seconds, 13 milliseconds, 16 microseconds, 19 nanoseconds. */
+/**
+ * Unit of the times of points; `digits`: up to 10 digits are seconds, up to 13 milliseconds, as in OpenTSDB, up to 16 microseconds, up
+ * to 19 nanoseconds.
+ */
 export type PointPrecision = 's' | 'ms' | 'digits';
 
-const UNIT_OF_DIGITS: Readonly<Record<number, Precision>> = { 10: 's', 13: 'ms', 16: 'us', 19: 'ns' };
+const UNITS: readonly (readonly [digits: number, unit: Precision])[] = [
+  [10, 's'],
+  [13, 'ms'],
+  [16, 'us'],
+  [19, 'ns'],
+];
 
 /** Microseconds since the epoch of the integer at [start, end), floored; `undefined` when `timeProblem` says why not. */
 export function pointMicros(
@@ -14,12 +23,23 @@ export function pointMicros(
   precision: PointPrecision,
 ): number | bigint | undefined {
   if (precision !== 'digits') return unixMicros(text, start, end, precision);
-  const unit = UNIT_OF_DIGITS[text.charAt(start) === '-' ? end - start - 1 : end - start];
+  const unit = unitOf(text, start, end);
   return unit === undefined ? undefined : unixMicros(text, start, end, unit);
+}
+
+/** The nanoseconds beyond those microseconds, 0 to 999. */
+export function pointNanos(text: string, start: number, end: number, precision: PointPrecision): number {
+  return precision === 'digits' ? nanosBeyondMicros(text, start, end, unitOf(text, start, end) ?? 'us') : 0;
+}
+
+function unitOf(text: string, start: number, end: number): Precision | undefined {
+  const digits = text.charAt(start) === '-' ? end - start - 1 : end - start;
+  for (const [most, unit] of UNITS) if (digits <= most) return unit;
+  return undefined;
 }
 
 export function timeProblem(precision: PointPrecision): string {
   return precision === 'digits'
-    ? 'a time is an integer of 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)'
+    ? 'a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)'
     : `a time is an integer in ${precision === 's' ? 'seconds' : 'milliseconds'}`;
 }

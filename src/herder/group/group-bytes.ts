@@ -2,7 +2,7 @@ import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
 
 /** Connect's group protocols by the name that JoinGroup carries, and the version in their bytes. */
-export const PROTOCOL_VERSIONS = { default: 0, compatible: 1, sessioned: 2 } as const;
+const PROTOCOL_VERSIONS = { default: 0, compatible: 1, sessioned: 2 } as const;
 export type ConnectProtocolName = keyof typeof PROTOCOL_VERSIONS;
 
 /** Connectors and tasks that a member has, gets or gives up. */

@@ -1,17 +1,18 @@
 import type { DistributedWorkerConfig } from '../../config/worker-config.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConfigStore } from '../stores/config-store.ts';
-import { configuredWork } from './configured-work.ts';
+import type { Work } from './group-bytes.ts';
+import type { CountedWork } from './known-connectors.ts';
 import { WorkerGroup } from './worker-group.ts';
 
 /** By this name users set the level of what the group logs. */
 const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
 
-/** The group of a worker's configuration. `url`: this worker's REST API, known once it listens. */
+/** The group of a worker's configuration. `url`: this worker's REST API. */
 export function openWorkerGroup(
   { distributed, own, clients }: DistributedWorkerConfig,
   configs: ConfigStore,
-  url: () => string,
+  url: string,
   logger: Logger,
 ): WorkerGroup {
   return new WorkerGroup({
@@ -28,8 +29,29 @@ export function openWorkerGroup(
     },
     client: clients.worker,
     clientId: distributed['client.id'],
-    url: () => `${url()}/`,
+    url: `${url}/`,
     configured: configuredWork(configs),
     logger: logger.child({ logger: LOGGER }),
   });
+}
+
+/**
+ * The config store as the division of work sees it.
+ * @internal
+ */
+export function configuredWork(configs: ConfigStore): CountedWork {
+  return {
+    get offset() {
+      return configs.offset;
+    },
+    refresh: () => configs.refresh(),
+    taskCount: (connector) => configs.connector(connector)?.taskConfigs.length,
+    work: (): Work => {
+      const connectors = configs.names();
+      const tasks = connectors.flatMap((connector) =>
+        (configs.connector(connector)?.taskConfigs ?? []).map((_, task) => ({ connector, task })),
+      );
+      return { connectors, tasks };
+    },
+  };
 }

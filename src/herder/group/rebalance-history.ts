@@ -1,7 +1,7 @@
 import { taskText } from '../../connect/tasks/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { RebalanceView } from '../placement.ts';
+import type { ClusterView, RebalanceView } from '../placement.ts';
 import type { MemberAssignment, Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
 
@@ -19,20 +19,13 @@ export class RebalanceHistory {
     this.#logger = logger;
   }
 
-  get completed(): number {
-    return this.#completed;
-  }
-
-  get averageMs(): number {
-    return this.#completed === 0 ? 0 : this.#totalMs / this.#completed;
-  }
-
-  get maxMs(): number {
-    return this.#maxMs;
-  }
-
-  get last(): RebalanceView | undefined {
-    return this.#last;
+  view(): Pick<ClusterView, 'completedRebalances' | 'rebalanceAverageMs' | 'rebalanceMaxMs' | 'lastRebalance'> {
+    return {
+      completedRebalances: this.#completed,
+      rebalanceAverageMs: this.#completed === 0 ? 0 : this.#totalMs / this.#completed,
+      rebalanceMaxMs: this.#maxMs,
+      lastRebalance: this.#last,
+    };
   }
 
   begin(reason: string): void {

@@ -1,7 +1,7 @@
 import type { ClientProperties } from '../../kafka/api.ts';
 import type { GroupOptions } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ConfiguredWork } from './worker-protocol.ts';
+import type { CountedWork } from './known-connectors.ts';
 
 export interface WorkerGroupSettings extends GroupOptions {
   /** `connect.protocol` */
@@ -16,14 +16,14 @@ export interface WorkerGroupSettings extends GroupOptions {
   readonly unsyncBackoffMs: number;
 }
 
-export interface WorkerGroupParts {
+export interface WorkerGroupDependencies {
   readonly settings: WorkerGroupSettings;
   /** Of the worker's own Kafka clients. */
   readonly client: ClientProperties;
   /** `client.id`; empty: named by this worker's address. */
   readonly clientId: string;
-  /** By which other workers reach this one, with a slash at its end. Asked when the group is joined. */
-  readonly url: () => string;
-  readonly configured: ConfiguredWork & { taskCount(connector: string): number | undefined };
+  /** By which other workers reach this one, with a slash at its end. */
+  readonly url: string;
+  readonly configured: CountedWork;
   readonly logger: Logger;
 }

@@ -1,8 +1,7 @@
-import { toError } from '../../errors.ts';
-import { within, type GroupProtocol, type LeaderView } from '../../kafka/group/group-membership.ts';
+import type { GroupProtocol, LeaderView } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import { CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
-import { assignEagerly } from './eager-assignor.ts';
+import { readToEnd } from './config-sync.ts';
+import { assignEagerly, CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
 import {
   decodeMetadata,
   encodeAssignment,
@@ -13,7 +12,7 @@ import {
   type MemberMetadata,
   type Work,
 } from './group-bytes.ts';
-import { connectProtocolName, type Strangers } from './strangers.ts';
+import { connectProtocolName, type ForeignMembers } from './foreign-members.ts';
 import { taskKey, WorkSet } from './work-set.ts';
 
 /** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
@@ -32,7 +31,7 @@ export interface ConfiguredWork {
   work(): Work;
 }
 
-export interface WorkerProtocolParts {
+export interface WorkerProtocolDependencies {
   readonly configured: ConfiguredWork;
   /** Where other workers reach this one, with a slash at its end. */
   readonly url: string;
@@ -45,7 +44,7 @@ export interface WorkerProtocolParts {
   /** What this worker has, by its last assignment; `null` before the first. */
   readonly allocation: () => MemberAssignment | null;
   readonly lastCompletedGeneration: () => number;
-  readonly strangers: Strangers;
+  readonly foreignMembers: ForeignMembers;
   readonly logger: Logger;
 }
 
@@ -59,22 +58,16 @@ interface Member extends MemberMetadata {
  */
 export class WorkerProtocol implements GroupProtocol {
   readonly type = 'connect';
-  readonly #parts: WorkerProtocolParts;
+  readonly #dependencies: WorkerProtocolDependencies;
   readonly #assignor: CooperativeAssignor;
   /** Leader only: who has what, by the last division. */
   #ownerUrls: ReadonlyMap<string, string> = new Map();
-  #memberCount = 0;
   #lastProtocol: string | undefined;
   #dealsAgain = false;
 
-  constructor(parts: WorkerProtocolParts) {
-    this.#parts = parts;
-    this.#assignor = new CooperativeAssignor(parts.maxDelayMs);
-  }
-
-  /** Members of the last division that this worker made. */
-  get memberCount(): number {
-    return this.#memberCount;
+  constructor(dependencies: WorkerProtocolDependencies) {
+    this.#dependencies = dependencies;
+    this.#assignor = new CooperativeAssignor(dependencies.maxDelayMs);
   }
 
   /** The last division gave nothing to anybody, so that all stop what they have: another round must follow. */
@@ -88,33 +81,34 @@ export class WorkerProtocol implements GroupProtocol {
   }
 
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
-    const { configured, url, offer, allocation } = this.#parts;
+    const { configured, url, offer, allocation } = this.#dependencies;
     const metadata = { url, configOffset: configured.offset, allocation: allocation() };
     const names = OFFERS[offer.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
-    return this.#parts.strangers.offers(names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })));
+    return this.#dependencies.foreignMembers.offers(
+      names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })),
+    );
   }
 
   async assign(view: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
     const protocol = connectProtocolName(view.protocol) as ConnectProtocolName;
     const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
     const groupOffset = Math.max(-1, ...members.map(({ configOffset }) => configOffset));
-    const base = { leader: view.leaderId, leaderUrl: this.#parts.url };
+    const base = { leader: view.leaderId, leaderUrl: this.#dependencies.url };
     if (!(await this.#hasRead(groupOffset))) {
-      this.#parts.logger.warn(
-        { offset: this.#parts.configured.offset, groupOffset },
+      this.#dependencies.logger.warn(
+        { offset: this.#dependencies.configured.offset, groupOffset },
         'This worker leads the group and could not read the config topic as far as others have; nothing is assigned until it can',
       );
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
-    const configOffset = Math.max(groupOffset, this.#parts.configured.offset);
-    const strangers = this.#parts.strangers.refused(members);
-    const own = members.filter((member) => !strangers.includes(member));
-    const leaving = WorkSet.union(strangers.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
+    const configOffset = Math.max(groupOffset, this.#dependencies.configured.offset);
+    const foreign = this.#dependencies.foreignMembers.refused(members);
+    const own = members.filter((member) => !foreign.includes(member));
+    const leaving = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
     const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, own, leaving);
-    for (const { memberId, allocation } of strangers) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
+    for (const { memberId, allocation } of foreign) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
     this.#ownerUrls = ownerUrls(own, complete);
-    this.#memberCount = own.length;
     const assignmentOf = (memberId: string): MemberAssignment => ({
       ...base,
       error: 'none',
@@ -133,11 +127,11 @@ export class WorkerProtocol implements GroupProtocol {
     members: readonly Member[],
     leaving: WorkSet,
   ): Distribution & { readonly revoked: Map<string, Work> } {
-    const all = this.#parts.configured.work();
+    const all = this.#dependencies.configured.work();
     const configured = leaving.isEmpty ? all : WorkSet.of(all).without(leaving).toWork();
     // Members that kept their work until now say nothing of it in the eager protocol.
     const isTurning = protocol === 'default' && this.#lastProtocol !== 'default';
-    this.#dealsAgain = isTurning && this.#parts.offer.toLowerCase() !== 'eager';
+    this.#dealsAgain = isTurning && this.#dependencies.offer.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;
     if (this.#dealsAgain) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
     if (protocol === 'default') {
@@ -149,7 +143,7 @@ export class WorkerProtocol implements GroupProtocol {
       configured,
       members: new Map(members.map(({ memberId, allocation }) => [memberId, allocation?.assigned ?? NO_WORK])),
       generation,
-      lastCompletedGeneration: this.#parts.lastCompletedGeneration(),
+      lastCompletedGeneration: this.#dependencies.lastCompletedGeneration(),
     });
     return { ...divided, revoked: new Map(divided.revoked) };
   }
@@ -159,22 +153,17 @@ export class WorkerProtocol implements GroupProtocol {
     try {
       return [{ memberId, ...decodeMetadata(metadata) }];
     } catch (error) {
-      this.#parts.logger.error({ err: error, memberId }, 'A member of the worker group gets no work');
+      this.#dependencies.logger.error({ err: error, memberId }, 'A member of the worker group gets no work');
       return [];
     }
   }
 
   /** Java's leader begins another round instead; reading on is quicker. */
   async #hasRead(offset: number): Promise<boolean> {
-    const { configured, syncTimeoutMs, logger } = this.#parts;
+    const { configured, syncTimeoutMs, logger } = this.#dependencies;
     if (configured.offset >= offset) return true;
-    try {
-      // What is not there once all has been read was compacted away: there is nothing more to know.
-      return await within(syncTimeoutMs, configured.refresh());
-    } catch (error) {
-      logger.warn({ reason: toError(error).message }, 'The config topic cannot be read');
-      return false;
-    }
+    // What is not there once all has been read was compacted away: there is nothing more to know.
+    return readToEnd(configured, syncTimeoutMs, logger);
   }
 }
 

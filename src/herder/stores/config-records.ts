@@ -26,7 +26,7 @@ interface Entry {
 }
 
 /**
- * The records of the config topic and what they add up to (reference/kafka-connect.md 5.1; KafkaConfigBackingStore). Pure:
+ * The records of the config topic and what they add up to (docs/compatibility.md#internal-topics). Pure:
  * records in, state out.
  */
 export class ConfigRecords {

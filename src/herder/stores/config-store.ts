@@ -155,13 +155,9 @@ function recordsOf(writes: readonly Write[]): { key: string; value: Buffer | nul
 function notify(listener: ConfigListener, change: ConfigChange): void {
   switch (change.kind) {
     case 'connector':
-      listener.connectorChanged(change.connector);
-      break;
     case 'removed':
-      listener.connectorRemoved(change.connector);
-      break;
     case 'tasks':
-      listener.tasksChanged(change.connector);
+      listener.workChanged(change.connector);
       break;
     case 'target-state':
       listener.targetStateChanged(change.connector);

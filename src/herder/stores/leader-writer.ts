@@ -1,11 +1,11 @@
 import { ConnectError } from '../../errors.ts';
 import type { TransactionalProducer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
-import { SerialQueue } from '../serial-queue.ts';
+import { SerialQueue } from '../../async/serial-queue.ts';
 
 const CLOSE_MS = 2_000;
 
-export interface LeaderWriterParts {
+export interface LeaderWriterDependencies {
   readonly topic: string;
   readonly open: () => TransactionalProducer;
   readonly logger: Logger;
@@ -19,12 +19,12 @@ export interface LeaderWriterParts {
  *   released --claim, write--> claimed --release, a failure--> released
  */
 export class LeaderWriter {
-  readonly #parts: LeaderWriterParts;
+  readonly #dependencies: LeaderWriterDependencies;
   readonly #queue = new SerialQueue();
   #producer: TransactionalProducer | undefined;
 
-  constructor(parts: LeaderWriterParts) {
-    this.#parts = parts;
+  constructor(dependencies: LeaderWriterDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async claim(): Promise<void> {
@@ -33,7 +33,7 @@ export class LeaderWriter {
 
   /** All records or none. A failure, which may be that another worker leads, says so; the next write claims anew. */
   async write(records: readonly { readonly key: string; readonly value: Buffer | null }[]): Promise<void> {
-    const { topic, logger } = this.#parts;
+    const { topic, logger } = this.#dependencies;
     const produced = records.map(({ key, value }) => {
       return { topic, partition: null, key: Buffer.from(key), value, timestamp: null, headers: [] };
     });
@@ -58,7 +58,7 @@ export class LeaderWriter {
 
   async #claimed(): Promise<TransactionalProducer> {
     if (this.#producer !== undefined) return this.#producer;
-    const producer = this.#parts.open();
+    const producer = this.#dependencies.open();
     this.#producer = producer;
     try {
       await producer.connect();
@@ -67,7 +67,7 @@ export class LeaderWriter {
       await this.#close();
       throw error;
     }
-    this.#parts.logger.info('Writing to the config topic as its leader, in transactions');
+    this.#dependencies.logger.info('Writing to the config topic as its leader, in transactions');
     return producer;
   }
 

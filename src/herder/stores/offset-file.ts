@@ -1,7 +1,7 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { ConfigError, toError } from '../../errors.ts';
-import { SerialQueue } from '../serial-queue.ts';
-import { readJavaMap, writeJavaMap } from './java-map-file.ts';
+import { SerialQueue } from '../../async/serial-queue.ts';
+import { readJavaMap, writeJavaMap } from '../../java/java-map-file.ts';
 import type { LogRecord, RecordLog } from './record-log.ts';
 
 /**

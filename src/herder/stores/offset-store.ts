@@ -1,7 +1,7 @@
-import { plainJson, plainJsonConverter } from '../../connect/plain-json.ts';
+import { plainJson, plainJsonConverter } from '../../converters/plain-json.ts';
 import { coordinatesKey } from '../../connect/source/offset-tracker.ts';
 import type { OffsetStorage, StoredOffset } from '../../connect/source/offset-storage.ts';
-import { javaHashMapOrder } from '../../data/java-hash-order.ts';
+import { javaHashMapOrder } from '../../java/java-hash-order.ts';
 import type { SourceCoordinates } from '../../data/record.ts';
 import type { ConnectValue } from '../../data/value.ts';
 import type { Logger } from '../../observe/logger.ts';
@@ -14,7 +14,7 @@ interface Stored {
   readonly offset: SourceCoordinates;
 }
 
-/** Source offsets in Connect's offsets topic (reference/kafka-connect.md 5.2), or in a standalone worker's file. */
+/** Source offsets in Connect's offsets topic (docs/compatibility.md#internal-topics), or in a standalone worker's file. */
 export class OffsetStore implements OffsetStorage {
   readonly #log: RecordLog;
   readonly #logger: Logger;

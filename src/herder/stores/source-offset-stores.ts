@@ -6,7 +6,7 @@ import type { Logger } from '../../observe/logger.ts';
 import { OffsetStore } from './offset-store.ts';
 import type { OpenRecordLog } from './record-log.ts';
 
-export interface SourceOffsetStoresParts {
+export interface SourceOffsetStoresDependencies {
   /** What the worker keeps for all connectors. */
   readonly worker: OffsetStore;
   /** Its topic; `undefined` on standalone workers, whose connectors have no topics of their own either. */
@@ -20,14 +20,14 @@ export interface SourceOffsetStoresParts {
  * `offsets.storage.topic` (org.apache.kafka.connect.storage.ConnectorOffsetBackingStore).
  */
 export class SourceOffsetStores implements SourceOffsets {
-  readonly #parts: SourceOffsetStoresParts;
+  readonly #dependencies: SourceOffsetStoresDependencies;
 
-  constructor(parts: SourceOffsetStoresParts) {
-    this.#parts = parts;
+  constructor(dependencies: SourceOffsetStoresDependencies) {
+    this.#dependencies = dependencies;
   }
 
   async open(connector: string, config: ConnectorConfig): Promise<OpenOffsets> {
-    const { worker, workerTopic, openTopic, logger } = this.#parts;
+    const { worker, workerTopic, openTopic, logger } = this.#dependencies;
     const topic = config['offsets.storage.topic']?.trim() ?? '';
     if (workerTopic === undefined || topic === '' || topic === workerTopic) return ofWorker(worker, workerTopic);
     const own = new OffsetStore(openTopic(connector, topic), logger);

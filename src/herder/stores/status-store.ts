@@ -4,7 +4,7 @@ import type { LogRecord, OpenRecordLog, RecordLog } from './record-log.ts';
 
 export type State = 'UNASSIGNED' | 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILED' | 'RESTARTING';
 
-/** The status record of a connector or task (reference/kafka-connect.md 5.3). */
+/** The status record of a connector or task (docs/compatibility.md#internal-topics). */
 export interface Status {
   readonly state: State;
   readonly trace: string | null;

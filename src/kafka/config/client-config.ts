@@ -1,8 +1,8 @@
 import { ConfigError } from '../../errors.ts';
 import type { BrokerAddress, ConnectionConfig } from './connection-config.ts';
-import type { PropertyReader } from './properties.ts';
+import type { PropertyReader } from '../../config/property-reader.ts';
 import { saslOptions } from './sasl-config.ts';
-import { tlsOptions } from './tls-config.ts';
+import { tlsOptions } from '../../tls/tls-config.ts';
 
 const PROTOCOLS = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
 

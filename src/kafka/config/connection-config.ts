@@ -10,6 +10,8 @@ export interface BrokerAddress {
 export interface ConnectionConfig {
   readonly bootstrapServers: readonly BrokerAddress[];
   readonly clientId: string;
+  /** What the members of groups are called by, where that is not the client id. */
+  readonly memberName?: string;
   /** `null`: plain text. */
   readonly tls: ConnectionOptions | null;
   /** A fresh object per connection, as the library writes into it; `null`: no authentication. */

@@ -3,7 +3,8 @@ import type { ClientProperties } from '../api.ts';
 import type { AssignorName } from '../consumer/assignor.ts';
 import { connectionConfig } from './client-config.ts';
 import type { ConnectionConfig } from './connection-config.ts';
-import { PropertyReader } from './properties.ts';
+import { PropertyReader } from '../../config/property-reader.ts';
+import { lookupTable } from '../../data/lookup-table.ts';
 
 export interface ConsumerConfig {
   readonly connection: ConnectionConfig;
@@ -22,29 +23,37 @@ export interface ConsumerConfig {
   readonly maxFetchWaitMs: number;
   readonly checkCrcs: boolean;
   readonly excludeInternalTopics: boolean;
-  /** Whatever is in the group under this client id is gone: it is removed when the group is joined for the first time. */
-  readonly replacesNamesake: boolean;
+  /** Topics that it subscribes to by name are created where the brokers do that. */
+  readonly allowAutoCreateTopics: boolean;
+  /** A member of this name is a leftover: it is removed when the group is joined for the first time. */
+  readonly leftoverName: string | undefined;
   /** How often a subscription by predicate looks for new topics. */
   readonly topicDiscoveryMs: number;
 }
 
 /** Names in Java's protocol by class name; what has no counterpart here falls back to the nearest. */
-const ASSIGNORS: Readonly<Record<string, AssignorName>> = {
+const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
   RangeAssignor: 'range',
   range: 'range',
   RoundRobinAssignor: 'roundrobin',
   roundrobin: 'roundrobin',
-};
+});
 
-/** A property of our own, set by whoever knows that a client id is in use once at most. */
-export const REPLACES_NAMESAKE = 'sluice.group.replaces.namesake';
+/**
+ * A property of our own, set by whoever knows that its client id is in use once at most: a text that nobody else has. Groups know
+ * the member by both, so that it is told from those of others with that client id; requests to read keep the client id.
+ */
+export const MEMBER_OWNER = 'sluice.group.member.owner';
 
 /** Java's default of five minutes is kept when it is set; unset, a topic that appears is found within half a minute. */
 const DISCOVERY_MS = 30_000;
 
 export function consumerConfig(properties: ClientProperties, logger: Logger): ConsumerConfig {
   const reader = new PropertyReader(properties);
-  const connection = connectionConfig(reader);
+  const client = connectionConfig(reader);
+  const owner = reader.text(MEMBER_OWNER);
+  const leftoverName = owner === undefined ? undefined : `${client.clientId}-${owner}`;
+  const connection = leftoverName === undefined ? client : { ...client, memberName: leftoverName };
   const config: ConsumerConfig = {
     connection,
     groupId: reader.text('group.id'),
@@ -60,8 +69,9 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
     minFetchBytes: reader.durationMs('fetch.min.bytes', 1, 0),
     maxFetchWaitMs: reader.durationMs('fetch.max.wait.ms', 500, 0),
     checkCrcs: reader.boolean('check.crcs', true),
+    allowAutoCreateTopics: reader.boolean('allow.auto.create.topics', true),
     excludeInternalTopics: reader.boolean('exclude.internal.topics', true),
-    replacesNamesake: reader.boolean(REPLACES_NAMESAKE, false),
+    leftoverName,
     topicDiscoveryMs: reader.has('metadata.max.age.ms')
       ? connection.metadataMaxAgeMs
       : Math.min(DISCOVERY_MS, connection.metadataMaxAgeMs),
@@ -69,7 +79,6 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
   reader.ignore(
     'enable.auto.commit',
     'auto.commit.interval.ms',
-    'allow.auto.create.topics',
     'key.deserializer',
     'value.deserializer',
     'interceptor.classes',

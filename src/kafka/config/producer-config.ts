@@ -4,7 +4,7 @@ import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from './client-config.ts';
 import { COMPRESSION_TYPES, type CompressionType } from '../records/codecs.ts';
 import type { ConnectionConfig } from './connection-config.ts';
-import { PropertyReader } from './properties.ts';
+import { PropertyReader } from '../../config/property-reader.ts';
 
 export interface ProducerConfig {
   readonly connection: ConnectionConfig;

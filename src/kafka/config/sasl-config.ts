@@ -1,6 +1,7 @@
 import { ConfigError } from '../../errors.ts';
+import { parseJaas, type JaasConfig } from '../../tls/jaas.ts';
 import type { SaslOptions } from '../library/kafkajs-internals.ts';
-import type { PropertyReader } from './properties.ts';
+import type { PropertyReader } from '../../config/property-reader.ts';
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
@@ -25,39 +26,6 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
   }
   const { username, password } = requireOptions(jaas, 'username', 'password');
   return () => ({ mechanism: known, username, password });
-}
-
-interface JaasConfig {
-  readonly module: string;
-  readonly options: Readonly<Record<string, string>>;
-}
-
-/**
- * `module flag key="value" key=value …;` (org.apache.kafka.common.security.JaasConfig). Error texts never quote the
- * configuration, as it holds passwords.
- */
-export function parseJaas(text: string): JaasConfig {
-  const tokens = text.match(/"(?:[^"\\]|\\.)*"|[^\s=;"]+|[=;]/g) ?? [];
-  const [module, flag] = tokens;
-  if (module === undefined || flag === undefined || !/^(required|requisite|sufficient|optional)$/i.test(flag)) {
-    throw new ConfigError('Invalid JAAS configuration in sasl.jaas.config: expected a login module and a control flag');
-  }
-  const options: Record<string, string> = {};
-  let index = 2;
-  while (index < tokens.length && tokens[index] !== ';') {
-    const [key, equals, value] = tokens.slice(index, index + 3);
-    if (key === undefined || equals !== '=' || value === undefined || value === ';' || value === '=') {
-      throw new ConfigError(
-        'Invalid JAAS configuration in sasl.jaas.config: expected key=value after the control flag',
-      );
-    }
-    options[key] = value.startsWith('"') ? value.slice(1, -1).replace(/\\(.)/g, '$1') : value;
-    index += 3;
-  }
-  if (tokens[index] !== ';') {
-    throw new ConfigError('Invalid JAAS configuration in sasl.jaas.config: the entry does not end with a semicolon');
-  }
-  return { module, options };
 }
 
 function requireOptions<K extends string>({ module, options }: JaasConfig, ...names: readonly K[]): Record<K, string> {

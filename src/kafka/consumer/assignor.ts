@@ -35,7 +35,10 @@ function sortedTopics(members: readonly GroupSubscription[], partitions: Partiti
   return [...topics].filter((topic) => partitions.has(topic)).sort(compare);
 }
 
-/** Per topic, contiguous runs in member order, the first members one more (org.apache.kafka.clients.consumer.RangeAssignor). */
+/**
+ * Per topic, contiguous runs in member order, the first members one more (org.apache.kafka.clients.consumer.RangeAssignor).
+ * @internal
+ */
 export function assignRange(
   members: readonly GroupSubscription[],
   partitions: PartitionCounts,
@@ -56,7 +59,10 @@ export function assignRange(
   return assignment;
 }
 
-/** All partitions in topic order, dealt out in member order (org.apache.kafka.clients.consumer.RoundRobinAssignor). */
+/**
+ * All partitions in topic order, dealt out in member order (org.apache.kafka.clients.consumer.RoundRobinAssignor).
+ * @internal
+ */
 export function assignRoundRobin(
   members: readonly GroupSubscription[],
   partitions: PartitionCounts,

@@ -1,3 +1,6 @@
+import type { Backoff } from '../../async/backoff.ts';
+import { idle } from '../../async/sleep.ts';
+import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
@@ -10,15 +13,15 @@ import { removeMembers } from '../group/group-members.ts';
 import { CommitRefusedError, KafkaError, isRetriable } from '../errors.ts';
 import type { Fetcher } from './fetcher.ts';
 import { GroupMember } from '../group/group-member.ts';
-import type { GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
-import type { GroupIdentity } from './offsets.ts';
-import { Backoff, idle, within } from '../retry.ts';
+import type { Generation, GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
+import { commitOffsets, type GroupIdentity } from './offsets.ts';
+import { backoffOf } from '../retry.ts';
 import type { StartPositions } from './start-positions.ts';
 import type { TopicInterest, TopicMetadata } from '../topic-metadata.ts';
 
 export type TopicSelection = readonly string[] | ((topic: string) => boolean);
 
-export interface MembershipParts {
+export interface MembershipDependencies {
   readonly cluster: Cluster;
   readonly metadata: TopicMetadata;
   readonly fetcher: Fetcher;
@@ -37,10 +40,12 @@ export interface MembershipParts {
  *   owning --membership lost--> (coordinate: onLost) --> joining
  *
  * What was granted but never announced is given up without a word.
+ *
+ * One class, because what joining has brought in the background is kept, field by field, until `coordinate` announces it.
  */
 export class ConsumerMembership implements GroupProtocol {
   readonly type = 'consumer';
-  readonly #parts: MembershipParts;
+  readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
   readonly #member: GroupMember;
   readonly #listener: RebalanceListener;
@@ -58,22 +63,27 @@ export class ConsumerMembership implements GroupProtocol {
   #closed = false;
   #hasJoined = false;
 
-  constructor(parts: MembershipParts, groupId: string, selection: TopicSelection, listener: RebalanceListener) {
-    const { config } = parts;
+  constructor(
+    dependencies: MembershipDependencies,
+    groupId: string,
+    selection: TopicSelection,
+    listener: RebalanceListener,
+  ) {
+    const { config } = dependencies;
     const options = {
       groupId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       rebalanceTimeoutMs: config.rebalanceTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
     };
-    this.#parts = parts;
+    this.#dependencies = dependencies;
     this.#groupId = groupId;
     this.#selection = selection;
     this.#listener = listener;
     const onState = (state: MemberState): void => {
-      if (state !== 'joining') parts.notify();
+      if (state !== 'joining') dependencies.notify();
     };
-    this.#member = new GroupMember(parts.cluster, options, this, onState, parts.logger);
+    this.#member = new GroupMember(dependencies.cluster, options, this, onState, dependencies.logger);
   }
 
   get owned(): readonly TopicPartition[] {
@@ -86,25 +96,39 @@ export class ConsumerMembership implements GroupProtocol {
   }
 
   interest(): TopicInterest {
-    const { connection, topicDiscoveryMs } = this.#parts.config;
+    const { connection, topicDiscoveryMs, allowAutoCreateTopics: mayCreate } = this.#dependencies.config;
     if (typeof this.#selection === 'function') return { topics: 'all', maxAgeMs: topicDiscoveryMs };
     const topics = new Set([...this.#selection, ...this.#groupTopics]);
-    return { topics: [...topics], maxAgeMs: connection.metadataMaxAgeMs };
+    return { topics: [...topics], maxAgeMs: connection.metadataMaxAgeMs, mayCreate };
   }
 
   /** New topics that the selection takes, or new partitions of topics the leader dealt out, ask for a new round. */
   onMetadata(): void {
+    const { metadata, positions } = this.#dependencies;
+    positions.newPartitions.note(
+      metadata.partitionCounts,
+      typeof this.#selection === 'function' ? 'all' : this.#selection,
+    );
     if (this.#member.state !== 'stable') return;
     const topics = this.#selectedTopics();
     if (typeof this.#selection === 'function' && topics.join() !== this.#joinedTopics.join()) {
       this.#member.requestRejoin('the topics that match the subscription have changed');
       return;
     }
-    const counts = this.#parts.metadata.partitionCounts;
+    const counts = this.#dependencies.metadata.partitionCounts;
     const changed = this.#groupTopics.find((topic) => counts.get(topic) !== this.#assignedCounts?.get(topic));
     if (changed !== undefined && this.#member.generation?.isLeader === true) {
       this.#member.requestRejoin(`the partitions of topic ${changed} have changed`);
     }
+  }
+
+  /**
+   * The log of an assigned partition is another than the one that was read: what was handed out is settled and positions are
+   * found as after any rebalance.
+   */
+  onDiverged(topic: string): void {
+    this.#member.requestRejoin(`the log of topic ${topic} is another than the one that was read`);
+    this.#dependencies.notify();
   }
 
   /** Calls the listener where it is due and keeps the membership going; for `poll` alone. Throws what is fatal. */
@@ -117,7 +141,7 @@ export class ConsumerMembership implements GroupProtocol {
       this.#granted = undefined;
       this.#joining = this.#join().finally(() => {
         this.#joining = undefined;
-        this.#parts.notify();
+        this.#dependencies.notify();
       });
     } else if (this.#granted !== undefined && state === 'stable') {
       this.#owned = this.#granted;
@@ -148,9 +172,9 @@ export class ConsumerMembership implements GroupProtocol {
     this.#closed = true;
     const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
     try {
-      const inTime = await within(timeoutMs, this.#giveUp(lost ? 'lost' : 'revoked'));
+      const inTime = await within(this.#giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
       if (!inTime)
-        this.#parts.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
+        this.#dependencies.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
     } finally {
       await this.#member.leave(Math.max(0, deadline - Date.now()));
     }
@@ -159,7 +183,7 @@ export class ConsumerMembership implements GroupProtocol {
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
     this.#joinedTopics = this.#selectedTopics();
     const metadata = encodeSubscription(this.#joinedTopics);
-    return this.#parts.config.assignors.map((name) => ({ name, metadata }));
+    return this.#dependencies.config.assignors.map((name) => ({ name, metadata }));
   }
 
   async assign({ protocol, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
@@ -168,8 +192,8 @@ export class ConsumerMembership implements GroupProtocol {
       topics: decodeSubscription(metadata).topics,
     }));
     this.#groupTopics = [...new Set(subscriptions.flatMap(({ topics }) => topics))];
-    await this.#parts.metadata.update();
-    const counts = this.#parts.metadata.partitionCounts;
+    await this.#dependencies.metadata.update();
+    const counts = this.#dependencies.metadata.partitionCounts;
     this.#assignedCounts = counts;
     const assignor = ASSIGNORS[protocol as AssignorName];
     const assignment = assignor(subscriptions, counts);
@@ -179,7 +203,7 @@ export class ConsumerMembership implements GroupProtocol {
   #selectedTopics(): readonly string[] {
     const selection = this.#selection;
     if (typeof selection !== 'function') return [...selection].sort();
-    const { metadata, config } = this.#parts;
+    const { metadata, config } = this.#dependencies;
     const visible = [...metadata.partitionCounts.keys()].filter(
       (topic) => !(config.excludeInternalTopics && metadata.isInternal(topic)) && selection(topic),
     );
@@ -187,36 +211,55 @@ export class ConsumerMembership implements GroupProtocol {
   }
 
   async #join(): Promise<void> {
-    const { metadata, fetcher, cluster } = this.#parts;
-    const backoff = Backoff.of(cluster);
+    const { metadata, fetcher, cluster } = this.#dependencies;
+    const backoff = backoffOf(cluster);
     try {
       while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoff));
       this.#groupTopics = [];
-      await this.#removeNamesake();
+      await this.#removeLeftover();
       const generation = await this.#member.join();
       const partitions = decodeAssignment(generation.assignment);
       fetcher.assign(partitions);
       const isCurrent = (): boolean => this.#member.generation === generation && this.#member.state === 'stable';
       backoff.reset();
-      while (isCurrent() && this.#parts.positions.needed) {
-        await this.#parts.positions.resolve().catch(waitIfRetriable(backoff));
+      // Offsets are kept with the ids of topics: a topic may have been created again since the last answer.
+      if (partitions.length > 0) await metadata.update().catch(waitIfRetriable(backoff));
+      while (isCurrent() && this.#dependencies.positions.needed) {
+        await this.#dependencies.positions.resolve().catch(waitIfRetriable(backoff));
       }
+      await this.#keepBeginnings(generation);
       if (isCurrent()) this.#granted = partitions;
     } catch (error) {
       if (!this.#closed) this.#failure = toError(error);
     }
   }
 
-  /** What a consumer under the same client id left when its process died; its partitions would wait for its session to end. */
-  async #removeNamesake(): Promise<void> {
-    const { cluster, config, logger } = this.#parts;
-    if (!config.replacesNamesake || this.#hasJoined) return;
+  /**
+   * The group is told at once where new partitions were begun: whoever gets them before anything else is committed may have come
+   * after them, and would begin at their end.
+   */
+  async #keepBeginnings({ memberId, generationId }: Generation): Promise<void> {
+    const { cluster, positions, logger } = this.#dependencies;
+    const beginnings = positions.takeBeginnings();
+    if (beginnings.length === 0) return;
+    try {
+      await commitOffsets(cluster, { groupId: this.#groupId, memberId, generationId }, beginnings);
+    } catch (error) {
+      const reason = toError(error).message;
+      logger.debug({ group: this.#groupId, reason }, 'the beginnings of new partitions were not committed');
+    }
+  }
+
+  /** What this very task left when its process died; its partitions would wait for its session to end. */
+  async #removeLeftover(): Promise<void> {
+    const { cluster, config, logger } = this.#dependencies;
+    const { leftoverName } = config;
+    if (leftoverName === undefined || this.#hasJoined) return;
     this.#hasJoined = true;
     try {
-      const { clientId } = config.connection;
-      const removed = await removeMembers(cluster, this.#groupId, (member) => member.clientId === clientId);
+      const removed = await removeMembers(cluster, this.#groupId, (member) => member.clientId === leftoverName);
       for (const memberId of removed) {
-        logger.info({ group: this.#groupId, memberId }, 'removed what a consumer of this name left in the group');
+        logger.info({ group: this.#groupId, memberId }, 'removed what this task left in the group');
       }
     } catch (error) {
       logger.debug({ group: this.#groupId, reason: toError(error).message }, 'the members of the group are not known');
@@ -235,12 +278,12 @@ export class ConsumerMembership implements GroupProtocol {
     const partitions = this.owned;
     try {
       if (partitions.length > 0) {
-        this.#parts.logger.info({ partitions: partitions.map(partitionText) }, `partitions ${how}`);
+        this.#dependencies.logger.info({ partitions: partitions.map(partitionText) }, `partitions ${how}`);
         await (how === 'lost' ? this.#listener.onLost(partitions) : this.#listener.onRevoked(partitions));
       }
     } finally {
       this.#owned = undefined;
-      this.#parts.fetcher.assign([]);
+      this.#dependencies.fetcher.assign([]);
     }
   }
 

@@ -1,4 +1,5 @@
 import type { TopicPartition } from '../../data/record.ts';
+import { AnswerReader } from '../answer-reader.ts';
 
 /**
  * The bytes that members of a consumer group exchange (org.apache.kafka.clients.consumer.internals.ConsumerProtocol):
@@ -14,9 +15,9 @@ export function encodeSubscription(topics: readonly string[]): Buffer {
 }
 
 export function decodeSubscription(bytes: Buffer): { readonly version: number; readonly topics: readonly string[] } {
-  const reader = new Reader(bytes);
+  const reader = new AnswerReader(bytes, 'The subscription of a member of the group cannot be read');
   const version = reader.int16();
-  return { version, topics: reader.array(() => reader.string()) };
+  return { version, topics: reader.list(() => reader.string()) };
 }
 
 /** What the leader deals out: version, partitions per topic, user data. */
@@ -35,12 +36,12 @@ export function encodeAssignment(partitions: readonly TopicPartition[]): Buffer 
 /** An empty answer is what a member gets that the leader left out: nothing assigned. */
 export function decodeAssignment(bytes: Buffer): readonly TopicPartition[] {
   if (bytes.length === 0) return [];
-  const reader = new Reader(bytes);
+  const reader = new AnswerReader(bytes, 'The assignment by the leader of the group cannot be read');
   reader.int16();
   return reader
-    .array(() => {
+    .list(() => {
       const topic = reader.string();
-      return reader.array(() => ({ topic, partition: reader.int32() }));
+      return reader.list(() => ({ topic, partition: reader.int32() }));
     })
     .flat();
 }
@@ -63,38 +64,3 @@ function string(text: string): Buffer {
 }
 
 const NO_USER_DATA = int32(-1);
-
-class Reader {
-  readonly #bytes: Buffer;
-  #offset = 0;
-
-  constructor(bytes: Buffer) {
-    this.#bytes = bytes;
-  }
-
-  int16(): number {
-    const value = this.#bytes.readInt16BE(this.#offset);
-    this.#offset += 2;
-    return value;
-  }
-
-  int32(): number {
-    const value = this.#bytes.readInt32BE(this.#offset);
-    this.#offset += 4;
-    return value;
-  }
-
-  string(): string {
-    const length = this.int16();
-    const text = this.#bytes.toString('utf8', this.#offset, this.#offset + length);
-    this.#offset += length;
-    return text;
-  }
-
-  array<T>(read: () => T): T[] {
-    const length = this.int32();
-    const values: T[] = [];
-    for (let index = 0; index < length; index++) values.push(read());
-    return values;
-  }
-}

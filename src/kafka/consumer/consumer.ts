@@ -1,3 +1,5 @@
+import { idle } from '../../async/sleep.ts';
+import { within } from '../../async/within.ts';
 import { setImmediate as yieldToIo } from 'node:timers/promises';
 import type { TopicPartition } from '../../data/record.ts';
 import { ConfigError, toError } from '../../errors.ts';
@@ -6,12 +8,20 @@ import type { ConsumedRecord, Consumer, PartitionLag, PartitionPosition, Rebalan
 import { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ConsumerMembership, type TopicSelection } from './consumer-membership.ts';
-import { ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
+import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
 import { Fetcher } from './fetcher.ts';
-import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
+import {
+  OffsetTime,
+  commitOffsets,
+  fetchCommitted,
+  listOffsets,
+  placeOf,
+  type GroupIdentity,
+  type Leaders,
+} from './offsets.ts';
 import type { RecordBlock } from '../records/record-block.ts';
-import { Backoff, idle, retry, within } from '../retry.ts';
-import { Signal } from '../signal.ts';
+import { backoffOf, retry } from '../retry.ts';
+import { Signal } from '../../async/signal.ts';
 import { StartPositions } from './start-positions.ts';
 import { TopicMetadata, type TopicInterest } from '../topic-metadata.ts';
 
@@ -21,6 +31,9 @@ const YIELD_AFTER_MS = 5;
 /**
  * The Java consumer's contract (see api.ts): metadata, fetching and group membership go on in the background and raise
  * `#progress`; `poll` looks at what there is, calls the listener, and hands out records.
+ *
+ * One class, because every method of the contract depends on the same state: what is assigned, positioned, fetched, and whether the
+ * consumer is closed.
  */
 export class KafkaConsumer implements Consumer {
   readonly #cluster: Cluster;
@@ -126,11 +139,37 @@ export class KafkaConsumer implements Consumer {
     });
   }
 
-  seek({ topic, partition, offset }: PartitionPosition): void {
+  seek({ topic, partition, offset, leaderEpoch, topicId }: PartitionPosition): void {
     const buffer = this.#fetcher.get({ topic, partition });
     if (buffer === undefined) throw new Error(`No current assignment for partition ${topic}-${String(partition)}`);
-    buffer.positionAt(offset);
+    buffer.positionAt(offset, leaderEpoch, { topicId: topicId ?? this.#metadata.topicId(topic), leaderEpoch: -1 });
     this.#fetcher.wake();
+    this.#progress.notify();
+  }
+
+  identified(position: PartitionPosition): PartitionPosition {
+    const buffer = this.#fetcher.get(position);
+    if (buffer === undefined) return position;
+    const { topicId } = buffer.identity;
+    return { ...position, topicId, leaderEpoch: buffer.epochs.before(position.offset) };
+  }
+
+  async kept(
+    positions: readonly PartitionPosition[],
+    signal: AbortSignal = new AbortController().signal,
+  ): Promise<readonly PartitionPosition[]> {
+    const stop = (): boolean => this.#ended || signal.aborted;
+    const compare = (): Promise<readonly PartitionPosition[]> => this.#positions.kept(positions);
+    const compared = retry('Comparing offsets with the log', backoffOf(this.#cluster), Infinity, compare, stop);
+    const aborted = new Promise<never>((_resolve, reject) => {
+      const abort = (): void => {
+        reject(toError(signal.reason));
+      };
+      if (signal.aborted) abort();
+      else signal.addEventListener('abort', abort, { once: true });
+    });
+    aborted.catch(() => undefined);
+    return Promise.race([compared, aborted]);
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -150,10 +189,11 @@ export class KafkaConsumer implements Consumer {
   }
 
   async commit(positions: readonly PartitionPosition[]): Promise<void> {
-    if (positions.length === 0) return;
     const identity = this.#identity();
+    const current = positions.map((position) => this.identified(position)).filter((each) => this.#isOfItsTopic(each));
+    if (current.length === 0) return;
     try {
-      await this.#retry('The offset commit', () => commitOffsets(this.#cluster, identity, positions));
+      await this.#retry('The offset commit', () => commitOffsets(this.#cluster, identity, current));
     } catch (error) {
       if (error instanceof CommitRefusedError) this.#membership?.onCommitRefused(identity.generationId, error);
       throw error;
@@ -163,7 +203,9 @@ export class KafkaConsumer implements Consumer {
   committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionPosition[]> {
     const { groupId } = this.#config;
     if (groupId === undefined) return Promise.reject(new ConfigError('Committed offsets need the property group.id'));
-    return this.#retry('Reading committed offsets', () => fetchCommitted(this.#cluster, groupId, partitions));
+    return this.#retry('Reading committed offsets', async () =>
+      (await fetchCommitted(this.#cluster, groupId, partitions)).map(placeOf),
+    );
   }
 
   /** With `isolation` in place of its own; read_uncommitted: after records of transactions that are still open. */
@@ -174,8 +216,8 @@ export class KafkaConsumer implements Consumer {
     return this.#retry('Reading end offsets', async () => {
       const readCommitted = isolation === 'read_committed';
       try {
-        const leaderOf = await this.#leadersOf(partitions);
-        return await listOffsets(this.#cluster, leaderOf, partitions, OffsetTime.latest, readCommitted);
+        const leaders = await this.#leadersOf(partitions);
+        return (await listOffsets(this.#cluster, leaders, partitions, OffsetTime.latest, readCommitted)).map(placeOf);
       } catch (error) {
         this.#metadata.requestUpdate();
         throw error;
@@ -196,8 +238,8 @@ export class KafkaConsumer implements Consumer {
     this.#fetcher.stop();
     if (this.#polling !== undefined)
       await within(
-        timeoutMs,
         this.#polling.catch(() => undefined),
+        timeoutMs,
       );
     try {
       await this.#membership?.close(Math.max(0, deadline - Date.now()));
@@ -243,10 +285,9 @@ export class KafkaConsumer implements Consumer {
   /** In the background, one attempt after the other; what a joining member needs, it finds itself. */
   #findPositions(): void {
     const joining = this.#membership?.announced === false;
-    if (joining || this.#positioning !== undefined || !this.#positions.needed || !this.#metadata.known) return;
+    if (joining || this.#positioning !== undefined || !this.#needsPositions() || !this.#metadata.known) return;
     const backoffMs = this.#config.connection.retryBackoffMs;
-    this.#positioning = this.#positions
-      .resolve()
+    this.#positioning = this.#settlePositions()
       .catch(async (error: unknown) => {
         if (isRetriable(error)) await idle(backoffMs);
         else if (!(error instanceof ClosedError)) this.#positioningFailure = toError(error);
@@ -255,6 +296,26 @@ export class KafkaConsumer implements Consumer {
         this.#positioning = undefined;
         this.#progress.notify();
       });
+  }
+
+  #needsPositions(): boolean {
+    return this.#positions.needed || this.#positions.inDoubt || this.#positions.diverged !== undefined;
+  }
+
+  /** One attempt. What a group has stored is dealt with as after any other rebalance: by its members' positions. */
+  async #settlePositions(): Promise<void> {
+    const { needed, inDoubt } = this.#positions;
+    if (needed) await this.#positions.resolve();
+    else if (inDoubt) await this.#positions.settleDoubts();
+    if (this.#membership === undefined) await this.#positions.moveDiverged();
+    else if (this.#positions.diverged !== undefined) this.#membership.onDiverged(this.#positions.diverged);
+    if (this.#positions.inDoubt) throw new BrokerUnreachableError('Some leaders have not answered for their epochs');
+  }
+
+  /** An offset of a topic that is gone must not be taken for one of the topic of its name. */
+  #isOfItsTopic({ topic, topicId }: PartitionPosition): boolean {
+    const current = this.#metadata.topicId(topic);
+    return topicId === undefined || current === undefined || topicId === current;
   }
 
   #interest(): TopicInterest {
@@ -276,15 +337,16 @@ export class KafkaConsumer implements Consumer {
     return { groupId, memberId: '', generationId: -1 };
   }
 
-  async #leadersOf(partitions: readonly TopicPartition[]): Promise<(partition: TopicPartition) => number | undefined> {
-    if (partitions.every((partition) => this.#metadata.leaderOf(partition) !== undefined)) {
-      return (partition) => this.#metadata.leaderOf(partition);
-    }
+  async #leadersOf(partitions: readonly TopicPartition[]): Promise<Leaders> {
+    if (partitions.every((partition) => this.#metadata.leaderOf(partition) !== undefined)) return this.#metadata;
     const { topicMetadata } = await this.#cluster.metadata([...new Set(partitions.map(({ topic }) => topic))]);
-    return ({ topic, partition }) => {
-      const found = topicMetadata.find((candidate) => candidate.topic === topic)?.partitionMetadata;
-      const leader = found?.find(({ partitionId }) => partitionId === partition)?.leader;
-      return leader === undefined || leader < 0 ? undefined : leader;
+    const found = ({ topic, partition }: TopicPartition): { leader: number; leaderEpoch: number } | undefined =>
+      topicMetadata
+        .find((candidate) => candidate.topic === topic)
+        ?.partitionMetadata.find(({ partitionId, leader }) => partitionId === partition && leader >= 0);
+    return {
+      leaderOf: (partition) => found(partition)?.leader,
+      leaderEpochOf: (partition) => found(partition)?.leaderEpoch ?? -1,
     };
   }
 
@@ -297,7 +359,7 @@ export class KafkaConsumer implements Consumer {
 
   #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
     const { apiTimeoutMs } = this.#config.connection;
-    return retry(what, Backoff.of(this.#cluster), apiTimeoutMs, action, () => this.#ended);
+    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, action, () => this.#ended);
   }
 
   #requireUnused(): void {

@@ -1,17 +1,28 @@
+import { AnswerReader } from '../answer-reader.ts';
 import { Encoder, type LibraryCall, type LibraryEncoder } from '../library/kafkajs-internals.ts';
-import { ownCall } from '../protocol.ts';
-import { readInt64 } from '../records/record-batch.ts';
+import { highestVersion, ownCall, type Call } from '../protocol.ts';
 import type { AbortedTransaction } from '../records/record-set.ts';
 
 /**
- * Fetch version 11 (Kafka 2.3), encoded and decoded here: the library decodes every record at once into objects with
- * text offsets and loses the order of headers, at 6 to 9 µs a record; here the record sets stay bytes until they are read.
+ * Fetch, encoded and decoded here: the library decodes every record at once into objects with text offsets and loses the order
+ * of headers, at 6 to 9 µs a record; here the record sets stay bytes until they are read. Kafka 3.1 and later are asked by the
+ * ids of topics, so that what a position says is never taken for one in another topic of the same name.
  */
-const VERSION = 11;
+const BY_NAME = 11;
+/** Flexible (KIP-482), and topics by their ids (KIP-516). */
+const BY_ID = 13;
 
 export interface FetchPosition {
   readonly partition: number;
   readonly fetchOffset: number;
+  /** The epoch in which the position is known to be one of the leader's log; -1: not known. */
+  readonly leaderEpoch: number;
+}
+
+export interface FetchedTopic {
+  /** `undefined`: not known. */
+  readonly id: string | undefined;
+  readonly positions: readonly FetchPosition[];
 }
 
 export interface FetchParameters {
@@ -21,7 +32,7 @@ export interface FetchParameters {
   readonly maxPartitionBytes: number;
   readonly readCommitted: boolean;
   /** The broker fills the answer in this order, so the caller rotates it. */
-  readonly topics: ReadonlyMap<string, readonly FetchPosition[]>;
+  readonly topics: ReadonlyMap<string, FetchedTopic>;
 }
 
 export interface FetchedPartition {
@@ -45,75 +56,115 @@ interface FetchAnswer {
 const NETWORK_MS = 10_000;
 const CONSUMER = -1;
 const NO_SESSION = { id: 0, epoch: -1 };
-const NO_LEADER_EPOCH = -1;
+const NO_FETCHED_EPOCH = -1;
 const NO_LOG_START = -1;
+const NO_TAGS = 0;
+const NO_RACK = '';
 
-export function fetchCall(parameters: FetchParameters): LibraryCall<FetchAnswer> {
-  const body = new Encoder()
+export function fetchCall(parameters: FetchParameters): Call<FetchAnswer> {
+  const hasIds = [...parameters.topics.values()].every(({ id }) => id !== undefined);
+  return (ranges) =>
+    hasIds && highestVersion('Fetch', ranges) >= BY_ID ? callById(parameters) : callByName(parameters);
+}
+
+function callByName(parameters: FetchParameters): LibraryCall<FetchAnswer> {
+  const body = writeLimits(new Encoder(), parameters).writeInt32(parameters.topics.size);
+  for (const [topic, { positions }] of parameters.topics) {
+    body.writeString(topic).writeInt32(positions.length);
+    for (const { partition, leaderEpoch, fetchOffset } of positions) {
+      body.writeInt32(partition).writeInt32(leaderEpoch).writeInt64(fetchOffset).writeInt64(NO_LOG_START);
+      body.writeInt32(parameters.maxPartitionBytes);
+    }
+  }
+  const noForgottenTopics = 0;
+  body.writeInt32(noForgottenTopics).writeString(NO_RACK);
+  return ownCall('Fetch', BY_NAME, body, decodeFetch, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
+}
+
+function callById(parameters: FetchParameters): LibraryCall<FetchAnswer> {
+  const names = new Map<string | undefined, string>();
+  const body = writeLimits(new Encoder().writeUVarInt(NO_TAGS), parameters).writeUVarInt(parameters.topics.size + 1);
+  for (const [topic, { id = '', positions }] of parameters.topics) {
+    names.set(id, topic);
+    body.writeBuffer(Buffer.from(id, 'base64url')).writeUVarInt(positions.length + 1);
+    for (const { partition, leaderEpoch, fetchOffset } of positions) {
+      body.writeInt32(partition).writeInt32(leaderEpoch).writeInt64(fetchOffset).writeInt32(NO_FETCHED_EPOCH);
+      body.writeInt64(NO_LOG_START).writeInt32(parameters.maxPartitionBytes).writeUVarInt(NO_TAGS);
+    }
+    body.writeUVarInt(NO_TAGS);
+  }
+  const noForgottenTopics = 1;
+  body.writeUVarInt(noForgottenTopics).writeUVarIntString(NO_RACK).writeUVarInt(NO_TAGS);
+  const decode = (payload: Buffer): FetchAnswer => decodeFetchById(payload, names);
+  return ownCall('Fetch', BY_ID, body, decode, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
+}
+
+function writeLimits(body: LibraryEncoder, parameters: FetchParameters): LibraryEncoder {
+  return body
     .writeInt32(CONSUMER)
     .writeInt32(parameters.maxWaitMs)
     .writeInt32(parameters.minBytes)
     .writeInt32(parameters.maxBytes)
     .writeInt8(parameters.readCommitted ? 1 : 0)
     .writeInt32(NO_SESSION.id)
-    .writeInt32(NO_SESSION.epoch)
-    .writeInt32(parameters.topics.size);
-  for (const [topic, positions] of parameters.topics) {
-    body.writeString(topic).writeInt32(positions.length);
-    for (const position of positions) writePosition(body, position, parameters.maxPartitionBytes);
-  }
-  const noForgottenTopics = 0;
-  body.writeInt32(noForgottenTopics).writeString('');
-  return ownCall('Fetch', VERSION, body, decodeFetch, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
-}
-
-function writePosition(body: LibraryEncoder, { partition, fetchOffset }: FetchPosition, maxBytes: number): void {
-  body
-    .writeInt32(partition)
-    .writeInt32(NO_LEADER_EPOCH)
-    .writeInt64(fetchOffset)
-    .writeInt64(NO_LOG_START)
-    .writeInt32(maxBytes);
+    .writeInt32(NO_SESSION.epoch);
 }
 
 /** throttle, error, session, then per topic and partition: header, aborted transactions, preferred replica, records. */
-export function decodeFetch(payload: Buffer): FetchAnswer {
-  let at = 0;
-  const int32 = (): number => {
-    at += 4;
-    return payload.readInt32BE(at - 4);
-  };
-  const int16 = (): number => {
-    at += 2;
-    return payload.readInt16BE(at - 2);
-  };
-  const int64 = (): number => {
-    at += 8;
-    return readInt64(payload, at - 8);
-  };
-  const clientSideThrottleTime = int32();
-  const errorCode = int16();
-  at += 4;
+function decodeFetch(payload: Buffer): FetchAnswer {
+  const reader = new AnswerReader(payload);
+  const clientSideThrottleTime = reader.int32();
+  const errorCode = reader.int16();
+  reader.skip(SESSION_BYTES);
   const partitions: FetchedPartition[] = [];
-  for (let topicCount = int32(); topicCount > 0; topicCount--) {
-    const nameLength = int16();
-    const topic = payload.toString('utf8', at, at + nameLength);
-    at += nameLength;
-    for (let count = int32(); count > 0; count--) {
-      const partition = int32();
-      const partitionError = int16();
-      const highWatermark = int64();
-      const stableAndStart = 16;
-      at += stableAndStart;
-      const aborted: AbortedTransaction[] = [];
-      for (let left = int32(); left > 0; left--) aborted.push({ producerId: int64(), firstOffset: int64() });
-      const preferredReplica = 4;
-      at += preferredReplica;
-      const size = Math.max(0, int32());
-      const records = payload.subarray(at, at + size);
-      at += size;
-      partitions.push({ topic, partition, errorCode: partitionError, highWatermark, aborted, records });
-    }
-  }
+  reader.each(() => {
+    const topic = reader.string();
+    reader.each(() => {
+      const head = readHead(reader);
+      const aborted = reader.list((): AbortedTransaction => {
+        return { producerId: reader.int64(), firstOffset: reader.int64() };
+      });
+      reader.skip(PREFERRED_REPLICA_BYTES);
+      partitions.push({ topic, ...head, aborted, records: reader.bytes() });
+    });
+  });
   return { clientSideThrottleTime, errorCode, partitions };
+}
+
+/** The same in its flexible form. Topics that were not asked for are passed over. */
+function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined, string>): FetchAnswer {
+  const reader = new AnswerReader(payload);
+  reader.tags();
+  const clientSideThrottleTime = reader.int32();
+  const errorCode = reader.int16();
+  reader.skip(SESSION_BYTES);
+  const partitions: FetchedPartition[] = [];
+  reader.compactEach(() => {
+    const topic = names.get(reader.uuid());
+    reader.compactEach(() => {
+      const head = readHead(reader);
+      const aborted = reader.compactList((): AbortedTransaction => {
+        const transaction = { producerId: reader.int64(), firstOffset: reader.int64() };
+        reader.tags();
+        return transaction;
+      });
+      reader.skip(PREFERRED_REPLICA_BYTES);
+      const records = reader.compactBytes();
+      reader.tags();
+      if (topic !== undefined) partitions.push({ topic, ...head, aborted, records });
+    });
+    reader.tags();
+  });
+  return { clientSideThrottleTime, errorCode, partitions };
+}
+
+const SESSION_BYTES = 4;
+const PREFERRED_REPLICA_BYTES = 4;
+/** Last stable offset and start of the log. */
+const STABLE_AND_START_BYTES = 16;
+
+function readHead(reader: AnswerReader): Pick<FetchedPartition, 'partition' | 'errorCode' | 'highWatermark'> {
+  const head = { partition: reader.int32(), errorCode: reader.int16(), highWatermark: reader.int64() };
+  reader.skip(STABLE_AND_START_BYTES);
+  return head;
 }

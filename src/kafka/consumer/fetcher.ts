@@ -1,3 +1,4 @@
+import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
@@ -5,11 +6,12 @@ import type { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
-import { fetchCall, type FetchedPartition, type FetchPosition } from './fetch-protocol.ts';
+import { fetchCall, type FetchedPartition, type FetchedTopic, type FetchPosition } from './fetch-protocol.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import type { RecordBlock } from '../records/record-block.ts';
-import { Backoff, idle } from '../retry.ts';
-import { Signal } from '../signal.ts';
+import { unpackedLimit } from '../records/unpacked-limit.ts';
+import { backoffOf } from '../retry.ts';
+import { Signal } from '../../async/signal.ts';
 import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
@@ -20,6 +22,8 @@ const MOST_KEPT = 4;
 /**
  * Reads ahead of the caller: one loop per leader asks for the partitions that are positioned, not paused and not full,
  * and puts the answers, still packed, into the partitions' buffers. `take` unpacks what the caller asks for.
+ *
+ * One class, because loops and callers share the buffers, and an answer is judged by the positions at the time when it arrives.
  */
 export class Fetcher {
   readonly #cluster: Cluster;
@@ -70,6 +74,8 @@ export class Fetcher {
   wake(): void {
     if (this.#stopped) return;
     for (const partition of this.#partitions.values()) {
+      const topicId = this.#metadata.topicId(partition.topic);
+      partition.leaderIs({ topicId, leaderEpoch: this.#metadata.leaderEpochOf(partition) });
       const leader = this.#metadata.leaderOf(partition);
       if (leader !== undefined && !this.#loops.has(leader)) this.#startLoop(leader);
     }
@@ -88,7 +94,7 @@ export class Fetcher {
         const buffer = this.#nextBuffered();
         if (buffer === undefined) break;
         moved = true;
-        const { block, finished } = buffer.take(left);
+        const { block, finished } = this.#takeFrom(buffer, left);
         if (block !== undefined && block.count > 0) {
           into.push(block);
           left -= block.count;
@@ -101,6 +107,17 @@ export class Fetcher {
     }
     if (moved) for (const signal of this.#loops.values()) signal.notify();
     return moved;
+  }
+
+  /** What is damaged is fetched again after the failure, from the offset where the damage is, and others have their turn. */
+  #takeFrom(buffer: PartitionBuffer, max: number): ReturnType<PartitionBuffer['take']> {
+    try {
+      return buffer.take(max);
+    } catch (error) {
+      buffer.readAgain();
+      this.#moveToEnd(buffer);
+      throw error;
+    }
   }
 
   /** The failure since the last call; fetching goes on, so that a mended cause needs no new consumer. */
@@ -140,7 +157,7 @@ export class Fetcher {
   }
 
   async #fetchFrom(leader: number, signal: Signal): Promise<void> {
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     for (;;) {
       const led = [...this.#partitions.values()].filter((buffer) => this.#metadata.leaderOf(buffer) === leader);
       if (led.length === 0 || this.#stopped) break;
@@ -182,14 +199,15 @@ export class Fetcher {
     maxWaitMs: number,
   ): Promise<boolean> {
     const { maxFetchWaitMs, minFetchBytes, maxPartitionBytes, isolation } = this.#config;
-    const topics = new Map<string, FetchPosition[]>();
+    const topics = new Map<string, FetchedTopic & { positions: FetchPosition[] }>();
     const asked = new Map<PartitionBuffer, number>();
     for (const buffer of wanted) {
-      asked.set(buffer, buffer.epoch);
-      const position = { partition: buffer.partition, fetchOffset: buffer.fetchOffset ?? 0 };
-      const positions = topics.get(buffer.topic);
-      if (positions === undefined) topics.set(buffer.topic, [position]);
-      else positions.push(position);
+      asked.set(buffer, buffer.jumps);
+      const { topicId, leaderEpoch } = buffer.identity;
+      const position = { partition: buffer.partition, fetchOffset: buffer.fetchOffset ?? 0, leaderEpoch };
+      const topic = topics.get(buffer.topic);
+      if (topic === undefined) topics.set(buffer.topic, { id: topicId, positions: [position] });
+      else topic.positions.push(position);
     }
     const call = fetchCall({
       maxWaitMs: Math.min(maxFetchWaitMs, maxWaitMs),
@@ -216,7 +234,7 @@ export class Fetcher {
     for (const fetched of answered) {
       const buffer = this.get(fetched);
       // Answers to questions asked before a seek or a new assignment are of no interest.
-      if (buffer === undefined || asked.get(buffer) !== buffer.epoch) continue;
+      if (buffer === undefined || asked.get(buffer) !== buffer.jumps) continue;
       if (fetched.highWatermark >= 0) buffer.highWatermark = fetched.highWatermark;
       if (fetched.errorCode !== ErrorCode.none) {
         healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
@@ -225,9 +243,9 @@ export class Fetcher {
         // A view keeps the whole answer in memory for as long as its slowest partition.
         const isLargePart = fetched.records.length * MOST_KEPT >= answeredBytes;
         const records = isLargePart ? fetched.records : Buffer.from(fetched.records);
-        const { checkCrcs, isolation } = this.#config;
+        const { checkCrcs, isolation, maxPartitionBytes } = this.#config;
         const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
-        buffer.add(records, { checkCrcs, aborted });
+        buffer.add(records, { checkCrcs, aborted, maxUnpackedBytes: unpackedLimit(maxPartitionBytes) });
         progress = true;
       }
     }
@@ -236,7 +254,8 @@ export class Fetcher {
   }
 
   #noteError(buffer: PartitionBuffer, code: number): boolean {
-    const where = `Topic ${buffer.topic}, partition ${String(buffer.partition)}`;
+    const { topic, partition, fetchOffset } = buffer;
+    const where = `Topic ${topic}, partition ${String(partition)}, offset ${String(fetchOffset)}`;
     if (code === ErrorCode.offsetOutOfRange) {
       buffer.loseRange();
       return true;
@@ -247,7 +266,7 @@ export class Fetcher {
     }
     if (code === ErrorCode.topicAuthorizationFailed) this.#failure = KafkaError.ofCode(code, where);
     else if (code === ErrorCode.corruptMessage)
-      this.#failure = new RecordFormatError(`${where}: damaged at the broker`);
+      this.#failure = new RecordFormatError(`${where}: the broker found its records damaged`);
     else
       this.#logger.warn({ err: KafkaError.ofCode(code, where) }, 'the broker could not read a partition, trying again');
     return false;

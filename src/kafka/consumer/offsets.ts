@@ -1,10 +1,11 @@
-import type { TopicPartition } from '../../data/record.ts';
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
 import type { PartitionPosition } from '../api.ts';
 import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
-import { BrokerUnreachableError, CommitRefusedError, KafkaError } from '../errors.ts';
+import { BrokerUnreachableError, CommitRefusedError, DamagedAnswerError, KafkaError, isRetriable } from '../errors.ts';
 import { offsetDeleteCall } from '../offset-delete-protocol.ts';
-import { Apis, libraryCall } from '../protocol.ts';
+import { epochEndsCall, listOffsetsCall, offsetCommitCall, offsetFetchCall, type EpochEnd } from './offset-protocol.ts';
 
 /** Who commits: a member in its generation, or a plain client (`memberId` empty, `generationId` -1). */
 export interface GroupIdentity {
@@ -23,26 +24,44 @@ const REFUSALS: ReadonlySet<number> = new Set([
   ErrorCode.fencedInstanceId,
 ]);
 
-/** One attempt. Retriable failures are KafkaError or BrokerUnreachableError; a refusal is CommitRefusedError. */
+/** Who leads partitions, as a client knows it. */
+export interface Leaders {
+  /** `undefined`: nobody, or not known. */
+  leaderOf(partition: TopicPartition): number | undefined;
+  /** -1: not known. */
+  leaderEpochOf(partition: TopicPartition): number;
+}
+
+/** In the metadata of a committed offset, before the id of the topic that the offset is one of. */
+const TOPIC_ID = 'sluice:topic-id=';
+
+/**
+ * One attempt. Retriable failures are KafkaError or BrokerUnreachableError; a refusal is CommitRefusedError. A position's topic
+ * id is committed as metadata, unless the brokers take none.
+ */
 export async function commitOffsets(
   cluster: Cluster,
   identity: GroupIdentity,
   positions: readonly PartitionPosition[],
 ): Promise<void> {
-  const { groupId, memberId, generationId } = identity;
-  const topics = byTopic(positions, ({ partition, offset }) => ({ partition, offset, metadata: null }));
-  const call = libraryCall(Apis.offsetCommit, { groupId, memberId, groupGenerationId: generationId, topics });
-  const { responses } = await cluster.callCoordinator(groupId, call);
-  for (const { topic, partitions } of responses) {
-    for (const { partition, errorCode } of partitions) {
-      if (errorCode === ErrorCode.none) continue;
-      if (COORDINATOR_MOVED.has(errorCode)) cluster.forgetCoordinator(groupId);
-      const error = KafkaError.ofCode(errorCode, `Offset commit of group ${groupId} for ${topic}-${String(partition)}`);
-      if (REFUSALS.has(errorCode)) throw new CommitRefusedError(error.message, { cause: error });
-      // A topic that was deleted does not come back by waiting.
-      if (errorCode === ErrorCode.unknownTopicOrPartition) throw error.asFinal();
-      throw error;
-    }
+  const { groupId } = identity;
+  const offsets = positions.map(({ topic, partition, offset, leaderEpoch = -1, topicId }) => {
+    const metadata = topicId === undefined ? '' : `${TOPIC_ID}${topicId}`;
+    return { topic, partition, offset, leaderEpoch, metadata };
+  });
+  const { partitions } = await cluster.callCoordinator(groupId, offsetCommitCall(identity, offsets));
+  if (partitions.some(({ errorCode }) => errorCode === ErrorCode.offsetMetadataTooLarge)) {
+    const withoutIds = positions.map((position) => ({ ...position, topicId: undefined }));
+    if (positions.some(({ topicId }) => topicId !== undefined)) return commitOffsets(cluster, identity, withoutIds);
+  }
+  for (const { topic, partition, errorCode } of partitions) {
+    if (errorCode === ErrorCode.none) continue;
+    if (COORDINATOR_MOVED.has(errorCode)) cluster.forgetCoordinator(groupId);
+    const error = KafkaError.ofCode(errorCode, `Offset commit of group ${groupId} for ${topic}-${String(partition)}`);
+    if (REFUSALS.has(errorCode)) throw new CommitRefusedError(error.message, { cause: error });
+    // A topic that was deleted does not come back by waiting.
+    if (errorCode === ErrorCode.unknownTopicOrPartition) throw error.asFinal();
+    throw error;
   }
 }
 
@@ -78,16 +97,15 @@ export async function fetchCommitted(
   partitions: readonly TopicPartition[] | undefined,
 ): Promise<PartitionPosition[]> {
   if (partitions?.length === 0) return [];
-  const topics = byTopic(partitions ?? [], ({ partition }) => ({ partition }));
-  const answer = await cluster.callCoordinator(groupId, libraryCall(Apis.offsetFetch, { groupId, topics }));
+  const answer = await cluster.callCoordinator(groupId, offsetFetchCall(groupId, partitions));
   checkGroupCode(cluster, groupId, answer.errorCode);
   const positions: PartitionPosition[] = [];
-  for (const { topic, partitions: answered } of answer.responses) {
-    for (const { partition, errorCode, offset } of answered) {
-      if (errorCode === ErrorCode.unknownTopicOrPartition) continue;
-      checkGroupCode(cluster, groupId, errorCode);
-      if (Number(offset) >= 0) positions.push({ topic, partition, offset: toOffset(offset) });
-    }
+  for (const { topic, partition, errorCode, offset, leaderEpoch, metadata } of answer.partitions) {
+    if (errorCode === ErrorCode.unknownTopicOrPartition) continue;
+    checkGroupCode(cluster, groupId, errorCode);
+    if (offset < 0) continue;
+    const topicId = metadata.startsWith(TOPIC_ID) ? metadata.slice(TOPIC_ID.length) : undefined;
+    positions.push({ topic, partition, offset: exact(offset), leaderEpoch: known(leaderEpoch), topicId });
   }
   return positions;
 }
@@ -104,38 +122,84 @@ function checkGroupCode(cluster: Cluster, groupId: string, code: number): void {
  */
 export async function listOffsets(
   cluster: Cluster,
-  leaderOf: (partition: TopicPartition) => number | undefined,
+  leaders: Leaders,
   partitions: readonly TopicPartition[],
   time: (typeof OffsetTime)[keyof typeof OffsetTime],
   readCommitted: boolean,
 ): Promise<PartitionPosition[]> {
-  const byLeader = new Map<number, TopicPartition[]>();
-  for (const partition of partitions) {
-    const leader = leaderOf(partition);
-    if (leader === undefined) {
-      throw new BrokerUnreachableError(
-        `Partition ${partition.topic}-${String(partition.partition)} has no known leader`,
-      );
-    }
-    const led = byLeader.get(leader);
-    if (led === undefined) byLeader.set(leader, [partition]);
-    else led.push(partition);
-  }
   const answers = await Promise.all(
-    [...byLeader].map(async ([nodeId, led]) => {
-      const topics = byTopic(led, ({ partition }) => ({ partition, timestamp: time }));
-      const parameters = { isolationLevel: readCommitted ? 1 : 0, topics };
-      return cluster.callNode(nodeId, 'main', libraryCall(Apis.listOffsets, parameters));
-    }),
+    [...byLeader(leaders, partitions)].map(async ([nodeId, led]) =>
+      cluster.callNode(nodeId, 'main', listOffsetsCall(readCommitted ? 1 : 0, time, led)),
+    ),
   );
-  const positions: PartitionPosition[] = [];
-  for (const { topic, partitions: answered } of answers.flatMap(({ responses }) => responses)) {
-    for (const { partition, errorCode, offset } of answered) {
+  const positions = answers
+    .flatMap((answer) => answer.partitions)
+    .map(({ topic, partition, errorCode, offset, leaderEpoch }) => {
       if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Offsets of ${topic}-${String(partition)}`);
-      positions.push({ topic, partition, offset: toOffset(offset) });
+      return { topic, partition, offset: exact(offset), leaderEpoch: known(leaderEpoch) };
+    });
+  requireAll(partitions, positions);
+  return positions;
+}
+
+/**
+ * One attempt at where the leaders' logs end an epoch (KIP-320). What a leader has not, it answers for the newest epoch before it.
+ * Partitions are absent whose leader did not answer, or is no leader any more: `failed`. Rejects for what waiting cannot mend.
+ */
+export async function epochEnds(
+  cluster: Cluster,
+  leaders: Leaders,
+  wanted: readonly (TopicPartition & { readonly leaderEpoch: number })[],
+): Promise<{ readonly ends: ReadonlyMap<string, EpochEnd>; readonly failed: boolean }> {
+  const calls = [...byLeader(leaders, wanted)].map(async ([nodeId, led]) =>
+    cluster.callNode(nodeId, 'main', epochEndsCall(led)),
+  );
+  const ends = new Map<string, EpochEnd>();
+  let failed = false;
+  const fail = (error: unknown): void => {
+    if (!isRetriable(error)) throw toError(error);
+    failed = true;
+  };
+  for (const outcome of await Promise.allSettled(calls)) {
+    if (outcome.status === 'rejected') {
+      fail(outcome.reason);
+      continue;
+    }
+    for (const end of outcome.value.partitions) {
+      const { topic, partition, errorCode } = end;
+      if (errorCode === ErrorCode.none) ends.set(topicPartitionKey(topic, partition), end);
+      else fail(KafkaError.ofCode(errorCode, `Epochs of ${topic}-${String(partition)}`));
     }
   }
-  return positions;
+  return { ends, failed };
+}
+
+function byLeader<P extends TopicPartition>(
+  leaders: Leaders,
+  partitions: readonly P[],
+): Map<number, (P & { currentLeaderEpoch: number })[]> {
+  const byLeader = new Map<number, (P & { currentLeaderEpoch: number })[]>();
+  for (const each of partitions) {
+    const leader = leaders.leaderOf(each);
+    if (leader === undefined) {
+      throw new BrokerUnreachableError(`Partition ${each.topic}-${String(each.partition)} has no known leader`);
+    }
+    const asked = { ...each, currentLeaderEpoch: leaders.leaderEpochOf(each) };
+    const led = byLeader.get(leader);
+    if (led === undefined) byLeader.set(leader, [asked]);
+    else led.push(asked);
+  }
+  return byLeader;
+}
+
+/** Whoever asked would ask again at once, for ever. */
+function requireAll(asked: readonly TopicPartition[], answered: readonly TopicPartition[]): void {
+  const keys = new Set(answered.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
+  const missing = asked.find(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
+  if (missing === undefined) return;
+  throw new DamagedAnswerError(
+    `The answer to ListOffsets is damaged: it has no offset for ${missing.topic}-${String(missing.partition)}`,
+  );
 }
 
 function byTopic<P extends TopicPartition, T>(
@@ -151,8 +215,16 @@ function byTopic<P extends TopicPartition, T>(
   return [...topics].map(([topic, entries]) => ({ topic, partitions: entries }));
 }
 
-function toOffset(text: string): number {
-  const offset = Number(text);
-  if (!Number.isSafeInteger(offset)) throw new RangeError(`Offset ${text} is beyond what a number holds exactly`);
-  return offset;
+/** Without what tells the log. */
+export function placeOf({ topic, partition, offset }: PartitionPosition): PartitionPosition {
+  return { topic, partition, offset };
+}
+
+function known(leaderEpoch: number): number | undefined {
+  return leaderEpoch < 0 ? undefined : leaderEpoch;
+}
+
+function exact(offset: number): number {
+  if (Number.isSafeInteger(offset) && offset >= 0) return offset;
+  throw new DamagedAnswerError(`A broker answered with the offset ${String(offset)}, which no partition has`);
 }

@@ -1,13 +1,24 @@
+import { EpochHistory } from './epoch-history.ts';
 import { nextOffsetOf } from '../records/record-batch.ts';
 import type { RecordBlock } from '../records/record-block.ts';
-import { RecordSet, type AbortedTransaction } from '../records/record-set.ts';
+import { RecordSet, type ReadOptions } from '../records/record-set.ts';
+
+/** Of which log a position is one. */
+export interface LogIdentity {
+  /** `undefined`: not known. */
+  readonly topicId: string | undefined;
+  /** Epoch of the leader whose log is known to have the position; -1: of none. */
+  readonly leaderEpoch: number;
+}
 
 /**
  * One assigned partition: where the caller is, what has been read ahead of it.
  *
  *   unpositioned --positionAt--> reading --loseRange--> out of range --positionAt--> reading
+ *   reading --leaderIs: another one--> in doubt --confirm--> reading
+ *   in doubt --diverge--> diverged --positionAt--> reading
  *
- * `epoch` grows with every jump; answers to fetches sent in an older epoch are dropped.
+ * `jumps` grows with every jump and every doubt; answers to fetches sent before are dropped.
  */
 export class PartitionBuffer {
   readonly topic: string;
@@ -15,7 +26,10 @@ export class PartitionBuffer {
   paused = false;
   /** Where the partition ended when the broker answered last. */
   highWatermark: number | undefined;
-  #epoch = 0;
+  #jumps = 0;
+  #identity: LogIdentity = { topicId: undefined, leaderEpoch: -1 };
+  readonly #epochs = new EpochHistory();
+  #doubt: 'none' | 'in doubt' | 'diverged' = 'none';
   #position: number | undefined;
   #fetchOffset: number | undefined;
   #outOfRange = false;
@@ -27,8 +41,17 @@ export class PartitionBuffer {
     this.partition = partition;
   }
 
-  get epoch(): number {
-    return this.#epoch;
+  get jumps(): number {
+    return this.#jumps;
+  }
+
+  get identity(): LogIdentity {
+    return this.#identity;
+  }
+
+  /** Epochs of the records that were read. */
+  get epochs(): EpochHistory {
+    return this.#epochs;
   }
 
   /** The next offset that the caller gets. */
@@ -38,7 +61,7 @@ export class PartitionBuffer {
 
   /** The next offset to ask the broker for; `undefined` while there is no position to read from. */
   get fetchOffset(): number | undefined {
-    return this.#outOfRange ? undefined : this.#fetchOffset;
+    return this.#outOfRange || this.#doubt !== 'none' ? undefined : this.#fetchOffset;
   }
 
   get bufferedBytes(): number {
@@ -47,27 +70,85 @@ export class PartitionBuffer {
 
   /** The broker has no such offset (any more), and everything read before that has been taken. */
   get needsReset(): boolean {
-    return this.#outOfRange && this.#sets.length === 0;
+    return this.#outOfRange && this.#doubt === 'none' && this.#sets.length === 0;
   }
 
-  /** What was read ahead is dropped. */
-  positionAt(offset: number): void {
-    this.#epoch += 1;
-    this.#position = offset;
-    this.#fetchOffset = offset;
-    this.#outOfRange = false;
-    this.#sets = [];
-    this.#bufferedBytes = 0;
+  /** Where it is to be found out whether the leader's log has what was read; `undefined`: nowhere. */
+  get doubtful(): { readonly offset: number; readonly leaderEpoch: number } | undefined {
+    const offset = this.#fetchOffset;
+    if (this.#doubt !== 'in doubt' || offset === undefined) return undefined;
+    const leaderEpoch = this.#epochs.before(offset);
+    return leaderEpoch === undefined ? undefined : { offset, leaderEpoch };
+  }
+
+  /** The log is another than the one that was read. */
+  get isDiverged(): boolean {
+    return this.#doubt === 'diverged';
+  }
+
+  /** What was read ahead is dropped. `before`: epoch of the record before the offset. */
+  positionAt(offset: number, before?: number, identity?: LogIdentity): void {
+    this.#epochs.restart(before);
+    if (identity !== undefined) this.#identity = identity;
+    this.#jumpTo(offset);
+  }
+
+  /**
+   * Told of every answer about the partition's leader (`leaderEpoch` -1: nothing is known of it). With a new leader the position is
+   * in doubt, if it is known of which epoch it is; a topic of another id is another one.
+   */
+  leaderIs({ topicId, leaderEpoch }: LogIdentity): void {
+    const offset = this.#fetchOffset;
+    if (offset === undefined) return;
+    const known = this.#identity;
+    if (known.topicId === undefined && topicId !== undefined) this.#identity = { ...known, topicId };
+    if (known.topicId !== undefined && topicId !== undefined && known.topicId !== topicId) {
+      this.#jumps += 1;
+      this.#doubt = 'diverged';
+      return;
+    }
+    if (leaderEpoch < 0 || leaderEpoch === known.leaderEpoch || this.#doubt !== 'none') return;
+    if (this.#epochs.before(offset) === undefined) {
+      this.#identity = { ...this.#identity, leaderEpoch };
+      return;
+    }
+    this.#doubt = 'in doubt';
+    this.#jumps += 1;
+  }
+
+  /** The leader of this epoch has all that was read. */
+  confirm(leaderEpoch: number): void {
+    this.#doubt = 'none';
+    this.#identity = { ...this.#identity, leaderEpoch };
+  }
+
+  /** The leader of this epoch has not all that was read ahead, but all that was taken. */
+  dropReadAhead(leaderEpoch: number): void {
+    const position = this.#position ?? 0;
+    this.#epochs.cutAt(position);
+    this.#identity = { ...this.#identity, leaderEpoch };
+    this.#jumpTo(position);
+  }
+
+  /** What was read ahead is read again. */
+  readAgain(): void {
+    this.dropReadAhead(this.#identity.leaderEpoch);
+  }
+
+  /** The leader has not what was taken: nothing is read until there is another position. */
+  diverge(): void {
+    this.#doubt = 'diverged';
   }
 
   loseRange(): void {
     this.#outOfRange = true;
   }
 
-  add(bytes: Buffer, options: { checkCrcs: boolean; aborted: readonly AbortedTransaction[] | undefined }): void {
+  add(bytes: Buffer, options: ReadOptions): void {
     const fetchOffset = this.#fetchOffset ?? 0;
     const set = new RecordSet({ topic: this.topic, partition: this.partition, bytes, fetchOffset }, options);
-    this.#fetchOffset = nextOffsetOf(bytes) ?? fetchOffset;
+    this.#fetchOffset = Math.max(fetchOffset, nextOffsetOf(bytes) ?? 0);
+    this.#epochs.read(bytes);
     this.#sets.push(set);
     this.#bufferedBytes += set.byteLength;
   }
@@ -84,5 +165,15 @@ export class PartitionBuffer {
       this.#bufferedBytes -= set.byteLength;
     }
     return { block, finished };
+  }
+
+  #jumpTo(offset: number): void {
+    this.#jumps += 1;
+    this.#position = offset;
+    this.#fetchOffset = offset;
+    this.#outOfRange = false;
+    this.#doubt = 'none';
+    this.#sets = [];
+    this.#bufferedBytes = 0;
   }
 }

@@ -1,3 +1,5 @@
+import { idle } from '../../async/sleep.ts';
+import { within } from '../../async/within.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../cluster.ts';
@@ -5,8 +7,8 @@ import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, isRetriable } from '../errors.ts';
 import type { LibraryCall } from '../library/kafkajs-internals.ts';
 import { Apis, libraryCall, type JoinGroupAnswer } from '../protocol.ts';
-import { Backoff, idle, within } from '../retry.ts';
-import { Signal } from '../signal.ts';
+import { backoffOf } from '../retry.ts';
+import { Signal } from '../../async/signal.ts';
 import type { GroupFigures, GroupRequest } from './group-figures.ts';
 import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberState } from './group-protocol.ts';
 
@@ -31,6 +33,8 @@ const REFUSALS: ReadonlySet<number> = new Set([
  *
  * In `stable` and `rebalancing` the member holds its generation: commits are accepted. A coordinator that moves or
  * restarts changes nothing: it is looked up again with the same member id and generation.
+ *
+ * One class, because each answer of the coordinator changes state, generation and heartbeats together.
  */
 export class GroupMember {
   readonly #cluster: Cluster;
@@ -116,7 +120,7 @@ export class GroupMember {
     this.#moveTo('joining');
     this.#generation = undefined;
     this.#stopHeartbeats();
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     while (this.#isJoining()) {
       try {
         const generation = await this.#round();
@@ -152,7 +156,7 @@ export class GroupMember {
     this.#generation = undefined;
     this.#stopHeartbeats();
     // The id is there at once; the others would wait for its bearer as long as a session lasts.
-    if (this.#naming !== undefined) await within(timeoutMs, this.#naming);
+    if (this.#naming !== undefined) await within(this.#naming, timeoutMs);
     // The broker would not look at LeaveGroup before it has answered the JoinGroup in front of it.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
     if (this.#memberId === '' || wasLost) return;
@@ -166,7 +170,7 @@ export class GroupMember {
     const told = tellGroup().catch((error: unknown) => {
       this.#logger.debug({ group: groupId, reason: toError(error).message }, 'could not tell the group of leaving it');
     });
-    await within(timeoutMs, told);
+    await within(told, timeoutMs);
   }
 
   /** One JoinGroup and SyncGroup; `undefined` when the round starts over. */
@@ -270,7 +274,7 @@ export class GroupMember {
   }
 
   async #sendHeartbeats(generation: Generation, signal: Signal): Promise<void> {
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     let waitMs = this.#options.heartbeatIntervalMs;
     while (this.#generation === generation) {
       await signal.wait(waitMs);

@@ -14,10 +14,9 @@ import type {
   MemberListener,
   MemberState,
 } from './group-protocol.ts';
-import { PropertyReader } from '../config/properties.ts';
+import { PropertyReader } from '../../config/property-reader.ts';
 
-export { idle, within } from '../retry.ts';
-export { Signal } from '../signal.ts';
+export { Signal } from '../../async/signal.ts';
 export type {
   DescribedMember,
   Generation,

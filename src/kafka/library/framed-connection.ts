@@ -8,24 +8,28 @@ import { toError } from '../../errors.ts';
  */
 export class FramedConnection extends Connection {
   readonly #frames = new FrameReader((frame) => {
-    this.requestQueue.fulfillRequest({
-      size: frame.length,
-      correlationId: frame.readInt32BE(0),
-      payload: frame.subarray(4),
-    });
+    const correlationId = frame.readInt32BE(0);
+    this.#requireOldest(correlationId);
+    this.requestQueue.fulfillRequest({ size: frame.length, correlationId, payload: frame.subarray(4) });
   });
 
   /** Called for all that is read; the bytes may be overwritten afterwards. */
   override processData(bytes: Buffer): void {
-    // Before SaslAuthenticate (Kafka 1.0) answers to authentication had no frame that the library would tell apart.
-    if (this.authHandlers !== null) {
-      super.processData(Buffer.from(bytes));
-      return;
-    }
+    // A socket that was given up may have been read already.
+    if (this.socket.destroyed) return;
     try {
       this.#frames.push(bytes);
     } catch (error) {
       this.socket.destroy(toError(error));
     }
+  }
+
+  /** Brokers answer in the order of the requests; what comes for another one was damaged on its way. */
+  #requireOldest(correlationId: number): void {
+    const [oldest] = this.requestQueue.inflight;
+    if (oldest?.[0] === correlationId) return;
+    const due =
+      oldest === undefined ? 'none was due' : `that of ${String(oldest[0])} (${oldest[1].entry.apiName}) was due`;
+    throw new Error(`The answer with correlation id ${String(correlationId)} came when ${due}`);
   }
 }

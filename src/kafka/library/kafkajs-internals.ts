@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import type { Socket } from 'node:net';
 import type { ConnectionOptions } from 'node:tls';
+import type { Logger } from '../../observe/logger.ts';
 
 /**
  * The only door to kafkajs' insides: one TCP connection (framing, SASL, throttling, request timeouts) and the message
@@ -92,6 +93,11 @@ export interface LibraryEncoder extends EncodedBytes {
   writeBoolean(value: boolean): LibraryEncoder;
   writeString(value: string | null): LibraryEncoder;
   writeBytes(value: Buffer | null): LibraryEncoder;
+  /** As they are, without a length. */
+  writeBuffer(value: Buffer): LibraryEncoder;
+  writeUVarInt(value: number): LibraryEncoder;
+  /** The length, as a varint, counts one more. */
+  writeUVarIntString(value: string | null): LibraryEncoder;
   writeArray(values: readonly string[] | readonly number[] | readonly EncodedBytes[]): LibraryEncoder;
 }
 
@@ -110,14 +116,14 @@ export interface RequestQueueInsides {
   scheduleCheckPendingRequests: (this: RequestQueueInsides) => void;
 }
 
-export const libraryVersion = (load('kafkajs/package.json') as { version: string }).version;
-
 /** What the reader of answers touches, see framed-connection.ts. */
 interface ConnectionInsides extends LibraryConnection {
   readonly socket: Socket;
   /** While an answer to authentication without SaslAuthenticate is waited for. */
   readonly authHandlers: object | null;
   readonly requestQueue: {
+    /** What waits for an answer by correlation id, the oldest first. */
+    readonly inflight: ReadonlyMap<number, { readonly entry: { readonly apiName: string } }>;
     fulfillRequest(answer: { size: number; correlationId: number; payload: Buffer }): void;
   };
   processData(bytes: Buffer): void;
@@ -131,6 +137,20 @@ export const RequestQueue = load('kafkajs/src/network/requestQueue') as RequestQ
 
 export const Encoder = load('kafkajs/src/protocol/encoder') as new () => LibraryEncoder;
 
+/** What the patch of the decoder touches, see decoder-patch.ts. */
+export interface DecoderInsides {
+  readonly buffer: Buffer;
+  offset: number;
+  readInt16(): number;
+  readInt32(): number;
+  readString: () => string | null;
+  readBytes: (length?: number) => Buffer | null;
+  readArray: <T>(read: (decoder: DecoderInsides) => T) => T[];
+  readArrayAsync: <T>(read: (decoder: DecoderInsides) => Promise<T>) => Promise<T[]>;
+}
+
+export const Decoder = load('kafkajs/src/protocol/decoder') as { readonly prototype: DecoderInsides };
+
 export const { requests } = load('kafkajs/src/protocol/requests') as {
   readonly requests: Readonly<Record<string, RequestDefinition>>;
 };
@@ -143,7 +163,7 @@ const { createLogger } = load('kafkajs/src/loggers') as {
 
 const DEBUG = 5;
 
-export function createLibraryLogger(logCreator: LibraryLogCreator): LibraryLogger {
+function createLibraryLogger(logCreator: LibraryLogCreator): LibraryLogger {
   return createLogger({ level: DEBUG, logCreator });
 }
 
@@ -155,3 +175,16 @@ export const { errorCodes: protocolErrors } = load('kafkajs/src/protocol/error')
     readonly message: string;
   }[];
 };
+
+/**
+ * kafkajs logs every refused connection and every REBALANCE_IN_PROGRESS as an error, per attempt. What an operator has to
+ * know is logged once by this room (see cluster.ts); the library's own lines go to trace, without the message bodies,
+ * which may hold credentials.
+ */
+export function libraryLogger(logger: Logger): LibraryLogger {
+  return createLibraryLogger(() => (entry: LibraryLogEntry) => {
+    if (!logger.isLevelEnabled('trace')) return;
+    const { message, error, broker, correlationId, size } = entry.log;
+    logger.trace({ library: entry.namespace, broker, correlationId, size, error }, message);
+  });
+}

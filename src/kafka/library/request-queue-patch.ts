@@ -5,6 +5,7 @@ import { RequestQueue, type RequestQueueInsides } from './kafkajs-internals.ts';
  * is negative when nothing is throttled, and the timer's own callback starts the next one. For one consumer and one
  * producer that was 5,500 callbacks a second and 3 % of a core; Node 24 also warns about the negative timeout. The check
  * is needed only while a request waits or the broker throttles us.
+ * @internal
  */
 export function needsCheck(queue: RequestQueueInsides, nowMs: number): boolean {
   return queue.pending.length > 0 || queue.throttledUntil > nowMs;

@@ -1,17 +1,18 @@
+import type { Backoff } from '../../async/backoff.ts';
 import { topicPartitionKey } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ProducedRecord } from '../api.ts';
 import type { Cluster } from '../cluster.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
-import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
+import { ClosedError, DamagedAnswerError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
 import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
 import { writeBatch } from '../records/record-batch-writer.ts';
-import { Backoff } from '../retry.ts';
+import { backoffOf } from '../retry.ts';
 import { SendQueue, stampOf, type Delivery, type PendingBatch } from './send-queue.ts';
-import { Signal } from '../signal.ts';
+import { Signal } from '../../async/signal.ts';
 import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** The broker does not know the numbers before these any more. */
@@ -39,6 +40,8 @@ type Load = readonly (readonly [SendQueue, PendingBatch])[];
 /**
  * Delivers batches: one loop per leader with up to `max.in.flight.requests.per.connection` requests on their way, in each at
  * most one batch of a partition. A batch that failed for a reason that passes stays in its queue until its deadline.
+ *
+ * One class, because the loops of all leaders share the queues, and a failure changes the queue, the loop and the identity together.
  */
 export class BatchSender {
   readonly #cluster: Cluster;
@@ -103,7 +106,7 @@ export class BatchSender {
   }
 
   #open(leader: number): void {
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     const lane: Lane = { leader, signal: new Signal(), backoff, inFlight: 0, retryAt: 0 };
     this.#lanes.set(leader, lane);
     this.#run(lane)
@@ -210,15 +213,24 @@ export class BatchSender {
 
   #settle(answer: ProduceAnswer, load: Load, lane: Lane): void {
     let healthy = true;
+    const open = new Map(
+      load.map(([queue, batch]) => [topicPartitionKey(queue.topic, queue.partition), { queue, batch }]),
+    );
     for (const { topic, partition, errorCode } of answer.partitions) {
-      const loaded = load.find(([queue]) => queue.topic === topic && queue.partition === partition);
+      const key = topicPartitionKey(topic, partition);
+      const loaded = open.get(key);
       if (loaded === undefined) continue;
-      const [queue, batch] = loaded;
+      open.delete(key);
+      const { queue, batch } = loaded;
       if (errorCode === ErrorCode.none || errorCode === ErrorCode.duplicateSequence) queue.stored(batch);
       else {
         healthy = false;
         this.#judge(queue, batch, errorCode, lane);
       }
+    }
+    for (const { queue, batch } of open.values()) {
+      healthy = false;
+      this.#failed(queue, batch, new DamagedAnswerError('The broker said nothing of the partition'), lane);
     }
     if (healthy) lane.backoff.reset();
   }
@@ -245,7 +257,8 @@ export class BatchSender {
   }
 
   #failed(queue: SendQueue, batch: PendingBatch, error: Error, lane: Lane): void {
-    if (isRetriable(error)) this.#delay(queue, error, lane);
+    // Whether the broker has the batch is not known, as without an answer.
+    if (isRetriable(error) || error instanceof DamagedAnswerError) this.#delay(queue, error, lane);
     else this.#drop(queue, batch, error);
   }
 

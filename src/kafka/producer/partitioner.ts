@@ -1,4 +1,7 @@
-/** MurmurHash2 with Java's seed (org.apache.kafka.common.utils.Utils.murmur2), as a signed 32-bit number. */
+/**
+ * MurmurHash2 with Java's seed (org.apache.kafka.common.utils.Utils.murmur2), as a signed 32-bit number.
+ * @internal
+ */
 export function murmur2(data: Uint8Array): number {
   const { length } = data;
   const seed = 0x9747b28c;

@@ -1,4 +1,5 @@
 import { Encoder, type LibraryCall } from '../library/kafkajs-internals.ts';
+import { AnswerReader } from '../answer-reader.ts';
 import { ownCall } from '../protocol.ts';
 
 /** Produce version 7 (Kafka 2.1): the first that takes zstd. */
@@ -40,22 +41,15 @@ export function produceCall(
 
 /** Per topic and partition: error code, base offset, append time, log start; then the throttle time. */
 function decodeProduce(payload: Buffer): ProduceAnswer {
-  let at = 0;
-  const int32 = (): number => {
-    at += 4;
-    return payload.readInt32BE(at - 4);
-  };
+  const answer = new AnswerReader(payload);
   const partitions: { topic: string; partition: number; errorCode: number }[] = [];
-  for (let topicCount = int32(); topicCount > 0; topicCount--) {
-    const nameLength = payload.readInt16BE(at);
-    const topic = payload.toString('utf8', at + 2, at + 2 + nameLength);
-    at += 2 + nameLength;
-    for (let count = int32(); count > 0; count--) {
-      const partition = int32();
-      partitions.push({ topic, partition, errorCode: payload.readInt16BE(at) });
-      const errorAndThreeLongs = 26;
-      at += errorAndThreeLongs;
-    }
-  }
-  return { clientSideThrottleTime: int32(), partitions };
+  answer.each(() => {
+    const topic = answer.string();
+    answer.each(() => {
+      partitions.push({ topic, partition: answer.int32(), errorCode: answer.int16() });
+      const threeLongs = 24;
+      answer.skip(threeLongs);
+    });
+  });
+  return { clientSideThrottleTime: answer.int32(), partitions };
 }

@@ -1,3 +1,5 @@
+import { sleep } from '../../async/sleep.ts';
+import { within } from '../../async/within.ts';
 import { ConnectError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ProducedRecord, Producer, SendFailure } from '../api.ts';
@@ -10,7 +12,7 @@ import { partitionOfKey } from './partitioner.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import { anonymous, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
 import { serializedSize, sizeBound } from '../records/record-batch-writer.ts';
-import { Backoff, retry, sleep, within } from '../retry.ts';
+import { backoffOf, retry } from '../retry.ts';
 import { Delivery } from './send-queue.ts';
 import { TopicMetadata } from '../topic-metadata.ts';
 
@@ -18,7 +20,7 @@ import { TopicMetadata } from '../topic-metadata.ts';
 const MAX_BATCH_BYTES = 512 * 1024;
 
 /** What a producer may share with whoever made it. */
-export interface ProducerParts {
+export interface ProducerDependencies {
   readonly cluster: Cluster;
   readonly identity: ProducerIdentity;
 }
@@ -34,7 +36,7 @@ export class KafkaProducer implements Producer {
   #waiting: Promise<unknown> | undefined;
   #closed = false;
 
-  constructor(config: ProducerConfig, { cluster, identity }: ProducerParts, logger: Logger) {
+  constructor(config: ProducerConfig, { cluster, identity }: ProducerDependencies, logger: Logger) {
     requireWritable(config.compression);
     this.#config = config;
     this.#cluster = cluster;
@@ -60,7 +62,7 @@ export class KafkaProducer implements Producer {
   async connect(): Promise<void> {
     const { apiTimeoutMs } = this.#config.connection;
     const connect = (): Promise<void> => this.#metadata.update();
-    await retry('Connecting the producer', Backoff.of(this.#cluster), apiTimeoutMs, connect, () => this.#closed);
+    await retry('Connecting the producer', backoffOf(this.#cluster), apiTimeoutMs, connect, () => this.#closed);
     this.#metadata.start();
   }
 
@@ -95,7 +97,7 @@ export class KafkaProducer implements Producer {
     this.#closed = true;
     const settled = Promise.all(this.#open);
     if (timeoutMs === undefined) await settled;
-    else await within(timeoutMs, settled);
+    else await within(settled, timeoutMs);
     this.#sender.stop();
     this.#metadata.stop();
     await this.#cluster.close();
@@ -152,7 +154,7 @@ export class KafkaProducer implements Producer {
     const { maxBlockMs } = this.#config;
     this.#topics.add(topic);
     const deadline = Date.now() + maxBlockMs;
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     while (!this.#isKnown(topic)) {
       const failure = await this.#metadata.update(true).then(
         () => this.#metadata.takeFailure(),

@@ -1,3 +1,5 @@
+import { Backoff } from '../../async/backoff.ts';
+import { sleep } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
@@ -5,7 +7,7 @@ import { KafkaError } from '../errors.ts';
 import type { LibraryCall } from '../library/kafkajs-internals.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
 import { Apis, libraryCall } from '../protocol.ts';
-import { Backoff, retry } from '../retry.ts';
+import { backoffOf, retry } from '../retry.ts';
 
 /** The coordinator is still writing the markers of the transaction before this one (Java's producer waits 20 ms). */
 const CONCURRENT_MS = { first: 2, max: 20 };
@@ -113,7 +115,7 @@ export class Transaction implements ProducerIdentity {
 
   /** For as long as a producer may block: the coordinator may be away, loading, or busy with the last transaction. */
   async #persist<T>(what: string, action: () => Promise<T>): Promise<T> {
-    const backoff = Backoff.of(this.#cluster);
+    const backoff = backoffOf(this.#cluster);
     return retry(
       what,
       backoff,
@@ -130,7 +132,7 @@ export function fence(cluster: Cluster, transactionalId: string, stopped: () => 
   const action = () => initProducer(cluster, transactionalId, FENCING_TIMEOUT_MS);
   return retry(
     `Fencing the transactional id ${transactionalId}`,
-    Backoff.of(cluster),
+    backoffOf(cluster),
     apiTimeoutMs,
     () => whenFree(action, apiTimeoutMs, stopped),
     stopped,
@@ -168,13 +170,15 @@ function refusal(cluster: Cluster, transactionalId: string, code: number, what?:
 /** Repeats quickly while the transaction before is being ended. */
 async function whenFree<T>(action: () => Promise<T>, timeoutMs: number, stopped: () => boolean): Promise<T> {
   const deadline = Date.now() + timeoutMs;
-  for (let waitMs = CONCURRENT_MS.first; ; waitMs = Math.min(waitMs * 2, CONCURRENT_MS.max)) {
+  const backoff = new Backoff(CONCURRENT_MS.first, CONCURRENT_MS.max);
+  for (;;) {
     try {
       return await action();
     } catch (error) {
       const isBusy = error instanceof KafkaError && error.code === ErrorCode.concurrentTransactions;
+      const waitMs = backoff.nextMs();
       if (!isBusy || stopped() || Date.now() + waitMs > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await sleep(waitMs);
     }
   }
 }

@@ -2,7 +2,10 @@ import { createRequire } from 'node:module';
 import zlib from 'node:zlib';
 import { ConfigError, toError } from '../../errors.ts';
 import { CodecError } from '../errors.ts';
+import { unpackedLz4Size } from './lz4-size.ts';
+import { tooLarge } from './unpacked-limit.ts';
 import { joinXerial, splitXerial } from './xerial.ts';
+import { requireZstdSize } from './zstd-size.ts';
 
 /** `compression.type`; the index is the codec's number in a record batch's attributes. */
 export const COMPRESSION_TYPES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
@@ -12,11 +15,9 @@ export type PackedType = Exclude<CompressionType, 'none'>;
 
 export interface Codec {
   compress(plain: Buffer): Buffer;
-  decompress(packed: Buffer): Buffer;
+  /** Throws when more than `maxBytes` would come of it, before they are in memory. */
+  decompress(packed: Buffer, maxBytes: number): Buffer;
 }
-
-/** A batch is a few megabytes at most; what inflates beyond this is damage or malice. */
-const MAX_BATCH_BYTES = 512 * 1024 * 1024;
 
 const load = createRequire(import.meta.url);
 const loaded = new Map<CompressionType, Codec>();
@@ -43,10 +44,8 @@ export function codecFor(type: PackedType, topic: string, loaders: CodecLoaders 
 }
 
 /** The type of a batch by the low three bits of its attributes. */
-export function compressionOf(attributes: number, topic: string): CompressionType {
-  const type = COMPRESSION_TYPES[attributes & 0x07];
-  if (type === undefined) throw new CodecError(`Topic ${topic} has batches of an unknown compression type`);
-  return type;
+export function compressionOf(attributes: number): CompressionType | undefined {
+  return COMPRESSION_TYPES[attributes & 0x07];
 }
 
 /** Fails early, so that a producer that cannot compress as it is told does not start. */
@@ -68,22 +67,29 @@ const PACKAGES = { gzip: 'node:zlib', snappy: 'snappy', lz4: 'lz4-napi', zstd: '
 const LOADERS: CodecLoaders = {
   gzip: () => ({
     compress: (plain) => zlib.gzipSync(plain),
-    decompress: (packed) => zlib.gunzipSync(packed, { maxOutputLength: MAX_BATCH_BYTES }),
+    decompress: (packed, maxOutputLength) =>
+      limited(maxOutputLength, () => zlib.gunzipSync(packed, { maxOutputLength })),
   }),
   snappy: () => {
     const snappy = load('snappy') as typeof import('snappy');
-    const decompressBlock = (block: Buffer): Buffer => Buffer.from(snappy.uncompressSync(block, { asBuffer: true }));
+    const decompressBlock = (block: Buffer, maxBytes: number): Buffer => {
+      if (announcedSnappySize(block) > maxBytes) throw tooLarge(maxBytes);
+      return Buffer.from(snappy.uncompressSync(block, { asBuffer: true }));
+    };
     return {
       // Java readers take both framings; librdkafka and others write the plain block.
       compress: (plain) => joinXerial(plain, (block) => snappy.compressSync(block)),
-      decompress: (packed) => splitXerial(packed, decompressBlock),
+      decompress: (packed, maxBytes) => splitXerial(packed, decompressBlock, maxBytes),
     };
   },
   lz4: () => {
     const lz4 = load('lz4-napi') as typeof import('lz4-napi');
     return {
       compress: (plain) => lz4.compressFrameSync(plain),
-      decompress: (packed) => lz4.decompressFrameSync(packed),
+      decompress: (packed, maxBytes) => {
+        if (unpackedLz4Size(packed) > maxBytes) throw tooLarge(maxBytes);
+        return lz4.decompressFrameSync(packed);
+      },
     };
   },
   zstd: zstdCodec,
@@ -100,7 +106,8 @@ function zstdCodec(): Codec {
   if (zstdCompressSync !== undefined && zstdDecompressSync !== undefined) {
     return {
       compress: (plain) => zstdCompressSync(plain),
-      decompress: (packed) => zstdDecompressSync(packed, { maxOutputLength: MAX_BATCH_BYTES }),
+      decompress: (packed, maxOutputLength) =>
+        limited(maxOutputLength, () => zstdDecompressSync(packed, { maxOutputLength })),
     };
   }
   const fzstd = load('fzstd') as typeof import('fzstd');
@@ -108,9 +115,30 @@ function zstdCodec(): Codec {
     compress: () => {
       throw new CodecError('compressing with zstd needs Node 22.15 or later');
     },
-    decompress: (packed) => {
+    decompress: (packed, maxBytes) => {
+      requireZstdSize(packed, maxBytes);
       const plain = fzstd.decompress(packed);
       return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
     },
   };
+}
+
+/** With a message of ours for what zlib says of its limit. */
+function limited(maxBytes: number, unpack: () => Buffer): Buffer {
+  try {
+    return unpack();
+  } catch (error) {
+    throw (error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE' ? tooLarge(maxBytes) : error;
+  }
+}
+
+/** A block of snappy begins with its length as a varint; the library makes room for whatever stands there. */
+function announcedSnappySize(block: Buffer): number {
+  let size = 0;
+  for (let index = 0, scale = 1; index < 5; index++, scale *= 128) {
+    const byte = block[index] ?? 0;
+    size += (byte & 0x7f) * scale;
+    if (byte < 0x80) break;
+  }
+  return size;
 }

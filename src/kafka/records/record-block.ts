@@ -1,15 +1,14 @@
 import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from '../api.ts';
-import { readHeaders } from './record-reader.ts';
+import { readHeaders, type RecordColumns } from './record-reader.ts';
 
 const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
 
 /** A message block with keys and headers, from which whole records can be made. */
-export class RecordBlock implements ConsumedBlock {
+export class RecordBlock implements ConsumedBlock, RecordColumns {
   readonly topic: string;
   readonly partition: number;
   readonly bytes: Buffer;
   readonly timestampType: ConsumedRecord['timestampType'];
-  /** Lists have room for more records than there are. */
   count = 0;
   offsets = new Float64Array(0);
   timestamps = new Float64Array(0);
@@ -17,7 +16,6 @@ export class RecordBlock implements ConsumedBlock {
   keyEnds = new Int32Array(0);
   valueStarts = new Int32Array(0);
   valueEnds = new Int32Array(0);
-  /** Where the headers' count stands, for the records that have headers; absent when none has. */
   headersAt: (number | undefined)[] | undefined;
 
   constructor(
@@ -31,7 +29,6 @@ export class RecordBlock implements ConsumedBlock {
     this.timestampType = timestampType;
   }
 
-  /** Makes room for so many more records. */
   reserve(records: number): void {
     const needed = this.count + records;
     if (needed <= this.offsets.length) return;

@@ -3,7 +3,16 @@ import type { ConsumedRecord } from '../api.ts';
 import { codecFor, compressionOf, type PackedType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { RecordFormatError } from '../errors.ts';
-import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, readInt64 } from './record-batch.ts';
+import {
+  BatchAttribute,
+  BatchField,
+  CUT_OFF,
+  DAMAGED,
+  batchDamage,
+  batchEnd,
+  offsetAfter,
+  readInt64,
+} from './record-batch.ts';
 import { RecordBlock } from './record-block.ts';
 import { isAbortMarker, readRecords, type OpenBatch } from './record-reader.ts';
 
@@ -11,6 +20,14 @@ import { isAbortMarker, readRecords, type OpenBatch } from './record-reader.ts';
 export interface AbortedTransaction {
   readonly producerId: number;
   readonly firstOffset: number;
+}
+
+export interface ReadOptions {
+  readonly checkCrcs: boolean;
+  /** `undefined`: uncommitted records are wanted too. */
+  readonly aborted: readonly AbortedTransaction[] | undefined;
+  /** What a compressed batch may become; more is taken for damage. */
+  readonly maxUnpackedBytes: number;
 }
 
 /** A block is decoded as one text: larger ones gain nothing and cost memory. */
@@ -24,23 +41,25 @@ export class RecordSet {
   readonly #topic: string;
   readonly #partition: number;
   readonly #bytes: Buffer;
-  readonly #checkCrcs: boolean;
-  /** By first offset; `undefined`: uncommitted records are wanted too. */
-  readonly #aborted: AbortedTransaction[] | undefined;
+  readonly #options: ReadOptions;
+  /** By first offset. */
+  readonly #aborted: readonly AbortedTransaction[] | undefined;
+  #nextAborted = 0;
   readonly #abortedProducers = new Set<number>();
+  readonly #fetchOffset: number;
   #nextBatchAt = 0;
+  /** The offset after the batch before. */
+  #leastBaseOffset = 0;
   #nextOffset: number;
   #batch: OpenBatch | undefined;
 
-  constructor(
-    source: { topic: string; partition: number; bytes: Buffer; fetchOffset: number },
-    options: { checkCrcs: boolean; aborted: readonly AbortedTransaction[] | undefined },
-  ) {
+  constructor(source: { topic: string; partition: number; bytes: Buffer; fetchOffset: number }, options: ReadOptions) {
     this.#topic = source.topic;
     this.#partition = source.partition;
     this.#bytes = source.bytes;
+    this.#fetchOffset = source.fetchOffset;
     this.#nextOffset = source.fetchOffset;
-    this.#checkCrcs = options.checkCrcs;
+    this.#options = options;
     this.#aborted = options.aborted && [...options.aborted].sort((a, b) => a.firstOffset - b.firstOffset);
   }
 
@@ -97,54 +116,49 @@ export class RecordSet {
   }
 
   get isAtEnd(): boolean {
-    return this.#batch === undefined && this.#nextBatchEnd() === undefined;
+    if (this.#batch !== undefined || batchEnd(this.#bytes, this.#nextBatchAt) !== CUT_OFF) return false;
+    return this.#nextOffset > this.#fetchOffset || this.#bytes.length === 0;
   }
 
   #isLarge({ count, valueStarts, valueEnds }: RecordBlock): boolean {
     return (valueEnds[count - 1] ?? 0) - (valueStarts[0] ?? 0) >= MAX_BLOCK_BYTES;
   }
 
-  /** The end of the next batch, or `undefined` when no whole one is left. */
-  #nextBatchEnd(): number | undefined {
-    const at = this.#nextBatchAt;
-    if (at + BatchField.records > this.#bytes.length) return undefined;
-    const end = at + LENGTH_OVERHEAD + this.#bytes.readInt32BE(at + BatchField.length);
-    return end > this.#bytes.length ? undefined : end;
-  }
-
   /** Passes over batches that hold nothing for the reader. */
   #openNext(): OpenBatch | undefined {
     for (;;) {
       const at = this.#nextBatchAt;
-      const end = this.#nextBatchEnd();
-      if (end === undefined) return undefined;
+      const end = batchEnd(this.#bytes, at);
+      if (end === DAMAGED) throw this.#damaged(batchDamage(this.#bytes, at));
+      if (end === CUT_OFF) {
+        if (!this.isAtEnd) throw this.#damaged(`no whole batch from there on in ${String(this.#bytes.length)} bytes`);
+        return undefined;
+      }
       const bytes = this.#bytes.subarray(at, end);
       const baseOffset = readInt64(bytes, BatchField.baseOffset);
       this.#checkBatch(bytes, baseOffset);
-      const nextOffset = baseOffset + bytes.readInt32BE(BatchField.lastOffsetDelta) + 1;
-      if (nextOffset > this.#nextOffset && this.#isVisible(bytes, nextOffset)) {
-        const batch = this.#open(bytes, at, baseOffset, nextOffset);
-        this.#nextBatchAt = end;
-        return batch;
-      }
+      const nextOffset = offsetAfter(bytes, 0);
+      const isWanted = nextOffset > this.#nextOffset && this.#isVisible(bytes, nextOffset);
+      const batch = isWanted ? this.#open(bytes, at, baseOffset, nextOffset) : undefined;
       this.#nextBatchAt = end;
+      this.#leastBaseOffset = nextOffset;
+      if (batch !== undefined) return batch;
       this.#nextOffset = Math.max(this.#nextOffset, nextOffset);
     }
   }
 
   #checkBatch(bytes: Buffer, baseOffset: number): void {
-    const magic = bytes.readInt8(BatchField.magic);
-    if (magic !== MAGIC) {
-      throw new RecordFormatError(
-        `Topic ${this.#topic}, partition ${String(this.#partition)}, offset ${String(baseOffset)}: message format ` +
-          `${String(magic)} (before Kafka 0.11) cannot be read`,
-      );
+    if (baseOffset < this.#leastBaseOffset) {
+      throw this.#damaged(`a batch of offset ${String(baseOffset)} follows, which is earlier`);
     }
-    if (!this.#checkCrcs) return;
-    const expected = bytes.readUInt32BE(BatchField.crc);
-    if (crc32c(bytes, BatchField.attributes, bytes.length) !== expected) {
-      throw this.#damaged(`the checksum of the batch at offset ${String(baseOffset)} is wrong`);
+    if (this.#options.checkCrcs) {
+      const expected = bytes.readUInt32BE(BatchField.crc);
+      if (crc32c(bytes, BatchField.attributes, bytes.length) !== expected) {
+        throw this.#damaged('the checksum of the batch is wrong');
+      }
     }
+    const count = bytes.readInt32BE(BatchField.recordCount);
+    if (count < 0) throw this.#damaged(`the batch has ${String(count)} records`);
   }
 
   /** Follows aborted transactions as org.apache.kafka.clients.consumer.internals.CompletedFetch does. */
@@ -154,12 +168,14 @@ export class RecordSet {
     const aborted = this.#aborted;
     if (aborted === undefined || (attributes & BatchAttribute.transactional) === 0) return !isControl;
     const producerId = readInt64(bytes, BatchField.producerId);
-    while (aborted[0] !== undefined && aborted[0].firstOffset < nextOffset) {
-      this.#abortedProducers.add(aborted[0].producerId);
-      aborted.shift();
+    for (let next = aborted[this.#nextAborted]; next !== undefined && next.firstOffset < nextOffset;) {
+      this.#abortedProducers.add(next.producerId);
+      next = aborted[++this.#nextAborted];
     }
     if (isControl) {
-      if (isAbortMarker(bytes)) this.#abortedProducers.delete(producerId);
+      const isAbort = isAbortMarker(bytes);
+      if (isAbort === undefined) throw this.#damaged('a transaction marker cannot be read');
+      if (isAbort) this.#abortedProducers.delete(producerId);
       return false;
     }
     return !this.#abortedProducers.has(producerId);
@@ -167,7 +183,8 @@ export class RecordSet {
 
   #open(bytes: Buffer, batchAt: number, baseOffset: number, nextOffset: number): OpenBatch {
     const attributes = bytes.readInt16BE(BatchField.attributes);
-    const compression = compressionOf(attributes, this.#topic);
+    const compression = compressionOf(attributes);
+    if (compression === undefined) throw this.#damaged('the batch has an unknown compression type');
     const unpacked = compression === 'none' ? undefined : this.#unpack(compression, bytes.subarray(BatchField.records));
     const byAppendTime = (attributes & BatchAttribute.logAppendTime) !== 0;
     return {
@@ -176,6 +193,7 @@ export class RecordSet {
       end: unpacked?.length ?? batchAt + bytes.length,
       remaining: bytes.readInt32BE(BatchField.recordCount),
       baseOffset,
+      leastOffset: baseOffset,
       nextOffset,
       baseTimestamp: readInt64(bytes, BatchField.baseTimestamp),
       appendTime: byAppendTime ? readInt64(bytes, BatchField.maxTimestamp) : undefined,
@@ -185,13 +203,14 @@ export class RecordSet {
   #unpack(compression: PackedType, packed: Buffer): Buffer {
     const codec = codecFor(compression, this.#topic);
     try {
-      return codec.decompress(packed);
+      return codec.decompress(packed, this.#options.maxUnpackedBytes);
     } catch (error) {
-      throw this.#damaged(`a ${compression} batch cannot be unpacked: ${toError(error).message}`);
+      throw this.#damaged(`the ${compression} batch cannot be unpacked: ${toError(error).message}`);
     }
   }
 
   #damaged(what: string): RecordFormatError {
-    return new RecordFormatError(`Topic ${this.#topic}, partition ${String(this.#partition)}: ${what}`);
+    const where = `Topic ${this.#topic}, partition ${String(this.#partition)}, offset ${String(this.#nextOffset)}`;
+    return new RecordFormatError(`${where}: ${what}`);
   }
 }

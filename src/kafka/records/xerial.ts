@@ -7,9 +7,17 @@ const HEADER_BYTES = 16;
 const VERSION = 1;
 const BLOCK_BYTES = 32 * 1024;
 
-export function splitXerial(packed: Buffer, decompressBlock: (block: Buffer) => Buffer): Buffer {
-  if (packed.length < HEADER_BYTES || !packed.subarray(0, MAGIC.length).equals(MAGIC)) return decompressBlock(packed);
+/** `decompressBlock` is told how many bytes may come of its block. */
+export function splitXerial(
+  packed: Buffer,
+  decompressBlock: (block: Buffer, maxBytes: number) => Buffer,
+  maxBytes: number,
+): Buffer {
+  if (packed.length < HEADER_BYTES || !packed.subarray(0, MAGIC.length).equals(MAGIC)) {
+    return decompressBlock(packed, maxBytes);
+  }
   const blocks: Buffer[] = [];
+  let leftBytes = maxBytes;
   let offset = HEADER_BYTES;
   while (offset < packed.length) {
     // A stream may be the concatenation of several, each with its header.
@@ -17,9 +25,13 @@ export function splitXerial(packed: Buffer, decompressBlock: (block: Buffer) => 
       offset += HEADER_BYTES;
       continue;
     }
-    const length = packed.readInt32BE(offset);
-    blocks.push(decompressBlock(packed.subarray(offset + 4, offset + 4 + length)));
-    offset += 4 + length;
+    const start = offset + 4;
+    const length = start > packed.length ? -1 : packed.readInt32BE(offset);
+    if (length < 0 || start + length > packed.length) throw new Error('a block goes beyond its stream');
+    const block = decompressBlock(packed.subarray(start, start + length), leftBytes);
+    blocks.push(block);
+    leftBytes -= block.length;
+    offset = start + length;
   }
   return Buffer.concat(blocks);
 }

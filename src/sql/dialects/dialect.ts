@@ -1,3 +1,5 @@
+import { ownStatement } from '../own-statement.ts';
+
 /** What a database family can do that this program would use; each dialect differs from PostgreSQL with a reason. */
 export interface Dialect {
   readonly name: 'postgresql' | 'timescaledb' | 'cockroachdb' | 'original';
@@ -34,8 +36,11 @@ const ORIGINAL: Dialect = {
 };
 
 /** One row: the version text, and the schema of TimescaleDB where the current database has it. */
-export const DIALECT_QUERY = `SELECT version(), (SELECT n.nspname FROM pg_catalog.pg_extension e
-  JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb')`;
+export const DIALECT_QUERY = ownStatement(
+  'dialect: version and extensions',
+  `SELECT version(), (SELECT n.nspname FROM pg_catalog.pg_extension e
+  JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'timescaledb')`,
+);
 
 /** The dialect by the answer to DIALECT_QUERY. With TimescaleDB only the storage of time-series tables differs. */
 export function dialectOf(version: string, timescaleSchema: string | null): Dialect {

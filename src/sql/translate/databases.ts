@@ -35,7 +35,7 @@ export function translateSeriesDatabase(reader: TokenReader): RunTranslation {
   );
 }
 
-/** `CREATE DATABASE` with the original's IF NOT EXISTS and COMMENT; options of PostgreSQL's stay as written. */
+/** `CREATE DATABASE` with the original's IF NOT EXISTS and COMMENT, marked relational; options of PostgreSQL's stay as written. */
 export function translateDatabase(text: string, reader: TokenReader): RunTranslation {
   reader.takeWords('CREATE', 'DATABASE');
   const ifNotExists = reader.takeWords('IF', 'NOT', 'EXISTS');
@@ -45,11 +45,14 @@ export function translateDatabase(text: string, reader: TokenReader): RunTransla
   while (!reader.atEnd && !reader.isWords('COMMENT')) reader.position += 1;
   const options = reader.sourceBetween(optionsStart, reader.position);
   const comment = readComment(reader);
-  if (!ifNotExists && comment === undefined) return run([text]);
   if (!reader.atEnd) throw unexpected(reader, 'the end of the statement');
   const name = quoteIdentifier(database);
-  const statements = [`CREATE DATABASE ${name}${options === '' ? '' : ` ${options}`}`];
-  if (comment !== undefined) statements.push(`COMMENT ON DATABASE ${name} IS ${quoteLiteral(comment)}`);
+  const mark = withEngineMark(comment ?? null, 'relational');
+  const isAsWritten = !ifNotExists && comment === undefined;
+  const statements = [
+    isAsWritten ? text : `CREATE DATABASE ${name}${options === '' ? '' : ` ${options}`}`,
+    `COMMENT ON DATABASE ${name} IS ${quoteLiteral(mark)}`,
+  ];
   return run(statements, { transaction: false, doneOn: ifNotExists ? DUPLICATE_DATABASE : undefined });
 }
 

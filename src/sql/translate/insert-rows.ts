@@ -1,5 +1,6 @@
 import type { Scanner } from '../lexer.ts';
 import { quoteLiteral } from '../quote.ts';
+import { type Steps, TOKENS_PER_STEP } from '../steps.ts';
 import { integerText, nameOf, stringValue } from '../token-text.ts';
 import { timestampLiteral, timestampPrecision } from './timestamps.ts';
 import type { KnownColumn } from './translation.ts';
@@ -25,16 +26,16 @@ export interface RowRules {
 
 /**
  * The rows of `VALUES (…), (…)` one by one, from a scanner behind VALUES; it ends at the token behind the last row.
- * Returns false when the text is not written like that. Rewritten are
+ * Returns false when the text is not written like that; yields `undefined` now and then within a long row. Rewritten are
  * - integers for timestamp columns, to the time they mean;
  * - quoted names, to text constants: no column can be named there, so that PostgreSQL would refuse every one.
  */
-export function* insertRows(scanner: Scanner, rules: RowRules): Generator<InsertRow, boolean, undefined> {
+export function* insertRows(scanner: Scanner, rules: RowRules): Generator<InsertRow | undefined, boolean, undefined> {
   const reader = new RowReader(scanner, rules);
   if (!scanner.next()) return false;
   for (;;) {
     if (!isSign(scanner, '(')) return false;
-    const row = reader.read();
+    const row = yield* reader.read();
     if (row === undefined) return false;
     yield row;
     if (!scanner.next() || !isSign(scanner, ',')) return true;
@@ -60,7 +61,10 @@ const QUERY_WORDS: ReadonlySet<string> = new Set(['SELECT', 'VALUES', 'TABLE', '
 /** Words that are constants within one statement; `now` with its parentheses. */
 const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);
 
-/** Reads one row at a time. Of the cell it is in it keeps the number of tokens and what its end will decide on. */
+/**
+ * Reads one row at a time. Of the cell it is in it keeps the number of tokens and what its end will decide on. One class, because
+ * each token changes what is known of the cell and of the row.
+ */
 class RowReader {
   readonly #scanner: Scanner;
   readonly #columns: readonly KnownColumn[];
@@ -69,6 +73,7 @@ class RowReader {
   #edits: Edit[] = [];
   #keyCells: (string | undefined)[] = [];
   #cell = 0;
+  #tokens = 0;
   #cellTokens = 0;
   /** How many edits there were when the cell began: a cell with a query loses its own. */
   #cellEdits = 0;
@@ -91,7 +96,7 @@ class RowReader {
   }
 
   /** From the opening parenthesis to the closing one; `undefined` when none closes. */
-  read(): InsertRow | undefined {
+  *read(): Steps<InsertRow | undefined> {
     const scanner = this.#scanner;
     const rowStart = scanner.start;
     this.#edits = [];
@@ -100,6 +105,7 @@ class RowReader {
     this.#beginCell();
     let depth = 1;
     while (scanner.next()) {
+      if (++this.#tokens % TOKENS_PER_STEP === 0) yield undefined;
       if (scanner.unterminated) return undefined;
       const sign = scanner.kind === 'punctuation' ? scanner.text.slice(scanner.start, scanner.end) : '';
       if (sign === '(' || sign === '[') depth += 1;

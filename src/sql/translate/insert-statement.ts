@@ -1,6 +1,7 @@
 import type { ConflictRule } from '../insert.ts';
 import { Scanner } from '../lexer.ts';
 import { quoteIdentifier, quoteTable } from '../quote.ts';
+import { type Steps, TOKENS_PER_STEP } from '../steps.ts';
 import { type InsertHead, readInsertHead, resolveTable } from './insert-head.ts';
 import { insertRows, type RowRules } from './insert-rows.ts';
 import { definitionOrder, isTimeSeries, type KnownColumn, type KnownTable, Refused, run } from './translation.ts';
@@ -11,12 +12,12 @@ import type { RunTranslation, TranslationContext } from './translation.ts';
  * columns in the order of the table's definition, `database.table` for the current database, and UPSERT as INSERT … ON
  * CONFLICT (primary key). What PostgreSQL understands stays as written. Throws Refused for times that are none.
  */
-export function translateInsert(text: string, context: TranslationContext): RunTranslation {
+export function* translateInsert(text: string, context: TranslationContext): Steps<RunTranslation> {
   const scanner = new Scanner(text);
   const head = readInsertHead(scanner);
   if (head === undefined) return run([text]);
   const target = resolveTable(head.parts, context);
-  const body = readBody(scanner, head, target.table, false);
+  const body = yield* readBody(scanner, head, target.table, false);
   if (body === undefined) return run([text]);
   const clause = head.verb === 'UPSERT' ? upsertClause(head, target.table) : '';
   if (clause !== '' && body.hasConflictClause) throw new Refused('UPSERT takes no ON CONFLICT: write INSERT', '42601');
@@ -29,14 +30,14 @@ export function translateInsert(text: string, context: TranslationContext): RunT
  * rule for such rows has it; among rows of the statement with the same key the last one wins. `undefined` for statements
  * and tables that the rule is not for.
  */
-export function translateDuplicate(text: string, context: TranslationContext): RunTranslation | undefined {
+export function* translateDuplicate(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
   const head = readInsertHead(scanner);
   if (head?.verb !== 'INSERT') return undefined;
   const target = resolveTable(head.parts, context);
   const { table } = target;
   if (table === undefined || !isTimeSeries(table) || table.key.length === 0) return undefined;
-  const body = readBody(scanner, head, table, true);
+  const body = yield* readBody(scanner, head, table, true);
   if (body === undefined || body.hasConflictClause) return undefined;
   return run([statementOf(text, head, target, body, seriesConflictClause(head, table, context))]);
 }
@@ -59,13 +60,13 @@ interface Body {
   readonly columns: readonly string[] | undefined;
 }
 
-function readBody(
+function* readBody(
   scanner: Scanner,
   head: InsertHead,
   table: KnownTable | undefined,
   lastWins: boolean,
-): Body | undefined {
-  if (head.source !== 'VALUES') return readOtherBody(scanner);
+): Steps<Body | undefined> {
+  if (head.source !== 'VALUES') return yield* readOtherBody(scanner);
   const order = table === undefined ? [] : definitionOrder(table);
   const columns = head.columns?.map((name) => table?.columns.find((column) => column.name === name)) ?? order;
   const targets = columns.map((column) => column ?? UNKNOWN_COLUMN);
@@ -74,7 +75,7 @@ function readBody(
     : undefined;
   // Also where the order is the table's own: if the table has changed since, the statement fails instead of mixing columns.
   const isListed = head.columns === undefined && table !== undefined && isTimeSeries(table);
-  const read = readRows(scanner, { columns: targets, keyIndexes });
+  const read = yield* readRows(scanner, { columns: targets, keyIndexes });
   if (read === undefined) return undefined;
   const names = isListed ? order.slice(0, read.cellCount).map((column) => column.name) : undefined;
   const isEdited = read.isEdited || isListed;
@@ -89,7 +90,7 @@ interface Rows {
   readonly isEdited: boolean;
 }
 
-function readRows(scanner: Scanner, rules: RowRules): Rows | undefined {
+function* readRows(scanner: Scanner, rules: RowRules): Steps<Rows | undefined> {
   const rows: string[] = [];
   const byKey = new Map<string, number>();
   let cellCount = 0;
@@ -98,6 +99,10 @@ function readRows(scanner: Scanner, rules: RowRules): Rows | undefined {
   for (;;) {
     const step = reading.next();
     if (step.done === true) return step.value ? { rows: rows.join(', '), cellCount, isEdited } : undefined;
+    if (step.value === undefined) {
+      yield undefined;
+      continue;
+    }
     const { key, text } = step.value;
     isEdited ||= step.value.isEdited;
     cellCount = Math.max(cellCount, step.value.cellCount);
@@ -119,13 +124,15 @@ function readTail(scanner: Scanner): Pick<Body, 'tail' | 'hasConflictClause'> {
 }
 
 /** A query or DEFAULT VALUES; ON CONFLICT and RETURNING are found outside parentheses. */
-function readOtherBody(scanner: Scanner): Body | undefined {
+function* readOtherBody(scanner: Scanner): Steps<Body | undefined> {
   const { text, start } = scanner;
   const body = { isEdited: false, columns: undefined };
   let depth = 0;
   let rowsEnd = scanner.end;
   let onStart: number | undefined;
+  let tokens = 0;
   while (scanner.next()) {
+    if (++tokens % TOKENS_PER_STEP === 0) yield undefined;
     if (scanner.unterminated) return undefined;
     const { kind, start: at, end } = scanner;
     const sign = kind === 'punctuation' ? text.charAt(at) : '';

@@ -1,4 +1,5 @@
 import { Scanner } from '../lexer.ts';
+import type { Steps } from '../steps.ts';
 import { readInsertHead, resolveTable } from './insert-head.ts';
 import { seriesConflictClause } from './insert-statement.ts';
 import { insertRows } from './insert-rows.ts';
@@ -10,7 +11,7 @@ import { isTimeSeries, type KnownColumn, run, type RunTranslation, type Translat
  * once the cells have the columns' types: the last row wins, with `merge` the last cell that is not null. `undefined` for
  * all other statements, and where a cell is DEFAULT.
  */
-export function translateRepeatedKeys(text: string, context: TranslationContext): RunTranslation | undefined {
+export function* translateRepeatedKeys(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
   const head = readInsertHead(scanner);
   if (head?.verb !== 'INSERT' || head.source !== 'VALUES' || head.columns === undefined) return undefined;
@@ -20,7 +21,7 @@ export function translateRepeatedKeys(text: string, context: TranslationContext)
   const key = table.key.map((name) => columns.findIndex((column) => column?.name === name));
   const known = columns.filter((column) => column !== undefined);
   if (known.length < columns.length || key.length === 0 || key.includes(-1)) return undefined;
-  const rows = typedRows(scanner, known);
+  const rows = yield* typedRows(scanner, known);
   const tail = text.slice(scanner.start);
   if (rows === undefined || !tail.startsWith(seriesConflictClause(head, table, context).trim())) return undefined;
   const cells = known.map((_, index) => `c${String(index + 1)}`);
@@ -38,13 +39,17 @@ function merged(cell: string, isKey: boolean): string {
 }
 
 /** The rows with their cells cast to their columns' types and their number behind; the scanner stands behind them. */
-function typedRows(scanner: Scanner, columns: readonly KnownColumn[]): string | undefined {
+function* typedRows(scanner: Scanner, columns: readonly KnownColumn[]): Steps<string | undefined> {
   const casts = columns.map(castOf);
   const rows: string[] = [];
   const reading = insertRows(scanner, { columns: [] });
   for (;;) {
     const step = reading.next();
     if (step.done === true) return step.value ? rows.join(', ') : undefined;
+    if (step.value === undefined) {
+      yield undefined;
+      continue;
+    }
     const cells = cellsOf(step.value.text);
     if (cells.length !== columns.length || cells.some((cell) => /^default$/i.test(cell))) return undefined;
     rows.push(

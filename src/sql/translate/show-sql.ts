@@ -40,7 +40,7 @@ const HAS_TAGS = `EXISTS (SELECT FROM pg_catalog.pg_attribute a
 
 export function showDatabases(withComment: boolean): string {
   return `SELECT d.datname AS database_name,
-  CASE WHEN pg_catalog.substring(m.comment, ${ENGINE_MARK}) = 'time-series' THEN 'TIME SERIES' ELSE 'RELATIONAL' END
+  CASE pg_catalog.substring(m.comment, ${ENGINE_MARK}) WHEN 'time-series' THEN 'TIME SERIES' WHEN 'relational' THEN 'RELATIONAL' ELSE 'UNMARKED' END
     AS engine_type${withComment ? `, ${ownComment('m.comment', ENGINE_MARK)} AS comment` : ''}
 FROM pg_catalog.pg_database d,
   LATERAL (SELECT pg_catalog.shobj_description(d.oid, 'pg_database') AS comment) m

@@ -1,6 +1,7 @@
 import type { TableName } from '../../data/row-batch.ts';
 import { DatabaseError } from '../../errors.ts';
 import { Scanner } from '../lexer.ts';
+import { finish, type Steps } from '../steps.ts';
 import { TokenReader } from '../token-reader.ts';
 import { stringValue } from '../token-text.ts';
 import { translateAlterTable } from './alter-table.ts';
@@ -17,8 +18,11 @@ import { Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
 import { unavailable } from './unavailable.ts';
 
-/** Longer statements other than INSERT … VALUES go to the database as they are: their tokens would fill the memory. */
-const MAX_READ_LENGTH = 1_000_000;
+/**
+ * Longer statements other than INSERT … VALUES go to the database as they are: reading one keeps everyone else waiting, and its
+ * tokens would fill the memory.
+ */
+const MAX_READ_LENGTH = 100_000;
 
 /**
  * What to run for one statement (without semicolon; see split.ts). Statements that PostgreSQL understands stay as they
@@ -26,8 +30,15 @@ const MAX_READ_LENGTH = 1_000_000;
  * Never throws; nothing here reads the statement's data as SQL: names and texts are quoted by quote.ts.
  */
 export function translate(sql: string, context: TranslationContext): Translation {
-  return refusing(() => translated(sql, context)) ?? run([sql]);
+  return finish(translateInSteps(sql, context));
 }
+
+/** The same, a little at a time: an INSERT may be long. */
+export function* translateInSteps(sql: string, context: TranslationContext): Steps<Translation> {
+  return (yield* refusing(translated(sql, context))) ?? run([sql]);
+}
+
+type RefusedTranslation = Exclude<Translation, { kind: 'use' | 'set-cluster-setting' | 'show-cluster-setting' }>;
 
 /** The SQLSTATEs of refusals that may come from the original's SQL. */
 const UNDEFINED_TABLE: ReadonlySet<string> = new Set(['42P01', '3F000']);
@@ -49,16 +60,31 @@ export function translateRefused(
   sql: string,
   sqlstate: string,
   context: TranslationContext,
-): Exclude<Translation, { kind: 'use' | 'set-cluster-setting' | 'show-cluster-setting' }> | undefined {
-  return refusing(() => {
-    if (sqlstate === UNIQUE_VIOLATION) return translateDuplicate(sql, context);
-    if (sqlstate === REPEATED_KEY) return translateRepeatedKeys(sql, context);
-    const reader = readerOf(sql);
-    if (reader === undefined) return undefined;
-    if (UNFIT_OPERAND.has(sqlstate)) return runOrNothing(translateConditions(reader, context));
-    if (sqlstate === UNDEFINED_TYPE) return runOrNothing(replaceTypeNames(reader));
-    return UNDEFINED_TABLE.has(sqlstate) ? runOrNothing(withoutDatabase(reader, context)) : undefined;
-  });
+): RefusedTranslation | undefined {
+  return finish(translateRefusedInSteps(sql, sqlstate, context));
+}
+
+/** The same, a little at a time. */
+export function translateRefusedInSteps(
+  sql: string,
+  sqlstate: string,
+  context: TranslationContext,
+): Steps<RefusedTranslation | undefined> {
+  return refusing(translatedAfterRefusal(sql, sqlstate, context));
+}
+
+function* translatedAfterRefusal(
+  sql: string,
+  sqlstate: string,
+  context: TranslationContext,
+): Steps<RunTranslation | undefined> {
+  if (sqlstate === UNIQUE_VIOLATION) return yield* translateDuplicate(sql, context);
+  if (sqlstate === REPEATED_KEY) return yield* translateRepeatedKeys(sql, context);
+  const reader = readerOf(sql);
+  if (reader === undefined) return undefined;
+  if (UNFIT_OPERAND.has(sqlstate)) return runOrNothing(translateConditions(reader, context));
+  if (sqlstate === UNDEFINED_TYPE) return runOrNothing(replaceTypeNames(reader));
+  return UNDEFINED_TABLE.has(sqlstate) ? runOrNothing(withoutDatabase(reader, context)) : undefined;
 }
 
 /**
@@ -99,14 +125,14 @@ function readTarget(reader: TokenReader): readonly string[] | undefined {
 }
 
 /** `undefined` where nothing is to be translated. */
-function translated(sql: string, context: TranslationContext): Translation | undefined {
+function* translated(sql: string, context: TranslationContext): Steps<Translation | undefined> {
   const word = firstWord(sql);
   const isInsert = word === 'INSERT' || word === 'UPSERT';
   refuseLongNames(sql, word);
   if (isInsert) {
     const instead =
       word === 'INSERT' && /^\s*insert\s+without\b/i.test(sql) ? unavailable(new TokenReader(sql)) : undefined;
-    return instead === undefined ? translateInsert(sql, context) : refuse(instead);
+    return instead === undefined ? yield* translateInsert(sql, context) : refuse(instead);
   }
   const reader = TRANSLATED_WORDS.has(word) ? readerOf(sql) : undefined;
   if (reader === undefined) return undefined;
@@ -209,11 +235,11 @@ function refuse(message: string, sqlstate = '0A000'): Extract<Translation, { kin
   return { kind: 'refuse', message, sqlstate };
 }
 
-function refusing<T extends Translation>(
-  work: () => T | undefined,
-): T | Extract<Translation, { kind: 'refuse' }> | undefined {
+function* refusing<T extends Translation>(
+  work: Steps<T | undefined>,
+): Steps<T | Extract<Translation, { kind: 'refuse' }> | undefined> {
   try {
-    return work();
+    return yield* work;
   } catch (error) {
     if (error instanceof Refused) return refuse(error.message, error.sqlstate);
     if (error instanceof DatabaseError) return refuse(error.message, error.sqlstate);

@@ -2,7 +2,7 @@ import type { ColumnRole, TableName } from '../../data/row-batch.ts';
 import type { Dialect } from '../dialects/dialect.ts';
 import type { ConflictRule } from '../insert.ts';
 
-/** What becomes of a statement that may be the original's SQL (reference/original-system.md, section 14). */
+/** What becomes of a statement that may be the original's SQL (docs/database-api.md#the-databases-own-sql). */
 export type Translation =
   | RunTranslation
   /** `USE x`: the statements behind it run in database `x`. */

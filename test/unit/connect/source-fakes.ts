@@ -34,7 +34,7 @@ export function valueOf({ value }: SourceRecord): string {
 }
 
 /** What is asked of it, in order, in words; records by their values. */
-export class FakeProducer implements TransactionalProducer {
+class FakeProducer implements TransactionalProducer {
   readonly asked: string[] = [];
   /** Gives the failure of a record. */
   failing: (value: string, topic: string) => Error | undefined = () => undefined;
@@ -93,7 +93,7 @@ function textOf({ value }: ProducedRecord): string {
 }
 
 /** Offsets by `{"table":"t"}` and the like. */
-export class FakeOffsets implements OffsetStorage {
+class FakeOffsets implements OffsetStorage {
   readonly name = 'offsets';
   readonly stored = new Map<string, SourceCoordinates | null>();
   failure: Error | undefined;
@@ -124,7 +124,7 @@ export class FakeOffsets implements OffsetStorage {
 }
 
 /** A task that gives the polls it is told to, then waits for its end. */
-export class FakeTask implements SourceTask {
+class FakeTask implements SourceTask {
   readonly told: string[] = [];
   readonly polls: (readonly SourceRecord[] | Error)[] = [];
   transactions: { commit(record?: SourceRecord): void; abort(record?: SourceRecord): void } | undefined;

@@ -1,8 +1,22 @@
 import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
+import { isSettingName } from '../../../plugins/database-http/server-settings.ts';
+import { builtInServices } from '../../../src/worker/built-in-plugins.ts';
 import { Password } from '../../../src/config/password.ts';
 import { parseConnectionUrl } from '../../../src/database/connection-url.ts';
+import { javaRegexMatcher } from '../../../src/java/java-regex.ts';
 import { ConfigError } from '../../../src/errors.ts';
+
+describe('S14: names that every object has', () => {
+  it('are no modes, settings, types, services or properties', async () => {
+    for (const name of ['constructor', '__proto__', 'toString', 'hasOwnProperty']) {
+      assert.throws(() => parseConnectionUrl(`postgresql://u@h/d?sslmode=${name}`), /sslmode/, name);
+      assert.equal(isSettingName(name), false, name);
+      assert.throws(() => javaRegexMatcher(`\\p{${name}}`), name);
+      await assert.rejects(builtInServices([name]), /there is no service/, name);
+    }
+  });
+});
 
 describe('connection URL', () => {
   it('of the documents gives server, database and what the options say', () => {

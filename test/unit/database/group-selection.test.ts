@@ -52,8 +52,10 @@ describe('rows of several groups', () => {
     assert.deepEqual(select('+a +a ~a -b +b +b', 'first'), ['delete 3', 'all 0,4']);
   });
 
-  it('are written one by one where they are merged', () => {
-    assert.deepEqual(select('+a +a +b ~a', 'one-by-one'), ['all 0,2', 'all 1', 'others 3']);
+  it('share a statement with their key’s other rows of the group where they are merged', () => {
+    assert.deepEqual(select('+a +a +b ~a', 'merge'), ['all 0,1,2', 'others 3']);
+    assert.deepEqual(select('+a ~a +a +b', 'merge'), ['all 0,3', 'others 1', 'all 2']);
+    assert.deepEqual(select('+a +a -a ~a ~a', 'merge'), ['delete 2', 'others 3,4']);
   });
 
   it('stand for earlier ones of their group, not for those before a deletion', () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Cell } from '../../../src/data/row-batch.ts';
-import { type KeyPart, remainingRows, rowsInRounds, selectRows } from '../../../src/database/row-selection.ts';
+import { type KeyPart, remainingRows, selectRows } from '../../../src/database/row-selection.ts';
 
 function key(...columns: Cell[][]): KeyPart[] {
   return columns.map((cells) => ({ cells, unit: 1 }));
@@ -54,14 +54,6 @@ describe('row selection', () => {
   it('leaves rows that were refused out before keys are compared', () => {
     const candidates = remainingRows(3, new Set([2]));
     assert.deepEqual([...selectRows(candidates, key([1, 2, 1]), 'last').rows], [0, 1]);
-  });
-
-  it('puts each row of a key into a round of its own for merging, in order', () => {
-    const rounds = rowsInRounds(all(5), key([1, 2, 1, 3, 1]));
-    assert.deepEqual(
-      rounds.map((rows) => [...rows]),
-      [[0, 1, 3], [2], [4]],
-    );
   });
 
   it('keeps exactly one row per key, and the right one, whatever the keys are', () => {

@@ -1,6 +1,21 @@
 import assert from 'node:assert/strict';
 import type { Scope } from '../../../src/data/fault.ts';
-import { scopeOfSqlstate, toDatabaseError } from '../../../src/database/sqlstate.ts';
+import {
+  existsNow,
+  isAway,
+  isCancelled,
+  isDatabaseRefused,
+  isDenied,
+  isLoginRefused,
+  isOfOneTable,
+  isRollback,
+  isTableChanged,
+  isUnavailable,
+  isUnreachable,
+  isUnsupported,
+  scopeOfSqlstate,
+  toDatabaseError,
+} from '../../../src/database/sqlstate.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 
 function failure(fields: Record<string, unknown>, message = 'it failed'): Error {
@@ -74,5 +89,81 @@ describe('the scope of a failure', () => {
     assert.equal(error.cause, cause);
     assert.equal(toDatabaseError(error), error);
     assert.ok(error instanceof DatabaseError);
+  });
+});
+
+describe('what a failure means to every caller', () => {
+  const questions: Record<string, (error: DatabaseError) => boolean> = {
+    away: isAway,
+    unreachable: isUnreachable,
+    unavailable: isUnavailable,
+    'rolled back': isRollback,
+    'login refused': isLoginRefused,
+    'database refused': isDatabaseRefused,
+    'table changed': isTableChanged,
+    'of one table': isOfOneTable,
+    'exists now': existsNow,
+    denied: isDenied,
+    unsupported: isUnsupported,
+    cancelled: isCancelled,
+  };
+  const AWAY = 'away, unreachable, unavailable';
+  const meanings: [code: string | undefined, what: string, meaning: string][] = [
+    [undefined, 'a connection that was lost', AWAY],
+    ['08006', 'a connection failure', AWAY],
+    ['08P01', 'a pooler that has no server', AWAY],
+    ['26000', 'a prepared statement that a pooler lost', AWAY],
+    ['42P05', 'a prepared statement that a pooler kept', AWAY],
+    ['25P03', 'a session that was idle in a transaction', AWAY],
+    ['25P04', 'a transaction that took too long', AWAY],
+    ['57P01', 'a server that stops', AWAY],
+    ['57P03', 'a server that starts', AWAY],
+    ['53300', 'too many connections', 'unreachable, unavailable'],
+    ['25006', 'a server that only reads', 'unavailable'],
+    ['53100', 'a disk that is full', 'unavailable'],
+    ['53200', 'no memory', 'unavailable'],
+    ['58030', 'a failure of the disk', 'unavailable'],
+    ['53400', 'a configured limit', ''],
+    ['57014', 'a statement that took too long', 'cancelled'],
+    ['55P03', 'a lock that was not to be had', ''],
+    ['XX000', 'an internal error', ''],
+    ['40001', 'a serialization failure', 'rolled back'],
+    ['40P01', 'a deadlock', 'rolled back'],
+    ['40002', 'a constraint of the transaction', 'of one table'],
+    ['28P01', 'a wrong password', 'login refused'],
+    ['28000', 'a role that may not log in', 'login refused'],
+    ['3D000', 'a database that does not exist', 'database refused'],
+    ['42501', 'a missing right', 'database refused, of one table, denied'],
+    ['0A000', 'a feature that is not supported', 'table changed, of one table, unsupported'],
+    ['42809', 'a relation of another kind', 'table changed, of one table, unsupported'],
+    ['55000', 'a view that takes no rows', 'database refused, table changed, of one table'],
+    ['42P01', 'a table that does not exist', 'table changed, of one table'],
+    ['42703', 'a column that does not exist', 'table changed, of one table'],
+    ['42804', 'a type that does not fit', 'table changed, of one table'],
+    ['3F000', 'a schema that does not exist', 'table changed, of one table'],
+    ['42P07', 'a table that exists', 'table changed, of one table, exists now'],
+    ['42710', 'an object that exists', 'table changed, of one table, exists now'],
+    ['42701', 'a column that exists', 'table changed, of one table'],
+    ['23505', 'a key that exists', 'of one table, exists now'],
+    ['22P02', 'a value that is no number', 'of one table'],
+  ];
+  for (const [sqlstate, what, meaning] of meanings) {
+    it(`is the same for ${what} (${sqlstate ?? 'no SQLSTATE'})`, () => {
+      const scope = sqlstate === undefined ? 'infrastructure' : scopeOfSqlstate(sqlstate);
+      const error = new DatabaseError('it failed', { scope, sqlstate });
+      const yes = Object.entries(questions).filter(([, asks]) => asks(error));
+      assert.equal(yes.map(([name]) => name).join(', '), meaning);
+    });
+  }
+
+  it('is a refused login for TLS and passwords that fail before the server has said anything', () => {
+    assert.ok(isLoginRefused(toDatabaseError(failure({ code: 'CERT_HAS_EXPIRED' }))));
+    assert.ok(!isLoginRefused(toDatabaseError(failure({ code: 'ECONNREFUSED' }))));
+  });
+
+  it('is no lost connection when a statement has other parameters than were sent', () => {
+    const error = toDatabaseError(failure({ code: '08P01', routine: 'exec_bind_message' }));
+    assert.equal(error.scope, 'table');
+    assert.ok(!isUnavailable(error));
   });
 });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Origin } from '../../../src/data/fault.ts';
 import { CdcDbDecoder, type CdcDbPolicy } from '../../../src/formats/json-db/cdc-db.ts';
-import { partsOf } from '../../../src/formats/decoded-parts.ts';
-import type { Decoded } from '../../../src/formats/format.ts';
+import { partsOf, type Decoded } from '../../../src/formats/format.ts';
 import { columnsOf, rowsOf } from './rows-of.ts';
 
 const RECORD: Origin = { kind: 'record', topic: 'changes', partition: 0, offset: 4 };

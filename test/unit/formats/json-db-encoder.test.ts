@@ -194,7 +194,7 @@ describe('a json_db record', () => {
         const read = batch?.columns.map(({ kind, cells: all }) => back(kind, all[0] ?? null));
         assert.deepEqual(read, [String(value.micros), ...cells]);
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 });

@@ -238,9 +238,24 @@ describe('a value of a json_db row', () => {
     ]);
   });
 
+  it('is converted from text where that says a number or a boolean', () => {
+    const texts: [string, string, unknown][] = [
+      ['INT4', '"12"', ['int', 12]],
+      ['INT8', '" -9223372036854775808 "', ['int', -9223372036854775808n]],
+      ['INT2', '"+7"', ['int', 7]],
+      ['FLOAT8', '"-1.5e3"', ['float', -1500]],
+      ['FLOAT4', '"NaN"', ['float', Number.NaN]],
+      ['BOOL', '"True"', ['bool', true]],
+      ['BOOL', '"off"', ['bool', false]],
+    ];
+    for (const [type, text, expected] of texts) assert.deepEqual(cell(type, text), expected, `${type} ${text}`);
+  });
+
   it('is refused for one of these reasons', () => {
     const reasons: [string, string, string][] = [
-      ['INT8', '"5"', 'a string is no value of type INT8'],
+      ['INT8', '"5x"', 'a string is no value of type INT8'],
+      ['INT4', '"2147483648"', '"2147483648" is out of range'],
+      ['BOOL', '"maybe"', 'a string is no value of type BOOL'],
       ['INT8', 'true', 'a boolean is no value of type INT8'],
       ['INT8', '{"a":1}', 'an object is no value of type INT8'],
       ['INT8', '1.5', '"1.5" is not a whole number'],
@@ -248,7 +263,7 @@ describe('a value of a json_db row', () => {
       ['INT4', '2147483648', '"2147483648" is out of range'],
       ['INT8', '9223372036854775808', '"9223372036854775808" is out of range'],
       ['FLOAT8', '1e999', '"1e999" is out of range'],
-      ['FLOAT8', '"1.5"', 'a string is no value of type FLOAT8'],
+      ['FLOAT8', '"1.5x"', 'a string is no value of type FLOAT8'],
       ['DECIMAL', '"x"', 'a string is no value of type DECIMAL'],
       ['BOOL', '1', 'the number "1" is no value of type BOOL'],
       ['VARCHAR', '5', 'the number "5" is no value of type VARCHAR'],

@@ -178,11 +178,11 @@ describe('a point of json_tsd', () => {
       [point().replace('0.5', '1e400'), '"value" is out of range: "1e400"'],
       [
         point({ timestamp: '1700000000' }),
-        '"timestamp" is a string: a time is an integer of 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
+        '"timestamp" is a string: a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
       ],
       [
-        point({ timestamp: 17 }),
-        '"timestamp" is "17": a time is an integer of 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
+        point({ timestamp: 1 }).replace('"timestamp":1', '"timestamp":12345678901234567890'),
+        '"timestamp" is "12345678901234567890": a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)',
       ],
       [point({ tags: [] }), 'tags type is not support: "tags" must be an object, not an array'],
       [point({ tags: { a: true } }), 'tags type is not support: the tag "a" is neither a string nor a number'],

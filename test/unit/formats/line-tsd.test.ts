@@ -88,14 +88,14 @@ describe('a line of line_tsd', () => {
 
   it('is refused with the reason, and leaves its neighbours alone', () => {
     const time =
-      'a time is an integer of 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)';
+      'a time is an integer of up to 10 digits (seconds), 13 (milliseconds), 16 (microseconds) or 19 (nanoseconds)';
     const missing = 'missing indicator items: expected <metric> <timestamp> <value> <tagk>=<tagv> …';
     const cases: [string, string][] = [
       ['m', missing],
       ['m 1700000000', missing],
       ['put m 1700000000', missing],
       ['put', missing],
-      ['m 17 1 a=b', `the timestamp is "17": ${time}`],
+      ['m 12345678901234567890 1 a=b', `the timestamp is "12345678901234567890": ${time}`],
       ['m now 1 a=b', `the timestamp is "now": ${time}`],
       ['m 1700000000 x a=b', 'value is not float type: "x"'],
       ['m 1700000000 NaN a=b', 'value is not float type: "NaN"'],

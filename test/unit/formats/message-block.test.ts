@@ -110,7 +110,7 @@ describe('messages of a block', () => {
           assert.deepEqual(asBlock(lines(), messages, block).seen, oneByOne(lines(), messages, block));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 
@@ -124,7 +124,7 @@ describe('messages of a block', () => {
           assert.deepEqual(asBlock(json(), messages, block).seen, oneByOne(json(), messages, block));
         },
       ),
-      { numRuns: 1000 },
+      { numRuns: 300 },
     );
   });
 

@@ -50,26 +50,22 @@ describe('a metric', () => {
       table: 'meters',
       column: 'current',
       timeColumn: 'at',
-      takesPrimaryTag: true,
     });
     assert.deepEqual(await resolveMetric('sys.cpu', find), {
       table: 'sys.cpu',
       column: undefined,
       timeColumn: 'k_timestamp',
-      takesPrimaryTag: false,
     });
     assert.deepEqual(await resolveMetric('a.b.x', find), {
       table: 'a.b',
       column: 'x',
       timeColumn: undefined,
-      takesPrimaryTag: false,
     });
     asked.length = 0;
     assert.deepEqual(await resolveMetric('meters.power.active', find), {
       table: 'meters.power.active',
       column: undefined,
       timeColumn: undefined,
-      takesPrimaryTag: true,
     });
     assert.deepEqual(asked, ['meters.power', 'meters', 'meters.power.active']);
   });
@@ -87,7 +83,6 @@ describe('points with a target', () => {
     table: 'meters',
     column: 'current',
     timeColumn: 'at',
-    takesPrimaryTag: true,
     ...members,
   });
 
@@ -114,27 +109,25 @@ describe('points with a target', () => {
     assert.deepEqual(rows.batch.origins.at(1), { kind: 'line', line: 2 });
   });
 
-  it('lose a derived primary tag that the table does not have, but not one of their own', () => {
-    const derived = retarget(points('m.x 1700000000 5 site=oslo'), target({ takesPrimaryTag: false }));
-    assert.deepEqual(columnsOf(derived.rows.batch).slice(2), ['site text tag']);
-    const own = retarget(points('m.x 1700000000 5 primary_tag=p'), target({ takesPrimaryTag: false }));
-    assert.deepEqual(columnsOf(own.rows.batch).slice(2), ['primary_tag text primary-tag']);
-  });
-
   it('keep the shape of their own table, the very same where nothing changes', () => {
     const decoded = points('sys.cpu 1700000000 5 site=oslo');
-    const whole = { table: 'sys.cpu', column: undefined, timeColumn: 'timestamp', takesPrimaryTag: true };
+    const whole = { table: 'sys.cpu', column: undefined, timeColumn: 'timestamp' };
     const { rows, faults } = retarget(decoded, whole);
     assert.deepEqual(faults, []);
     assert.equal(rows.shape, decoded.shape);
     assert.equal(rows.partial, undefined);
     assert.deepEqual(rowsOf(rows.batch), rowsOf(decoded.batch));
-    const other = retarget(decoded, { ...whole, timeColumn: 'at', takesPrimaryTag: false });
+    const other = retarget(decoded, { ...whole, timeColumn: 'at' });
     assert.deepEqual(
       other.rows.shape?.columns.map(({ name }) => name),
-      ['at', 'value', 'site'],
+      ['at', 'value', 'primary_tag', 'site'],
     );
-    assert.deepEqual(columnsOf(other.rows.batch), ['at time time', 'value int data', 'site text tag']);
+    assert.deepEqual(columnsOf(other.rows.batch), [
+      'at time time',
+      'value int data',
+      'primary_tag text primary-tag',
+      'site text tag',
+    ]);
   });
 
   it('are refused alone when a tag has the name of the time or the value column', () => {

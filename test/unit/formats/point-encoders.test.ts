@@ -206,7 +206,7 @@ describe('points that the source wrote', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: 200 });
   });
 
   it('are read back by the sink as the same numbers and tags (line_tsd)', async () => {
@@ -233,6 +233,6 @@ describe('points that the source wrote', () => {
         }
       },
     );
-    await fc.assert(property, { numRuns: 500 });
+    await fc.assert(property, { numRuns: 200 });
   });
 });

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { LineLpDecoder } from '../../../src/formats/line-lp/line-lp.ts';
 import { PrimaryTags, primaryTag } from '../../../src/formats/primary-tag.ts';
 
 const EU_WEB01 = '09f578515a766b39a347b3980b28dbde71b6c2e22e115fdbae30bdb6808d0869';
@@ -38,21 +37,5 @@ describe('the primary tag of a tag set', () => {
     for (let host = 0; host < 10_050; host++) tags.of(['host'], [String(host)]);
     assert.equal(tags.of(['host'], ['7']), primaryTag(['host=7']));
     assert.equal(tags.of(['host'], ['10049']), primaryTag(['host=10049']));
-  });
-
-  it('can be added to a batch that has none', () => {
-    const decoder = new LineLpDecoder({ precision: 'ns', now: () => 0 });
-    decoder.add('t,region=eu,host=web01 f=1\nt f=2\nt,host=web01 f=3', { kind: 'line', line: 1 });
-    const batch = decoder.take().rows[0]?.batch;
-    assert.ok(batch);
-    const tags = new PrimaryTags();
-    const added = tags.addTo(batch);
-    assert.deepEqual(added.columns.at(-1), {
-      name: 'primary_tag',
-      role: 'primary-tag',
-      kind: 'text',
-      cells: [EU_WEB01, NO_TAGS, primaryTag(['host=web01'])],
-    });
-    assert.equal(tags.addTo(added), added);
   });
 });

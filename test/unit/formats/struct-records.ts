@@ -28,7 +28,7 @@ export interface Given {
 }
 
 /** A record of partition 0; structs bring their schemas. */
-export function sinkRecord(given: Given): SinkRecord {
+function sinkRecord(given: Given): SinkRecord {
   const { topic = 't', key = null, value = null, offset = 0 } = given;
   const schemaOf = (part: ConnectValue) => (part instanceof Struct ? part.schema : null);
   return {

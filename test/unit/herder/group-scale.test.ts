@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { configuredWork } from '../../../src/herder/group/configured-work.ts';
+import { configuredWork } from '../../../src/herder/group/open-worker-group.ts';
 import { CooperativeAssignor, type Distribution } from '../../../src/herder/group/cooperative-assignor.ts';
 import {
   encodeAssignment,
@@ -96,7 +96,6 @@ class Simulation {
 }
 
 describe('a thousand connectors of ten tasks on fifty workers', function () {
-  this.timeout(60_000);
   let store: ConfigStore;
   let heapMb: number;
 

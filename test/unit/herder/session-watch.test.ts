@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { setTimeout as delay } from 'node:timers/promises';
+import { mock } from 'node:test';
 import { SessionWatch, type WatchedMember } from '../../../src/herder/group/session-watch.ts';
-import { until } from '../../support/until.ts';
 
 const SESSION_MS = 60;
+const PULSE_MS = SESSION_MS / 4;
 
 describe('the watch over a worker’s membership', () => {
   let member: WatchedMember;
@@ -11,6 +11,7 @@ describe('the watch over a worker’s membership', () => {
   let watch: SessionWatch;
 
   beforeEach(() => {
+    mock.timers.enable({ apis: ['setInterval', 'Date'], now: 1_000_000 });
     member = { lastContactAt: 0, unanswered: false, state: 'stable' };
     reasons = [];
     watch = new SessionWatch(
@@ -22,30 +23,40 @@ describe('the watch over a worker’s membership', () => {
   });
   afterEach(() => {
     watch.stop();
+    mock.timers.reset();
   });
-  /** Other things in the process may hold it up: that is the watch's other reason. */
-  const silences = () => reasons.filter((reason) => reason.includes('has not answered'));
+  const pass = (ms: number): void => {
+    for (let passed = 0; passed < ms; passed += PULSE_MS) mock.timers.tick(PULSE_MS);
+  };
 
-  it('says that it is lost when the coordinator has not answered for longer than the session', async () => {
+  it('says that it is lost when the coordinator has not answered for longer than the session', () => {
     member = { lastContactAt: Date.now(), unanswered: true, state: 'stable' };
-    assert.deepEqual([watch.isOverdue, watch.mayWork], [false, true]);
-    await until(() => silences().length > 0, 'it is told', { everyMs: 5 });
+    pass(SESSION_MS);
+    assert.deepEqual([watch.isOverdue, watch.mayWork, reasons], [false, true, []]);
+    pass(PULSE_MS);
     assert.deepEqual([watch.isOverdue, watch.mayWork], [true, false]);
+    assert.deepEqual(reasons, ["the group's coordinator has not answered for more than 60 ms"]);
   });
 
-  it('waits for a group that lets the member wait, and for one that has not answered it yet', async () => {
+  it('waits for a group that lets the member wait, and for one that has not answered it yet', () => {
     member = { lastContactAt: Date.now() - 10_000, unanswered: false, state: 'joining' };
-    await delay(3 * SESSION_MS);
+    pass(3 * SESSION_MS);
     member = { lastContactAt: 0, unanswered: true, state: 'joining' };
-    await delay(3 * SESSION_MS);
-    assert.deepEqual(silences(), []);
+    pass(3 * SESSION_MS);
+    assert.deepEqual(reasons, []);
   });
 
-  it('lets nothing be written once the process did not run for longer than the session, and says so', async () => {
+  it('lets nothing be written once the process did not run for longer than the session, and says so', () => {
     member = { lastContactAt: Date.now() + 10_000, unanswered: false, state: 'stable' };
-    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2 * SESSION_MS);
-    assert.equal(watch.mayWork, false);
-    await until(() => reasons.some((reason) => reason.startsWith('this process did not run for')), 'it is told');
-    assert.equal(watch.mayWork, true);
+    const realNow = Date.now;
+    const wakesAt = Date.now() + 2 * SESSION_MS;
+    Date.now = () => wakesAt;
+    try {
+      assert.equal(watch.mayWork, false);
+      mock.timers.tick(PULSE_MS);
+      assert.deepEqual([watch.mayWork, reasons], [true, ['this process did not run for 120 ms']]);
+    } finally {
+      Date.now = realNow;
+    }
   });
 });

@@ -34,7 +34,7 @@ describe('statuses that a worker writes', () => {
     generation = 4;
     mayWork = true;
     const source = {
-      workerId: () => 'here:8083',
+      workerId: 'here:8083',
       generation: () => generation,
       mayWork: () => mayWork,
       version: () => null,

@@ -9,8 +9,8 @@ import { connectionConfig } from '../../../src/kafka/config/client-config.ts';
 import type { ConnectionConfig } from '../../../src/kafka/config/connection-config.ts';
 import { consumerConfig } from '../../../src/kafka/config/consumer-config.ts';
 import { producerConfig } from '../../../src/kafka/config/producer-config.ts';
-import { PropertyReader } from '../../../src/kafka/config/properties.ts';
-import { parseJaas } from '../../../src/kafka/config/sasl-config.ts';
+import { PropertyReader } from '../../../src/config/property-reader.ts';
+import { parseJaas } from '../../../src/tls/jaas.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 import {
   JKS_KEY_STORE,
@@ -20,7 +20,7 @@ import {
   CERTIFICATE,
   PKCS12,
   PRIVATE_KEY,
-} from './tls-fixture.ts';
+} from '../tls/tls-fixture.ts';
 
 const SERVER = { 'bootstrap.servers': 'localhost:9092' };
 
@@ -70,9 +70,10 @@ describe('client properties', () => {
       minFetchBytes: 1,
       maxFetchWaitMs: 500,
       checkCrcs: true,
+      allowAutoCreateTopics: true,
       excludeInternalTopics: true,
       topicDiscoveryMs: 30_000,
-      replacesNamesake: false,
+      leftoverName: undefined,
     });
     const { connection: _same, ...producer } = producerConfig(SERVER, silentLogger);
     assert.deepEqual(producer, {

@@ -1,8 +1,14 @@
 import assert from 'node:assert/strict';
-import { Apis, libraryCall, metadataCall, unsupportedReason } from '../../../src/kafka/protocol.ts';
+import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
+import { metadataCall, type MetadataAnswer } from '../../../src/kafka/metadata-protocol.ts';
+import { Apis, libraryCall, unsupportedReason, type Call } from '../../../src/kafka/protocol.ts';
 
-async function bodyOf(call: { request: { encode: () => Promise<{ buffer: Buffer }> } }): Promise<string> {
-  return (await call.request.encode()).buffer.toString('hex');
+async function bodyOf(call: Call<MetadataAnswer>, maxVersion = 7): Promise<string> {
+  return (await madeFor(call, maxVersion).request.encode()).buffer.toString('hex');
+}
+
+function madeFor<A>(call: Call<A>, maxVersion: number): LibraryCall<A> {
+  return typeof call === 'function' ? call({ 3: { minVersion: 0, maxVersion } }) : call;
 }
 
 describe('a metadata request', () => {
@@ -10,6 +16,13 @@ describe('a metadata request', () => {
     assert.equal(await bodyOf(metadataCall(['ab'])), '00000001' + '0002' + '6162' + '00');
     assert.equal(await bodyOf(metadataCall('all')), 'ffffffff' + '00');
     assert.equal(await bodyOf(metadataCall([])), '00000000' + '00');
+  });
+
+  it('asks brokers that have topic ids for them (L1)', async () => {
+    const noId = '00'.repeat(16);
+    assert.equal(await bodyOf(metadataCall(['ab']), 10), '00' + '02' + noId + '03' + '6162' + '00' + '000000' + '00');
+    assert.equal(await bodyOf(metadataCall('all'), 13), '00' + '00' + '000000' + '00');
+    assert.equal(await bodyOf(metadataCall([], true), 13), '00' + '01' + '010000' + '00');
   });
 
   it('creates topics only where it says so', async () => {
@@ -32,11 +45,11 @@ describe('the pinned request versions', () => {
   });
 
   it('are compared with what a broker takes', () => {
-    const call = metadataCall([]);
+    const call = madeFor(metadataCall([]), 5);
     assert.equal(unsupportedReason(call, { 3: { minVersion: 0, maxVersion: 13 } }), undefined);
     assert.match(
       unsupportedReason(call, { 3: { minVersion: 0, maxVersion: 5 } }) ?? '',
-      /does not take request Metadata in version 6 \(it takes 0 to 5\); Kafka 2\.3 or later is needed/,
+      /does not take request Metadata in version 7 \(it takes 0 to 5\); Kafka 2\.3 or later is needed/,
     );
     assert.match(unsupportedReason(call, {}) ?? '', /it takes not at all/);
   });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { ConsumedRecord, ProducedRecord } from '../../../src/kafka/api.ts';
-import { CodecError, RecordFormatError } from '../../../src/kafka/errors.ts';
+import { RecordFormatError } from '../../../src/kafka/errors.ts';
 import { BatchAttribute, BatchField, nextOffsetOf, writeInt64 } from '../../../src/kafka/records/record-batch.ts';
 import { writeBatch } from '../../../src/kafka/records/record-batch-writer.ts';
 import { RecordSet, type AbortedTransaction } from '../../../src/kafka/records/record-set.ts';
@@ -52,7 +52,10 @@ function marker(kind: 'abort' | 'commit', at: number, producerId: number): Buffe
 }
 
 function setOf(bytes: Buffer, fetchOffset = 0, aborted?: readonly AbortedTransaction[]): RecordSet {
-  return new RecordSet({ topic: 't', partition: 3, bytes, fetchOffset }, { checkCrcs: true, aborted });
+  return new RecordSet(
+    { topic: 't', partition: 3, bytes, fetchOffset },
+    { checkCrcs: true, aborted, maxUnpackedBytes: 67_108_864 },
+  );
 }
 
 function readAll(set: RecordSet): ConsumedRecord[] {
@@ -211,10 +214,10 @@ describe('a record set', () => {
     const bytes = batch([record('a')], { at: 77 });
     bytes[bytes.length - 2] = (bytes.at(-2) ?? 0) ^ 1;
     assert.throws(
-      () => readAll(setOf(bytes)),
+      () => readAll(setOf(bytes, 77)),
       (error: unknown) => {
         assert.ok(error instanceof RecordFormatError);
-        assert.equal(error.message, 'Topic t, partition 3: the checksum of the batch at offset 77 is wrong');
+        assert.equal(error.message, 'Topic t, partition 3, offset 77: the checksum of the batch is wrong');
         return true;
       },
     );
@@ -228,7 +231,7 @@ describe('a record set', () => {
     assert.deepEqual([...(block?.offsets ?? [])].slice(0, block?.count), [0, 1]);
     assert.equal(set.nextOffset, 2);
     for (let attempt = 0; attempt < 2; attempt++)
-      assert.throws(() => set.readBlock(100), /checksum of the batch at offset 2/);
+      assert.throws(() => set.readBlock(100), /offset 2: the checksum of the batch is wrong/);
     assert.equal(set.nextOffset, 2);
   });
 
@@ -256,14 +259,10 @@ describe('a record set', () => {
     assert.throws(() => readAll(setOf(bytes)), /message format 1 \(before Kafka 0\.11\) cannot be read/);
   });
 
-  it('names the topic when the compression is unknown', () => {
+  it('says so when the compression is unknown', () => {
     assert.throws(
       () => readAll(setOf(batch([record('a')], { attributes: 6 }))),
-      (error: unknown) => {
-        assert.ok(error instanceof CodecError);
-        assert.equal(error.message, 'Topic t has batches of an unknown compression type');
-        return true;
-      },
+      /Topic t, partition 3, offset 0: the batch has an unknown compression type/,
     );
   });
 });

@@ -1,9 +1,6 @@
 import assert from 'node:assert/strict';
-import {
-  RequestQueue,
-  libraryVersion,
-  type RequestQueueInsides,
-} from '../../../src/kafka/library/kafkajs-internals.ts';
+import { createRequire } from 'node:module';
+import { RequestQueue, type RequestQueueInsides } from '../../../src/kafka/library/kafkajs-internals.ts';
 import { needsCheck, patchRequestQueue } from '../../../src/kafka/library/request-queue-patch.ts';
 
 interface QueueOptions {
@@ -38,7 +35,8 @@ describe('the patch of kafkajs’ request queue', () => {
   before(patchRequestQueue);
 
   it('is for the version that is installed', () => {
-    assert.equal(libraryVersion, '2.2.4');
+    const { version } = createRequire(import.meta.url)('kafkajs/package.json') as { version: string };
+    assert.equal(version, '2.2.4');
     const queue = newQueue();
     assert.ok(Array.isArray(queue.pending));
     assert.equal(queue.throttledUntil, -1);

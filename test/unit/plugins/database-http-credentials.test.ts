@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readCredentials } from '../../../plugins/database-http/access/credentials.ts';
+import { addressGroup, TrustedProxies } from '../../../plugins/database-http/access/client-address.ts';
 import { LoginThrottle } from '../../../plugins/database-http/access/login-throttle.ts';
 import { SessionStore } from '../../../plugins/database-http/access/session-store.ts';
 import { identityOf } from '../../../plugins/database-http/access/identity.ts';
@@ -64,38 +65,105 @@ describe('credentials', () => {
 });
 
 describe('guessing passwords', () => {
+  const real = (user: string, address: string) => ({ user, address, isReal: true });
+  const madeUp = (user: string, address: string) => ({ user, address, isReal: false });
+
   it('gets slower with each failure, in parallel too, and never refuses the user from elsewhere', () => {
     let now = 0;
     const throttle = new LoginThrottle(() => now);
     const waits: (number | undefined)[] = [];
     for (let index = 0; index < 9; index++) {
-      waits.push(throttle.waitMs('ann', '10.0.0.1'));
-      throttle.failed('ann', '10.0.0.1');
+      waits.push(throttle.waitMs(real('ann', '10.0.0.1')));
+      throttle.failed(real('ann', '10.0.0.1'));
     }
     assert.deepEqual(waits.slice(0, 3), [0, 0, 0]);
     assert.ok((waits[5] ?? 0) > (waits[4] ?? 0));
     // Without waiting in between the next attempts queue up until they are turned away.
-    const crowd = Array.from({ length: 20 }, () => throttle.waitMs('ann', '10.0.0.1'));
+    const crowd = Array.from({ length: 20 }, () => throttle.waitMs(real('ann', '10.0.0.1')));
     assert.equal(crowd.at(-1), undefined);
-    assert.ok((throttle.waitMs('ann', '10.0.0.2') ?? 9999) <= 1000);
-    assert.equal(throttle.waitMs('bob', '10.0.0.2'), 0);
+    assert.ok((throttle.waitMs(real('ann', '10.0.0.2')) ?? 9999) <= 1000);
+    assert.equal(throttle.waitMs(real('bob', '10.0.0.2')), 0);
     now += 15 * 60_000;
-    assert.equal(throttle.waitMs('ann', '10.0.0.1'), 0);
+    assert.equal(throttle.waitMs(real('ann', '10.0.0.1')), 0);
   });
 
   it('of many users from one address gets slower too', () => {
     const throttle = new LoginThrottle(() => 0);
-    for (let index = 0; index < 15; index++) throttle.failed(`user${String(index)}`, '10.0.0.1');
-    assert.ok((throttle.waitMs('fresh', '10.0.0.1') ?? 9999) > 0);
-    assert.equal(throttle.waitMs('fresh', '10.0.0.2'), 0);
+    for (let index = 0; index < 15; index++) throttle.failed(real(`user${String(index)}`, '10.0.0.1'));
+    assert.ok((throttle.waitMs(real('fresh', '10.0.0.1')) ?? 9999) > 0);
+    assert.equal(throttle.waitMs(real('fresh', '10.0.0.2')), 0);
   });
 
   it('is forgiven after the right password', () => {
     const throttle = new LoginThrottle(() => 0);
-    for (let index = 0; index < 5; index++) throttle.failed('ann', '10.0.0.1');
-    assert.notEqual(throttle.waitMs('ann', '10.0.0.1'), 0);
-    throttle.succeeded('ann', '10.0.0.1');
-    assert.equal(throttle.waitMs('ann', '10.0.0.1'), 0);
+    for (let index = 0; index < 5; index++) throttle.failed(real('ann', '10.0.0.1'));
+    assert.notEqual(throttle.waitMs(real('ann', '10.0.0.1')), 0);
+    throttle.succeeded(real('ann', '10.0.0.1'));
+    assert.equal(throttle.waitMs(real('ann', '10.0.0.1')), 0);
+  });
+
+  it('S7: keeps no user waiting at an address that he has logged in from, whatever is guessed elsewhere', () => {
+    const throttle = new LoginThrottle(() => 0);
+    throttle.succeeded(real('ann', '10.0.0.1'));
+    for (let index = 0; index < 200; index++) throttle.failed(real('ann', `10.0.1.${String(index % 24)}`));
+    for (let index = 0; index < 200; index++) throttle.failed(real(`other${String(index)}`, '10.0.0.1'));
+    assert.equal(throttle.waitMs(real('ann', '10.0.1.1')), 5_000);
+    assert.equal(throttle.waitMs(real('ann', '10.0.1.1')), undefined);
+    assert.equal(throttle.waitMs(real('ann', '10.0.0.1')), 0);
+    // Wrong passwords of his own slow him down, and never turn him away.
+    for (let index = 0; index < 50; index++) throttle.failed(real('ann', '10.0.0.1'));
+    const waits = Array.from({ length: 20 }, () => throttle.waitMs(real('ann', '10.0.0.1')) ?? Infinity);
+    assert.ok(
+      waits.every((wait) => wait > 0 && wait <= 5_000),
+      waits.join(' '),
+    );
+  });
+
+  it('S7: of made-up names has a budget of its own, and displaces nobody', () => {
+    const throttle = new LoginThrottle(() => 0);
+    for (let index = 0; index < 5; index++) throttle.failed(real('bob', '10.0.0.2'));
+    const slow = throttle.waitMs(real('bob', '10.0.0.2'));
+    for (let index = 0; index < 12_000; index++) throttle.failed(madeUp(`nobody${String(index)}`, '10.0.0.1'));
+    assert.equal(throttle.waitMs(madeUp('nobody', '10.0.0.1')), 5_000);
+    assert.equal(throttle.waitMs(real('ann', '10.0.0.1')), 0);
+    assert.ok((throttle.waitMs(real('bob', '10.0.0.2')) ?? 0) >= (slow ?? 0) && (slow ?? 0) > 0);
+  });
+});
+
+describe('the address of a client', () => {
+  const request = (remoteAddress: string, forwarded?: string) =>
+    ({
+      socket: { remoteAddress },
+      headers: forwarded === undefined ? {} : { 'x-forwarded-for': forwarded },
+    }) as unknown as Parameters<TrustedProxies['clientOf']>[0];
+
+  it('S7: is the last one in X-Forwarded-For that no trusted proxy has, and else the other end', () => {
+    const proxies = new TrustedProxies(['10.0.0.0/8', '::1', '192.0.2.7']);
+    const cases: readonly (readonly [peer: string, forwarded: string | undefined, client: string])[] = [
+      ['203.0.113.9', '198.51.100.1', '203.0.113.9'],
+      ['10.1.2.3', undefined, '10.1.2.3'],
+      ['10.1.2.3', '198.51.100.1', '198.51.100.1'],
+      ['::ffff:10.1.2.3', '1.1.1.1, 198.51.100.1, 192.0.2.7', '198.51.100.1'],
+      ['::1', '198.51.100.1:4711', '198.51.100.1'],
+      ['::1', '[2001:db8::1]:4711', '2001:db8::1'],
+      ['::1', '198.51.100.1, made up', '::1'],
+      ['10.1.2.3', '10.9.9.9', '10.9.9.9'],
+      ['10.1.2.3', `${'x,'.repeat(5_000)}198.51.100.1`, '198.51.100.1'],
+    ];
+    for (const [peer, forwarded, client] of cases) {
+      assert.equal(proxies.clientOf(request(peer, forwarded)), client, `${peer} ${String(forwarded)}`);
+    }
+    for (const entry of ['proxy.example', '10.0.0.0/33', '10.0.0.0/x', '1.2.3', '::/129', '10.0.0.0/8/8']) {
+      assert.throws(() => new TrustedProxies([entry]), /neither an IP address nor a network/, entry);
+    }
+  });
+
+  it('S7: counts by networks of 64 bits where it is IPv6', () => {
+    assert.equal(addressGroup('198.51.100.1'), '198.51.100.1');
+    assert.equal(addressGroup('2001:db8:0:1:ffff::2'), '2001:db8:0:1');
+    assert.equal(addressGroup('2001:DB8::1'), '2001:db8:0:0');
+    assert.equal(addressGroup('::1'), '0:0:0:0');
+    assert.equal(addressGroup('fe80::1%eth0'), 'fe80:0:0:0');
   });
 });
 

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import type { ServerResponse } from 'node:http';
+import { connect, type Socket } from 'node:net';
 import { PortListener } from '../../../plugins/database-http/transport/listener.ts';
+import { until } from '../../support/until.ts';
 
 describe('a slow client', () => {
   let listener: PortListener;
@@ -45,5 +47,67 @@ describe('a slow client', () => {
 
   it('that does not end its request is cut off', async () => {
     assert.match(await answerTo('POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 10\r\n\r\nabc'), /^HTTP\/1\.1 408 /);
+  });
+});
+
+describe('connections beyond the limits', () => {
+  let listener: PortListener;
+  let port: number;
+  const sockets: Socket[] = [];
+  const running: ServerResponse[] = [];
+  beforeEach(async () => {
+    listener = new PortListener(
+      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 6, maxPerAddress: 3 },
+      (request, response) => {
+        if (request.url === '/wait') running.push(response);
+        else response.end('ok');
+      },
+      (_request, response) => response.writeHead(503).end(),
+    );
+    port = await listener.listen();
+  });
+  afterEach(async () => {
+    for (const socket of sockets.splice(0)) socket.destroy();
+    running.length = 0;
+    listener.cut();
+    await listener.close();
+  });
+
+  async function open(localAddress: string, sent?: string): Promise<Socket> {
+    const socket = connect({ port, host: '127.0.0.1', localAddress });
+    sockets.push(socket);
+    socket.on('error', () => socket.destroy());
+    await once(socket, 'connect');
+    if (sent !== undefined) socket.write(`GET ${sent} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    return socket;
+  }
+
+  async function ask(localAddress: string): Promise<string> {
+    const socket = await open(localAddress, '/');
+    const [answer] = (await once(socket, 'data')) as [Buffer];
+    return answer.toString().slice(9, 12);
+  }
+
+  it('S11: make way where they are idle: the silent ones of one address, the oldest first', async () => {
+    const silent: Socket[] = [];
+    for (let index = 0; index < 10; index++) silent.push(await open('127.0.0.1'));
+    await until(() => silent.filter(({ destroyed }) => destroyed).length === 7, 'those beyond the limit are closed');
+    assert.deepEqual(silent.map(({ destroyed }) => destroyed).lastIndexOf(true), 6);
+    assert.equal(await ask('127.0.0.2'), '200');
+    assert.equal(await ask('127.0.0.1'), '200');
+  });
+
+  it('S11: make way where they are kept open after a request, and keep nobody out', async () => {
+    for (let index = 0; index < 12; index++) assert.equal(await ask(`127.0.0.${String(3 + (index % 4))}`), '200');
+    assert.equal(await ask('127.0.0.2'), '200');
+  });
+
+  it('S11: are refused where all others are busy, of the address that has too many alone', async () => {
+    for (let index = 0; index < 3; index++) await open('127.0.0.1', '/wait');
+    await until(() => running.length === 3, 'three requests run');
+    assert.equal(await ask('127.0.0.1'), '503');
+    assert.equal(await ask('127.0.0.2'), '200');
+    running.pop()?.end('done');
+    await until(async () => (await ask('127.0.0.1')) === '200', 'there is room again');
   });
 });

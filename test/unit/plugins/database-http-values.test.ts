@@ -62,24 +62,72 @@ describe('the answer of a query', () => {
 });
 
 describe('tz', () => {
-  it('is taken bare and in quotes, as name, hours east and POSIX', () => {
+  it('is taken bare and in quotes: a name, hours east, or an offset as in ISO 8601, which is east (M6)', () => {
     const cases: [string, string][] = [
       ['8', '8'],
       [' 8', '+8'],
       ['"8"', '8'],
+      ['" 8"', '+8'],
+      ['-3.5', '-3.5'],
+      ['-12', '-12'],
+      ['14', '14'],
       ["'Asia/Shanghai'", 'Asia/Shanghai'],
-      ['+08:00', '+08:00'],
-      [' 08:00', '+08:00'],
-      ['UTC+5', 'UTC+5'],
       ['America/Argentina/Buenos_Aires', 'America/Argentina/Buenos_Aires'],
+      ['America/Port-au-Prince', 'America/Port-au-Prince'],
+      ['EST5EDT', 'EST5EDT'],
+      ['pst8pdt', 'pst8pdt'],
+      ['Etc/GMT-8', 'Etc/GMT-8'],
+      ['GMT', 'GMT'],
+      ['+08:00', '<+08:00>-08:00'],
+      [' 08:00', '<+08:00>-08:00'],
+      ['+0800', '<+08:00>-08:00'],
+      ['-0330', '<-03:30>+03:30'],
+      ['-03:30', '<-03:30>+03:30'],
+      ['+14:00', '<+14:00>-14:00'],
+      ['UTC+5', '<+05:00>-05:00'],
+      ['UTC 5', '<+05:00>-05:00'],
+      ["'utc+05:45'", '<+05:45>-05:45'],
+      ['GMT-3', '<-03:00>+03:00'],
+      ['GMT-3:00', '<-03:00>+03:00'],
+      ['" 08:00"', '<+08:00>-08:00'],
+      ['Z', 'UTC'],
     ];
     for (const [given, zone] of cases) assert.equal(readTimeZone(given), zone, given);
   });
 
-  it('is refused when it cannot be one', () => {
-    for (const given of ['99', '-16', '', "'", "x'; drop table t", 'a b', 'x'.repeat(64), '\u0000']) {
-      assert.equal(readTimeZone(given), undefined, given);
-    }
+  it('is refused when it cannot be one, POSIX forms included (M6)', () => {
+    const none = [
+      '99',
+      '15',
+      '-13',
+      '14.25',
+      '+14:01',
+      '+15:00',
+      '-12:30',
+      '+08:60',
+      '+8:0',
+      '+800',
+      '+08:',
+      '+08:000',
+      '+:30',
+      '+008:00',
+      '0800',
+      '1e1',
+      '.5',
+    ];
+    const posix = [
+      'EST5',
+      'UTC8',
+      'FOO+3',
+      'EST5:30EDT',
+      '<+08>-8',
+      'CST6CDT,M3.2.0,M11.1.0',
+      'Asia/Shanghai+8',
+      ':UTC',
+    ];
+    const hostile = ['', "'", "x'; drop table t", 'a b', 'x'.repeat(64), '\u0000', `+${'0'.repeat(40_000)}`];
+    for (const given of [...none, ...posix, ...hostile])
+      assert.equal(readTimeZone(given), undefined, given.slice(0, 80));
     assert.equal(badTimeZone('"Mars"'), 'pq: invalid value for parameter "timezone": "Mars"');
   });
 });

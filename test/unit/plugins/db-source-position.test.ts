@@ -3,7 +3,7 @@ import type { SourceCoordinates } from '../../../src/data/record.ts';
 import { dbSource } from '../../../plugins/db-source/plugin.ts';
 import { LateRows } from '../../../plugins/db-source/late-rows.ts';
 import { fromOffset, toOffset, type StoredPosition } from '../../../plugins/db-source/position.ts';
-import { isWrittenFrom } from '../../../plugins/db-source/table-query.ts';
+import { isWrittenFrom } from '../../../plugins/db-source/transaction-set.ts';
 
 describe('an offset of a source', () => {
   const stored = (position: StoredPosition['position']): StoredPosition => ({

@@ -12,7 +12,8 @@ const config = (more: ConnectorConfig = {}): ConnectorConfig => ({
 });
 
 const column = (name: string, type: string, role: 'time' | 'data' | 'tag' = 'data') => {
-  return { name, type, typeOid: 25, nullable: true, hasDefault: false, role };
+  const sql = { baseType: 'pg_catalog.text', operatorSchema: 'pg_catalog' };
+  return { name, type, typeOid: 25, ...sql, nullable: true, hasDefault: false, role };
 };
 const table: SourceTable = {
   name: { schema: 'public', name: 'meters' },
@@ -32,15 +33,15 @@ const BEFORE = { timestamp_us: 1n };
 const AFTER = { timestamp_us: 2n };
 const row = (n: number, site: string) => ['2026-01-01 00:00:00+00', String(n), '0', site, null];
 
-function records(rows: (string | null)[][], more: ConnectorConfig) {
+async function records(rows: (string | null)[][], more: ConnectorConfig) {
   const target = { topic: 'p', partition: { table: 'meters' }, onUnspelled: undefined };
   const writer = new RecordWriter(table, sourceSettings(config(more)), target);
   return writer.records({ rows, offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true });
 }
 
 describe('records of a source', () => {
-  it('have no key, and the offset behind a page only at its end', () => {
-    const made = records([row(1, 'a'), row(2, 'b')], { 'timestamp.precision': 'ms' });
+  it('have no key, and the offset behind a page only at its end', async () => {
+    const made = await records([row(1, 'a'), row(2, 'b')], { 'timestamp.precision': 'ms' });
     assert.deepEqual(
       made.map(({ key, keySchema, value, sourceOffset }) => [key, keySchema, value, sourceOffset]),
       [
@@ -50,34 +51,64 @@ describe('records of a source', () => {
     );
   });
 
-  it('have the columns of key.columns for their key', () => {
+  it('have the columns of key.columns for their key', async () => {
     assert.deepEqual(
-      records([row(1, 'a')], { 'key.columns': 'site' }).map(({ key }) => key),
+      (await records([row(1, 'a')], { 'key.columns': 'site' })).map(({ key }) => key),
       ['a'],
     );
     assert.deepEqual(
-      records([row(1, 'a"')], { 'key.columns': 'site, n' }).map(({ key }) => key),
+      (await records([row(1, 'a"')], { 'key.columns': 'site, n' })).map(({ key }) => key),
       ['["a\\"","1"]'],
     );
-    assert.throws(() => records([], { 'key.columns': 'rack' }), /it has no column rack \(key\.columns\)/);
+    await assert.rejects(records([], { 'key.columns': 'rack' }), /it has no column rack \(key\.columns\)/);
   });
 
-  it('have several rows with out.format.rows.per.record, all of one key', () => {
+  it('have several rows with out.format.rows.per.record, all of one key', async () => {
     const rows = [row(1, 'a'), row(2, 'a'), row(3, 'a'), row(4, 'b')];
-    const lines = (more: ConnectorConfig) =>
-      records(rows, { 'timestamp.precision': 'ms', ...more }).map(({ value }) =>
+    const lines = async (more: ConnectorConfig) =>
+      (await records(rows, { 'timestamp.precision': 'ms', ...more })).map(({ value }) =>
         (value as string).match(/n=\d/g)?.join(),
       );
-    assert.deepEqual(lines({ 'out.format.rows.per.record': '3' }), ['n=1,n=2,n=3', 'n=4']);
-    assert.deepEqual(lines({ 'out.format.rows.per.record': '2', 'key.columns': 'site' }), ['n=1,n=2', 'n=3', 'n=4']);
+    assert.deepEqual(await lines({ 'out.format.rows.per.record': '3' }), ['n=1,n=2,n=3', 'n=4']);
+    assert.deepEqual(await lines({ 'out.format.rows.per.record': '2', 'key.columns': 'site' }), [
+      'n=1,n=2',
+      'n=3',
+      'n=4',
+    ]);
   });
 
-  it('have one line of line_tsd each, unless they have several rows', () => {
-    const values = (more: ConnectorConfig) =>
-      records([row(1, 'a')], { 'out.format': 'line_tsd', ...more }).map(({ value }) => value);
+  it('have one line of line_tsd each, unless they have several rows', async () => {
+    const values = async (more: ConnectorConfig) =>
+      (await records([row(1, 'a')], { 'out.format': 'line_tsd', ...more })).map(({ value }) => value);
     const [n, m] = ['meters.n 1767225600000 1 site=a', 'meters.m 1767225600000 0 site=a'];
-    assert.deepEqual(values({}), [n, m]);
-    assert.deepEqual(values({ 'out.format.rows.per.record': '2' }), [`${n}\n${m}`]);
+    assert.deepEqual(await values({}), [n, m]);
+    assert.deepEqual(await values({ 'out.format.rows.per.record': '2' }), [`${n}\n${m}`]);
+  });
+
+  it('of a long page are made over several turns of the event loop (S12)', async () => {
+    const own = Object.getOwnPropertyDescriptor(performance, 'now');
+    let now = 0;
+    // Each look at the clock is 30 ms later.
+    Object.defineProperty(performance, 'now', { configurable: true, value: () => (now += 30) });
+    let turns = 0;
+    let isDone = false;
+    const count = (): void => {
+      turns += 1;
+      if (!isDone) setImmediate(count);
+    };
+    setImmediate(count);
+    try {
+      const rows = Array.from({ length: 1_280 }, (_, index) => row(index, 'a'));
+      for (const more of [{}, { 'out.format': 'line_tsd' }, { 'out.format.rows.per.record': '2' }]) {
+        const before = turns;
+        assert.ok((await records(rows, more)).length >= 640);
+        assert.ok(turns - before >= 8, `${String(turns - before)} turns`);
+      }
+    } finally {
+      isDone = true;
+      if (own === undefined) Reflect.deleteProperty(performance, 'now');
+      else Object.defineProperty(performance, 'now', own);
+    }
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decodedPointFormats, type Decoded } from '../../../src/index.ts';
+import { decodedPointFormats, type Decoded } from '../../../src/index-database.ts';
 import { DecodeClock, decodeElements } from '../../../plugins/database-http/ingest/decode.ts';
 import { JsonPieces } from '../../../plugins/database-http/ingest/json-pieces.ts';
 
@@ -56,7 +56,7 @@ describe('a JSON body in pieces', () => {
     const json = fc.jsonValue({ maxDepth: 3 });
     fc.assert(
       fc.property(fc.array(json), fc.nat(3), fc.integer({ min: 1, max: 40 }), fc.integer({ min: 1, max: 60 }), check),
-      { numRuns: 1_500 },
+      { numRuns: 300 },
     );
     function check(values: unknown[], indent: number, chunkBytes: number, pieceBytes: number): void {
       const body = JSON.stringify(values, null, indent);

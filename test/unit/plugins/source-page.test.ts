@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
 import type { EncodedTable } from '../../../src/formats/format.ts';
 import { encodedFormats, type EncodedFormatName } from '../../../src/formats/registry.ts';
+import { readDocument } from '../../support/generate-docs.ts';
 
 const TABLE: EncodedTable = {
   name: { name: 'meters' },
@@ -14,10 +14,10 @@ const TABLE: EncodedTable = {
 };
 const ROW = ['2026-01-01 00:00:00+00', '21.5', '7', 'oslo'];
 
-describe('the source’s page of the README', () => {
+describe('docs/formats.md', () => {
   it('has a record of each format as the source writes it', async () => {
-    const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
-    const example = /One row of a table `meters`[^\n]*\n\n```\n([^`]+)```/.exec(readme)?.[1] ?? '';
+    const page = await readDocument('docs/formats.md');
+    const example = /One row of a table `meters`[^\n]*\n\n```\n([^`]+)```/.exec(page)?.[1] ?? '';
     const written = (Object.keys(encodedFormats) as EncodedFormatName[]).map((format) => {
       const { create, precisions } = encodedFormats[format];
       return create(TABLE, { precision: precisions[0] }).encode(ROW) ?? '';

@@ -3,10 +3,10 @@ import { Readable } from 'node:stream';
 import type { IncomingHttpHeaders } from 'node:http';
 import { errorAnswer } from '../../../src/rest/error-mapping.ts';
 import { RequestError } from '../../../src/errors.ts';
-import { ElsewhereError } from '../../../src/herder/elsewhere.ts';
+import { NotOwnerError } from '../../../src/herder/not-owner-error.ts';
 import { PeerUnreachableError, type PeerAnswer, type PeerRequest } from '../../../src/herder/peer-client.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
-import { anywhere } from '../../../src/rest/forwarding.ts';
+import { forwarding } from '../../../src/rest/forwarding.ts';
 import type { Context } from '../../../src/rest/resource.ts';
 
 const LEADER = 'http://leader:8083/';
@@ -53,13 +53,13 @@ class Scene {
         () => (this.answers.length > 1 ? this.answers.shift() : this.answers[0])?.() as never,
       );
     };
-    const parts = { herder, peers: { request }, logger: silentLogger } as unknown as Parameters<typeof anywhere>[0];
+    const parts = { herder, peers: { request }, logger: silentLogger } as unknown as Parameters<typeof forwarding>[0];
     const handle = async (given: Context): Promise<void> => {
       await Promise.resolve();
       (this.handlers.length > 1 ? this.handlers.shift() : this.handlers[0])?.(given);
     };
     try {
-      await anywhere(parts, handle)(context as unknown as Parameters<ReturnType<typeof anywhere>>[0], () =>
+      await forwarding(parts, handle)(context as unknown as Parameters<ReturnType<typeof forwarding>>[0], () =>
         Promise.resolve(),
       );
     } catch (error) {
@@ -74,10 +74,10 @@ class Scene {
 const elsewhere =
   (url: string | undefined = LEADER) =>
   (): never => {
-    throw new ElsewhereError('Only the leader can process this request.', url);
+    throw new NotOwnerError('Only the leader can process this request.', url);
   };
 const noLeader = (): never => {
-  throw new ElsewhereError('Only the leader can process this request.', undefined);
+  throw new NotOwnerError('Only the leader can process this request.', undefined);
 };
 const answered =
   (status: number, body = '{}', headers: IncomingHttpHeaders = {}) =>

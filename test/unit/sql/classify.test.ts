@@ -111,7 +111,27 @@ describe('classifying a statement', () => {
       fc.property(fc.array(fc.constantFrom(...words), { maxLength: 30 }), (soup) => {
         assert.ok(classify(soup.join(' ')).kind);
       }),
-      { numRuns: 1_000 },
+      { numRuns: 300 },
     );
+  });
+
+  it('does not read more than 300,000 words and signs, and takes a statement behind them for one that writes (S12)', () => {
+    const options = (count: number) => `explain (${'analyze,'.repeat(count)}analyze) delete from t`;
+    assert.deepEqual(classify(options(1_000)), {
+      keyword: 'explain',
+      kind: 'explain',
+      explained: 'delete',
+      writes: true,
+    });
+    assert.equal(classify(options(200_000)).writes, true);
+    const tables = (count: number) => `with a as (values (1)${',(1)'.repeat(count)}) select 1`;
+    assert.deepEqual(classify(tables(1_000)), { keyword: 'with', kind: 'select', explained: undefined, writes: false });
+    assert.deepEqual(classify(tables(100_000)), {
+      keyword: 'with',
+      kind: 'unknown',
+      explained: undefined,
+      writes: true,
+    });
+    assert.equal(classify(`${'('.repeat(1_000_000)}select 1`).kind, 'unknown');
   });
 });

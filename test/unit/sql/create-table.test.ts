@@ -23,7 +23,7 @@ describe('create table', () => {
       ],
     };
     assert.deepEqual(createTableStatements({ name: 'cpu' }, shape), [
-      'CREATE TABLE "cpu" ("k_timestamp" timestamptz NOT NULL, "usage" float8, "ok" bool NOT NULL, ' +
+      'CREATE TABLE "cpu" ("k_timestamp" pg_catalog.timestamptz NOT NULL, "usage" pg_catalog.float8, "ok" pg_catalog.bool NOT NULL, ' +
         '"host" varchar(64) NOT NULL, "region" varchar(254), PRIMARY KEY ("k_timestamp", "host"))',
       `COMMENT ON COLUMN "cpu"."host" IS 'sluice:primary-tag'`,
       `COMMENT ON COLUMN "cpu"."region" IS 'sluice:tag'`,
@@ -36,7 +36,7 @@ describe('create table', () => {
       columns: [column('ts', 'time', 'TIMESTAMP'), column('seen', 'data', 'TIMESTAMP(3)')],
     };
     assert.deepEqual(createTableStatements({ name: 't' }, shape), [
-      'CREATE TABLE "t" ("ts" timestamptz NOT NULL, "seen" timestamp(3), PRIMARY KEY ("ts"))',
+      'CREATE TABLE "t" ("ts" pg_catalog.timestamptz NOT NULL, "seen" timestamp(3), PRIMARY KEY ("ts"))',
     ]);
   });
 
@@ -46,14 +46,14 @@ describe('create table', () => {
       columns: [column('id', 'data', 'INT8', 64, false), column('n', 'data', 'NVARCHAR', 9)],
     };
     assert.deepEqual(createTableStatements({ schema: 'app', name: 'T' }, shape), [
-      'CREATE TABLE "app"."T" ("id" int8 NOT NULL, "n" varchar(9))',
+      'CREATE TABLE "app"."T" ("id" pg_catalog.int8 NOT NULL, "n" varchar(9))',
     ]);
   });
 
   it('gives a table without a time the key of its shape', () => {
     const columns = [column('id', 'data', 'INT8', undefined, false), column('n', 'data', 'TEXT')];
     assert.deepEqual(createTableStatements({ name: 't' }, { exact: false, columns, key: ['id'] }), [
-      'CREATE TABLE "t" ("id" int8 NOT NULL, "n" text, PRIMARY KEY ("id"))',
+      'CREATE TABLE "t" ("id" pg_catalog.int8 NOT NULL, "n" pg_catalog.text, PRIMARY KEY ("id"))',
     ]);
   });
 

@@ -23,13 +23,13 @@ describe('a time-series table where TimescaleDB is', () => {
 
   it('becomes a hypertable by its time, in the statements that create it', async () => {
     assert.deepEqual(hypertableStatements({ schema: 'public', name: `it's "x"` }, 'ts', await lookup(true).dialect()), [
-      `SELECT "Extensions"."create_hypertable"('"public"."it''s ""x"""', 'ts'::name, if_not_exists => true)`,
+      `SELECT "Extensions"."create_hypertable"('"public"."it''s ""x"""', 'ts'::pg_catalog.name, if_not_exists => true)`,
     ]);
     const translation = await translateWith(lookup(true), 'plant', sql);
     assert.ok(translation.kind === 'run' && translation.transaction);
     assert.equal(
       translation.statements.find((statement) => statement.startsWith('SELECT')),
-      `SELECT "Extensions"."create_hypertable"('"it''s"', 'ts'::name, if_not_exists => true)`,
+      `SELECT "Extensions"."create_hypertable"('"it''s"', 'ts'::pg_catalog.name, if_not_exists => true)`,
     );
   });
 

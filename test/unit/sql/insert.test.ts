@@ -4,12 +4,18 @@ import { deleteStatement, insertStatement, updateStatement } from '../../../src/
 const table = { schema: 'public', name: 'cpu' };
 
 function column(name: string, baseType: string, changes: { isArray?: boolean; nullDefault?: string } = {}) {
-  return { name, baseType, isArray: changes.isArray ?? false, nullDefault: changes.nullDefault };
+  return {
+    name,
+    baseType,
+    isArray: changes.isArray ?? false,
+    nullDefault: changes.nullDefault,
+    operatorSchema: 'pg_catalog',
+  };
 }
 
 const columns = [column('ts', 'timestamp with time zone'), column('host', 'character varying'), column('v', 'integer')];
 const input =
-  'FROM unnest($1::timestamp with time zone[], $2::character varying[], $3::integer[]) AS input(c1, c2, c3)';
+  'FROM ROWS FROM (pg_catalog.unnest($1::timestamp with time zone[]), pg_catalog.unnest($2::character varying[]), pg_catalog.unnest($3::integer[])) AS input(c1, c2, c3)';
 const insert = `INSERT INTO "public"."cpu" AS stored ("ts", "host", "v") SELECT c1, c2, c3 ${input}`;
 
 describe('insert statement', () => {
@@ -45,33 +51,34 @@ describe('insert statement', () => {
     assert.equal(
       insertStatement({ schema: 's', name: 't' }, special, undefined),
       `INSERT INTO "s"."t" AS stored ("tags", "kind") SELECT c1::text[], COALESCE(c2, 'x'::character varying) ` +
-        'FROM unnest($1::text[], $2::character varying[]) AS input(c1, c2)',
+        'FROM ROWS FROM (pg_catalog.unnest($1::pg_catalog.text[]), pg_catalog.unnest($2::character varying[])) AS input(c1, c2)',
     );
   });
 });
 
 describe('update and delete statements', () => {
-  const input2 = 'unnest($1::timestamp with time zone[], $2::character varying[], $3::integer[]) AS input(c1, c2, c3)';
+  const input2 =
+    'ROWS FROM (pg_catalog.unnest($1::timestamp with time zone[]), pg_catalog.unnest($2::character varying[]), pg_catalog.unnest($3::integer[])) AS input(c1, c2, c3)';
 
   it('find stored rows by the key and set the rest', () => {
     assert.equal(
       updateStatement(table, columns, ['host', 'ts']),
-      `UPDATE "public"."cpu" AS stored SET "v" = c3 FROM ${input2} WHERE stored."ts" = c1 AND stored."host" = c2`,
+      `UPDATE "public"."cpu" AS stored SET "v" = c3 FROM ${input2} WHERE stored."ts" OPERATOR("pg_catalog".=) c1 AND stored."host" OPERATOR("pg_catalog".=) c2`,
     );
   });
 
   it('set the key to itself where there is nothing else', () => {
     assert.equal(
       updateStatement(table, columns.slice(1, 2), ['host']),
-      'UPDATE "public"."cpu" AS stored SET "host" = c1 FROM unnest($1::character varying[]) AS input(c1) WHERE stored."host" = c1',
+      'UPDATE "public"."cpu" AS stored SET "host" = c1 FROM ROWS FROM (pg_catalog.unnest($1::character varying[])) AS input(c1) WHERE stored."host" OPERATOR("pg_catalog".=) c1',
     );
   });
 
   it('remove stored rows by the key', () => {
     assert.equal(
       deleteStatement(table, columns.slice(0, 2), ['ts', 'host']),
-      'DELETE FROM "public"."cpu" AS stored USING unnest($1::timestamp with time zone[], $2::character varying[]) AS input(c1, c2) ' +
-        'WHERE stored."ts" = c1 AND stored."host" = c2',
+      'DELETE FROM "public"."cpu" AS stored USING ROWS FROM (pg_catalog.unnest($1::timestamp with time zone[]), pg_catalog.unnest($2::character varying[])) AS input(c1, c2) ' +
+        'WHERE stored."ts" OPERATOR("pg_catalog".=) c1 AND stored."host" OPERATOR("pg_catalog".=) c2',
     );
   });
 });

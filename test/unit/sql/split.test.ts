@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { splitStatements } from '../../../src/sql/split.ts';
+import { splitInSteps, splitStatements } from '../../../src/sql/split.ts';
 
 function split(text: string): string[] {
   return [...splitStatements(text)].map((statement) => statement.text);
@@ -78,5 +78,12 @@ describe('splitting a text into statements', () => {
 
   it('takes for a blank only what PostgreSQL does, so that no name loses a letter', () => {
     assert.deepEqual(split('DROP TABLE x\u00a0;\t SELECT\n1 \f'), ['DROP TABLE x\u00a0', 'SELECT\n1']);
+  });
+
+  it('is done in steps of 100,000 characters, however few tokens they are (S12)', () => {
+    const steps = (text: string) => [...splitInSteps(text)].filter((found) => found === undefined).length;
+    assert.equal(steps(`select ${`'${'x'.repeat(99_997)}',`.repeat(20)}1`), 20);
+    assert.equal(steps(`select ${'~+'.repeat(500_000)}`), 9);
+    assert.ok(steps(`select ${'+'.repeat(100_000)}`) >= 19);
   });
 });

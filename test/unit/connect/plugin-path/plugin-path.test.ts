@@ -111,6 +111,27 @@ describe('plugin.path', () => {
     assert.throws(() => converter.fromConnectData('t', null, 7), { name: 'DataError' });
   });
 
+  it('gives plugins every export of the package', async () => {
+    const project = new URL('../../../../', import.meta.url);
+    const { exports } = JSON.parse(await readFile(new URL('package.json', project), 'utf8')) as {
+      exports: Readonly<Record<string, { readonly default: string }>>;
+    };
+    for (const [path, { default: built }] of Object.entries(exports)) {
+      const folder = await install(path === '.' ? 'main' : path);
+      const name = `sluice${path.slice(1)}`;
+      const code = `import * as api from '${name}';
+        const apply = (record) => ({ ...record, value: Object.keys(api) });
+        export const stamp = { type: 'transformation', className: '${STAMP}', options: {}, create: () => ({ apply }) };`;
+      await writeFile(join(folder, 'stamp.js'), code);
+      const registry = await registryOf(folder);
+      await registry.prepare({ transforms: 'a', ...named('a') });
+      const found = registry.find('transformation', 'Stamp').create({}).apply(record('x'))?.value;
+      const source = new URL(built.replace('./dist/', '').replace('.js', '.ts'), project);
+      assert.deepEqual(found, Object.keys((await import(source.href)) as object), name);
+    }
+    assert.deepEqual(Object.keys(exports), ['.', './database']);
+  });
+
   it('keeps two versions of a class side by side, each with its own modules', async () => {
     const registry = await registryOf(
       await install('one'),

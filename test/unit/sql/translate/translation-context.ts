@@ -3,7 +3,7 @@ import type { ColumnRole } from '../../../../src/data/row-batch.ts';
 import { translate, translateRefused } from '../../../../src/sql/translate/translate.ts';
 import type { KnownColumn, KnownTable, TranslationContext } from '../../../../src/sql/translate/translation.ts';
 
-export function column(name: string, type: string, role: ColumnRole = 'data'): KnownColumn {
+function column(name: string, type: string, role: ColumnRole = 'data'): KnownColumn {
   return { name, type, role };
 }
 

@@ -1,0 +1,46 @@
+import type { Logger } from '../../../src/index.ts';
+import { isAway, type DatabaseError } from '../../../src/index-database.ts';
+
+/** At least this time is between two warnings about a database that comes and goes. */
+const MIN_SILENCE_MS = 60_000;
+
+/**
+ * Says in the log when the database goes away and when it is back, as new connections tell; requests are answered 503 meanwhile,
+ * and none of them is logged.
+ *
+ * there -> (a connection cannot be opened) away -> (one can) there.
+ */
+export class DatabaseWatch {
+  readonly #logger: Logger;
+  readonly #nowMs: () => number;
+  #awaySinceMs: number | undefined;
+  #toldAtMs = -Infinity;
+
+  constructor(logger: Logger, nowMs: () => number) {
+    this.#logger = logger;
+    this.#nowMs = nowMs;
+  }
+
+  /** What became of an attempt to connect. */
+  note(failure: DatabaseError | undefined): void {
+    if (failure === undefined) this.#back();
+    else if (isAway(failure) && this.#awaySinceMs === undefined) this.#away(failure);
+  }
+
+  #away({ message }: DatabaseError): void {
+    const now = this.#nowMs();
+    this.#awaySinceMs = now;
+    if (now - this.#toldAtMs < MIN_SILENCE_MS) return;
+    this.#toldAtMs = now;
+    this.#logger.warn(`database HTTP API: the database is away, requests are answered 503: ${message}`);
+  }
+
+  #back(): void {
+    const since = this.#awaySinceMs;
+    if (since === undefined) return;
+    this.#awaySinceMs = undefined;
+    if (since !== this.#toldAtMs) return;
+    const seconds = Math.round((this.#nowMs() - since) / 1000);
+    this.#logger.info(`database HTTP API: the database is back after ${String(seconds)} s`);
+  }
+}

@@ -1,0 +1,115 @@
+import { toError } from '../../../src/index.ts';
+import { DatabaseError, tableText, type DecodedRows, type WriteReport } from '../../../src/index-database.ts';
+import { databaseFailure } from '../database-failure.ts';
+import type { BodyPart, DecodeClock } from './decode.ts';
+import { OutcomeCounts, type Outcome } from './outcome.ts';
+import { ApiFailure } from '../route.ts';
+
+/** Batches with the database, or waiting for the batch of their table before them, at the same time. */
+const MAX_IN_FLIGHT = 2;
+const RETRY_AFTER_SECONDS = 5;
+
+/** Stores rows of one table. Rows that cannot be stored are faults; it rejects only for what concerns all rows. */
+export type Store = (rows: DecodedRows) => Promise<WriteReport>;
+
+/**
+ * Decodes and stores a body: while batches are with the database the next one is decoded. Batches of one table are written one
+ * after the other, in the order of the body. The first failure that concerns more than its rows ends the reading; batches
+ * on their way are waited for and counted. With nothing to tell but that failure it rejects with it, an ApiFailure.
+ */
+export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock: DecodeClock): Promise<Outcome> {
+  const began = performance.now();
+  const counts = new OutcomeCounts();
+  const writes = new Writes(store, counts);
+  let failure: ApiFailure | undefined;
+  try {
+    for await (const part of parts) {
+      counts.addFaults(part.decoded.faults, part.textOf);
+      for (const rows of part.decoded.rows) await writes.add(rows, part.textOf);
+      if (writes.failure !== undefined) break;
+    }
+  } catch (error) {
+    // What was stored before a body breaks off stays stored, and is told.
+    if (!(error instanceof ApiFailure)) throw error;
+    failure = error;
+  } finally {
+    await writes.end();
+  }
+  if (writes.failure !== undefined) failure = asFailure(writes.failure);
+  const { stored, collapsed, badLines, badCount } = counts;
+  if (failure !== undefined && stored + collapsed + badCount === 0) throw failure;
+  const timings = { parseMs: clock.parseMs, databaseMs: writes.databaseMs, totalMs: performance.now() - began };
+  return { stored, collapsed, badLines, badCount, failure, timings };
+}
+
+/** Anything that is not understood is unexpected, and is answered and logged by whoever called. */
+export function asFailure(error: Error): ApiFailure {
+  if (error instanceof ApiFailure) return error;
+  if (!(error instanceof DatabaseError)) throw error;
+  const failure = databaseFailure(error);
+  if (error.scope !== 'infrastructure' || failure.status === 503) return failure;
+  return new ApiFailure(503, failure.message, { retryAfterSeconds: RETRY_AFTER_SECONDS, cause: error });
+}
+
+class Writes {
+  readonly #store: Store;
+  readonly #counts: OutcomeCounts;
+  readonly #running = new Set<Promise<void>>();
+  /** The last write of each table. */
+  readonly #lastOf = new Map<string, Promise<void>>();
+  /** Writes with the database, and since when there is one. */
+  #busy = 0;
+  #busySince = 0;
+  #databaseMs = 0;
+  #failure: Error | undefined;
+
+  constructor(store: Store, counts: OutcomeCounts) {
+    this.#store = store;
+    this.#counts = counts;
+  }
+
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  get databaseMs(): number {
+    return this.#databaseMs;
+  }
+
+  /** Starts a write, or puts it behind that of its table; resolves when there is room for a further one. */
+  async add(rows: DecodedRows, textOf: BodyPart['textOf']): Promise<void> {
+    const table = orderKey(rows);
+    const write = this.#after(this.#lastOf.get(table), rows, textOf).finally(() => {
+      this.#running.delete(write);
+      if (this.#lastOf.get(table) === write) this.#lastOf.delete(table);
+    });
+    this.#running.add(write);
+    this.#lastOf.set(table, write);
+    if (this.#running.size >= MAX_IN_FLIGHT) await Promise.race(this.#running);
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#running);
+  }
+
+  /** Never rejects. */
+  async #after(previous: Promise<void> | undefined, rows: DecodedRows, textOf: BodyPart['textOf']): Promise<void> {
+    await previous;
+    if (this.#failure !== undefined) return;
+    if (this.#busy++ === 0) this.#busySince = performance.now();
+    try {
+      const report = await this.#store(rows);
+      this.#counts.addReport(report);
+      this.#counts.addFaults(report.faults, textOf);
+    } catch (error) {
+      this.#failure ??= toError(error);
+    } finally {
+      if (--this.#busy === 0) this.#databaseMs += performance.now() - this.#busySince;
+    }
+  }
+}
+
+/** Metrics may share a table, whose name is what comes before the first dot at the least. */
+function orderKey({ metric, batch }: DecodedRows): string {
+  return metric === undefined ? tableText(batch.table) : (metric.split('.')[0] ?? '');
+}

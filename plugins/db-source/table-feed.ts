@@ -1,0 +1,66 @@
+import type { SourceCoordinates, TaskPart } from '../../src/index.ts';
+import type { FeedReader } from './feed-reader.ts';
+import type { RecordWriter } from './record-writer.ts';
+import type { SourceTable } from './tables.ts';
+
+/**
+ * One table of a task.
+ *
+ * reading: it is read, or looked at each poll.interval.ms; failed: it cannot be read, and is tried again each poll.interval.ms.
+ */
+export class TableFeed implements TaskPart {
+  readonly name: string;
+  readonly partition: SourceCoordinates;
+  table: SourceTable;
+  reader: FeedReader;
+  writer: RecordWriter;
+  readonly counts = { rows: 0, records: 0, lateRows: 0, passedOver: 0, unspelledRows: 0, failures: 0 };
+  #error: string | undefined;
+  /** Failures since the last page. */
+  #failuresInARow = 0;
+
+  constructor(
+    name: string,
+    partition: SourceCoordinates,
+    parts: { table: SourceTable; reader: FeedReader; writer: RecordWriter },
+  ) {
+    this.name = name;
+    this.partition = partition;
+    this.table = parts.table;
+    this.reader = parts.reader;
+    this.writer = parts.writer;
+  }
+
+  get state(): 'RUNNING' | 'FAILED' {
+    return this.#error === undefined ? 'RUNNING' : 'FAILED';
+  }
+
+  get error(): string | undefined {
+    return this.#error;
+  }
+
+  get failuresInARow(): number {
+    return this.#failuresInARow;
+  }
+
+  /** Whether this is news. */
+  fail(message: string): boolean {
+    const isNews = this.#error !== message;
+    this.#error = message;
+    this.counts.failures++;
+    return isNews;
+  }
+
+  /** Counts a failure that may mend itself with the next look at the tables. */
+  stumble(): number {
+    return ++this.#failuresInARow;
+  }
+
+  /** Whether it had failed before. */
+  recover(): boolean {
+    const hadFailed = this.#error !== undefined;
+    this.#error = undefined;
+    this.#failuresInARow = 0;
+    return hadFailed;
+  }
+}

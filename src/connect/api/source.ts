@@ -1,0 +1,89 @@
+import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
+
+/** A source connector: data of another system become records of topics. docs/plugins.md#4-a-source has an example. */
+export interface SourceConnectorPlugin extends ConnectorPluginBase {
+  readonly type: 'source';
+  /** Returns a new task, which is not started. */
+  createTask(): SourceTask;
+  /**
+   * Called for connectors with `exactly.once.support=required`.
+   * @returns `supported` if no record is lost or duplicated when each record is stored together with its offset. Without this
+   *   member the answer is that this is not known
+   * @throws any error is shown to the user
+   */
+  exactlyOnceSupport?(config: ConnectorConfig): 'supported' | 'unsupported';
+  /** Whether its tasks can end transactions themselves (`transaction.boundary=connector`). Without this member: no. */
+  canDefineTransactionBoundaries?(config: ConnectorConfig): boolean;
+  /** As for sinks. Partitions and offsets are what the user sent and can have any keys and values. */
+  alterOffsets?(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean>;
+}
+
+/** A change of one source partition's offset. */
+export interface SourceOffset {
+  readonly partition: SourceCoordinates | null;
+  readonly offset: SourceCoordinates | null;
+}
+
+/** What the worker gives to a source task. */
+export interface SourceTaskContext {
+  readonly connectorName: string;
+  /** The first task is 0. */
+  readonly taskIndex: number;
+  /** The configuration that `taskConfigs` returned for this task. */
+  readonly config: ConnectorConfig;
+  readonly logger: Logger;
+  /** Aborted when the task has to stop: waits inside `poll` should end then. */
+  readonly signal: AbortSignal;
+  /** The last stored offset of this source partition; `null` if there is none. */
+  offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
+  /** Present only with exactly-once delivery and `transaction.boundary=connector`. */
+  readonly transactions?: SourceTransactions;
+}
+
+/**
+ * Ends transactions (org.apache.kafka.connect.source.TransactionContext) after the given record of the current poll, or after
+ * its last record. The records of an aborted transaction are discarded; their offsets are stored.
+ */
+export interface SourceTransactions {
+  commit(record?: SourceRecord): void;
+  abort(record?: SourceRecord): void;
+}
+
+/** State and counts of one part of a task, such as a table, for status and metrics. */
+export interface TaskPart {
+  readonly name: string;
+  /** FAILED: the task tries this part again and continues with the others. */
+  readonly state: 'RUNNING' | 'FAILED';
+  /** The last error while the part is FAILED. */
+  readonly error: string | undefined;
+  /** Totals since the task started, by name in camel case (`rows`, `lateRows`). */
+  readonly counts: Readonly<Record<string, number>>;
+}
+
+/**
+ * A source task. Calls never overlap, except `commitRecord`, `describe` and `parts`.
+ */
+export interface SourceTask {
+  /** @throws any error sets the task to FAILED */
+  start(context: SourceTaskContext): Promise<void>;
+  /**
+   * Called again and again.
+   * @returns the next records, in order for each source partition. If there are none, it waits a limited time, or until
+   *   `context.signal` is aborted, and can then return an empty list
+   * @throws RetriableError: `poll` is called again after a short pause
+   * @throws any other error sets the task to FAILED
+   */
+  poll(): Promise<readonly SourceRecord[]>;
+  /** Called after offsets were stored. Errors are only logged. */
+  commit?(): Promise<void>;
+  /** Called when the broker has acknowledged this record, or a transform has dropped it. */
+  commitRecord?(record: SourceRecord): void;
+  /** Where a record comes from (`table t, row id=7`), for the message of a failure. */
+  describe?(record: SourceRecord): string | undefined;
+  /** Called at any time after the start, also during another call; it must be cheap. */
+  parts?(): readonly TaskPart[];
+  /** Releases what `start` acquired. Also called after failures, and possibly more than once. */
+  stop(): Promise<void>;
+}

@@ -1,7 +1,0 @@
-import type { PredicatePlugin } from '../api.ts';
-import { hasHeaderKey } from './has-header-key.ts';
-import { recordIsTombstone } from './record-is-tombstone.ts';
-import { topicNameMatches } from './topic-name-matches.ts';
-
-/** The predicates of Apache Kafka 4.3. */
-export const predicatePlugins: readonly PredicatePlugin[] = [hasHeaderKey, recordIsTombstone, topicNameMatches];

@@ -1,0 +1,232 @@
+import { DataError, toError } from '../../errors.ts';
+import { loadOptional } from '../schema-registry/optional-package.ts';
+import type { AvroSchema } from './avro-schema.ts';
+
+type Avsc = typeof import('avsc');
+type AvscType = import('avsc').Type;
+
+/**
+ * How values look between the library and Connect: records are objects with a property per field, of a union null or an object
+ * whose one property is named like the member, a long is a bigint, a map is an object.
+ */
+export interface AvroCodec {
+  /** Throws a DataError when the bytes are no value of the schema, or more than one. */
+  decode(message: Buffer, from: number, to: number): unknown;
+  /** The prefix and then the value. Throws a DataError when the value is none of the schema. */
+  encode(value: unknown, prefix: Buffer): Buffer;
+}
+
+let library: Avsc | undefined;
+let longType: AvscType | undefined;
+let boundedTypesMade: ReturnType<typeof boundedTypes> | undefined;
+
+/** The package is loaded when the first converter needs it. */
+export function loadAvro(): Avsc {
+  return (library ??= loadOptional('avsc', 'AvroConverter') as Avsc);
+}
+
+export function avroCodec(schema: AvroSchema): AvroCodec {
+  const { Type } = loadAvro();
+  longType ??= exactLong();
+  const bounded = (boundedTypesMade ??= boundedTypes());
+  const type = Type.forSchema(new CodecSchema().of(schema) as Parameters<Avsc['Type']['forSchema']>[0], {
+    registry: { long: longType },
+    wrapUnions: 'always',
+    logicalTypes: {},
+    typeHook: (each, options) => {
+      if (isOf('array', each)) return new bounded.array(each, options);
+      return isOf('map', each) ? new bounded.map(each, options) : undefined;
+    },
+    noAnonymousTypes: false,
+  });
+  return new TypeCodec(type);
+}
+
+const SCRATCH_BYTES = 1024;
+
+class TypeCodec implements AvroCodec {
+  readonly #type: AvscType;
+  /** Where values are written first, as their length is not known before; grows to the largest. */
+  #scratch = Buffer.allocUnsafe(SCRATCH_BYTES);
+
+  constructor(type: AvscType) {
+    this.#type = type;
+  }
+
+  decode(message: Buffer, from: number, to: number): unknown {
+    let read: { value: unknown; offset: number };
+    try {
+      read = this.#type.decode(to === message.length ? message : message.subarray(0, to), from);
+    } catch (error) {
+      throw new DataError(`The bytes do not fit the schema: ${toError(error).message}`, { cause: error });
+    }
+    if (read.offset < 0) throw new DataError('The bytes end before the value does');
+    if (read.offset !== to) throw new DataError(`${String(to - read.offset)} bytes are left behind the value`);
+    return read.value;
+  }
+
+  encode(value: unknown, prefix: Buffer): Buffer {
+    let end = this.#encodeAt(value, prefix.length);
+    if (end < 0) {
+      this.#scratch = Buffer.allocUnsafe(2 * (this.#scratch.length - end));
+      end = this.#encodeAt(value, prefix.length);
+    }
+    const message = Buffer.allocUnsafe(end);
+    this.#scratch.copy(message, prefix.length, prefix.length, end);
+    prefix.copy(message);
+    return message;
+  }
+
+  #encodeAt(value: unknown, at: number): number {
+    try {
+      return this.#type.encode(value, this.#scratch, at);
+    } catch (error) {
+      throw new DataError(`The value does not fit the Avro schema: ${toError(error).message}`, { cause: error });
+    }
+  }
+}
+
+/** A schema as the library needs it to read and write: names in full, and neither defaults nor logical types. */
+class CodecSchema {
+  readonly #defined = new Set<string>();
+
+  of(schema: AvroSchema): unknown {
+    switch (schema.type) {
+      case 'array':
+        return { type: 'array', items: this.of(schema.items) };
+      case 'map':
+        return { type: 'map', values: this.of(schema.values) };
+      case 'union':
+        return schema.branches.map((branch) => this.of(branch));
+      case 'record':
+      case 'enum':
+      case 'fixed':
+        return this.#named(schema);
+      default:
+        return schema.type;
+    }
+  }
+
+  #named(schema: Extract<AvroSchema, { type: 'record' | 'enum' | 'fixed' }>): unknown {
+    const { type, fullName: name } = schema;
+    if (this.#defined.has(name)) return name;
+    this.#defined.add(name);
+    if (type === 'enum') return { type, name, symbols: schema.symbols };
+    if (type === 'fixed') return { type, name, size: schema.size };
+    return { type, name, fields: schema.fields.map((field) => ({ name: field.name, type: this.of(field.schema) })) };
+  }
+}
+
+interface Tap {
+  readonly pos: number;
+  readonly buf: Buffer;
+  readLong(): number;
+  readString(): string;
+  skipLong(): void;
+}
+
+interface Part {
+  _read(tap: Tap): unknown;
+}
+
+/** Values may take no bytes, as null does; so many of them are damage or malice. */
+const MAX_EMPTY_VALUES = 1_000_000;
+
+/** Calls `read` for each value of the blocks of a list or map; a damaged count is found where the bytes end. */
+function readBlocks(tap: Tap, read: () => void): void {
+  for (let count = tap.readLong(); count !== 0; count = tap.readLong()) {
+    // A negative count is followed by the size of the block.
+    if (count < 0) tap.skipLong();
+    const most = Math.max(tap.buf.length - tap.pos, MAX_EMPTY_VALUES);
+    if (Math.abs(count) > most) throw new DataError(`there is no room for ${String(Math.abs(count))} values`);
+    for (let left = Math.abs(count); left > 0; left--) {
+      read();
+      if (tap.pos > tap.buf.length) throw new DataError('the bytes end before the value does');
+    }
+  }
+}
+
+/**
+ * Lists and maps that believe no count: the library's own go on behind the end of the bytes, for hours. Maps may have the key
+ * `__proto__`, which the library's own put into the prototype, where the entry is lost.
+ */
+function boundedTypes() {
+  const { ArrayType, MapType } = loadAvro().types;
+  class BoundedArrayType extends ArrayType {
+    _read(tap: Tap): unknown {
+      const items = this.itemsType as unknown as Part;
+      const list: unknown[] = [];
+      readBlocks(tap, () => list.push(items._read(tap)));
+      return list;
+    }
+  }
+  class BoundedMapType extends MapType {
+    _read(tap: Tap): unknown {
+      const values = this.valuesType as Part;
+      const map = Object.create(null) as Record<string, unknown>;
+      readBlocks(tap, () => {
+        const key = tap.readString();
+        map[key] = values._read(tap);
+      });
+      return map;
+    }
+  }
+  return { array: BoundedArrayType, map: BoundedMapType };
+}
+
+function isOf(type: string, schema: unknown): boolean {
+  return typeof schema === 'object' && schema !== null && 'type' in schema && schema.type === type;
+}
+
+/** Longs as bigints: a number would lose what is beyond 2^53. */
+function exactLong(): AvscType {
+  const { types } = loadAvro();
+  const methods = {
+    fromBuffer: readLong,
+    toBuffer: writeLong,
+    fromJSON: BigInt,
+    toJSON: Number,
+    isValid: (value: unknown) => typeof value === 'bigint' && BigInt.asIntN(64, value) === value,
+    compare: (a: bigint, b: bigint) => (a === b ? 0 : a < b ? -1 : 1),
+  };
+  return types.LongType.__with(methods, true);
+}
+
+/**
+ * Seven bits a byte, lowest first; six bytes fit into the part of a number that bit operations leave exact.
+ * @internal
+ */
+export function readLong(bytes: Buffer): bigint {
+  if (bytes.length <= 6) {
+    let value = 0;
+    let factor = 1;
+    for (const byte of bytes) {
+      value += (byte & 0x7f) * factor;
+      factor *= 128;
+    }
+    return BigInt(value % 2 === 0 ? value / 2 : -(value + 1) / 2);
+  }
+  let value = 0n;
+  for (let index = bytes.length - 1; index >= 0; index--) value = (value << 7n) | BigInt((bytes[index] ?? 0) & 0x7f);
+  return BigInt.asIntN(64, (value >> 1n) ^ -(value & 1n));
+}
+
+const MAX_LONG_BYTES = 10;
+const SMALL = 2n ** 40n;
+
+/** @internal */
+export function writeLong(value: bigint): Buffer {
+  const bytes = Buffer.allocUnsafe(MAX_LONG_BYTES);
+  let length = 0;
+  if (value < SMALL && value >= -SMALL) {
+    const number = Number(value);
+    let rest = number < 0 ? -2 * number - 1 : 2 * number;
+    for (; rest > 0x7f; rest = Math.floor(rest / 128)) bytes[length++] = (rest % 128) | 0x80;
+    bytes[length++] = rest;
+  } else {
+    let rest = BigInt.asUintN(64, (value << 1n) ^ (value >> 63n));
+    for (; rest > 0x7fn; rest >>= 7n) bytes[length++] = Number(rest & 0x7fn) | 0x80;
+    bytes[length++] = Number(rest);
+  }
+  return bytes.subarray(0, length);
+}

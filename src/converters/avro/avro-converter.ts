@@ -1,0 +1,83 @@
+import { declareOptions } from '../../config/option.ts';
+import { parseOptions } from '../../config/parse.ts';
+import { SLUICE_VERSION } from '../../version.ts';
+import type { ConverterPlugin } from '../../connect/api.ts';
+import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
+import { loadAvro } from './avro-codec.ts';
+import { AvroFormat } from './avro-format.ts';
+
+/** @internal */
+export const avroConverterOptions = declareOptions({
+  ...registryOptions,
+  'connect.meta.data': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether Avro schemas carry what Avro cannot express (names, versions, parameters) as properties.',
+  },
+  'enhanced.avro.schema.support': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether enums are written as enums again, and members of unions keep their namespaces.',
+  },
+  'generalized.sum.type.support': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether enums and unions are described in the same way for Avro, Protobuf and JSON Schema.',
+  },
+  'scrub.invalid.names': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether characters that Avro forbids in names are replaced by `_`.',
+  },
+  'discard.type.doc.default': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether the documentation of fields has precedence over that of their types.',
+  },
+  'allow.optional.map.keys': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation: 'Whether maps with optional text keys become Avro maps.',
+  },
+  'flatten.singleton.unions': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether a union of one member is that member.',
+  },
+  'ignore.default.for.nullables': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation: 'Whether a null is written as null, although its field has a default.',
+  },
+});
+
+/** io.confluent.connect.avro.AvroConverter. */
+export const avroConverterPlugin: ConverterPlugin = {
+  type: 'converter',
+  className: 'io.confluent.connect.avro.AvroConverter',
+  version: SLUICE_VERSION,
+  options: avroConverterOptions,
+  create(config, isKey) {
+    const options = parseOptions(avroConverterOptions, { ...config, 'converter.type': isKey ? 'key' : 'value' });
+    loadAvro();
+    const format = new AvroFormat({
+      connectMetaData: options['connect.meta.data'],
+      enhanced: options['enhanced.avro.schema.support'],
+      generalized: options['generalized.sum.type.support'],
+      scrubInvalidNames: options['scrub.invalid.names'],
+      discardTypeDocDefault: options['discard.type.doc.default'],
+      allowOptionalMapKeys: options['allow.optional.map.keys'],
+      flattenSingletonUnions: options['flatten.singleton.unions'],
+      ignoreDefaultForNullables: options['ignore.default.for.nullables'],
+    });
+    return registryConverter(format, options, config, isKey);
+  },
+};

@@ -1,0 +1,56 @@
+import type { Schema } from '../data/schema.ts';
+import { standsAt } from '../data/repeated-texts.ts';
+import type { StructReader } from './json-payload.ts';
+
+/** The beginning of messages up to their payload, `{"schema":…,"payload":`, and what it says. */
+export interface EnvelopeStart {
+  readonly bytes: Buffer;
+  /** The same; `undefined` where it is not ASCII. */
+  readonly text: string | undefined;
+  readonly schema: Schema | null;
+  readonly payload: StructReader | undefined;
+}
+
+/** Topics with more schemas than this at a time are read at the general reader's speed. */
+const RECENT = 8;
+
+/**
+ * The schema part of messages is the same bytes again and again; comparing 300 of them costs 0.1 µs, parsing them 4 µs. The
+ * last few are kept, the one used last in front.
+ */
+export class RecentEnvelopes {
+  readonly #recent: EnvelopeStart[] = [];
+
+  find(message: Buffer): EnvelopeStart | undefined {
+    return this.#find(({ bytes }) => beginsWith(message, bytes));
+  }
+
+  /** The beginning that stands at `at` of a text in ASCII. */
+  findIn(text: string, at: number): EnvelopeStart | undefined {
+    const [last] = this.#recent;
+    if (last?.text !== undefined && standsAt(text, last.text, at)) return last;
+    return this.#find((start) => start.text !== undefined && standsAt(text, start.text, at));
+  }
+
+  #find(isIt: (start: EnvelopeStart) => boolean): EnvelopeStart | undefined {
+    for (let index = 0; index < this.#recent.length; index++) {
+      const start = this.#recent[index];
+      if (start === undefined || !isIt(start)) continue;
+      if (index > 0) {
+        this.#recent.splice(index, 1);
+        this.#recent.unshift(start);
+      }
+      return start;
+    }
+    return undefined;
+  }
+
+  add(start: EnvelopeStart): void {
+    this.#recent.unshift(start);
+    if (this.#recent.length > RECENT) this.#recent.pop();
+  }
+}
+
+function beginsWith(message: Buffer, start: Buffer): boolean {
+  return message.length >= start.length && message.compare(start, 0, start.length, 0, start.length) === 0;
+}

@@ -1,0 +1,120 @@
+const BLANK = 32;
+const BACKSLASH = 92;
+const IS_DELIMITER = new Uint8Array(128);
+for (const delimiter of ':,{}[]"') IS_DELIMITER[delimiter.charCodeAt(0)] = 1;
+
+/**
+ * Tokens of a header's text: delimiters that no backslash precedes, and what stands between them. A position can be
+ * marked and gone back to (org.apache.kafka.connect.data.Values.Parser). A token is compared several times, so it is kept as
+ * places in the text and scanned once.
+ */
+export class HeaderTokens {
+  readonly text: string;
+  /** Values that were read of the text so far. */
+  literals = 0;
+  #at = 0;
+  /** A token from here to `#at` was looked at but not taken; -1: none. */
+  #peekedFrom = -1;
+  /** The token scanned last. */
+  #start = -1;
+  #end = -1;
+  #trimmedStart = 0;
+  #trimmedEnd = 0;
+
+  constructor(text: string) {
+    this.text = text;
+  }
+
+  mark(): number {
+    return this.#peekedFrom < 0 ? this.#at : this.#peekedFrom;
+  }
+
+  rewindTo(mark: number): void {
+    this.#at = mark;
+    this.#peekedFrom = -1;
+  }
+
+  hasNext(): boolean {
+    return this.#peekedFrom >= 0 || this.#at < this.text.length;
+  }
+
+  skip(): void {
+    if (this.#peekedFrom < 0) this.#scan();
+    this.#peekedFrom = -1;
+  }
+
+  next(): string {
+    const start = this.mark();
+    this.skip();
+    return this.text.slice(start, this.#at);
+  }
+
+  /**
+   * The text of the next `count` tokens; `undefined`, with nothing taken, when there are fewer, or when they are longer than
+   * `maxLength`.
+   */
+  nextText(count: number, maxLength: number): string | undefined {
+    const start = this.mark();
+    for (let taken = 0; taken < count; taken++) {
+      if (!this.hasNext() || this.#at - start > maxLength) {
+        this.rewindTo(start);
+        return undefined;
+      }
+      this.skip();
+    }
+    return this.text.slice(start, this.#at);
+  }
+
+  /** Whether the character is next. */
+  isBefore(char: string): boolean {
+    return this.text.startsWith(char, this.mark());
+  }
+
+  /** Takes the next token when it is the expected one; blanks before and around it are passed over. */
+  take(expected: string): boolean {
+    if (this.#peekedFrom < 0) {
+      if (this.#at >= this.text.length) return false;
+      this.#peek();
+    }
+    while (this.#trimmedStart === this.#trimmedEnd && this.#at < this.text.length) this.#peek();
+    if (this.#trimmedEnd - this.#trimmedStart !== expected.length) return false;
+    if (!this.text.startsWith(expected, this.#trimmedStart)) return false;
+    this.#peekedFrom = -1;
+    return true;
+  }
+
+  #peek(): void {
+    this.#peekedFrom = this.#at;
+    this.#scan();
+  }
+
+  #scan(): void {
+    const { text } = this;
+    const start = this.#at;
+    if (start === this.#start) {
+      this.#at = this.#end;
+      return;
+    }
+    let at = start;
+    let escaped = false;
+    for (; at < text.length; at++) {
+      const code = text.charCodeAt(at);
+      if (code === BACKSLASH) {
+        escaped = !escaped;
+      } else if (code < 128 && IS_DELIMITER[code] === 1 && !escaped) {
+        if (start === at) at++;
+        break;
+      } else {
+        escaped = false;
+      }
+    }
+    this.#at = at;
+    this.#start = start;
+    this.#end = at;
+    let [from, to] = [start, at];
+    while (from < to && text.charCodeAt(from) <= BLANK) from++;
+    while (to > from && text.charCodeAt(to - 1) <= BLANK) to--;
+    this.#trimmedStart = from;
+    this.#trimmedEnd = to;
+  }
+}

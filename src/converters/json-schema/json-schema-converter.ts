@@ -1,0 +1,69 @@
+import { declareOptions } from '../../config/option.ts';
+import { parseOptions } from '../../config/parse.ts';
+import { oneOfIgnoringCase } from '../../config/validators.ts';
+import { SLUICE_VERSION } from '../../version.ts';
+import type { ConverterPlugin } from '../../connect/api.ts';
+import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
+import { JsonSchemaFormat } from './json-schema-format.ts';
+
+/** @internal */
+export const jsonSchemaConverterOptions = declareOptions({
+  ...registryOptions,
+  'decimal.format': {
+    type: 'STRING',
+    default: 'BASE64',
+    importance: 'LOW',
+    documentation: 'How decimals are written: BASE64 of their unscaled value, or NUMERIC. Both can be read.',
+    validator: oneOfIgnoringCase('NUMERIC', 'BASE64'),
+  },
+  'object.additional.properties': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'MEDIUM',
+    documentation: 'Whether registered schemas allow properties that they do not name.',
+  },
+  'use.optional.for.nonrequired': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether properties that are not required become optional fields.',
+  },
+  'generalized.sum.type.support': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether enums and unions are described in the same way for Avro, Protobuf and JSON Schema.',
+  },
+  'flatten.singleton.unions': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'Whether a `oneOf` of one schema is that schema.',
+  },
+  'ignore.default.for.nullables': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation: 'Whether a null is written as null, although its field has a default.',
+  },
+});
+
+/** io.confluent.connect.json.JsonSchemaConverter. */
+export const jsonSchemaConverterPlugin: ConverterPlugin = {
+  type: 'converter',
+  className: 'io.confluent.connect.json.JsonSchemaConverter',
+  version: SLUICE_VERSION,
+  options: jsonSchemaConverterOptions,
+  create(config, isKey) {
+    const options = parseOptions(jsonSchemaConverterOptions, { ...config, 'converter.type': isKey ? 'key' : 'value' });
+    const format = new JsonSchemaFormat({
+      generalized: options['generalized.sum.type.support'],
+      flattenSingletonUnions: options['flatten.singleton.unions'],
+      additionalProperties: options['object.additional.properties'],
+      optionalForNonRequired: options['use.optional.for.nonrequired'],
+      ignoreDefaultForNullables: options['ignore.default.for.nullables'],
+      decimalFormat: options['decimal.format'].toUpperCase() === 'NUMERIC' ? 'NUMERIC' : 'BASE64',
+    });
+    return registryConverter(format, options, config, isKey);
+  },
+};

@@ -1,0 +1,121 @@
+import { SluiceError, toError } from '../../errors.ts';
+import { loadOptional } from '../schema-registry/optional-package.ts';
+import type { ReferencedSchema } from '../schema-registry/registry-client.ts';
+import { lookupTable } from '../../data/lookup-table.ts';
+
+export type Protobuf = typeof import('protobufjs');
+export type Root = import('protobufjs').Root;
+export type MessageType = import('protobufjs').Type;
+export type MessageField = import('protobufjs').Field;
+export type EnumType = import('protobufjs').Enum;
+
+/** A text that is no Protobuf schema. */
+export class ProtobufSchemaError extends SluiceError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { ...options, scope: 'record', javaName: 'com.squareup.wire.schema.SchemaException' });
+  }
+}
+
+/** A file with all it imports. */
+export interface ProtobufFile {
+  /** Of the file itself, in its order: messages are told apart by their place in it. */
+  readonly messages: readonly MessageType[];
+}
+
+let library: Protobuf | undefined;
+
+/** The package is loaded when the first converter needs it. */
+export function loadProtobuf(): Protobuf {
+  return (library ??= loadOptional('protobufjs', 'ProtobufConverter') as Protobuf);
+}
+
+/** Files that schemas may import without a reference. */
+const KNOWN_TEXTS: Readonly<Record<string, string>> = lookupTable({
+  'confluent/meta.proto': `syntax = "proto3"; package confluent;
+    import "google/protobuf/descriptor.proto";
+    message Meta { string doc = 1; map<string, string> params = 2; repeated string tags = 3; }
+    extend google.protobuf.FileOptions { Meta file_meta = 1088; }
+    extend google.protobuf.MessageOptions { Meta message_meta = 1088; }
+    extend google.protobuf.FieldOptions { Meta field_meta = 1088; }
+    extend google.protobuf.EnumOptions { Meta enum_meta = 1088; }
+    extend google.protobuf.EnumValueOptions { Meta enum_value_meta = 1088; }`,
+  'confluent/type/decimal.proto': `syntax = "proto3"; package confluent.type;
+    message Decimal { bytes value = 1; uint32 precision = 2; int32 scale = 3; }`,
+  'google/type/date.proto': `syntax = "proto3"; package google.type;
+    message Date { int32 year = 1; int32 month = 2; int32 day = 3; }`,
+  'google/type/timeofday.proto': `syntax = "proto3"; package google.type;
+    message TimeOfDay { int32 hours = 1; int32 minutes = 2; int32 seconds = 3; int32 nanos = 4; }`,
+});
+
+/** Reads a file and what it imports: schemas that it refers to, and well-known files. Throws a ProtobufSchemaError. */
+export function parseProtobuf(text: string, references: readonly ReferencedSchema[]): ProtobufFile {
+  const { Root: RootType, Type } = loadProtobuf();
+  const parsing = new ProtobufParsing();
+  try {
+    parsing.read(text, references);
+    parsing.root.resolveAll();
+    // On its own, the file shows which messages are its own and in which order; packages are shared with imports.
+    const alone = new RootType();
+    const { package: packageName } = parse(text, alone);
+    const own = packageName === undefined ? alone : alone.lookup(packageName);
+    const named = own === null || !('nestedArray' in own) ? [] : own.nestedArray;
+    const messages = named.filter((each): each is MessageType => each instanceof Type);
+    return { messages: messages.map(({ fullName }) => parsing.root.lookupType(fullName)) };
+  } catch (error) {
+    if (error instanceof SluiceError) throw error;
+    throw new ProtobufSchemaError(`The Protobuf schema cannot be read: ${toError(error).message}`, { cause: error });
+  }
+}
+
+function parse(text: string, root: Root) {
+  return loadProtobuf().parse(text, root, { keepCase: true });
+}
+
+class ProtobufParsing {
+  readonly root: Root = new (loadProtobuf().Root)();
+  readonly #read = new Set<string>();
+
+  read(text: string, references: readonly ReferencedSchema[]): void {
+    const { imports, weakImports } = parse(text, this.root);
+    for (const file of [...(imports ?? []), ...(weakImports ?? [])]) this.#import(file, references);
+    // A reference that is not imported by its name may be imported by what it imports.
+    for (const reference of references) this.#include(reference);
+  }
+
+  #import(file: string, references: readonly ReferencedSchema[]): void {
+    const reference = references.find(({ name }) => name === file);
+    if (reference !== undefined) {
+      this.#include(reference);
+      return;
+    }
+    if (this.#read.has(file)) return;
+    this.#read.add(file);
+    const known = Object.hasOwn(KNOWN_TEXTS, file) ? KNOWN_TEXTS[file] : undefined;
+    if (known !== undefined) this.read(known, []);
+    else this.#importFromLibrary(file);
+  }
+
+  #include({ name, text, references }: ReferencedSchema): void {
+    if (this.#read.has(name)) return;
+    this.#read.add(name);
+    this.read(text, references);
+  }
+
+  /** google/protobuf/timestamp.proto and its like; a type of a file that nobody has is missed when it is needed. */
+  #importFromLibrary(file: string): void {
+    const { common } = loadProtobuf();
+    const definition = common.get(file) ?? shippedDefinition(file);
+    if (definition?.nested !== undefined) this.root.addJSON(definition.nested);
+  }
+}
+
+type Definition = import('protobufjs').INamespace;
+
+function shippedDefinition(file: string): Definition | undefined {
+  if (!/^google\/(protobuf|api)\/[a-z_]+\.proto$/.test(file)) return undefined;
+  try {
+    return loadOptional(`protobufjs/${file.replace(/\.proto$/, '.json')}`, file) as Definition;
+  } catch {
+    return undefined;
+  }
+}

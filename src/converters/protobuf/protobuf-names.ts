@@ -1,0 +1,76 @@
+import { urlEncoded } from '../avro/avro-names.ts';
+import { lookupTable } from '../../data/lookup-table.ts';
+
+/** Names that Confluent's ProtobufData puts into schemas (io.confluent.connect.protobuf.ProtobufData). */
+
+const NAMESPACE = 'io.confluent.connect.protobuf';
+export const DEFAULT_MESSAGE_NAME = 'ConnectDefault';
+export const UNION_PREFIX = `${NAMESPACE}.Union`;
+
+/** Parameters of Connect schemas. */
+export const Parameter = {
+  enum: `${NAMESPACE}.Enum`,
+  /** A field's number. */
+  tag: `${NAMESPACE}.Tag`,
+  /** A field's type, where several become one of Connect's. */
+  type: `${NAMESPACE}.Type`,
+  precision: 'connect.decimal.precision',
+  generalizedUnion: 'org.apache.kafka.connect.data.Union',
+  generalizedEnum: 'org.apache.kafka.connect.data.Enum',
+} as const;
+
+/** Messages that stand for something else than a struct. */
+export const Message = {
+  decimal: 'confluent.type.Decimal',
+  date: 'google.type.Date',
+  timeOfDay: 'google.type.TimeOfDay',
+  timestamp: 'google.protobuf.Timestamp',
+} as const;
+
+/** The types inside google.protobuf's wrappers, in the order of their file. */
+export const WRAPPED: Readonly<Record<string, string>> = lookupTable({
+  'google.protobuf.DoubleValue': 'double',
+  'google.protobuf.FloatValue': 'float',
+  'google.protobuf.Int64Value': 'int64',
+  'google.protobuf.UInt64Value': 'uint64',
+  'google.protobuf.Int32Value': 'int32',
+  'google.protobuf.UInt32Value': 'uint32',
+  'google.protobuf.BoolValue': 'bool',
+  'google.protobuf.StringValue': 'string',
+  'google.protobuf.BytesValue': 'bytes',
+});
+
+/** The file of the wrappers, for values that are no structs. */
+export const WRAPPERS_TEXT = [
+  'syntax = "proto3";',
+  'package google.protobuf;',
+  '',
+  ...Object.entries(WRAPPED).map(
+    ([name, type]) => `message ${name.slice('google.protobuf.'.length)} {\n  ${type} value = 1;\n}`,
+  ),
+  '',
+].join('\n');
+
+/** Options of the Protobuf converter that change how schemas are translated (ProtobufDataConfig). */
+export interface ProtobufSettings {
+  /** `enhanced.protobuf.schema.support`: names keep their packages. */
+  readonly enhanced: boolean;
+  readonly generalized: boolean;
+  readonly scrubInvalidNames: boolean;
+  readonly intForEnums: boolean;
+  readonly optionalForNullables: boolean;
+  readonly optionalForProto2: boolean;
+  readonly wrapperForNullables: boolean;
+  readonly wrapperForRawPrimitives: boolean;
+  readonly structForNulls: boolean;
+  readonly indexForUnions: boolean;
+  readonly flattenUnions: boolean;
+  readonly ignoreDefaultForNullables: boolean;
+}
+
+/** A name without the characters that Protobuf forbids (`scrub.invalid.names`). */
+export function scrubbed(name: string): string {
+  if (name === '' || /^[A-Za-z][A-Za-z0-9_]*$/.test(name)) return name;
+  const encoded = urlEncoded(name);
+  return (/^[0-9_]/.test(encoded) ? `x${encoded}` : encoded).replace(/[^A-Za-z0-9_]/g, '_');
+}

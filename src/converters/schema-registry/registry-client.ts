@@ -1,0 +1,226 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { SluiceError, toError, UnavailableError } from '../../errors.ts';
+import { RegistryAnswerError, requestJson, type RegistryRequest } from './registry-request.ts';
+import type { RegistrySettings } from './registry-settings.ts';
+import { SharedRequests } from './shared-requests.ts';
+
+export type SchemaType = 'AVRO' | 'PROTOBUF' | 'JSON';
+
+/** A schema that another one names, with what it names itself. */
+export interface ReferencedSchema {
+  /** As the other schema writes it: a full name, a file to import, a URL. */
+  readonly name: string;
+  readonly text: string;
+  readonly references: readonly ReferencedSchema[];
+}
+
+export interface RegisteredSchema {
+  readonly id: number;
+  readonly schemaType: string;
+  readonly text: string;
+  readonly references: readonly ReferencedSchema[];
+}
+
+export interface RegistryClientOptions {
+  readonly settings: RegistrySettings;
+  readonly schemaType: SchemaType;
+  /** `normalize.schemas`. */
+  readonly normalize: boolean;
+  /** How many schemas are kept by id, and how many ids by subject and text. */
+  readonly cacheSize: number;
+  /** `latest.cache.ttl.sec`; `undefined`: for ever. */
+  readonly latestLifeMs: number | undefined;
+}
+
+/** What a registry says of a schema in its answers. */
+interface SchemaAnswer {
+  readonly id?: number;
+  readonly schema?: string;
+  readonly schemaType?: string;
+  readonly references?: readonly { readonly name: string; readonly subject: string; readonly version: number }[] | null;
+}
+
+const MAX_REFERENCE_DEPTH = 100;
+
+/**
+ * Confluent's REST interface of a schema registry. What never changes (the schema of an id, the id of a text under a subject)
+ * is asked for once. Rejects with an UnavailableError where no record can do without an answer, with a RegistryAnswerError
+ * where the registry refuses this one request.
+ */
+export class RegistryClient {
+  readonly #options: RegistryClientOptions;
+  readonly #schemas: SharedRequests<RegisteredSchema>;
+  readonly #ids: SharedRequests<number>;
+  readonly #latest: SharedRequests<{ readonly schema: RegisteredSchema; readonly untilMs: number }>;
+  readonly #closing = new AbortController();
+  /** Index of the URL that answered last. */
+  #current = 0;
+
+  constructor(options: RegistryClientOptions) {
+    this.#options = options;
+    this.#schemas = new SharedRequests(options.cacheSize);
+    this.#ids = new SharedRequests(options.cacheSize);
+    this.#latest = new SharedRequests(options.cacheSize);
+  }
+
+  /** The schema of an id; the subject tells registries of several contexts which one is meant. */
+  schemaById(id: number, subject?: string): Promise<RegisteredSchema> {
+    return this.#schemas.fetch(String(id), async () => {
+      const query = subject === undefined ? '' : `?subject=${encodeURIComponent(subject)}`;
+      const answer = await this.#require({ method: 'GET', path: `/schemas/ids/${String(id)}${query}` });
+      return this.#registered({ ...(answer as SchemaAnswer), id });
+    });
+  }
+
+  /** The version under which a subject has the schema of an id; `undefined` where it has it not, or cannot tell. */
+  async versionOf(id: number, subject: string): Promise<number | undefined> {
+    const path = `/schemas/ids/${String(id)}/versions`;
+    const answer = await this.#ask({ method: 'GET', path }).catch((error: unknown) => {
+      if (error instanceof RegistryAnswerError) return [];
+      throw error;
+    });
+    if (!Array.isArray(answer)) return undefined;
+    const pairs = answer as readonly { readonly subject: string; readonly version: number }[];
+    return pairs.findLast((pair) => pair.subject === subject)?.version;
+  }
+
+  /** The id of a text under a subject, where it was asked for before. */
+  knownId(subject: string, text: string): number | undefined {
+    return this.#ids.known(`${subject}\n${text}`);
+  }
+
+  /** The id of a text under a subject: as a new version unless there is one (`register`), or only where there is one. */
+  idOf(subject: string, text: string, register: boolean): Promise<number> {
+    return this.#ids.fetch(`${subject}\n${text}`, async () => {
+      const { schemaType, normalize } = this.#options;
+      const path = `/subjects/${encodeURIComponent(subject)}${register ? '/versions' : ''}${normalize ? '?normalize=true' : ''}`;
+      const body = JSON.stringify({ schema: text, ...(schemaType === 'AVRO' ? {} : { schemaType }) });
+      const { id } = (await this.#require({ method: 'POST', path, body })) as SchemaAnswer;
+      if (typeof id !== 'number') throw this.#unavailable('gave no id', { method: 'POST', path });
+      return id;
+    });
+  }
+
+  /** The latest version of a subject, where it was asked for before and is not too old. */
+  knownLatest(subject: string): RegisteredSchema | undefined {
+    const known = this.#latest.known(subject);
+    return known === undefined || Date.now() >= known.untilMs ? undefined : known.schema;
+  }
+
+  async latest(subject: string): Promise<RegisteredSchema> {
+    if (this.knownLatest(subject) === undefined) this.#latest.forget(subject);
+    const { schema } = await this.#latest.fetch(subject, async () => {
+      const path = `/subjects/${encodeURIComponent(subject)}/versions/latest`;
+      const schema = await this.#registered((await this.#require({ method: 'GET', path })) as SchemaAnswer);
+      return { schema, untilMs: Date.now() + (this.#options.latestLifeMs ?? Infinity) };
+    });
+    return schema;
+  }
+
+  /** Gives up what is under way, with an AbortError. */
+  close(): void {
+    this.#closing.abort();
+  }
+
+  async #registered(answer: SchemaAnswer, depth = 0): Promise<RegisteredSchema> {
+    const { id, schema: text, schemaType = 'AVRO', references } = answer;
+    if (typeof id !== 'number' || typeof text !== 'string' || depth > MAX_REFERENCE_DEPTH) {
+      throw new UnavailableError(`The schema registry at ${this.#place()} gave no schema for id ${String(id)}`);
+    }
+    return { id, schemaType, text, references: await this.#referenced(references ?? [], depth) };
+  }
+
+  async #referenced(references: NonNullable<SchemaAnswer['references']>, depth: number): Promise<ReferencedSchema[]> {
+    const resolved: ReferencedSchema[] = [];
+    for (const { name, subject, version } of references) {
+      const path = `/subjects/${encodeURIComponent(subject)}/versions/${String(version)}?deleted=true`;
+      const answer = (await this.#require({ method: 'GET', path })) as SchemaAnswer;
+      resolved.push({ ...(await this.#registered(answer, depth + 1)), name });
+    }
+    return resolved;
+  }
+
+  /** What is no registry's answer about this one request (a wrong path, a redirection) concerns all records. */
+  async #require(request: RegistryRequest): Promise<unknown> {
+    try {
+      return await this.#ask(request);
+    } catch (error) {
+      if (!(error instanceof RegistryAnswerError) || isAboutRequest(error)) throw error;
+      throw this.#unavailable(`HTTP ${String(error.status)}, as no schema registry does`, request, error);
+    }
+  }
+
+  /** Each attempt goes through all URLs, beginning with the one that answered last. */
+  async #ask(request: RegistryRequest): Promise<unknown> {
+    const { maxRetries } = this.#options.settings;
+    for (let attempt = 0; ; attempt++) {
+      const failure = await this.#askAll(request);
+      if (!(failure instanceof Error)) return failure.answer;
+      if (attempt >= maxRetries || failure instanceof RefusedError) {
+        throw this.#unavailable(failure.message, request, failure);
+      }
+      await delay(this.#waitMs(attempt), undefined, { signal: this.#closing.signal });
+    }
+  }
+
+  async #askAll(request: RegistryRequest): Promise<{ readonly answer: unknown } | Error> {
+    const { urls } = this.#options.settings;
+    let failure = new Error('there is no URL');
+    for (const _turn of urls) {
+      try {
+        return { answer: await this.#askOne(request) };
+      } catch (error) {
+        failure = toError(error);
+        this.#closing.signal.throwIfAborted();
+        if (failure instanceof RegistryAnswerError && !isPassing(failure)) throw failure;
+        this.#current = (this.#current + 1) % urls.length;
+      }
+    }
+    return failure;
+  }
+
+  async #askOne(request: RegistryRequest): Promise<unknown> {
+    const { settings } = this.#options;
+    const url = settings.urls[this.#current];
+    if (url === undefined) throw new Error('there is no URL');
+    try {
+      return await requestJson(url, request, settings, this.#closing.signal);
+    } catch (error) {
+      if (error instanceof RegistryAnswerError && (error.status === 401 || error.status === 403)) {
+        throw new RefusedError(`it refuses the credentials (HTTP ${String(error.status)}): ${error.message}`);
+      }
+      throw error;
+    }
+  }
+
+  #waitMs(attempt: number): number {
+    const { retryWaitMs, retryMaxWaitMs } = this.#options.settings;
+    const longest = Math.min(retryMaxWaitMs, retryWaitMs * 2 ** attempt);
+    return longest / 2 + (Math.random() * longest) / 2;
+  }
+
+  #unavailable(why: string, { method, path }: RegistryRequest, cause?: Error): UnavailableError {
+    const reason = why === '' ? ((cause as NodeJS.ErrnoException | undefined)?.code ?? 'no answer') : why;
+    return new UnavailableError(
+      `The schema registry at ${this.#place()} did not answer ${method} ${path}: ${reason}`,
+      cause === undefined ? {} : { cause },
+    );
+  }
+
+  #place(): string {
+    return this.#options.settings.urls.map((url) => url.href.replace(/\/$/, '')).join(', ');
+  }
+}
+
+/** Another attempt would be refused as well. */
+class RefusedError extends SluiceError {}
+
+/** The registry may answer the same request later. */
+function isPassing({ status }: RegistryAnswerError): boolean {
+  return status === 408 || status === 429 || status >= 500;
+}
+
+/** Registries give codes of five digits, but for a few. */
+function isAboutRequest({ status, code }: RegistryAnswerError): boolean {
+  return code >= 10_000 || status === 400 || status === 409 || status === 413 || status === 422;
+}

@@ -1,0 +1,260 @@
+import type { MessageBlock, TakeStruct } from '../../data/message-block.ts';
+import type { Schema } from '../../data/schema.ts';
+import { Struct, type ConnectValue } from '../../data/value.ts';
+import { DataError, SluiceError, toError } from '../../errors.ts';
+import type { Converter, SchemaAndValue } from '../../connect/api.ts';
+import { asBuffer } from '../../json/json-bytes.ts';
+import { BoundedMap } from './bounded-map.ts';
+import { RegistryAnswerError } from './registry-request.ts';
+import type { RegisteredSchema, RegistryClient } from './registry-client.ts';
+import type { SchemaFormat, SchemaReader, SchemaText, SchemaWriter } from './schema-format.ts';
+import type { SubjectNaming } from './subject-names.ts';
+import { schemaIdOf, SerializationError, WIRE_PREFIX_BYTES, wirePrefix } from './wire-format.ts';
+
+export interface RegistryConverterOptions {
+  readonly format: SchemaFormat;
+  readonly client: RegistryClient;
+  readonly naming: SubjectNaming;
+  readonly cacheSize: number;
+  /** Which schema values are written with: one made from the Connect schema, the subject's latest, or the one of an id. */
+  readonly target: 'own' | 'latest' | { readonly id: number };
+  /** Whether a schema that the registry does not have is registered; only where values have their own. */
+  readonly register: boolean;
+  /** Whether a target that is not the own one must have room for all that values hold. */
+  readonly strict: boolean;
+}
+
+interface Output {
+  readonly prefix: Buffer;
+  readonly writer: SchemaWriter;
+  /** Of a latest version: whose, and which schema this was made for. */
+  readonly latest: { readonly subject: string; readonly schema: RegisteredSchema } | undefined;
+}
+
+const NO_DATA: SchemaAndValue = { schema: null, value: null };
+/** Stands for data without a schema where a map needs an object. */
+const NO_SCHEMA = {};
+
+/**
+ * Confluent's converters: each message names a schema of the registry. A schema that is met for the first time is waited for
+ * (`prepare…`), then everything is done from memory.
+ */
+export class RegistryConverter implements Converter {
+  readonly #options: RegistryConverterOptions;
+  /** By topic, then by schema id. */
+  readonly #readers: BoundedMap<string, BoundedMap<number, SchemaReader>>;
+  /** The reader used last, with what it is for: most messages are like the one before. */
+  #lastTopic = '';
+  #lastId = -1;
+  #lastReader: SchemaReader | undefined;
+  readonly #texts = new WeakMap<object, SchemaText>();
+  /** By Connect schema, then by topic. */
+  readonly #outputs = new WeakMap<object, BoundedMap<string, Output>>();
+
+  constructor(options: RegistryConverterOptions) {
+    this.#options = options;
+    this.#readers = new BoundedMap(options.cacheSize);
+  }
+
+  prepareToConnectData(topic: string, bytes: Uint8Array | null): Promise<void> | undefined {
+    if (bytes === null) return undefined;
+    const id = schemaIdOf(asBuffer(bytes), 0, bytes.length);
+    return id < 0 || this.#reader(topic, id) !== undefined ? undefined : this.#learnReader(topic, id);
+  }
+
+  toConnectData(topic: string, bytes: Uint8Array | null): SchemaAndValue {
+    if (bytes === null) return NO_DATA;
+    const message = asBuffer(bytes);
+    const id = schemaIdOf(message, 0, message.length);
+    const reader = this.#reader(topic, id);
+    try {
+      if (id < 0) throw new SerializationError('Unknown magic byte!');
+      if (reader === undefined) throw new SerializationError(`Schema ${String(id)} has not been fetched`);
+      return reader.read(message, WIRE_PREFIX_BYTES, message.length);
+    } catch (error) {
+      throw this.#readFailure(topic, id, error);
+    }
+  }
+
+  readStructs(block: MessageBlock, from: number, to: number, take: TakeStruct): number {
+    const { topic, bytes, valueStarts, valueEnds } = block;
+    for (let index = from; index < to; index++) {
+      const start = valueStarts[index] ?? 0;
+      const end = valueEnds[index] ?? 0;
+      const reader = this.#reader(topic, schemaIdOf(bytes, start, end));
+      if (reader === undefined || !takes(reader, bytes, start + WIRE_PREFIX_BYTES, end, index, take)) return index;
+    }
+    return to;
+  }
+
+  prepareFromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined {
+    if (value === null && this.#isTombstone(topic, schema, value)) return undefined;
+    const output = this.#output(topic, schema);
+    return output === undefined || this.#isOutdated(output) ? this.#learnOutput(topic, schema) : undefined;
+  }
+
+  fromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
+    if (value === null && this.#isTombstone(topic, schema, value)) return null;
+    const output = this.#output(topic, schema);
+    try {
+      if (output === undefined) throw new SerializationError('The schema has not been registered');
+      return output.writer.write(value, output.prefix);
+    } catch (error) {
+      throw this.#writeFailure(topic, error);
+    }
+  }
+
+  close(): void {
+    this.#options.client.close();
+  }
+
+  #reader(topic: string, id: number): SchemaReader | undefined {
+    if (id === this.#lastId && topic === this.#lastTopic) return this.#lastReader;
+    const reader = this.#readers.get(topic)?.get(id);
+    if (reader !== undefined) {
+      this.#lastTopic = topic;
+      this.#lastId = id;
+      this.#lastReader = reader;
+    }
+    return reader;
+  }
+
+  async #learnReader(topic: string, id: number): Promise<void> {
+    const { format, client, naming, cacheSize } = this.#options;
+    try {
+      const schema = await client.schemaById(id, naming.byRecord ? undefined : naming.subject(topic, undefined));
+      if (schema.schemaType !== format.schemaType) {
+        throw new SerializationError(`Schema ${String(id)} is of type ${schema.schemaType}, not ${format.schemaType}`);
+      }
+      const version = await this.#version(topic, schema);
+      const reader = format.reader(schema, version);
+      let readers = this.#readers.get(topic);
+      if (readers === undefined) {
+        readers = new BoundedMap(cacheSize);
+        this.#readers.set(topic, readers);
+      }
+      readers.set(id, reader);
+    } catch (error) {
+      throw this.#readFailure(topic, id, error);
+    }
+  }
+
+  /** Of a schema that is not among the subject's there is none: that is no reason not to read it. */
+  async #version(topic: string, schema: RegisteredSchema): Promise<number | undefined> {
+    const { format, client, naming } = this.#options;
+    const recordName = naming.byRecord ? format.recordName(schema) : undefined;
+    if (naming.byRecord && recordName === undefined) return undefined;
+    return client.versionOf(schema.id, naming.subject(topic, recordName));
+  }
+
+  /** What is known already; made here where no registry is needed for it. */
+  #output(topic: string, schema: Schema | null): Output | undefined {
+    const { target, client } = this.#options;
+    const output = this.#outputs.get(schema ?? NO_SCHEMA)?.get(topic);
+    if (output !== undefined || target !== 'own') return output;
+    try {
+      const text = this.#text(schema);
+      const id = client.knownId(this.#subject(topic, text), text.text);
+      return id === undefined ? undefined : this.#keep(topic, schema, id, text, undefined);
+    } catch (error) {
+      throw this.#writeFailure(topic, error);
+    }
+  }
+
+  /** Only asked when a record may wait: one that has waited is written with what it waited for. */
+  #isOutdated({ latest }: Output): boolean {
+    return latest !== undefined && this.#options.client.knownLatest(latest.subject) !== latest.schema;
+  }
+
+  async #learnOutput(topic: string, schema: Schema | null): Promise<void> {
+    const { target, client, register } = this.#options;
+    try {
+      const text = this.#text(schema);
+      if (target === 'own') {
+        const id = await client.idOf(this.#subject(topic, text), text.text, register);
+        this.#keep(topic, schema, id, text, undefined);
+        return;
+      }
+      if (target !== 'latest') {
+        const found = await client.schemaById(target.id);
+        this.#keep(topic, schema, found.id, found, undefined);
+        return;
+      }
+      const subject = this.#subject(topic, text);
+      const found = await client.latest(subject);
+      this.#keep(topic, schema, found.id, found, { subject, schema: found });
+    } catch (error) {
+      throw this.#writeFailure(topic, error);
+    }
+  }
+
+  #keep(topic: string, schema: Schema | null, id: number, text: SchemaText, latest: Output['latest']): Output {
+    const { format, strict, cacheSize } = this.#options;
+    const output = { prefix: wirePrefix(id), writer: format.writer(schema, text, strict), latest };
+    const key = schema ?? NO_SCHEMA;
+    let byTopic = this.#outputs.get(key);
+    if (byTopic === undefined) {
+      byTopic = new BoundedMap(cacheSize);
+      this.#outputs.set(key, byTopic);
+    }
+    byTopic.set(topic, output);
+    return output;
+  }
+
+  #text(schema: Schema | null): SchemaText {
+    const key = schema ?? NO_SCHEMA;
+    let text = this.#texts.get(key);
+    if (text === undefined) {
+      text = this.#options.format.describe(schema);
+      this.#texts.set(key, text);
+    }
+    return text;
+  }
+
+  #subject(topic: string, text: SchemaText): string {
+    const { naming, format } = this.#options;
+    return naming.subject(topic, naming.byRecord ? format.recordName(text) : undefined);
+  }
+
+  #isTombstone(topic: string, schema: Schema | null, value: ConnectValue): boolean {
+    try {
+      return this.#options.format.isTombstone(schema, value);
+    } catch (error) {
+      throw this.#writeFailure(topic, error);
+    }
+  }
+
+  #readFailure(topic: string, id: number, error: unknown): Error {
+    return asFault(this.#options.format.readFailure(topic), id < 0 ? '' : ` (schema id ${String(id)})`, error);
+  }
+
+  #writeFailure(topic: string, error: unknown): Error {
+    return asFault(this.#options.format.writeFailure(topic), '', error);
+  }
+}
+
+function takes(
+  reader: SchemaReader,
+  bytes: Buffer,
+  from: number,
+  to: number,
+  index: number,
+  take: TakeStruct,
+): boolean {
+  try {
+    const { schema, value } = reader.read(bytes, from, to);
+    return schema !== null && value instanceof Struct && take(schema, value.values, index);
+  } catch {
+    // Whoever reads the record alone says what is wrong with it.
+    return false;
+  }
+}
+
+/** Faults of the record get the Java converter's words; what concerns all records stays what it is. */
+function asFault(words: string, place: string, error: unknown): Error {
+  const cause = toError(error);
+  const isOfRecord = cause instanceof SluiceError ? cause.scope === 'record' : cause.name !== 'AbortError';
+  if (!isOfRecord) return cause;
+  const reason = cause instanceof RegistryAnswerError ? `the registry says: ${cause.message}` : cause.message;
+  return new DataError(`${words}${reason}${place}`, { cause });
+}

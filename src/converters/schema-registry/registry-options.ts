@@ -1,0 +1,182 @@
+import { declareOptions, type ParsedOptions } from '../../config/option.ts';
+import { atLeast, oneOf } from '../../config/validators.ts';
+import type { ConnectorConfig, Converter } from '../../connect/api.ts';
+import { converterType } from '../converter-type.ts';
+import { RegistryClient } from './registry-client.ts';
+import { RegistryConverter } from './registry-converter.ts';
+import { registrySettings } from './registry-settings.ts';
+import type { SchemaFormat } from './schema-format.ts';
+import { subjectNaming, subjectStrategy } from './subject-names.ts';
+
+const TOPIC_NAME_STRATEGY = 'io.confluent.kafka.serializers.subject.TopicNameStrategy';
+
+/** What all converters with a registry understand (AbstractKafkaSchemaSerDeConfig, SchemaRegistryClientConfig). */
+export const registryOptions = declareOptions({
+  'converter.type': converterType,
+  'schema.registry.url': {
+    type: 'LIST',
+    importance: 'HIGH',
+    documentation:
+      'URLs of the schema registry, which may hold credentials; the next one is used if one does not answer.',
+  },
+  'auto.register.schemas': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'MEDIUM',
+    documentation: 'Whether schemas that the registry does not have are registered when records are written.',
+  },
+  'use.latest.version': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation:
+      'Whether records are written with the latest schema of the subject; needs `auto.register.schemas=false`.',
+  },
+  'latest.compatibility.strict': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation:
+      'Whether the latest schema must have all fields of the records; fields it has not are left out otherwise.',
+  },
+  'latest.cache.ttl.sec': {
+    type: 'INT',
+    default: -1,
+    importance: 'LOW',
+    documentation: 'Seconds after which the latest schema is requested again, at least 1; -1 for never.',
+  },
+  'use.schema.id': {
+    type: 'INT',
+    default: -1,
+    importance: 'LOW',
+    documentation: 'Id of the schema that records are written with; needs `auto.register.schemas=false`.',
+  },
+  'id.compatibility.strict': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'LOW',
+    documentation: 'As `latest.compatibility.strict`, for `use.schema.id`.',
+  },
+  'normalize.schemas': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'MEDIUM',
+    documentation: 'Whether the registry compares schemas in their normal form.',
+  },
+  'key.subject.name.strategy': {
+    type: 'CLASS',
+    default: TOPIC_NAME_STRATEGY,
+    importance: 'MEDIUM',
+    documentation: 'Strategy for the subject names of keys.',
+    validator: subjectStrategy,
+  },
+  'value.subject.name.strategy': {
+    type: 'CLASS',
+    default: TOPIC_NAME_STRATEGY,
+    importance: 'MEDIUM',
+    documentation: 'Strategy for the subject names of values.',
+    validator: subjectStrategy,
+  },
+  'schemas.cache.config': {
+    type: 'INT',
+    default: 1000,
+    importance: 'LOW',
+    documentation: 'Number of schemas that are kept in memory.',
+    validator: atLeast(1),
+  },
+  'basic.auth.credentials.source': {
+    type: 'STRING',
+    default: 'URL',
+    importance: 'MEDIUM',
+    documentation:
+      'Where user and password come from: `schema.registry.url`, `basic.auth.user.info` or `sasl.jaas.config`.',
+    validator: oneOf('URL', 'USER_INFO', 'SASL_INHERIT'),
+  },
+  'basic.auth.user.info': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: '`user:password` for USER_INFO.',
+  },
+  'bearer.auth.credentials.source': {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: 'STATIC_TOKEN sends `bearer.auth.token` with each request.',
+  },
+  'bearer.auth.token': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: 'The token for STATIC_TOKEN.',
+  },
+  'http.connect.timeout.ms': {
+    type: 'INT',
+    default: 60_000,
+    importance: 'LOW',
+    documentation: 'Milliseconds a connection to the registry may take.',
+    validator: atLeast(1),
+  },
+  'http.read.timeout.ms': {
+    type: 'INT',
+    default: 60_000,
+    importance: 'LOW',
+    documentation: 'Milliseconds the registry may take to answer.',
+    validator: atLeast(1),
+  },
+  'max.retries': {
+    type: 'INT',
+    default: 3,
+    importance: 'LOW',
+    documentation: 'How often all URLs are tried again before `errors.retry.timeout` applies.',
+    validator: atLeast(0),
+  },
+  'retries.wait.ms': {
+    type: 'INT',
+    default: 1000,
+    importance: 'LOW',
+    documentation: 'Milliseconds before the first retry, doubled each time.',
+    validator: atLeast(0),
+  },
+  'retries.max.wait.ms': {
+    type: 'INT',
+    default: 20_000,
+    importance: 'LOW',
+    documentation: 'Longest wait before a retry, in milliseconds.',
+    validator: atLeast(0),
+  },
+});
+
+type RegistryOptions = ParsedOptions<typeof registryOptions>;
+
+/** Puts a format and its registry together. Throws a ConfigError that names what is wrong. */
+export function registryConverter(
+  format: SchemaFormat,
+  options: RegistryOptions,
+  config: ConnectorConfig,
+  isKey: boolean,
+): Converter {
+  const latestSeconds = options['latest.cache.ttl.sec'];
+  const cacheSize = options['schemas.cache.config'];
+  const client = new RegistryClient({
+    settings: registrySettings(config),
+    schemaType: format.schemaType,
+    normalize: options['normalize.schemas'],
+    cacheSize,
+    // At least a second: who asks for each record anew would never be done with one.
+    latestLifeMs: latestSeconds < 0 ? undefined : Math.max(1, latestSeconds) * 1000,
+  });
+  const register = options['auto.register.schemas'];
+  const naming = subjectNaming(options[isKey ? 'key.subject.name.strategy' : 'value.subject.name.strategy'], isKey);
+  return new RegistryConverter({ format, client, naming, cacheSize, register, ...targetOf(options) });
+}
+
+/** As in Java, whoever registers schemas writes with those. */
+function targetOf(options: RegistryOptions) {
+  const id = options['use.schema.id'];
+  if (options['auto.register.schemas']) return { target: 'own', strict: true } as const;
+  if (id >= 0) return { target: { id }, strict: options['id.compatibility.strict'] } as const;
+  if (options['use.latest.version'])
+    return { target: 'latest', strict: options['latest.compatibility.strict'] } as const;
+  return { target: 'own', strict: true } as const;
+}

@@ -1,0 +1,62 @@
+import { toError } from '../../errors.ts';
+import { BoundedMap } from './bounded-map.ts';
+
+/** A failure is given again for so long: a flood of bad records is not a flood of requests. */
+const FAILURE_LIFE_MS = 1000;
+
+interface Failure {
+  readonly error: Error;
+  readonly untilMs: number;
+}
+
+/**
+ * Answers by key, each fetched once: who asks while a request is under way waits for the same one. Answers are kept, the
+ * last `size` of them; failures for a second.
+ *
+ * unknown -> (fetch) under way -> known, or failed -> (a second) unknown
+ */
+export class SharedRequests<V> {
+  readonly #known: BoundedMap<string, V>;
+  readonly #failed: BoundedMap<string, Failure>;
+  readonly #underWay = new Map<string, Promise<V>>();
+
+  constructor(size: number) {
+    this.#known = new BoundedMap(size);
+    this.#failed = new BoundedMap(size);
+  }
+
+  /** The answer, where it is known. */
+  known(key: string): V | undefined {
+    return this.#known.get(key);
+  }
+
+  forget(key: string): void {
+    this.#known.delete(key);
+  }
+
+  fetch(key: string, request: () => Promise<V>): Promise<V> {
+    const known = this.#known.get(key);
+    if (known !== undefined) return Promise.resolve(known);
+    const failed = this.#failed.get(key);
+    if (failed !== undefined && Date.now() < failed.untilMs) return Promise.reject(failed.error);
+    let underWay = this.#underWay.get(key);
+    if (underWay === undefined) {
+      underWay = this.#fetchNow(key, request);
+      this.#underWay.set(key, underWay);
+    }
+    return underWay;
+  }
+
+  async #fetchNow(key: string, request: () => Promise<V>): Promise<V> {
+    try {
+      const value = await request();
+      this.#known.set(key, value);
+      return value;
+    } catch (error) {
+      this.#failed.set(key, { error: toError(error), untilMs: Date.now() + FAILURE_LIFE_MS });
+      throw error;
+    } finally {
+      this.#underWay.delete(key);
+    }
+  }
+}

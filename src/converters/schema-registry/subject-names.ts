@@ -1,0 +1,48 @@
+import type { Validator } from '../../config/option.ts';
+import { ConfigError, DataError } from '../../errors.ts';
+
+/**
+ * Under which subject of the registry a schema is kept (io.confluent.kafka.serializers.subject). The name of a record is known
+ * once its schema is.
+ */
+export interface SubjectNaming {
+  /** Whether the name of the record is needed. */
+  readonly byRecord: boolean;
+  subject(topic: string, recordName: string | undefined): string;
+}
+
+const STRATEGIES = ['TopicNameStrategy', 'RecordNameStrategy', 'TopicRecordNameStrategy'] as const;
+
+export const subjectStrategy: Validator = {
+  text: `[${STRATEGIES.join(', ')}]`,
+  check: (_name, value) => (kindOf(String(value)) === undefined ? `supported are ${STRATEGIES.join(', ')}` : undefined),
+};
+
+/** With or without its package. */
+function kindOf(className: string): (typeof STRATEGIES)[number] | undefined {
+  const name = className.slice(className.lastIndexOf('.') + 1);
+  return STRATEGIES.find((known) => known === name);
+}
+
+/** The strategy that a class name means. */
+export function subjectNaming(className: string, isKey: boolean): SubjectNaming {
+  const kind = isKey ? 'key' : 'value';
+  const record = (recordName: string | undefined): string => {
+    if (recordName !== undefined) return recordName;
+    throw new DataError(
+      `In configuration ${kind}.subject.name.strategy = ${className}, the message ${kind} must only be a record schema`,
+    );
+  };
+  switch (kindOf(className)) {
+    case 'TopicNameStrategy':
+      return { byRecord: false, subject: (topic) => `${topic}-${kind}` };
+    case 'RecordNameStrategy':
+      return { byRecord: true, subject: (_topic, recordName) => record(recordName) };
+    case 'TopicRecordNameStrategy':
+      return { byRecord: true, subject: (topic, recordName) => `${topic}-${record(recordName)}` };
+    case undefined:
+      throw new ConfigError(
+        `Invalid value ${className} for configuration ${kind}.subject.name.strategy: supported are ${STRATEGIES.join(', ')}`,
+      );
+  }
+}

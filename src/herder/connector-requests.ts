@@ -1,0 +1,259 @@
+import type { ConnectorConfig, TaskPart } from '../connect/api.ts';
+import { taskText, type TargetState, type TaskId } from '../connect/tasks/task-assignment.ts';
+import { RequestError } from '../errors.ts';
+import type { LogLevel } from '../observe/log-levels.ts';
+import type { StageTracker } from '../observe/stage.ts';
+import type { RestartRequest } from './config-state.ts';
+import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from './connector-directory.ts';
+import { NotOwnerError } from './not-owner-error.ts';
+import type { Placement } from './placement.ts';
+import { planRestart } from './restart-plan.ts';
+import { SerialQueue } from '../async/serial-queue.ts';
+import type { ConfigStore } from './stores/config-store.ts';
+import type { Status, StatusStore } from './stores/status-store.ts';
+import type { Supervision } from './supervision.ts';
+
+/** Where Connect answers requests differently in its two modes. */
+export interface RequestAnswers {
+  /**
+   * True (standalone): a changed configuration is answered when the connector has started and made its tasks. False: at
+   * once, with the tasks that there were before the change.
+   */
+  readonly waitForStart: boolean;
+  /** The message of the 404 for a task that does not exist. `task`: `connector-number`. */
+  readonly unknownTask: (task: string) => string;
+}
+
+export interface ConnectorRequestsDependencies {
+  readonly configs: ConfigStore;
+  readonly statuses: StatusStore;
+  readonly directory: ConnectorDirectory;
+  readonly placement: Placement;
+  readonly supervision: Supervision;
+  readonly stage: StageTracker;
+  readonly answers: RequestAnswers;
+  /** Of a worker with exactly-once delivery of sources. */
+  readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
+}
+
+/**
+ * What clients ask of connectors and tasks: changes of what should run, written to the config store one after the other, and
+ * restarts. Configurations were validated by the caller (herder/validation.ts). What another worker has to do is an
+ * NotOwnerError, what does not exist a RequestError 404.
+ */
+export class ConnectorRequests {
+  readonly #configs: ConfigStore;
+  readonly #statuses: StatusStore;
+  readonly #directory: ConnectorDirectory;
+  readonly #placement: Placement;
+  readonly #supervision: Supervision;
+  readonly #dependencies: ConnectorRequestsDependencies;
+  readonly #changes = new SerialQueue();
+  #closed = false;
+
+  constructor(dependencies: ConnectorRequestsDependencies) {
+    const { configs, statuses, directory, placement, supervision } = dependencies;
+    this.#configs = configs;
+    this.#statuses = statuses;
+    this.#directory = directory;
+    this.#placement = placement;
+    this.#supervision = supervision;
+    this.#dependencies = dependencies;
+  }
+
+  /** Changes that have not begun are refused from now on: the worker stops. */
+  close(): void {
+    this.#closed = true;
+  }
+
+  async putConnector(
+    name: string,
+    config: ConnectorConfig,
+    options: { readonly replace: boolean; readonly initialState?: TargetState | undefined },
+  ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
+    let tasks: readonly TaskId[] = [];
+    const created = await this.#changeConfig(name, async () => {
+      const isNew = this.#configs.connector(name) === undefined;
+      if (!isNew) ({ tasks } = this.#directory.info(name));
+      if (!isNew && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
+      await this.#configs.putConnector(name, config, options.initialState);
+      return isNew;
+    });
+    return { created, info: this.#changedInfo(name, tasks) };
+  }
+
+  /** As `putConnector`, when the configuration is still `base` (the same object that the directory gave); else `undefined`. */
+  async changeConfig(name: string, base: ConnectorConfig, config: ConnectorConfig): Promise<ConnectorInfo | undefined> {
+    let tasks: readonly TaskId[] = [];
+    const changed = await this.#changeConfig(name, async () => {
+      ({ tasks } = this.#directory.info(name));
+      if (this.#directory.require(name).config !== base) return false;
+      await this.#configs.putConnector(name, config);
+      return true;
+    });
+    return changed ? this.#changedInfo(name, tasks) : undefined;
+  }
+
+  /** What another worker's connector came to: the task configurations of a connector, for the leader to write. */
+  async putTaskConfigs(name: string, configs: readonly ConnectorConfig[]): Promise<void> {
+    await this.#changeAsLeader(`writing task configs for connector ${name} to the config topic`, async () => {
+      this.#directory.require(name);
+      await this.#configs.putTaskConfigs(name, configs);
+    });
+  }
+
+  /** Keeps tasks of the generation before from writing, for a worker that is about to start some of the present one. */
+  async fenceZombies(name: string): Promise<void> {
+    await this.mustLead();
+    if (this.#directory.info(name).type === 'sink') {
+      throw new RequestError(400, `Connector ${name} is not a source connector`);
+    }
+    if (this.#dependencies.fenceZombies === undefined) {
+      throw new RequestError(500, 'This worker does not have exactly-once source support enabled.');
+    }
+    await this.#dependencies.fenceZombies(name);
+  }
+
+  async deleteConnector(name: string): Promise<void> {
+    await this.#changeAsLeader(`removing the config for connector ${name} from the config topic`, async () => {
+      this.#directory.require(name);
+      await this.#configs.removeConnector(name);
+    });
+  }
+
+  async pauseConnector(name: string): Promise<void> {
+    await this.#setTargetState(name, 'PAUSED');
+  }
+
+  async resumeConnector(name: string): Promise<void> {
+    await this.#setTargetState(name, 'STARTED');
+  }
+
+  /** Takes the tasks away first, then stops the connector: Connect's order of records. */
+  async stopConnector(name: string): Promise<void> {
+    await this.#changeAsLeader(`stopping connector ${name}`, async () => {
+      this.#directory.require(name, `Unknown connector ${name}`);
+      await this.#configs.putTaskConfigs(name, []);
+      await this.#configs.putTargetState(name, 'STOPPED');
+    });
+  }
+
+  /** Restarts the instance alone; its tasks are not touched. */
+  async restartConnector(name: string): Promise<void> {
+    await this.#placement.settled();
+    this.#directory.require(name, `Unknown connector: ${name}`);
+    if (!this.#placement.ownsConnector(name)) throw this.#notOwner(name);
+    if (!(await this.#supervision.of(name).connector.restart())) {
+      throw new RequestError(500, `Failed to start connector: ${name}`);
+    }
+  }
+
+  /** Resolves with the statuses as they will be shown at once: those to be restarted as RESTARTING. */
+  async restartConnectorAndTasks(request: RestartRequest): Promise<ConnectorStatusInfo> {
+    const name = request.connector;
+    return this.#changeAsLeader(`restarting connector ${name} and its tasks`, async () => {
+      this.#directory.require(name, `Unknown connector: ${name}`);
+      const plan = planRestart(request, this.#statuses);
+      if (plan === undefined) throw new RequestError(404, `Status for connector ${name} not found`);
+      const before = this.#directory.status(name);
+      await this.#configs.putRestartRequest(request);
+      const restarting = (status: Status): Status => ({ ...status, state: 'RESTARTING' });
+      return {
+        ...before,
+        connector: plan.restartConnector ? restarting(before.connector) : before.connector,
+        tasks: before.tasks.map(([task, status]) => [task, plan.tasks.includes(task) ? restarting(status) : status]),
+      };
+    });
+  }
+
+  async restartTask(id: TaskId): Promise<void> {
+    await this.#requireTask(id, this.#dependencies.answers.unknownTask(taskText(id)));
+    await this.#supervision.of(id.connector).tasks.restart([id.task]);
+  }
+
+  /** Throws a NotOwnerError unless this worker leads the cluster. */
+  async mustLead(): Promise<void> {
+    await this.#placement.settled();
+    this.#requireLead();
+  }
+
+  /** Every worker of the cluster sets it when it reads of it. */
+  async setClusterLogLevel(logger: string, level: LogLevel): Promise<void> {
+    await this.#change(`writing the level of logger ${logger} to the config topic`, () =>
+      this.#configs.putLoggerLevel(logger, level),
+    );
+  }
+
+  /** How the parts of one task (tables) are doing; none while it does not run. Throws a NotOwnerError on other workers than its own. */
+  async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
+    await this.#requireTask(id, `Unknown task: ${taskText(id)}`);
+    const report = this.#supervision.tasks.reports().find((each) => taskText(each.id) === taskText(id));
+    return report?.details?.parts ?? [];
+  }
+
+  /** Resolves when the changes asked for so far are made. */
+  async whenFree(): Promise<void> {
+    await this.#changes.idle();
+  }
+
+  async #setTargetState(name: string, state: TargetState): Promise<void> {
+    await this.#change(`writing a target state for connector ${name} to the config topic`, async () => {
+      this.#directory.require(name, `Unknown connector ${name}`);
+      await this.#configs.putTargetState(name, state);
+    });
+  }
+
+  async #changeAsLeader<T>(stage: string, work: () => Promise<T>): Promise<T> {
+    await this.mustLead();
+    return this.#change(stage, () => {
+      this.#requireLead();
+      return work();
+    });
+  }
+
+  #requireLead(): void {
+    const { isLeader, leaderUrl } = this.#placement;
+    if (!isLeader) throw new NotOwnerError('Only the leader can process this request.', leaderUrl);
+  }
+
+  /** Resolves when the task exists and runs on this worker, as far as placement says. */
+  async #requireTask(id: TaskId, unknown: string): Promise<void> {
+    await this.#placement.settled();
+    const { taskConfigs } = this.#directory.require(id.connector, `Unknown connector: ${id.connector}`);
+    if (taskConfigs[id.task] === undefined) throw new RequestError(404, unknown);
+    if (!this.#placement.ownsTask(id)) throw this.#notOwner(id.connector, id.task);
+  }
+
+  /** The leader knows who has what; others know the leader. */
+  #notOwner(connector: string, task?: number): NotOwnerError {
+    if (!this.#placement.isLeader) {
+      return new NotOwnerError('Only the leader can process restart requests.', this.#placement.leaderUrl);
+    }
+    const what = task === undefined ? 'connector' : 'task';
+    const message = `Cannot restart ${what} since it is not assigned to this member`;
+    return new NotOwnerError(message, this.#placement.ownerUrl(connector, task));
+  }
+
+  async #change<T>(stage: string, work: () => Promise<T>): Promise<T> {
+    return this.#changes.run(async () => {
+      if (this.#closed) throw new RequestError(500, 'Worker is shutting down');
+      return this.#dependencies.stage.during(stage, work);
+    });
+  }
+
+  /** Waiting for the start, where asked for, does not hold up other changes. */
+  async #changeConfig<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const done = await this.#changeAsLeader(`writing a config for connector ${name} to the config topic`, work);
+    if (this.#dependencies.answers.waitForStart && this.#configs.connector(name) !== undefined) {
+      const { connector } = this.#supervision.of(name);
+      await connector.reconcile();
+      await connector.settled();
+    }
+    return done;
+  }
+
+  #changedInfo(name: string, before: readonly TaskId[]): ConnectorInfo {
+    const info = this.#directory.info(name);
+    return this.#dependencies.answers.waitForStart ? info : { ...info, tasks: before };
+  }
+}

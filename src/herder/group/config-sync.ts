@@ -1,0 +1,17 @@
+import { toError } from '../../errors.ts';
+import { within } from '../../async/within.ts';
+import type { Logger } from '../../observe/logger.ts';
+
+/** Whether the config topic could be read to its end within `timeoutMs`. A failure is logged. */
+export async function readToEnd(
+  configured: { refresh(): Promise<void> },
+  timeoutMs: number,
+  logger: Logger,
+): Promise<boolean> {
+  try {
+    return await within(configured.refresh(), timeoutMs);
+  } catch (error) {
+    logger.warn({ reason: toError(error).message }, 'The config topic cannot be read');
+    return false;
+  }
+}

@@ -1,0 +1,159 @@
+import { toError } from '../../errors.ts';
+import { ErrorCode } from '../../kafka/error-codes.ts';
+import { KafkaError } from '../../kafka/errors.ts';
+import type {
+  DescribedMember,
+  Generation,
+  GroupMember,
+  GroupProtocol,
+  KafkaGroup,
+} from '../../kafka/group/group-membership.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { decodeMetadata } from './group-bytes.ts';
+
+/**
+ * Begins the client id, and so the member id, of every Sluice worker in its group: members and tools see which is which,
+ * and the bytes of metadata and assignments stay Java's.
+ */
+const MARK = 'sluice-';
+const LOOK_EVERY_MS = 1000;
+const SAY_EVERY_MS = 30_000;
+
+export function markedClientId(clientId: string): string {
+  return clientId.startsWith(MARK) ? clientId : MARK + clientId;
+}
+
+function isSluice(memberId: string): boolean {
+  return memberId.startsWith(MARK);
+}
+
+/** Connect's name of a protocol that may have been agreed on under our own. */
+export function connectProtocolName(name: string): string {
+  return name.startsWith(MARK) ? name.slice(MARK.length) : name;
+}
+
+export interface ForeignMembersDependencies {
+  readonly group: KafkaGroup;
+  readonly groupId: string;
+  /** `mixed.group` */
+  readonly mixed: 'allow' | 'refuse';
+  /** Ends early when the worker stops. */
+  readonly pause: (ms: number) => Promise<void>;
+  readonly isStopped: () => boolean;
+  readonly logger: Logger;
+}
+
+type Offers = ReturnType<GroupProtocol['protocols']>;
+
+/**
+ * Members of the worker group that are no Sluice workers, where `mixed.group` refuses them. A group that is theirs is not
+ * entered. One that comes into a running group gets no work, is taken out by the leader, and is then kept out by the
+ * broker, because the leader offers its protocols under names that others do not know:
+ *
+ *   open --one came in--> it is removed --> closed --one was quicker (INCONSISTENT_GROUP_PROTOCOL)--> open
+ */
+export class ForeignMembers {
+  readonly #dependencies: ForeignMembersDependencies;
+  readonly #allowed: boolean;
+  #refused: ReadonlySet<string> = new Set();
+  #isClosed = false;
+
+  constructor(dependencies: ForeignMembersDependencies) {
+    this.#dependencies = dependencies;
+    this.#allowed = dependencies.mixed === 'allow';
+  }
+
+  /** What this worker offers at JoinGroup, best first. The broker chooses one that all members offer. */
+  offers(offers: Offers): Offers {
+    const own = offers.map((each) => ({ ...each, name: MARK + each.name }));
+    return this.#isClosed ? own : [...offers, ...own];
+  }
+
+  /** As the member's `join`; the protocol has Connect's name. */
+  async join(member: GroupMember): Promise<Generation> {
+    const generation = await member.join().catch((error: unknown) => {
+      const isInconsistent = error instanceof KafkaError && error.code === ErrorCode.inconsistentGroupProtocol;
+      if (!isInconsistent || !this.#isClosed) throw error;
+      this.#isClosed = false;
+      return member.join();
+    });
+    return { ...generation, protocol: connectProtocolName(generation.protocol) };
+  }
+
+  /** Waits until none is in the group, or the worker stops. */
+  async untilGone(): Promise<void> {
+    const { groupId, pause, isStopped, logger } = this.#dependencies;
+    let sayAtMs = 0;
+    while (!this.#allowed && !isStopped()) {
+      const members = (await this.#inGroup()).map(({ memberId }) => memberId);
+      if (members.length === 0) return;
+      if (Date.now() >= sayAtMs) {
+        sayAtMs = Date.now() + SAY_EVERY_MS;
+        logger.warn(
+          { members },
+          `Not joining the worker group ${groupId}: workers that are not Sluice are in it. Stop them, or set mixed.group=allow to work beside them`,
+        );
+      }
+      await pause(LOOK_EVERY_MS);
+    }
+  }
+
+  /** Whether this worker must not work for a leader. */
+  refusesLeader(leaderId: string): boolean {
+    return !this.#allowed && !isSluice(leaderId);
+  }
+
+  /** Leader only: which of the members get nothing in the division that it is making. */
+  refused<M extends { readonly memberId: string; readonly url: string }>(members: readonly M[]): readonly M[] {
+    const { groupId, logger } = this.#dependencies;
+    const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
+    this.#refused = new Set(refused.map(({ memberId }) => memberId));
+    for (const { memberId, url } of refused) {
+      logger.error(
+        { memberId, url },
+        `Refused the worker at ${url} in the worker group ${groupId}, because it is not Sluice: it gets no work and is taken out of the group. Stop it, or set mixed.group=allow on all Sluice workers`,
+      );
+    }
+    return refused;
+  }
+
+  /** Leader only: takes out who was refused, and shuts the door when all join again; whether there was anybody. */
+  async removeRefused(): Promise<boolean> {
+    const refused = this.#refused;
+    if (refused.size === 0) return false;
+    this.#refused = new Set();
+    try {
+      await this.#dependencies.group.remove(({ memberId }) => refused.has(memberId));
+      this.#isClosed = true;
+    } catch (error) {
+      this.#dependencies.logger.warn(
+        { reason: toError(error).message },
+        'Refused workers could not be taken out of the group',
+      );
+    }
+    return true;
+  }
+
+  /** None where the group cannot be described: joining it tells more. */
+  async #inGroup(): Promise<readonly DescribedMember[]> {
+    try {
+      return (await this.#dependencies.group.members()).filter(({ memberId }) => !isSluice(memberId));
+    } catch (error) {
+      this.#dependencies.logger.debug({ reason: toError(error).message }, 'Who is in the worker group is not known');
+      return [];
+    }
+  }
+}
+
+/**
+ * A worker that was killed and started again finds its former self in the group, which would keep everybody waiting until
+ * its session is over. Nobody else can be at this address. Never rejects.
+ */
+export async function removeStaleMember(group: KafkaGroup, url: string, logger: Logger): Promise<void> {
+  try {
+    const removed = await group.remove(({ metadata }) => metadata.length > 0 && decodeMetadata(metadata).url === url);
+    for (const memberId of removed) logger.info({ memberId }, 'Removed what an earlier worker at this address left');
+  } catch (error) {
+    logger.debug({ reason: toError(error).message }, 'Whether an earlier worker is still in the group is not known');
+  }
+}

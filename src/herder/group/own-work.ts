@@ -1,0 +1,112 @@
+import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import type { Generation } from '../../kafka/group/group-membership.ts';
+import type { Logger } from '../../observe/logger.ts';
+import { NO_WORK, type MemberAssignment, type Work } from './group-bytes.ts';
+import { taskKey, WorkSet } from './work-set.ts';
+
+/**
+ * The work of this worker by its last assignment, and what of it has to stop.
+ *
+ *   nothing --add--> work --giveUp--> less work, the rest goes on
+ *   any --drop--> nothing; `dropped` resolves when everything has stopped
+ */
+export class OwnWork {
+  readonly #owned = new WorkSet();
+  readonly #stop: (work: Work) => Promise<void>;
+  readonly #logger: Logger;
+  #generation: Generation | undefined;
+  #assignment: MemberAssignment | undefined;
+  #drops = 0;
+  #dropping: Promise<void> = Promise.resolve();
+  #droppingCount = 0;
+
+  /** `stop` resolves when this work has been stopped here. */
+  constructor(stop: (work: Work) => Promise<void>, logger: Logger) {
+    this.#stop = stop;
+    this.#logger = logger;
+  }
+
+  get all(): WorkSet {
+    return this.#owned;
+  }
+
+  /** Of the last generation that was accepted. */
+  get protocol(): string | undefined {
+    return this.#generation?.protocol;
+  }
+
+  /** Of the last generation that was accepted; -1 before the first. */
+  get generationId(): number {
+    return this.#generation?.generationId ?? -1;
+  }
+
+  /** A worker that was given up does not know what the others have got meanwhile: as a leader it begins anew, with -1. */
+  get lastCompletedGeneration(): number {
+    return this.#assignment === undefined ? -1 : this.generationId;
+  }
+
+  /** `undefined` while this worker has no part in the division of work. */
+  get assignment(): MemberAssignment | undefined {
+    return this.#assignment;
+  }
+
+  get isAssignedAsLeader(): boolean {
+    return this.#assignment !== undefined && this.#assignment.leader === this.#generation?.memberId;
+  }
+
+  /** How often everything was dropped: an assignment that was made before counts for nothing. */
+  get drops(): number {
+    return this.#drops;
+  }
+
+  get isDropping(): boolean {
+    return this.#droppingCount > 0;
+  }
+
+  ownsConnector(name: string): boolean {
+    return this.#owned.connectors.has(name);
+  }
+
+  ownsTask(id: TaskId): boolean {
+    return this.#owned.tasks.has(taskKey(id));
+  }
+
+  accept(generation: Generation): void {
+    this.#generation = generation;
+  }
+
+  add(assignment: MemberAssignment): void {
+    this.#owned.add(WorkSet.of(assignment.assigned));
+    this.#assignment = { ...assignment, assigned: this.#owned.toWork(), revoked: NO_WORK };
+  }
+
+  /** Resolves when what this worker has of it has been stopped. */
+  async giveUp(work: WorkSet): Promise<void> {
+    const own = work.shared(this.#owned);
+    if (own.isEmpty) return;
+    this.#owned.remove(own);
+    await this.#stop(own.toWork());
+  }
+
+  /** Stops everything, in the background. */
+  drop(reason: string, level: 'warn' | 'info'): void {
+    this.#drops += 1;
+    this.#assignment = undefined;
+    const all = this.#owned.without();
+    if (all.isEmpty) return;
+    const count = { connectors: all.connectors.size, tasks: all.tasks.size };
+    this.#logger[level](count, `All connectors and tasks of this worker stop: ${reason}`);
+    this.#droppingCount += 1;
+    const stopped = Promise.all([this.#dropping, this.giveUp(all)])
+      .catch((error: unknown) => {
+        this.#logger.error({ err: error }, 'Work that was dropped could not be stopped');
+      })
+      .finally(() => (this.#droppingCount -= 1));
+    this.#dropping = stopped.then(() => undefined);
+  }
+
+  /** Resolves when everything that was dropped has been stopped. */
+  async dropped(): Promise<void> {
+    await this.#dropping;
+  }
+}

@@ -1,0 +1,114 @@
+import { parseOptions } from '../../config/parse.ts';
+import type { SinkRecord } from '../../data/record.ts';
+import type { Schema } from '../../data/schema.ts';
+import type { ConnectValue } from '../../data/value.ts';
+import { toError } from '../../errors.ts';
+import type { ConsumedRecord } from '../../kafka/api.ts';
+import { silentLogger } from '../../observe/logger.ts';
+import type { PreviewFault, RecordPreview } from '../../connect/api.ts';
+import { JsonConverter, jsonConverterOptions } from '../../converters/json-converter.ts';
+import { ErrorPolicy, type FailureContext, type Stage } from '../../connect/pipeline/error-policy.ts';
+import { SinkRecordConverter, type Converters } from '../../connect/pipeline/record-converter.ts';
+import type { TransformationChain } from '../../connect/pipeline/transformation-chain.ts';
+
+/** One message and what it came to before a connector sees it. */
+export interface ConvertedSample {
+  readonly consumed: ConsumedRecord;
+  /** `undefined`: it was dropped, by a transformation or (`fault`) because something failed. */
+  readonly record: SinkRecord | undefined;
+  readonly fault: (PreviewFault & { readonly stage: Stage; readonly class: string }) | undefined;
+}
+
+const TOLERANT = {
+  retryTimeoutMs: 0,
+  retryDelayMaxMs: 0,
+  tolerance: 'all',
+  logEnable: false,
+  logIncludeMessages: false,
+} as const;
+
+/**
+ * Converters and transformations over each message; what fails is told of it and does not hide the others. Rejects when a
+ * service that they need is away.
+ */
+export async function convertSamples(
+  samples: readonly ConsumedRecord[],
+  converters: Converters,
+  chain: TransformationChain,
+  signal: AbortSignal,
+): Promise<ConvertedSample[]> {
+  const failures: FailureContext[] = [];
+  const reporter = {
+    report: async (failure: FailureContext) => {
+      failures.push(failure);
+      return Promise.resolve();
+    },
+    close: async () => Promise.resolve(),
+  };
+  const policy = new ErrorPolicy('preview', TOLERANT, [reporter], silentLogger, signal);
+  const converter = new SinkRecordConverter(converters, chain, policy);
+  const converted: ConvertedSample[] = [];
+  for (const consumed of samples) {
+    failures.length = 0;
+    const record = await toldWhy(() => converter.convertOne(consumed));
+    const [failure] = failures;
+    const fault = failure && { stage: failure.stage, class: failure.className, message: failure.error.message };
+    converted.push({ consumed, record, fault });
+  }
+  return converted;
+}
+
+/** What is no record's fault (a schema registry that is away) ends a preview as it ends a task, but with its reason first. */
+async function toldWhy<T>(convert: () => T | Promise<T>): Promise<T> {
+  try {
+    return await convert();
+  } catch (error) {
+    throw toError(toError(error).cause ?? error);
+  }
+}
+
+const shownAsJson = new JsonConverter(
+  parseOptions(jsonConverterOptions, {
+    'converter.type': 'value',
+    'schemas.enable': 'true',
+    'decimal.format': 'NUMERIC',
+  }),
+  false,
+);
+
+/** A sample's place in the answer, as JSON text: values as a JSON converter with schemas writes them, to the last digit. */
+export function sampleText({ consumed, record, fault }: ConvertedSample, preview: RecordPreview | undefined): string {
+  const { topic, partition, offset, timestamp } = consumed;
+  const faults = [
+    ...(fault === undefined ? [] : [fault]),
+    ...(preview?.faults ?? []).map((each) => ({ stage: 'TASK_PUT', ...each })),
+  ];
+  const parts = [
+    `"message":${JSON.stringify({ topic, partition, offset, timestamp })}`,
+    `"record":${record === undefined ? 'null' : recordText(record)}`,
+    `"dropped":${String(record === undefined && fault === undefined)}`,
+  ];
+  const { rows, lines, statements } = preview ?? {};
+  for (const [name, value] of Object.entries({ rows, lines, statements })) {
+    if (value !== undefined) parts.push(`"${name}":${JSON.stringify(value)}`);
+  }
+  return `{${parts.join(',')},"faults":${JSON.stringify(faults)}}`;
+}
+
+function recordText({ topic, partition, timestamp, keySchema, key, valueSchema, value, headers }: SinkRecord): string {
+  const shownHeaders = headers.map(
+    (header) => `{"key":${JSON.stringify(header.key)},"value":${jsonText(header.schema, header.value)}}`,
+  );
+  const place = JSON.stringify({ topic, partition, timestamp }).slice(1, -1);
+  return `{${place},"key":${jsonText(keySchema, key)},"value":${jsonText(valueSchema, value)},"headers":[${shownHeaders.join(',')}]}`;
+}
+
+function jsonText(schema: Schema | null, value: ConnectValue): string {
+  if (schema === null && value === null) return 'null';
+  try {
+    const bytes = shownAsJson.fromConnectData('', schema, value);
+    return bytes === null ? 'null' : Buffer.from(bytes).toString();
+  } catch (error) {
+    return JSON.stringify({ unreadable: toError(error).message });
+  }
+}

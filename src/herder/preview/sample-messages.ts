@@ -1,0 +1,67 @@
+import { withoutTrailing } from '../../data/text-ends.ts';
+import { ConfigError } from '../../errors.ts';
+import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
+import { JsonNumber, type JsonTree } from '../../json/json-tree.ts';
+
+/** A message as a preview is given it; a key or value is text, `{"base64": …}`, any other JSON, or none. */
+export interface SampleMessage {
+  readonly key?: JsonTree;
+  readonly value?: JsonTree;
+  /** By name, or as a list where names come twice. */
+  readonly headers?: Readonly<Record<string, JsonTree>> | readonly SampleHeader[];
+  /** Milliseconds since the epoch; now when absent. */
+  readonly timestamp?: number;
+  readonly partition?: number;
+}
+
+interface SampleHeader {
+  readonly key: string;
+  readonly value?: JsonTree;
+}
+
+/** The message as the broker would have it, as the `offset`th of its topic. A ConfigError says what is wrong with it. */
+export function sampleRecord(message: SampleMessage, topic: string, offset: number): ConsumedRecord {
+  return {
+    topic,
+    partition: message.partition ?? 0,
+    offset,
+    timestamp: message.timestamp ?? Date.now(),
+    timestampType: 'CreateTime',
+    key: bytesOf(message.key),
+    value: bytesOf(message.value),
+    headers: headersOf(message.headers ?? []),
+  };
+}
+
+function headersOf(headers: NonNullable<SampleMessage['headers']>): ConsumedHeader[] {
+  const list = isList(headers) ? headers : Object.entries(headers).map(([key, value]) => ({ key, value }));
+  return list.map(({ key, value }) => ({ key, value: bytesOf(value) }));
+}
+
+function isList(headers: NonNullable<SampleMessage['headers']>): headers is readonly SampleHeader[] {
+  return Array.isArray(headers);
+}
+
+function bytesOf(given: JsonTree | undefined): Buffer | null {
+  if (given === null || given === undefined) return null;
+  if (typeof given === 'string') return Buffer.from(given);
+  const base64 = given instanceof Map && given.size === 1 ? given.get('base64') : undefined;
+  return typeof base64 === 'string' ? bytesOfBase64(base64) : Buffer.from(jsonText(given));
+}
+
+function bytesOfBase64(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  const withoutPadding = (base64: string): string => withoutTrailing(base64, '=');
+  if (withoutPadding(bytes.toString('base64')) !== withoutPadding(text)) {
+    throw new ConfigError('A message has a base64 that is none');
+  }
+  return bytes;
+}
+
+/** Numbers as they were written, members in their order. */
+function jsonText(tree: JsonTree): string {
+  if (tree instanceof JsonNumber) return tree.text;
+  if (Array.isArray(tree)) return `[${tree.map(jsonText).join(',')}]`;
+  if (!(tree instanceof Map)) return JSON.stringify(tree);
+  return `{${[...tree].map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`).join(',')}}`;
+}

@@ -1,0 +1,61 @@
+import { PatternMatcher, type Groups } from './regex/matcher.ts';
+import { parsePattern, type ParsedPattern } from './regex/pattern-parser.ts';
+import { expandReplacement } from './regex/replacement.ts';
+import { JavaRegexError } from './regex/syntax.ts';
+
+export { JavaRegexError } from './regex/syntax.ts';
+export { ReplacementError } from './regex/replacement.ts';
+
+/** Longer expressions are refused: reading one of this length takes some 50 ms. */
+const MAX_PATTERN_LENGTH = 100_000;
+
+/**
+ * java.util.regex.Pattern, but for canonical equivalence and rare names (blocks of Unicode past the common ones, character
+ * names past ASCII). Matching is bounded: an explosive pattern ends with a JavaRegexError, where Java would run on.
+ */
+export class JavaPattern {
+  readonly #parsed: ParsedPattern;
+  readonly #matcher: PatternMatcher;
+
+  private constructor(pattern: string) {
+    this.#parsed = parsePattern(pattern);
+    this.#matcher = new PatternMatcher(this.#parsed);
+  }
+
+  /** Throws a JavaRegexError with Java's message, which says what is wrong and where; also for more than 100,000 characters. */
+  static compile(pattern: string): JavaPattern {
+    if (pattern.length > MAX_PATTERN_LENGTH) {
+      const most = String(MAX_PATTERN_LENGTH);
+      throw new JavaRegexError(`The expression has ${String(pattern.length)} characters; at most ${most} are allowed`);
+    }
+    return new JavaPattern(pattern);
+  }
+
+  /** `Matcher.matches`: whether the whole text matches. */
+  matches(text: string): boolean {
+    return this.match(text) !== undefined;
+  }
+
+  /** Start and end of every group of a match of the whole text; `undefined` when it does not match. */
+  match(text: string): Groups | undefined {
+    return this.#matcher.matchWhole(text);
+  }
+
+  /** `Matcher.replaceFirst`: throws a ReplacementError when the replacement asks for what the pattern has not. */
+  replaceFirst(text: string, replacement: string): string {
+    const groups = this.#matcher.find(text);
+    if (groups === undefined) return text;
+    const filled = expandReplacement(replacement, text, groups, this.#parsed);
+    return text.slice(0, groups[0]) + filled + text.slice(groups[1]);
+  }
+}
+
+/**
+ * Compiles a pattern of java.util.regex.
+ * @returns a function that says whether a whole text matches; it throws a JavaRegexError after 500,000 steps
+ * @throws JavaRegexError with Java's message if the pattern is malformed
+ */
+export function javaRegexMatcher(pattern: string): (text: string) => boolean {
+  const compiled = JavaPattern.compile(pattern);
+  return (text) => compiled.matches(text);
+}

@@ -1,0 +1,201 @@
+import type { Logger } from './logger.ts';
+
+/** How often the watch looks; what it says of a turn is too short by up to this. */
+const TICK_MS = 20;
+/** From here on a turn is a warning. */
+const LONG_TURN_MS = 1000;
+const MINUTE_MS = 60_000;
+/** The last minute is kept in slots of this length. */
+const SLOT_MS = 5000;
+/** Of activities that are under way so many are named. */
+const MAX_NAMED = 3;
+
+/** What the watch reads; tests give their own. */
+export interface ProcessClock {
+  /** Monotonic milliseconds. */
+  readonly nowMs: () => number;
+  /** CPU time of the process so far, in milliseconds. */
+  readonly cpuMs: () => number;
+}
+
+const PROCESS_CLOCK: ProcessClock = {
+  nowMs: () => performance.now(),
+  cpuMs: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1000;
+  },
+};
+
+interface Activity {
+  readonly name: string;
+}
+
+/**
+ * Measures how long one turn of the event loop keeps everything else waiting, and knows what was entered in it: a timer that
+ * is late by that much. Activities cost two readings of the clock each and no asynchronous hooks; they are for batches and
+ * requests, not for records.
+ *
+ * stopped --start--> watching (for one worker or several) --stop of the last--> stopped
+ * @internal
+ */
+export class EventLoopWatch {
+  readonly #clock: ProcessClock;
+  readonly #loggers = new Set<Logger>();
+  readonly #underWay = new Set<Activity>();
+  #slots: { readonly startedAt: number; longestMs: number }[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #tickedAt = 0;
+  #cpuMs = 0;
+
+  /** What was entered last, unless it has ended, and when that was. */
+  #entered: Activity | undefined;
+  #markedAt = 0;
+  /** The longest stretch since the last tick in which nothing was entered or left, and what was entered before it. */
+  #stretchMs = 0;
+  #stretchOf: Activity | undefined;
+
+  /** When each kind of warning was given last. */
+  readonly #warnedAt = new Map<string, number>();
+
+  constructor(clock: ProcessClock = PROCESS_CLOCK) {
+    this.#clock = clock;
+  }
+
+  /** Watches until the function given back is called; long turns are warnings of `logger`. */
+  start(logger: Logger): () => void {
+    // Each start has its own stop, also where two have the same logger.
+    const own = logger.child({});
+    this.#loggers.add(own);
+    if (this.#timer === undefined) {
+      this.#tickedAt = this.#clock.nowMs();
+      this.#cpuMs = this.#clock.cpuMs();
+      this.#restart(this.#tickedAt);
+      this.#timer = setInterval(() => this.tick(), TICK_MS).unref();
+    }
+    return () => {
+      this.#loggers.delete(own);
+      if (this.#loggers.size > 0) return;
+      clearInterval(this.#timer);
+      this.#timer = undefined;
+      this.#slots = [];
+      this.#warnedAt.clear();
+    };
+  }
+
+  /** Does `work`, which is named so when the turn in which it was entered is long. For a batch or a request. */
+  async during<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+    const activity: Activity = { name };
+    this.#mark(activity);
+    this.#underWay.add(activity);
+    try {
+      return await work();
+    } finally {
+      this.#underWay.delete(activity);
+      this.#mark(undefined);
+    }
+  }
+
+  /** The longest that the event loop stood still at a time in the last minute, the turn that goes on included; in seconds. */
+  longestSeconds(): number {
+    if (this.#timer === undefined) return 0;
+    const now = this.#clock.nowMs();
+    const kept = this.#slots.filter(({ startedAt }) => isKept(startedAt, now));
+    return Math.max(this.#delayMs(now), ...kept.map(({ longestMs }) => longestMs)) / 1000;
+  }
+
+  /** What the timer does. */
+  tick(): void {
+    const now = this.#clock.nowMs();
+    const cpuMs = this.#clock.cpuMs();
+    const delayMs = this.#delayMs(now);
+    this.#keep(now, delayMs);
+    this.#mark(undefined);
+    if (delayMs > LONG_TURN_MS) this.#warn(now, delayMs, cpuMs - this.#cpuMs);
+    this.#tickedAt = now;
+    this.#cpuMs = cpuMs;
+    this.#restart(now);
+  }
+
+  #delayMs(now: number): number {
+    return Math.max(0, now - this.#tickedAt - TICK_MS);
+  }
+
+  #mark(next: Activity | undefined): void {
+    const now = this.#clock.nowMs();
+    const stretchMs = now - this.#markedAt;
+    if (stretchMs > this.#stretchMs) {
+      this.#stretchMs = stretchMs;
+      this.#stretchOf = this.#entered;
+    }
+    this.#markedAt = now;
+    this.#entered = next;
+  }
+
+  #restart(now: number): void {
+    this.#entered = undefined;
+    this.#markedAt = now;
+    this.#stretchMs = 0;
+    this.#stretchOf = undefined;
+  }
+
+  #keep(now: number, delayMs: number): void {
+    const current = this.#slots.at(-1);
+    if (current !== undefined && now - current.startedAt < SLOT_MS) {
+      current.longestMs = Math.max(current.longestMs, delayMs);
+      return;
+    }
+    this.#slots = this.#slots.filter(({ startedAt }) => isKept(startedAt, now));
+    this.#slots.push({ startedAt: now, longestMs: delayMs });
+  }
+
+  #warn(now: number, delayMs: number, cpuMs: number): void {
+    const what = this.#whatRan();
+    for (const [each, at] of this.#warnedAt) if (now - at >= MINUTE_MS) this.#warnedAt.delete(each);
+    if (this.#warnedAt.has(what)) return;
+    this.#warnedAt.set(what, now);
+    const isComputing = cpuMs >= delayMs / 2;
+    const text =
+      `The event loop stood still for ${seconds(delayMs)}, in which no other task, request or heartbeat of this worker could run. ` +
+      `${what}. The process used ${seconds(cpuMs)} of CPU time meanwhile${isComputing ? '' : ', so it waited in a synchronous call, or the machine had no time for it'}. ` +
+      `If this happens again: ${isComputing ? ADVICE_COMPUTING : ADVICE_WAITING}`;
+    for (const logger of this.#loggers) logger.warn(text);
+  }
+
+  #whatRan(): string {
+    const others = [...this.#underWay].filter((activity) => activity !== this.#stretchOf).reverse();
+    const names = [...new Set(others.map(({ name }) => name))];
+    const more = names.length > MAX_NAMED ? ` and ${String(names.length - MAX_NAMED)} more` : '';
+    const underWay = `${names.slice(0, MAX_NAMED).join(', ')}${more}`;
+    if (this.#stretchOf !== undefined) {
+      return `Last entered: ${this.#stretchOf.name}${names.length > 0 ? `; also under way: ${underWay}` : ''}`;
+    }
+    if (names.length > 0) return `Nothing was entered just before; under way: ${underWay}`;
+    return 'No task and no request was under way';
+  }
+}
+
+const ADVICE_COMPUTING =
+  'make its batches, messages or requests smaller; a plugin should do long work in parts or in a worker thread.';
+const ADVICE_WAITING =
+  'give the worker more CPU; a plugin should use asynchronous calls for files, processes and the network.';
+
+/** A slot is kept until all of it is older than a minute. */
+function isKept(startedAt: number, now: number): boolean {
+  return now - startedAt < MINUTE_MS + SLOT_MS;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(2)} s`;
+}
+
+/** The one of this process. */
+export const eventLoopWatch = new EventLoopWatch();
+
+/**
+ * Runs `work` under a name, such as `POST /restapi/insert`: if it occupies the event loop for more than a second, the warning in
+ * the log has this name. To be called once for each batch or request, not for each record.
+ * @returns what `work` returns; errors are passed on
+ */
+export function asActivity<T>(name: string, work: () => T | Promise<T>): Promise<T> {
+  return eventLoopWatch.during(name, work);
+}

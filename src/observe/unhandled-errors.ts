@@ -1,0 +1,97 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { ConnectError, toError } from '../errors.ts';
+import type { Logger } from './logger.ts';
+
+/** Whose code runs, for errors that nobody handles: a task, or a connector. */
+export interface CodeOwner {
+  /** `task sink-0` */
+  readonly name: string;
+  /** Makes it FAILED. */
+  readonly onUnhandled: (error: Error) => void;
+}
+
+/** How many errors nobody handled since the process began, by whether it is known whose they were. */
+export const unhandledErrors = { owned: 0, unknown: 0 };
+
+const owners = new AsyncLocalStorage<CodeOwner | undefined>();
+
+/** Does `work`; it, and all that it sets going (promises, timers, sockets), is code of this owner. */
+export function ownedBy<T>(owner: CodeOwner, work: () => T): T {
+  return owners.run(owner, work);
+}
+
+/** The worker's own code, called by somebody's. */
+export function ownedByNobody<T>(work: () => T): T {
+  return owners.run(undefined, work);
+}
+
+/** Of errors that nobody can be held to account for so many are logged in a minute; all are counted. */
+const MAX_LOGGED_A_MINUTE = 20;
+const MINUTE_MS = 60_000;
+
+/**
+ * The last guard of the process: an unhandled rejection, an exception in a timer or an emitter, or a call of
+ * `process.exit` makes the task or connector whose code it was FAILED. An error of unknown origin is logged and counted
+ * (`sluice_unhandled_errors_total`): the worker goes on, because a plugin's error may lose its owner (queueMicrotask), and no
+ * plugin may end the work of all others. Installed once per process.
+ */
+export function guardProcess(logger: Logger): void {
+  const log = new UnknownErrors(logger);
+  const onError = (thrown: unknown): void => {
+    const error = toError(thrown);
+    const owner = owners.getStore();
+    if (owner === undefined) {
+      unhandledErrors.unknown++;
+      log.add(error);
+      return;
+    }
+    unhandledErrors.owned++;
+    ownedByNobody(() => {
+      owner.onUnhandled(new ConnectError(`Unhandled error in the code of ${owner.name}`, { cause: error }));
+    });
+  };
+  process.on('unhandledRejection', onError);
+  process.on('uncaughtException', onError);
+  guardExit(onError);
+}
+
+/** What a plugin calls must not return: its code goes on elsewhere than it expects. */
+function guardExit(onError: (error: Error) => void): void {
+  const exit = process.exit.bind(process);
+  process.exit = (code) => {
+    const owner = owners.getStore();
+    if (owner === undefined) return exit(code);
+    const error = new ConnectError(
+      `process.exit(${code === undefined ? '' : String(code)}) was called by ${owner.name}; it does not end the worker`,
+    );
+    onError(error);
+    throw error;
+  };
+}
+
+/** Logs what nobody can be held to account for, within bounds. */
+class UnknownErrors {
+  readonly #logger: Logger;
+  #since = 0;
+  #count = 0;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  add(error: Error): void {
+    const now = performance.now();
+    if (this.#since === 0 || now - this.#since > MINUTE_MS) {
+      if (this.#count > MAX_LOGGED_A_MINUTE) {
+        this.#logger.error(
+          `${String(this.#count - MAX_LOGGED_A_MINUTE)} more unhandled errors whose origin is not known`,
+        );
+      }
+      this.#since = now;
+      this.#count = 0;
+    }
+    this.#count += 1;
+    if (this.#count > MAX_LOGGED_A_MINUTE) return;
+    this.#logger.error({ err: error }, 'Unhandled error; it is not known which task or connector it came from');
+  }
+}

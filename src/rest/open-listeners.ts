@@ -1,0 +1,94 @@
+import { networkInterfaces } from 'node:os';
+import { parseHeaderRules, parseListener, type Listener as ListenerUrl } from '../config/rest-validators.ts';
+import type { WorkerConfig } from '../config/worker-config.ts';
+import { ConfigError } from '../errors.ts';
+import { jaasFileOf, restExtensions } from './extensions.ts';
+import { listenerTls } from '../tls/listener-tls.ts';
+import { nameOf, type OwnAddress } from './request-origin.ts';
+import type { ResourceDependencies } from './resource.ts';
+import { hostPort, RestServer, type ServerDependencies } from './server.ts';
+
+/** The management API: it listens before the worker is built, so that operators see how far the start has come. */
+export interface RestListeners {
+  /** `host:port` by which others reach this worker; its id in statuses. */
+  readonly advertised: string;
+  /** The same with the protocol in front. */
+  readonly url: string;
+  /** The worker is built: its resources answer from now on, and the requests that have been waiting for them. */
+  serve(dependencies: ResourceDependencies): void;
+  /** Lets running requests end for a second, then cuts them. */
+  close(): Promise<void>;
+}
+
+/**
+ * Listens wherever the configuration says. What is wrong with it is a ConfigError, before anything listens. Until `serve` is
+ * called every request is answered as on a worker that is not ready: `/health` at once with 503, others wait.
+ */
+export async function openListeners(config: WorkerConfig, dependencies: ServerDependencies): Promise<RestListeners> {
+  const { rest } = config;
+  const admin = rest['admin.listeners'];
+  const extensions = restExtensions(
+    {
+      classes: rest['rest.extension.classes'],
+      credentialsFile: config.own['rest.basic.auth.credentials.file'],
+      jaasFile: jaasFileOf(process.env['KAFKA_OPTS']),
+    },
+    dependencies.logger,
+  );
+  const own: OwnAddress = { url: '', names: [] };
+  const server = new RestServer(dependencies, {
+    allowedHosts: config.own['allowed.hosts'],
+    own,
+    admin: admin === null ? 'shared' : admin.length === 0 ? 'off' : 'apart',
+    crossOrigin: { origins: rest['access.control.allow.origin'], methods: rest['access.control.allow.methods'] },
+    headerRules: parseHeaderRules(rest['response.http.headers.config']),
+    extensions,
+  });
+  const listeners = rest.listeners.map((url) => withTls(config, url, 'listeners.https.'));
+  const adminListeners = (admin ?? []).map((url) => withTls(config, url, 'admin.listeners.https.'));
+  const open: { listener: ListenerUrl; port: number }[] = [];
+  try {
+    for (const listener of listeners) open.push({ listener, port: await server.listen(listener) });
+    for (const listener of adminListeners) await server.listen(listener, 'admin');
+  } catch (error) {
+    await server.close();
+    throw error;
+  }
+  const found = advertised(config, open);
+  own.url = found.url;
+  own.names = [found.advertised, ...[...listeners, ...adminListeners].map(({ host }) => host)].map(nameOf);
+  return {
+    ...found,
+    serve: (dependencies) => {
+      server.serve(dependencies);
+    },
+    close: () => server.close(),
+  };
+}
+
+function withTls(config: WorkerConfig, url: string, prefix: string) {
+  const listener = parseListener(url);
+  if (listener === undefined) throw new ConfigError(`Listener URL ${url} must be of the form protocol://host:port`);
+  return listener.protocol === 'http' ? listener : { ...listener, tls: listenerTls(config.properties, prefix) };
+}
+
+/**
+ * `rest.advertised.*`, else the first listener (of `rest.advertised.listener` where given); a listener on all addresses is
+ * known by this host's own.
+ */
+function advertised(
+  { rest }: WorkerConfig,
+  open: readonly { listener: ListenerUrl; port: number }[],
+): Pick<RestListeners, 'advertised' | 'url'> {
+  const protocol = rest['rest.advertised.listener'];
+  const chosen = open.find(({ listener }) => listener.protocol === protocol) ?? open[0];
+  const host = rest['rest.advertised.host.name'] ?? chosen?.listener.host ?? '';
+  const known = host === '' || host === '0.0.0.0' || host === '::' ? ownAddress() : host;
+  const address = hostPort(known, rest['rest.advertised.port'] ?? chosen?.port ?? 0);
+  return { advertised: address, url: `${protocol ?? chosen?.listener.protocol ?? 'http'}://${address}` };
+}
+
+function ownAddress(): string {
+  const addresses = Object.values(networkInterfaces()).flatMap((each) => each ?? []);
+  return addresses.find(({ family, internal }) => family === 'IPv4' && !internal)?.address ?? '127.0.0.1';
+}

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
+import type Koa from 'koa';
+import { RequestError } from '../errors.ts';
+import { originTest } from './cross-origin.ts';
+import { HttpError } from './error-mapping.ts';
+
+/** How others call this worker; known once it listens. */
+export interface OwnAddress {
+  /** `protocol://host:port`. */
+  url: string;
+  /** Names of the listeners and the advertised one. */
+  names: readonly string[];
+}
+
+export interface RequestOriginRules {
+  /** `allowed.hosts`: names beside those that are always allowed, `*.example.org` for all below one, `*` for every name. */
+  readonly allowedHosts: readonly string[];
+  /** `access.control.allow.origin`. */
+  readonly allowedOrigins: string;
+  readonly own: OwnAddress;
+}
+
+/** Names under these cannot be registered, so that no web site has one. */
+const PRIVATE_SUFFIXES = ['.localhost', '.local', '.internal', '.svc'];
+const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+
+/**
+ * Keeps web sites from using the browsers of people who can reach the worker.
+ *
+ * A site whose name is made to stand for the worker's address (DNS rebinding) is told by the name in `Host`. Allowed are IP addresses,
+ * names without a dot (`connect`, as in containers), names under `localhost`, `local`, `internal` and `svc` (as in Kubernetes), the
+ * names of this machine, of the listeners and the advertised one, and `allowed.hosts`. Another name is answered 403.
+ *
+ * A browser says in `Origin` which site a writing request comes from: one from another site is answered 403, whether or not it has a
+ * body, unless `access.control.allow.origin` allows it. Programs send no `Origin`.
+ *
+ * A body that is said to be anything but JSON is answered 415, as in Java. Some clients call a request without content a form:
+ * they may, where no browser is at work.
+ */
+export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOriginRules): Koa.Middleware {
+  const isAllowedOrigin = originTest(allowedOrigins);
+  return async (context, next) => {
+    const name = nameOf(context.get('Host'));
+    if (!isAllowedHost(name, allowedHosts, own)) {
+      throw new RequestError(
+        403,
+        `The request is for host "${name.slice(0, 253)}", which is not a name of this worker; add it to allowed.hosts in the worker's properties if it is`,
+      );
+    }
+    context.state['ownUrl'] = own.url;
+    if (WRITES.has(context.method)) {
+      const origin = context.get('Origin');
+      const isForeign = origin !== '' && !isSameSite(origin, context.get('Host'));
+      if (isForeign && !isAllowedOrigin(origin)) {
+        throw new RequestError(
+          403,
+          "The request comes from a page of another origin; add the origin to access.control.allow.origin in the worker's properties to allow it",
+        );
+      }
+      // Requests between workers are signed, by a header that no page can send.
+      const isSigned = context.get('X-Connect-Authorization') !== '' && origin === '';
+      const isChecked = context.method !== 'DELETE' && !isSigned;
+      if (isChecked && !isTakenType(context.get('Content-Type'), origin)) throw new HttpError(415);
+    }
+    await next();
+  };
+}
+
+function isTakenType(contentType: string, origin: string): boolean {
+  const type = (contentType.split(';')[0] ?? '').trim().toLowerCase();
+  return type === '' || type === 'application/json' || (type === 'application/x-www-form-urlencoded' && origin === '');
+}
+
+function isSameSite(origin: string, host: string): boolean {
+  return origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase();
+}
+
+function isAllowedHost(name: string, allowed: readonly string[], own: OwnAddress): boolean {
+  if (name === '' || isIP(name) !== 0 || !name.includes('.')) return true;
+  if (PRIVATE_SUFFIXES.some((suffix) => name.endsWith(suffix))) return true;
+  if (own.names.includes(name) || name === hostname().toLowerCase()) return true;
+  return allowed.some((entry) => {
+    const wanted = entry.toLowerCase();
+    return wanted === '*' || wanted === name || (wanted.startsWith('*.') && name.endsWith(wanted.slice(1)));
+  });
+}
+
+/** Without its port and brackets. */
+export function nameOf(host: string): string {
+  const text = host.trim().toLowerCase();
+  if (text.startsWith('[')) return text.slice(1, text.indexOf(']'));
+  const colon = text.lastIndexOf(':');
+  const name = colon < 0 ? text : text.slice(0, colon);
+  return name.endsWith('.') ? name.slice(0, -1) : name;
+}

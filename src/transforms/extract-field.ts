@@ -1,0 +1,42 @@
+import { declareOptions } from '../config/option.ts';
+import { parseOptions } from '../config/parse.ts';
+import { illegalArgument, requireMap, requireStruct } from './requirements.ts';
+import { FieldPath } from './field-path.ts';
+import { partTransformation, fieldSyntaxVersion, replaceNullWithDefault } from './plugin-declaration.ts';
+import { rememberedBySchema } from './schema-building.ts';
+
+const PURPOSE = 'field extraction';
+
+const options = declareOptions({
+  field: {
+    type: 'STRING',
+    importance: 'MEDIUM',
+    documentation: 'The field that becomes the whole key or value.',
+  },
+  'replace.null.with.default': replaceNullWithDefault,
+  'field.syntax.version': fieldSyntaxVersion,
+});
+
+/** Takes one field of a struct or map in place of the whole; null stays null. */
+export const extractField = partTransformation('ExtractField', options, (config, part) => {
+  const parsed = parseOptions(options, config, { errors: 'first' });
+  const withDefault = parsed['replace.null.with.default'];
+  const path = new FieldPath(parsed.field, parsed['field.syntax.version'].toUpperCase() === 'V2' ? 'V2' : 'V1');
+  const fieldSchema = rememberedBySchema((schema) => {
+    const field = path.fieldOf(schema);
+    if (field === undefined) throw illegalArgument(`Unknown field: ${parsed.field}`);
+    return field.schema;
+  });
+  return {
+    apply(record) {
+      const schema = part.schema(record);
+      const value = part.value(record);
+      if (schema === null) {
+        return part.replaced(record, null, value === null ? null : path.inMap(requireMap(value, PURPOSE)));
+      }
+      const struct = value === null ? null : requireStruct(value, schema, PURPOSE);
+      const found = fieldSchema(schema);
+      return part.replaced(record, found, struct === null ? null : path.inStruct(struct, withDefault));
+    },
+  };
+});

@@ -1,0 +1,120 @@
+import { declareOptions } from '../config/option.ts';
+import { parseOptions } from '../config/parse.ts';
+import { javaClassOf } from '../data/java-class.ts';
+import type { Schema } from '../data/schema.ts';
+import type { Field } from '../data/schema.ts';
+import { Decimal, Struct, type ConnectValue } from '../data/value.ts';
+import { DataError } from '../errors.ts';
+import { partTransformation } from './plugin-declaration.ts';
+import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
+import { basicsOf, copyOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
+import { cellOf, checkedCell } from './struct-cells.ts';
+
+const PURPOSE = 'flattening';
+
+const options = declareOptions({
+  delimiter: {
+    type: 'STRING',
+    default: '.',
+    importance: 'MEDIUM',
+    documentation: 'Stands between the names of the fields that lead to a value.',
+  },
+});
+
+/** A field of the flat schema and the way to its value: structs on the way, then the field. */
+interface Leaf {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly parents: readonly Field[];
+  readonly field: Field;
+}
+
+interface Flat {
+  readonly schema: Schema;
+  readonly leaves: readonly Leaf[];
+}
+
+/** Makes one level of nested structs or maps; arrays stay as they are. */
+export const flatten = partTransformation('Flatten', options, (config, part) => {
+  const { delimiter } = parseOptions(options, config, { errors: 'first' });
+  const nameBelow = (prefix: string, name: string) => (prefix === '' ? name : `${prefix}${delimiter}${name}`);
+
+  const flattenMap = (map: ConnectMap, prefix: string, flat: Map<ConnectValue, ConnectValue>): void => {
+    for (const [key, value] of map) {
+      const name = nameBelow(prefix, key as string);
+      if (value instanceof Map) flattenMap(value as ConnectMap, name, flat);
+      else flat.set(name, schemalessLeaf(value, name));
+    }
+  };
+
+  const flatSchema = rememberedBySchema((schema): Flat => {
+    const top = schema.defaultValue instanceof Struct ? schema.defaultValue : undefined;
+    const leaves = [...leavesOf(schema, '', [], schema.optional, top, nameBelow)];
+    return { schema: structSchema(leaves, basicsOf(schema)), leaves };
+  });
+
+  const flattenStruct = (struct: Struct, from: Schema): Struct => {
+    const { schema, leaves } = flatSchema(from);
+    const values = leaves.map(({ parents, field }, index) => {
+      let holder: Struct | null = struct;
+      for (const parent of parents) holder = (holder?.values[parent.index] ?? null) as Struct | null;
+      return holder === null ? null : checkedCell(cellOf(holder, field, true), fieldAt(schema, index));
+    });
+    return new Struct(schema, values);
+  };
+
+  return {
+    apply(record) {
+      const schema = part.schema(record);
+      const value = part.value(record);
+      if (value === null) return record;
+      if (schema === null) {
+        const flat = new Map<ConnectValue, ConnectValue>();
+        flattenMap(requireMap(value, PURPOSE), '', flat);
+        return part.replaced(record, null, flat);
+      }
+      const updated = flattenStruct(requireStruct(value, schema, PURPOSE), schema);
+      return part.replaced(record, updated.schema, updated);
+    },
+  };
+});
+
+function schemalessLeaf(value: ConnectValue, name: string): ConnectValue {
+  if (value instanceof Date || value instanceof Decimal) {
+    throw new DataError(
+      `Flatten transformation was passed a value of type class ${javaClassOf(value)} which is not supported by Connect's data API`,
+    );
+  }
+  if (value instanceof Struct) {
+    throw new DataError(
+      `Flatten transformation does not support class ${javaClassOf(value)} for record without schemas (for field ${name}).`,
+    );
+  }
+  return value;
+}
+
+/** A field is optional when anything above it is; its default is its own, else its place in a default above it. */
+function* leavesOf(
+  schema: Schema,
+  prefix: string,
+  parents: readonly Field[],
+  optional: boolean,
+  defaults: Struct | undefined,
+  nameBelow: (prefix: string, name: string) => string,
+): Generator<Leaf> {
+  for (const field of schema.fields) {
+    const name = nameBelow(prefix, field.name);
+    const isOptional = optional || field.schema.optional;
+    const byDefault = (field.schema.defaultValue ??
+      (defaults === undefined ? null : cellOf(defaults, field, true))) as ConnectValue;
+    if (field.schema.type === 'struct') {
+      const below = byDefault instanceof Struct ? byDefault : undefined;
+      yield* leavesOf(field.schema, name, [...parents, field], isOptional, below, nameBelow);
+    } else if (field.schema.type === 'map') {
+      throw new DataError(`Flatten transformation does not support MAP for record with schemas (for field ${name}).`);
+    } else {
+      const bare = copyOf(field.schema, { optional: isOptional, defaultValue: undefined });
+      yield { name, schema: byDefault === null ? bare : withDefault(bare, byDefault), parents, field };
+    }
+  }
+}

@@ -1,0 +1,88 @@
+import { declareOptions } from '../config/option.ts';
+import { parseOptions } from '../config/parse.ts';
+import { oneOf } from '../config/validators.ts';
+import type { Header } from '../data/record.ts';
+import { schemaText, type Schema } from '../data/schema.ts';
+import { Struct, type ConnectValue } from '../data/value.ts';
+import { ConfigError, DataError } from '../errors.ts';
+import { recordError, requireMap, requireStruct } from './requirements.ts';
+import { partTransformation, nonEmptyList, replaceNullWithDefault } from './plugin-declaration.ts';
+import { basicsOf, rememberedBySchema, structSchema } from './schema-building.ts';
+import { cellOf, checkedCell } from './struct-cells.ts';
+
+const options = declareOptions({
+  fields: {
+    type: 'LIST',
+    importance: 'HIGH',
+    documentation: 'Fields of the key or value that become headers.',
+    validator: nonEmptyList,
+  },
+  headers: {
+    type: 'LIST',
+    importance: 'HIGH',
+    documentation: 'Names of the headers, as many as `fields` and in the same order.',
+    validator: nonEmptyList,
+  },
+  operation: {
+    type: 'STRING',
+    importance: 'HIGH',
+    documentation: 'Whether the fields stay where they are (`copy`) or not (`move`).',
+    validator: oneOf('move', 'copy'),
+  },
+  'replace.null.with.default': replaceNullWithDefault,
+});
+
+/** Copies or moves fields of the key or value to headers. */
+export const headerFrom = partTransformation('HeaderFrom', options, (config, part) => {
+  const { fields, headers: names, operation, ...parsed } = parseOptions(options, config, { errors: 'first' });
+  const withDefault = parsed['replace.null.with.default'];
+  const purpose = `header ${operation}`;
+  const moved = new Set(operation === 'move' ? fields : []);
+  if (names.length !== fields.length) {
+    throw new ConfigError("'fields' config must have the same number of elements as 'headers' config.");
+  }
+  const pairs = fields.map((field, index) => ({ field, header: names[index] ?? field }));
+  const schemaWithout = rememberedBySchema((schema) =>
+    structSchema(
+      schema.fields.filter(({ name }) => !moved.has(name)),
+      basicsOf(schema),
+    ),
+  );
+
+  const structWithout = (struct: Struct, from: Schema): Struct => {
+    const schema = schemaWithout(from);
+    const values = schema.fields.map((field) =>
+      checkedCell(cellOf(struct, struct.schema.field(field.name) ?? field, withDefault), field),
+    );
+    return new Struct(schema, values);
+  };
+
+  const headerOf = (struct: Struct, key: string, fieldName: string): Header => {
+    const field = struct.schema.field(fieldName);
+    if (field === undefined) throw recordError('java.lang.NullPointerException', `Field does not exist: ${fieldName}`);
+    const value = cellOf(struct, field, withDefault);
+    if (value === null && !field.schema.optional) {
+      throw new DataError(`A null value requires an optional schema but was ${schemaText(field.schema)}`);
+    }
+    return { key, schema: field.schema, value };
+  };
+
+  return {
+    apply(record) {
+      const schema = part.schema(record);
+      const value = part.value(record);
+      if (schema === null) {
+        const map = requireMap(value, purpose);
+        const rest = new Map<ConnectValue, ConnectValue>(map);
+        for (const name of moved) rest.delete(name);
+        const added = pairs.map(({ field, header }) => ({ key: header, schema: null, value: map.get(field) ?? null }));
+        return { ...part.replaced(record, null, rest), headers: [...record.headers, ...added] };
+      }
+      const struct = requireStruct(value, schema, purpose);
+      const rest = operation === 'move' ? structWithout(struct, schema) : struct;
+      const added = pairs.map(({ field, header }) => headerOf(struct, header, field));
+      const updated = part.replaced(record, operation === 'move' ? rest.schema : schema, rest);
+      return { ...updated, headers: [...record.headers, ...added] };
+    },
+  };
+});

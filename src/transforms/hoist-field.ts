@@ -1,0 +1,29 @@
+import { declareOptions } from '../config/option.ts';
+import { parseOptions } from '../config/parse.ts';
+import { Struct } from '../data/value.ts';
+import { partTransformation } from './plugin-declaration.ts';
+import { fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
+import { checkedCell } from './struct-cells.ts';
+
+const options = declareOptions({
+  field: {
+    type: 'STRING',
+    importance: 'MEDIUM',
+    documentation: 'Name of the one field of the struct or map that comes out.',
+  },
+});
+
+/** Puts the whole key or value into a field of a new struct, or of a map where there is no schema. */
+export const hoistField = partTransformation('HoistField', options, (config, part) => {
+  const { field: name } = parseOptions(options, config, { errors: 'first' });
+  const hoisted = rememberedBySchema((schema) => structSchema([{ name, schema }]));
+  return {
+    apply(record) {
+      const schema = part.schema(record);
+      const value = part.value(record);
+      if (schema === null) return part.replaced(record, null, new Map([[name, value]]));
+      const updated = hoisted(schema);
+      return part.replaced(record, updated, new Struct(updated, [checkedCell(value, fieldAt(updated, 0))]));
+    },
+  };
+});

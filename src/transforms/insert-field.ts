@@ -1,0 +1,127 @@
+import { declareOptions } from '../config/option.ts';
+import { parseOptions } from '../config/parse.ts';
+import { javaStringHash } from '../java/java-hash-order.ts';
+import { invalidValueText } from '../config/to-text.ts';
+import type { ConnectRecord, SinkRecord } from '../data/record.ts';
+import { LogicalName, Schema } from '../data/schema.ts';
+import { Struct, TypedNumber, type ConnectValue } from '../data/value.ts';
+import { ConfigError, DataError } from '../errors.ts';
+import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { requireMap, requireStruct } from './requirements.ts';
+import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
+import { cellOf, checkedCell } from './struct-cells.ts';
+
+const PURPOSE = 'field insertion';
+const MARKS = 'A `!` at its end makes the field required, a `?` optional, as it is without either.';
+
+function fieldName(what: string) {
+  return {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: `Name of the field for ${what}. ${MARKS}`,
+  } as const;
+}
+
+const options = declareOptions({
+  'topic.field': fieldName('the topic'),
+  'partition.field': fieldName('the partition'),
+  'offset.field': fieldName('the offset, of sinks only'),
+  'timestamp.field': fieldName('the time of the record'),
+  'static.field': fieldName('a fixed text'),
+  'static.value': {
+    type: 'STRING',
+    default: null,
+    importance: 'MEDIUM',
+    documentation: 'The text for `static.field`.',
+  },
+  'replace.null.with.default': replaceNullWithDefault,
+});
+
+/** One field to insert. Both readings give `undefined` when the record has no such thing; the field is left unset then. */
+interface Insertion {
+  readonly name: string;
+  readonly schema: Schema;
+  readonly typed: (record: ConnectRecord) => ConnectValue | undefined;
+  readonly untyped: (record: ConnectRecord) => ConnectValue | undefined;
+}
+
+/** Adds the topic, partition, offset or time of the record, or a fixed text, to a struct or map. */
+export const insertField = partTransformation('InsertField', options, (config, part) => {
+  const parsed = parseOptions(options, config, { errors: 'first' });
+  const withDefault = parsed['replace.null.with.default'];
+  const staticValue = parsed['static.value'];
+  const insertions = [
+    ...insertion(parsed['topic.field'], ['string'], (record) => record.topic),
+    ...insertion(
+      parsed['partition.field'],
+      ['int32'],
+      (record) => record.partition ?? undefined,
+      ({ partition }) => (partition === null ? undefined : new TypedNumber('int32', partition)),
+    ),
+    ...insertion(parsed['offset.field'], ['int64'], offsetOf),
+    ...insertion(
+      parsed['timestamp.field'],
+      ['int64', LogicalName.timestamp],
+      ({ timestamp }) => (timestamp === null ? undefined : new Date(timestamp)),
+      ({ timestamp }) => (timestamp === null ? undefined : BigInt(timestamp)),
+    ),
+    ...insertion(parsed['static.field'], ['string'], () => staticValue ?? undefined),
+  ];
+  if (insertions.length === 0) throw new ConfigError('No field insertion configured');
+  if (parsed['static.field'] !== null && staticValue === null) {
+    // Connect prints an object here, with a number of its own.
+    const spec = `org.apache.kafka.connect.transforms.InsertField$InsertionSpec@${(javaStringHash(parsed['static.field']) >>> 0).toString(16)}`;
+    const reason = `No value specified for static field: ${spec}`;
+    throw new ConfigError(invalidValueText('static.value', null, reason));
+  }
+
+  const widened = rememberedBySchema((schema) => structSchema([...schema.fields, ...insertions], basicsOf(schema)));
+
+  const inStruct = (struct: Struct, record: ConnectRecord): Struct => {
+    const schema = widened(struct.schema);
+    const values = struct.schema.fields.map((field) => checkedCell(cellOf(struct, field, withDefault), field));
+    for (const { typed } of insertions) {
+      const value = typed(record);
+      values.push(value === undefined ? null : checkedCell(value, fieldAt(schema, values.length)));
+    }
+    return new Struct(schema, values);
+  };
+
+  return {
+    apply(record) {
+      const schema = part.schema(record);
+      const value = part.value(record);
+      if (value === null) return record;
+      if (schema === null) {
+        const updated = new Map<ConnectValue, ConnectValue>(requireMap(value, PURPOSE));
+        for (const { name, untyped } of insertions) {
+          const inserted = untyped(record);
+          if (inserted !== undefined) updated.set(name, inserted);
+        }
+        return part.replaced(record, null, updated);
+      }
+      const updated = inStruct(requireStruct(value, schema, PURPOSE), record);
+      return part.replaced(record, updated.schema, updated);
+    },
+  };
+});
+
+function insertion(
+  spec: string | null,
+  [type, name]: readonly ['string' | 'int32' | 'int64', string?],
+  typed: Insertion['typed'],
+  untyped: Insertion['untyped'] = typed,
+): Insertion[] {
+  if (spec === null) return [];
+  const optional = !spec.endsWith('!');
+  const schema = new Schema(type, { optional, ...(name === undefined ? {} : { name, version: 1 }) });
+  return [{ name: /[!?]$/.test(spec) ? spec.slice(0, -1) : spec, schema, typed, untyped }];
+}
+
+function offsetOf(record: ConnectRecord): bigint {
+  if ('offset' in record) return BigInt((record as SinkRecord).offset);
+  throw new DataError(
+    `Only SinkRecord supported for [${PURPOSE}], found: org.apache.kafka.connect.source.SourceRecord`,
+  );
+}

@@ -1,0 +1,79 @@
+import type { OptionDeclarations, OptionDeclaration, Validator } from '../config/option.ts';
+import { CONNECT_VERSION } from '../version.ts';
+import type { ConnectorConfig, Transformation, TransformationPlugin } from '../connect/api.ts';
+import type { ConnectRecord } from '../data/record.ts';
+import type { Schema } from '../data/schema.ts';
+import type { ConnectValue } from '../data/value.ts';
+import { oneOfIgnoringCase } from '../config/validators.ts';
+
+const PACKAGE = 'org.apache.kafka.connect.transforms';
+
+/** A transformation of whole records: one plugin, `…transforms.Name`. */
+export function recordTransformation(
+  name: string,
+  options: OptionDeclarations,
+  create: (config: ConnectorConfig) => Transformation,
+): readonly TransformationPlugin[] {
+  return [{ type: 'transformation', className: `${PACKAGE}.${name}`, version: CONNECT_VERSION, options, create }];
+}
+
+/** A transformation of keys or values: two plugins, `…transforms.Name$Key` and `…transforms.Name$Value`. */
+export function partTransformation(
+  name: string,
+  options: OptionDeclarations,
+  create: (config: ConnectorConfig, part: RecordPart) => Transformation,
+): readonly TransformationPlugin[] {
+  return Object.entries(RECORD_PARTS).flatMap(([partName, part]) =>
+    recordTransformation(`${name}$${partName}`, options, (config) => create(config, part)),
+  );
+}
+
+/** The key or the value of a record, whichever the class name of a transformation ends with (`$Key`, `$Value`). */
+export interface RecordPart {
+  schema(record: ConnectRecord): Schema | null;
+  value(record: ConnectRecord): ConnectValue;
+  /** The same record with another schema and value at this place. */
+  replaced<R extends ConnectRecord>(record: R, schema: Schema | null, value: ConnectValue): R;
+}
+
+const KEY: RecordPart = {
+  schema: (record) => record.keySchema,
+  value: (record) => record.key,
+  replaced: (record, keySchema, key) => ({ ...record, keySchema, key }),
+};
+
+const VALUE: RecordPart = {
+  schema: (record) => record.valueSchema,
+  value: (record) => record.value,
+  replaced: (record, valueSchema, value) => ({ ...record, valueSchema, value }),
+};
+
+const RECORD_PARTS = { Key: KEY, Value: VALUE } as const;
+
+/** Options that several transformations have. */
+
+export const replaceNullWithDefault = {
+  type: 'BOOLEAN',
+  default: true,
+  importance: 'MEDIUM',
+  documentation:
+    'Whether a field that holds null and has a default is read as its default; with false it is read as null.',
+} as const satisfies OptionDeclaration;
+
+export const fieldSyntaxVersion = {
+  type: 'STRING',
+  default: 'V1',
+  importance: 'HIGH',
+  documentation:
+    'How fields are named. `V1`: a name is a field at the top. `V2`: dots lead into structs and maps, and backticks around a name keep the dots in it.',
+  validator: oneOfIgnoringCase('V1', 'V2'),
+} as const satisfies OptionDeclaration;
+
+/** A list with at least one entry (transforms.util.NonEmptyListValidator). */
+export const nonEmptyList: Validator = {
+  text: 'non-empty list',
+  check: (_name, value) => (Array.isArray(value) && value.length > 0 ? undefined : 'Empty list'),
+};
+
+/** The text of lists of pairs (`spec` of Cast, `renames` of ReplaceField). */
+export const PAIRS_TEXT = 'list of colon-delimited pairs, e.g. <code>foo:bar,abc:xyz</code>';

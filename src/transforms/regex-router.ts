@@ -1,0 +1,55 @@
+import { declareOptions } from '../config/option.ts';
+import { parseOptions } from '../config/parse.ts';
+import { validRegex } from '../config/validators.ts';
+import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
+import { recordError } from './requirements.ts';
+import { recordTransformation } from './plugin-declaration.ts';
+
+/** Topics of a connector are few; past this many the memory of their new names starts afresh. */
+const REMEMBERED_TOPICS = 1000;
+
+const options = declareOptions({
+  regex: {
+    type: 'STRING',
+    importance: 'HIGH',
+    documentation: 'Regular expression (Java) that the whole name of a topic must match.',
+    validator: validRegex,
+  },
+  replacement: {
+    type: 'STRING',
+    importance: 'HIGH',
+    documentation: 'The new name; `$1` and `${name}` stand for groups of the expression.',
+  },
+});
+
+/** Renames topics that match a regular expression. */
+export const regexRouter = recordTransformation('RegexRouter', options, (config) => {
+  const { regex, replacement } = parseOptions(options, config, { errors: 'first' });
+  const pattern = JavaPattern.compile(regex);
+  const known = new Map<string, string>();
+  const routed = (topic: string): string => {
+    let target = known.get(topic);
+    if (target === undefined) {
+      target = pattern.matches(topic) ? replaced(pattern, topic, replacement) : topic;
+      if (known.size >= REMEMBERED_TOPICS) known.clear();
+      known.set(topic, target);
+    }
+    return target;
+  };
+  return {
+    apply(record) {
+      const topic = routed(record.topic);
+      return topic === record.topic ? record : { ...record, topic };
+    },
+  };
+});
+
+/** What is wrong with a replacement shows when it is applied, as in Connect. */
+function replaced(pattern: JavaPattern, topic: string, replacement: string): string {
+  try {
+    return pattern.replaceFirst(topic, replacement);
+  } catch (error) {
+    if (error instanceof ReplacementError) throw recordError(error.javaName, error.message);
+    throw error;
+  }
+}

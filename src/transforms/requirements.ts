@@ -1,0 +1,42 @@
+import { javaClassOf } from '../data/java-class.ts';
+import type { Schema } from '../data/schema.ts';
+import { Struct, type ConnectValue } from '../data/value.ts';
+import { DataError, SluiceError } from '../errors.ts';
+
+/** What transformations ask of the data they get (org.apache.kafka.connect.transforms.util.Requirements), with its texts. */
+
+export type ConnectMap = ReadonlyMap<ConnectValue, ConnectValue>;
+
+/** A value without a schema as a map. */
+export function requireMap(value: ConnectValue, purpose: string): ConnectMap {
+  if (value instanceof Map) return value;
+  throw new DataError(`Only Map objects supported in absence of schema for [${purpose}], found: ${javaClassOf(value)}`);
+}
+
+/** A value with this schema as a struct. */
+export function requireStruct(value: ConnectValue, schema: Schema, purpose: string): Struct {
+  if (value instanceof Struct) return value;
+  throw new DataError(`Only Struct objects supported for [${purpose}], found: ${javaClassOf(value, schema)}`);
+}
+
+/** Failures with the Java classes that traces and dead letters of Connect's own transformations show. */
+
+/** SchemaBuilderException: the schema that would come out is not possible. */
+export function schemaBuilderError(message: string, cause?: unknown): SluiceError {
+  return recordError('org.apache.kafka.connect.errors.SchemaBuilderException', message, cause);
+}
+
+/** IllegalArgumentException, for records. */
+export function illegalArgument(message: string): SluiceError {
+  return recordError('java.lang.IllegalArgumentException', message);
+}
+
+/** The NumberFormatException below a DataException. */
+export function numberFormatError(message: string): SluiceError {
+  return recordError('java.lang.NumberFormatException', message);
+}
+
+/** A failure of one record with the name of a Java class. */
+export function recordError(javaName: string, message: string, cause?: unknown): SluiceError {
+  return new SluiceError(message, { scope: 'record', javaName, ...(cause === undefined ? {} : { cause }) });
+}

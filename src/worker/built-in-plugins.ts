@@ -1,0 +1,52 @@
+import type { ProviderFinder } from '../config/providers/open-providers.ts';
+import type { Plugin, ServicePlugin } from '../connect/api.ts';
+import type { PluginPath } from '../connect/plugins/path/plugin-path.ts';
+import { ConfigError } from '../errors.ts';
+import { lookupTable } from '../data/lookup-table.ts';
+
+/** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
+export async function builtInPlugins(settings: { readonly strictJson: boolean }): Promise<Plugin[]> {
+  const [sink, source, files, converters, transforms, predicates] = await Promise.all([
+    import('../../plugins/db-sink/plugin.ts'),
+    import('../../plugins/db-source/plugin.ts'),
+    import('../../plugins/file-stream/plugin.ts'),
+    import('../converters/registry.ts'),
+    import('../transforms/registry.ts'),
+    import('../transforms/predicates/registry.ts'),
+  ]);
+  return [
+    sink.dbSink,
+    source.dbSource,
+    files.fileSink,
+    files.fileSource,
+    ...converters.converterPlugins(settings),
+    ...transforms.transformationPlugins,
+    ...predicates.predicatePlugins,
+  ];
+}
+
+/** Finds config providers by their class names, those that ship with the worker first. Nothing is loaded before. */
+export function configProviderFinder(pluginPath: PluginPath): ProviderFinder {
+  return async (className) => {
+    const { configProviderPlugins } = await import('../config/providers/registry.ts');
+    const builtIn = configProviderPlugins.find((plugin) => plugin.className === className);
+    return builtIn ?? pluginPath.configProvider(className);
+  };
+}
+
+const SERVICES: Readonly<Record<string, () => Promise<ServicePlugin>>> = lookupTable({
+  'database-http': async () => (await import('../../plugins/database-http/plugin.ts')).databaseHttp,
+});
+
+/** The services that a worker names; only those are loaded. */
+export async function builtInServices(names: readonly string[]): Promise<readonly ServicePlugin[]> {
+  return Promise.all(
+    names.map(async (name) => {
+      const load = SERVICES[name];
+      if (load === undefined) {
+        throw new ConfigError(`services: there is no service "${name}"; there are ${Object.keys(SERVICES).join(', ')}`);
+      }
+      return load();
+    }),
+  );
+}

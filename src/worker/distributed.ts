@@ -1,0 +1,106 @@
+import type { DistributedWorkerConfig, InternalTopic } from '../config/worker-config.ts';
+import { exactlyOnceSources } from '../herder/exactly-once-sources.ts';
+import { openWorkerGroup } from '../herder/group/open-worker-group.ts';
+import { LeaderRequests } from '../herder/leader-requests.ts';
+import { ConfigStore } from '../herder/stores/config-store.ts';
+import { LeaderWriter } from '../herder/stores/leader-writer.ts';
+import { OffsetStore } from '../herder/stores/offset-store.ts';
+import type { OpenRecordLog } from '../herder/stores/record-log.ts';
+import { StatusStore } from '../herder/stores/status-store.ts';
+import type { ClientProperties, CompactedTopicOptions } from '../kafka/api.ts';
+import { createKafkaClient } from '../kafka/client.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { Mode, ModeDependencies } from './mode.ts';
+
+/** A worker of a group that shares connectors and tasks; what it stores is in internal topics. */
+export function distributedMode(config: DistributedWorkerConfig, dependencies: ModeDependencies): Mode {
+  const { distributed, topics, clients } = config;
+  const { url, peers, logger } = dependencies;
+  const groupId = distributed['group.id'];
+  const stores = openStores(config, logger);
+  const { configs } = stores;
+  const placement = openWorkerGroup(config, configs, url, logger);
+  const leader = new LeaderRequests({
+    placement,
+    peers,
+    sessionKey: () => configs.sessionKey,
+    algorithm: distributed['inter.worker.signature.algorithm'],
+  });
+  return {
+    stores,
+    placement,
+    leader,
+    workers: [groupId, topics.config.name],
+    groupId,
+    offsetsTopic: topics.offset.name,
+    openOffsetsTopic: (connector, topic) => {
+      const client = { 'client.id': `${groupId}-${connector}-offsets` };
+      const own = { ...topics.offset, name: topic };
+      return internalTopic({ ...clients.worker, ...client }, own, CONNECTOR_OFFSETS, logger.child({ connector }));
+    },
+    exactlyOnce: (clients) => exactlyOnceSources(config, { configs, clients, leader, logger }),
+    sessionKeys: {
+      algorithm: distributed['inter.worker.key.generation.algorithm'],
+      bits: distributed['inter.worker.key.size'],
+      ttlMs: distributed['inter.worker.key.ttl.ms'],
+    },
+    signatureAlgorithms: distributed['inter.worker.verification.algorithms'],
+    answers: { waitForStart: false, unknownTask: (task) => `Unknown task: ${task}` },
+    herderLogger: 'org.apache.kafka.connect.runtime.distributed.DistributedHerder',
+  };
+}
+
+/** What a topic is for, as messages about it say. */
+type TopicUse = Pick<CompactedTopicOptions, 'property' | 'purpose' | 'singlePartition'>;
+
+const CONFIGS: TopicUse = {
+  property: 'config.storage.topic',
+  purpose: 'connector configurations',
+  singlePartition: true,
+};
+const OFFSETS: TopicUse = { property: 'offset.storage.topic', purpose: 'source connector offsets' };
+const CONNECTOR_OFFSETS: TopicUse = { ...OFFSETS, property: 'offsets.storage.topic' };
+const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };
+
+function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stores'] {
+  const { distributed, topics, clients } = config;
+  const { 'group.id': groupId, 'client.id': given } = distributed;
+  const open = (topic: InternalTopic, use: TopicUse, suffix: string): OpenRecordLog => {
+    const clientId = [groupId, given, suffix].filter((part) => part !== '').join('-');
+    return internalTopic({ ...clients.worker, 'client.id': clientId }, topic, use, logger);
+  };
+  return {
+    configs: new ConfigStore(open(topics.config, CONFIGS, 'configs'), logger, openLeaderWriter(config, logger)),
+    offsets: new OffsetStore(open(topics.offset, OFFSETS, 'offsets'), logger),
+    statuses: new StatusStore(open(topics.status, STATUSES, 'statuses'), logger),
+  };
+}
+
+function internalTopic(
+  client: ClientProperties,
+  { name: topic, ...creation }: InternalTopic,
+  use: TopicUse,
+  logger: Logger,
+): OpenRecordLog {
+  return (onRecord) =>
+    createKafkaClient(client, logger).compactedTopic({
+      ...use,
+      ...creation,
+      topic,
+      onRecord: ({ key, value, offset }) => {
+        if (key !== null) onRecord({ key, value, offset });
+      },
+    });
+}
+
+/** As of `exactly.once.source.support=preparing`, so that all workers fence one another before any is `enabled`. */
+function openLeaderWriter({ distributed, topics, clients }: DistributedWorkerConfig, logger: Logger) {
+  const { 'group.id': groupId, 'exactly.once.source.support': support } = distributed;
+  if (support.toLowerCase() === 'disabled') return undefined;
+  const over = { 'client.id': `${groupId}-leader`, 'transactional.id': `connect-cluster-${groupId}` };
+  return new LeaderWriter({
+    topic: topics.config.name,
+    open: () => createKafkaClient({ ...clients.worker, ...over }, logger).transactionalProducer(),
+    logger,
+  });
+}

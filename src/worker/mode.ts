@@ -1,0 +1,49 @@
+import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
+import type { TaskClients } from '../connect/tasks/task-clients.ts';
+import type { RequestAnswers } from '../herder/connector-requests.ts';
+import type { Leader } from '../herder/leader-requests.ts';
+import type { PeerClient } from '../herder/peer-client.ts';
+import type { Placement } from '../herder/placement.ts';
+import type { SessionKeySettings } from '../herder/session-keys.ts';
+import type { ConfigStore } from '../herder/stores/config-store.ts';
+import type { OffsetStore } from '../herder/stores/offset-store.ts';
+import type { OpenRecordLog } from '../herder/stores/record-log.ts';
+import type { StatusStore } from '../herder/stores/status-store.ts';
+import type { ZombieFencing } from '../herder/zombie-fencing.ts';
+import type { Logger } from '../observe/logger.ts';
+
+/** What a mode needs of the worker. */
+export interface ModeDependencies {
+  /** Where the management API of this worker answers, without a slash at its end. */
+  readonly url: string;
+  /** Advertised `host:port`. */
+  readonly workerId: string;
+  readonly peers: PeerClient;
+  readonly logger: Logger;
+}
+
+/** Everything in which a distributed and a standalone worker differ; the rest of the worker does not know which one it is. */
+export interface Mode {
+  readonly stores: { readonly configs: ConfigStore; readonly offsets: OffsetStore; readonly statuses: StatusStore };
+  readonly placement: Placement;
+  readonly leader: Leader;
+  /** Tell the workers that share tasks from all others; see `taskOwner`. */
+  readonly workers: readonly string[];
+  /** `group.id` */
+  readonly groupId: string | undefined;
+  /** The topic of `stores.offsets`. */
+  readonly offsetsTopic: string | undefined;
+  /** Opens the topic that a connector names by `offsets.storage.topic`. */
+  readonly openOffsetsTopic: (connector: string, topic: string) => OpenRecordLog;
+  /** `undefined` unless sources deliver exactly once. */
+  readonly exactlyOnce: (
+    clients: TaskClients,
+  ) => { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined;
+  /** Of the key that workers of the cluster sign their requests with. */
+  readonly sessionKeys: SessionKeySettings | undefined;
+  /** `inter.worker.verification.algorithms` */
+  readonly signatureAlgorithms: readonly string[] | undefined;
+  readonly answers: RequestAnswers;
+  /** By this name users set the herder's log level. */
+  readonly herderLogger: string;
+}

@@ -1,0 +1,37 @@
+import { builtInPlugins } from './built-in-plugins.ts';
+import { openPluginPath } from '../connect/plugins/path/plugin-path.ts';
+import { scanPluginPath } from '../connect/plugins/path/scan.ts';
+import { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { toError } from '../errors.ts';
+import { silentLogger } from '../observe/logger.ts';
+
+/**
+ * One line per plugin, `type  class  version  place`, in the order of `GET /connector-plugins`; then what is wrong, with
+ * packages and with single plugins, each of which is loaded to see.
+ */
+export async function listPlugins(pluginPath: readonly string[]): Promise<string[]> {
+  const { plugins: external } = await openPluginPath(pluginPath, silentLogger);
+  const registry = new PluginRegistry(await builtInPlugins({ strictJson: false }), external);
+  const rows = registry.all().map(({ type, className, version, location }) => [type, className, version, location]);
+  const { warnings } = await scanPluginPath(pluginPath);
+  const hidden = registry.hidden.map(
+    ({ className, version, location }) => `${className} ${version} in ${location} is passed over: there is one already`,
+  );
+  const broken = await Promise.all(external.map(async (plugin) => plugin.load().then(() => [], problemOf)));
+  const problems = [...warnings, ...hidden, ...broken.flat()].map((problem) => `warning: ${problem}`);
+  return [...inColumns(rows), ...problems];
+}
+
+function problemOf(error: unknown): string[] {
+  return [toError(error).message];
+}
+
+function inColumns(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  return rows.map((row) =>
+    row
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  );
+}

@@ -1,0 +1,48 @@
+import { readFile } from 'node:fs/promises';
+import { decode, parseProperties } from '../config/properties-file.ts';
+import { ConfigError, toError } from '../errors.ts';
+import type { TargetState } from '../connect/tasks/task-assignment.ts';
+import type { Worker } from './worker.ts';
+
+interface ConnectorFile {
+  readonly name: string;
+  readonly config: Record<string, string>;
+  readonly initialState: TargetState | undefined;
+}
+
+/** Creates the connectors of a standalone worker's command line, in order; the first that is wrong ends the start. */
+export async function createConnectors(worker: Worker, paths: readonly string[]): Promise<void> {
+  for (const path of paths) {
+    try {
+      const { name, config, initialState } = await readConnectorFile(path);
+      const valid = await worker.validation.requireValid({ ...config, name });
+      await worker.herder.requests.putConnector(name, valid, { replace: false, initialState });
+    } catch (error) {
+      throw new ConfigError(`${path}: ${toError(error).message}`, { cause: error });
+    }
+  }
+}
+
+/** A flat JSON map with `name`, `{name, config, initial_state}`, or `.properties` (docs/worker.md#worker-files). */
+async function readConnectorFile(path: string): Promise<ConnectorFile> {
+  const text = decode(await readFile(path));
+  const nested = text.trimStart().startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
+  if (typeof nested['config'] === 'object' && nested['config'] !== null) {
+    const config = parseProperties(JSON.stringify(nested['config']));
+    const name = typeof nested['name'] === 'string' ? nested['name'] : (config['name'] ?? '');
+    if (config['name'] !== undefined && config['name'] !== name) {
+      throw new ConfigError(`config.name ${config['name']} differs from name ${name}`);
+    }
+    return { name, config, initialState: initialState(nested['initial_state']) };
+  }
+  const config = parseProperties(text);
+  return { name: config['name'] ?? '', config, initialState: undefined };
+}
+
+function initialState(value: unknown): TargetState | undefined {
+  if (value === undefined || value === null) return undefined;
+  const state = typeof value === 'string' ? value.toUpperCase() : '';
+  if (state === 'RUNNING') return 'STARTED';
+  if (state === 'PAUSED' || state === 'STOPPED') return state;
+  throw new ConfigError(`initial_state ${JSON.stringify(value)} is not one of RUNNING, PAUSED, STOPPED`);
+}

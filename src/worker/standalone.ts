@@ -1,0 +1,41 @@
+import { hostname } from 'node:os';
+import type { StandaloneWorkerConfig } from '../config/worker-config.ts';
+import { ConfigError } from '../errors.ts';
+import { SoleWorker } from '../herder/placement.ts';
+import { ConfigStore } from '../herder/stores/config-store.ts';
+import { OffsetFile } from '../herder/stores/offset-file.ts';
+import { OffsetStore } from '../herder/stores/offset-store.ts';
+import { MemoryLog } from '../herder/stores/record-log.ts';
+import { StatusStore } from '../herder/stores/status-store.ts';
+import type { Mode, ModeDependencies } from './mode.ts';
+
+/** A worker by itself: configurations and statuses in memory, offsets in a file. */
+export function standaloneMode(
+  { standalone }: StandaloneWorkerConfig,
+  { workerId, logger }: Pick<ModeDependencies, 'workerId' | 'logger'>,
+): Mode {
+  const offsetFile = standalone['offset.storage.file.filename'];
+  return {
+    stores: {
+      configs: new ConfigStore((onRecord) => new MemoryLog(onRecord), logger),
+      offsets: new OffsetStore((onRecord) => new OffsetFile(offsetFile, onRecord), logger),
+      statuses: new StatusStore((onRecord) => new MemoryLog(onRecord), logger),
+    },
+    placement: new SoleWorker(),
+    leader: {
+      publish: (_connector, _configs, write) => write(),
+      fence: (_connector, fence) => fence(),
+    },
+    workers: [hostname(), workerId, offsetFile],
+    groupId: undefined,
+    offsetsTopic: undefined,
+    openOffsetsTopic: () => {
+      throw new ConfigError('offsets.storage.topic needs a distributed worker');
+    },
+    exactlyOnce: () => undefined,
+    sessionKeys: undefined,
+    signatureAlgorithms: undefined,
+    answers: { waitForStart: true, unknownTask: (task) => `Task ${task} not found` },
+    herderLogger: 'org.apache.kafka.connect.runtime.standalone.StandaloneHerder',
+  };
+}

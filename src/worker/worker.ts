@@ -1,0 +1,201 @@
+import type { WorkerConfig } from '../config/worker-config.ts';
+import { overridePolicy } from '../config/override-policy.ts';
+import { ConfigResolver } from '../config/providers/config-resolver.ts';
+import { openProviders } from '../config/providers/open-providers.ts';
+import type { Plugin } from '../connect/api.ts';
+import { openPluginPath } from '../connect/plugins/path/plugin-path.ts';
+import { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { ConnectorOffsets } from '../herder/connector-offsets.ts';
+import { ConnectorPreview } from '../herder/preview/connector-preview.ts';
+import { ConnectorTopics } from '../herder/connector-topics.ts';
+import { Herder } from '../herder/herder.ts';
+import { PeerClient } from '../herder/peer-client.ts';
+import { ConnectorValidation } from '../herder/validation.ts';
+import { eventLoopWatch } from '../observe/event-loop-watch.ts';
+import { LogLevels } from '../observe/log-levels.ts';
+import type { Logger } from '../observe/logger.ts';
+import { SecretMask } from '../observe/secret-mask.ts';
+import { StageTracker } from '../observe/stage.ts';
+import { peerTls } from '../tls/listener-tls.ts';
+import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
+import type { ResourceDependencies } from '../rest/resource.ts';
+import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
+import { distributedMode } from './distributed.ts';
+import { kafkaClusterId } from './kafka-cluster.ts';
+import type { Mode, ModeDependencies } from './mode.ts';
+import { startServices, type RunningServices } from './services.ts';
+import { standaloneMode } from './standalone.ts';
+import { openTasks } from './tasks.ts';
+
+export interface WorkerOptions {
+  readonly logger: Logger;
+  /** Beyond those that ship with the worker. */
+  readonly plugins?: readonly Plugin[];
+  /** Learns what config providers give; the logger should ask it too. */
+  readonly secrets?: SecretMask;
+}
+
+export interface Worker {
+  /** Where the management API answers. */
+  readonly url: string;
+  readonly herder: Herder;
+  readonly validation: ConnectorValidation;
+  /** Where the services answer, by name. */
+  readonly services: Readonly<Record<string, string>>;
+  /** Resolves when the herder is up; rejects when it cannot come up. */
+  readonly started: Promise<void>;
+  /** Stops the API and the services, then tasks and connectors, then the stores. */
+  stop(): Promise<void>;
+}
+
+/**
+ * The composition root: builds every part once and owns the order of start and stop. The management API listens first, as in
+ * Java; requests wait until the worker is built. Resolves when it is; the herder comes up behind it (`started`), and
+ * `/health` tells when.
+ */
+export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
+  const { logger, secrets = new SecretMask(), plugins = [] } = options;
+  for (const warning of config.warnings) logger.warn(warning);
+  const logLevels = new LogLevels(logger);
+  const stage = new StageTracker();
+  const restLogger = logger.child({ logger: 'org.apache.kafka.connect.runtime.rest' });
+  const listeners = await openListeners(config, { stage, secrets, logger: restLogger });
+  logger.info(`REST server listening at ${listeners.url}/, advertising ${listeners.advertised}`);
+  let built: BuiltWorker;
+  let services: RunningServices;
+  try {
+    built = await build(config, { listeners, stage, secrets, plugins, logLevels, logger });
+    listeners.serve({ ...built, secrets, logger: restLogger });
+    services = await startServices(config, logger);
+  } catch (error) {
+    await listeners.close();
+    throw error;
+  }
+  const { herder, validation, resolver } = built;
+  const stopWatching = eventLoopWatch.start(logger);
+  const start = async () => {
+    // Tasks are named by it.
+    await stage.during('asking for the id of the Kafka cluster', built.kafkaClusterId);
+    await herder.start();
+    logger.info('Kafka Connect started');
+  };
+  const started = start();
+  started.catch(() => undefined);
+  return {
+    url: listeners.url,
+    herder,
+    validation,
+    services: services.addresses,
+    started,
+    stop: async () => {
+      try {
+        await Promise.all([listeners.close(), services.stop()]);
+        await herder.stop();
+        await resolver.close();
+      } finally {
+        stopWatching();
+      }
+    },
+  };
+}
+
+type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger'> & { readonly resolver: ConfigResolver };
+
+interface BuildDependencies {
+  readonly listeners: RestListeners;
+  readonly stage: StageTracker;
+  readonly secrets: SecretMask;
+  readonly plugins: readonly Plugin[];
+  readonly logLevels: LogLevels;
+  readonly logger: Logger;
+}
+
+/** Nothing of it runs yet. */
+async function build(config: WorkerConfig, dependencies: BuildDependencies): Promise<BuiltWorker> {
+  const { listeners, stage, secrets, logLevels, logger } = dependencies;
+  const { common, converterConfig } = config;
+  const { plugins, resolver } = await stage.during('loading plugins', () => openPlugins(config, dependencies));
+  const policy = overridePolicy(
+    common['connector.client.config.override.policy'],
+    common['connector.client.config.override.allowlist'],
+  );
+  const peers = new PeerClient(peerTls(config.properties));
+  const mode = openMode(config, { url: listeners.url, workerId: listeners.advertised, peers, logger });
+  const { configs, statuses } = mode.stores;
+  const clusterId = kafkaClusterId(config.clients.worker, logger);
+  const { clients, exactlyOnce, offsets, taskFactory } = openTasks(config, mode, {
+    plugins,
+    policy,
+    clusterId,
+    secrets,
+    logger,
+  });
+  const topics = new ConnectorTopics(
+    statuses,
+    { enabled: common['topic.tracking.enable'], resettable: common['topic.tracking.allow.reset'] },
+    logger,
+  );
+  const herder = new Herder({
+    ...mode.stores,
+    stage,
+    workerId: listeners.advertised,
+    placement: mode.placement,
+    leader: mode.leader,
+    fenceZombies: exactlyOnce && ((name) => exactlyOnce.fencing.fence(name)),
+    plugins,
+    resolver,
+    secrets,
+    taskFactory,
+    topics,
+    logLevels,
+    taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
+    sessionKeys: mode.sessionKeys,
+    answers: mode.answers,
+    logger: logger.child({ logger: mode.herderLogger }),
+  });
+  const validation = new ConnectorValidation({
+    plugins,
+    resolver,
+    secrets,
+    converterConfig,
+    workerGroupId: mode.groupId,
+    exactlyOnceSources: exactlyOnce !== undefined,
+    overridePolicy: policy,
+    topicCreationEnabled: common['topic.creation.enable'],
+  });
+  return {
+    herder,
+    validation,
+    offsets: new ConnectorOffsets({
+      configs,
+      offsets,
+      plugins,
+      resolver,
+      clients,
+      tasksEnded: (name) => herder.tasksEnded(name),
+      fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
+    }),
+    preview: new ConnectorPreview({ plugins, validation, clients, converterConfig, secrets }),
+    topics,
+    logLevels,
+    peers,
+    kafkaClusterId: clusterId,
+    signatureAlgorithms: mode.signatureAlgorithms,
+    resolver,
+  };
+}
+
+function openMode(config: WorkerConfig, dependencies: ModeDependencies): Mode {
+  return config.mode === 'distributed' ? distributedMode(config, dependencies) : standaloneMode(config, dependencies);
+}
+
+async function openPlugins(config: WorkerConfig, { plugins: given, secrets, logger }: BuildDependencies) {
+  const pluginPath = await openPluginPath(config.common['plugin.path'], logger);
+  const builtIn = await builtInPlugins({ strictJson: config.own['json.converter.strict'] });
+  const plugins = new PluginRegistry([...builtIn, ...given], pluginPath.plugins);
+  for (const { className, version, location } of plugins.hidden) {
+    logger.warn(`The plugin ${className} ${version} in ${location} is passed over: there is one already`);
+  }
+  const providers = await openProviders(config.properties, configProviderFinder(pluginPath), logger);
+  return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
+}

@@ -1,0 +1,62 @@
+import { JsonScanner } from '../../src/json/json-tree.ts';
+import { classify } from '../../src/sql/classify.ts';
+import { tokenize } from '../../src/sql/lexer.ts';
+import { splitStatements } from '../../src/sql/split.ts';
+import { tablesNeeded, translate, translateRefused } from '../../src/sql/translate/translate.ts';
+import { readTimeZone } from '../../plugins/database-http/time-zone.ts';
+import { readCredentials } from '../../plugins/database-http/access/credentials.ts';
+import { influxQueryAlias } from '../../plugins/database-http/aliases/influx-query.ts';
+import { JsonPieces } from '../../plugins/database-http/ingest/json-pieces.ts';
+import { LinePieces } from '../../plugins/database-http/ingest/line-pieces.ts';
+import { readStatements } from '../../plugins/database-http/statements/statement-text.ts';
+import type { ApiRequest } from '../../plugins/database-http/route.ts';
+import { CONTEXT } from '../unit/sql/translate/translation-context.ts';
+import { scanner, type Scanner } from './scanner.ts';
+
+function translated(text: string): unknown {
+  return [
+    classify(text),
+    tablesNeeded(text, 'plant'),
+    translate(text, CONTEXT),
+    translateRefused(text, '22008', CONTEXT),
+    translateRefused(text, '42703', CONTEXT),
+  ];
+}
+
+const influxQuery = influxQueryAlias();
+
+/** Requests to both APIs: their headers, parameters and bodies. */
+export const REQUEST_SCANNERS: readonly Scanner[] = [
+  scanner('JSON body', (text) => new JsonScanner(text, (number) => number).readFirst()),
+  scanner('Authorization', (authorization) => readCredentials({ authorization }, new URLSearchParams(), 'any')),
+  scanner('Authorization with a scheme', (text) =>
+    readCredentials({ authorization: `Basic ${text}` }, new URLSearchParams(), 'any'),
+  ),
+  scanner('InfluxQL', (text) => {
+    const request = { method: 'GET', query: new URLSearchParams({ q: text }), text: async () => '' };
+    void Promise.resolve(influxQuery.handle(request as unknown as ApiRequest)).catch(() => undefined);
+  }),
+  scanner('time zone', readTimeZone),
+  scanner('SQL tokens', tokenize),
+  scanner('SQL statements', (text) => [...splitStatements(text)].length),
+  scanner('SQL statements of a request', (text) => [...readStatements(text, 100_000)].length),
+  scanner('SQL statement', translated),
+  scanner('SQL query', (text) => translated(`select ${text} from meters`)),
+  scanner('SQL conditions', (text) => translated(`select * from meters where ${text}`)),
+  scanner('SQL rows', (text) => translated(`insert into meters (ts, power) values (${text})`)),
+  scanner('SQL columns', (text) => translated(`create table t (${text})`)),
+  scanner('SQL tags', (text) =>
+    translated(`create table t (ts timestamp not null, a int) tags (${text}) primary tags (x)`),
+  ),
+  scanner('pieces of a JSON body', (text) => {
+    const pieces = new JsonPieces(1_000);
+    return [pieces.push(Buffer.from(`[${text}`)), pieces.push(Buffer.from(text)), pieces.last()];
+  }),
+  scanner('pieces of a body of lines', (text) => {
+    const pieces = new LinePieces(1_000);
+    pieces.push(Buffer.from(text));
+    const piece = pieces.next();
+    if (piece !== undefined) pieces.done(piece, undefined);
+    return pieces.last();
+  }),
+];

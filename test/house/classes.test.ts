@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import ts from 'typescript';
+import { importsBelow } from '../support/imports.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const WORKER = ['src/worker', 'src/herder', 'src/rest', 'src/kafka', 'src/connect'];
+const DATABASE = ['src/database', 'src/formats', 'src/sql', 'plugins'];
+const MAX_LINES = 250;
+const MAX_FIELDS = 15;
+/** How a comment begins the reason why a class is not split. */
+const REASON = /\bOne class, because\b/;
+
+const imports = importsBelow(...WORKER, ...DATABASE);
+
+/** The classes of a file that are too large and whose first comment gives no reason. */
+function largeClasses(file: string): string[] {
+  const source = ts.createSourceFile(file, readFileSync(root + file, 'utf8'), ts.ScriptTarget.ESNext, true);
+  const lineAt = (position: number): number => source.getLineAndCharacterOfPosition(position).line;
+  return source.statements.filter(ts.isClassDeclaration).flatMap((declared) => {
+    const lines = lineAt(declared.end) - lineAt(declared.getStart()) + 1;
+    const fields = declared.members.filter(ts.isPropertyDeclaration).length;
+    const comment = source.text.slice(declared.getFullStart(), declared.getStart());
+    const isLarge = lines > MAX_LINES || fields > MAX_FIELDS;
+    return isLarge && !REASON.test(comment)
+      ? [`${declared.name?.text ?? ''} in ${file}: ${lines} lines, ${fields} fields`]
+      : [];
+  });
+}
+
+describe('the classes and files of the rooms', () => {
+  it('are small, or say why they are one class', () => {
+    assert.deepEqual([...imports.keys()].flatMap(largeClasses), []);
+  });
+
+  it('choose between distributed and standalone once', () => {
+    const choices = [...importsBelow(...WORKER).keys()].flatMap((file) =>
+      [...readFileSync(root + file, 'utf8').matchAll(/\bmode [!=]==/g)].map(() => file),
+    );
+    assert.deepEqual(choices, ['src/worker/worker.ts']);
+  });
+});

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { Ajv } from 'ajv';
+import { parse } from 'yaml';
+import { serviceOptions } from '../../plugins/database-http/options.ts';
+import { environmentProperties } from '../../src/config/environment.ts';
+import { withPrefix } from '../../src/config/worker-config.ts';
+import { parseOptions } from '../../src/index.ts';
+import { parseConnectionUrl } from '../../src/index-database.ts';
+import { admits, execForm, parseDockerfile } from '../support/dockerfile.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+interface Service {
+  readonly image?: string;
+  readonly build?: unknown;
+  readonly healthcheck?: { readonly test?: unknown };
+  readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
+  readonly volumes?: readonly string[];
+  readonly entrypoint?: readonly string[];
+  readonly ports?: readonly string[];
+  readonly environment?: Readonly<Record<string, string | number>>;
+}
+
+interface Compose {
+  readonly services: Readonly<Record<string, Service>>;
+  readonly volumes: Readonly<Record<string, unknown>>;
+}
+
+describe('docker-compose.yml', () => {
+  let compose: Compose;
+
+  before(async () => {
+    compose = parse(await readFile(`${root}docker-compose.yml`, 'utf8')) as Compose;
+  });
+
+  it('is valid by the schema of the Compose specification', async () => {
+    const schemaFile = createRequire(import.meta.url).resolve('docker-compose/schema/compose-spec.json');
+    // It names draft 07 by an address that is not quite the draft's, and formats of its own (`duration`, `expose`).
+    const { $schema: _, ...schema } = JSON.parse(await readFile(schemaFile, 'utf8')) as Record<string, unknown>;
+    const validate = new Ajv({ strict: false, validateFormats: false }).compile(schema);
+    assert.equal(validate(compose), true, JSON.stringify(validate.errors, null, 2));
+    assert.equal(validate({ services: { kafka: { imag: 'typo' } } }), false);
+  });
+
+  it('has a health check behind every condition service_healthy, and declares every volume', async () => {
+    const stages = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8'));
+    const builtIn = stages.at(-1)?.instructions.some(({ keyword }) => keyword === 'HEALTHCHECK') === true;
+    const { services, volumes } = compose;
+    for (const { depends_on: awaited = {}, volumes: mounts = [] } of Object.values(services)) {
+      for (const [name, { condition }] of Object.entries(awaited)) {
+        const service = services[name];
+        assert.equal(condition, 'service_healthy');
+        assert.ok(service?.healthcheck?.test !== undefined || (service?.build !== undefined && builtIn), name);
+      }
+      for (const mount of mounts) assert.ok((mount.split(':')[0] ?? '') in volumes, mount);
+    }
+  });
+
+  it('runs the images that the tests run, and the programs that the image has', async () => {
+    assert.equal(compose.services['kafka']?.image, 'apache/kafka:4.3.1');
+    assert.equal(compose.services['postgres']?.image, 'postgres:18');
+    const [program, file = ''] = compose.services['samples']?.entrypoint ?? [];
+    assert.equal(program, 'node');
+    const source = file.replace('/opt/sluice/dist/', root).replace(/\.js$/, '.ts');
+    assert.match(await readFile(source, 'utf8'), /process\.argv\[1\]/);
+  });
+});
+
+describe('the worker of docker-compose.yml', () => {
+  it('serves the database’s HTTP API on 8080 before the PostgreSQL beside it (M4)', async () => {
+    const { services } = parse(await readFile(`${root}docker-compose.yml`, 'utf8')) as Compose;
+    const { environment = {}, ports = [] } = services['worker'] ?? {};
+    const text = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
+    const { properties, warnings } = environmentProperties(text);
+    assert.deepEqual(warnings, []);
+    assert.equal(properties['services'], 'database-http');
+    const settings = parseOptions(serviceOptions, withPrefix(properties, 'database.http.'));
+    assert.deepEqual(settings.listeners, ['https://:8080']);
+    const { servers, database } = parseConnectionUrl(settings['connection.url'], {
+      user: 'sluice',
+      database: settings['default.database'],
+    });
+    assert.deepEqual(servers, [{ host: 'postgres', port: 5432 }]);
+    assert.equal(database, services['postgres']?.environment?.['POSTGRES_DB']);
+    // A user without rights cannot write where the image starts.
+    const stage = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8')).at(-1);
+    const volume = stage?.instructions.find(({ keyword }) => keyword === 'VOLUME')?.text ?? 'none';
+    const variables = stage?.instructions.filter(({ keyword }) => keyword === 'ENV').map((each) => each.text) ?? [];
+    assert.ok(variables.join(' ').includes(`CONNECT_DATABASE_HTTP_TLS_DIRECTORY=${volume}/`), variables.join(' '));
+    for (const listening of [8080, 8083]) {
+      assert.ok(ports.includes(`127.0.0.1:${String(listening)}:${String(listening)}`), ports.join());
+    }
+  });
+});
+
+describe('the Dockerfile', () => {
+  it('copies only what .dockerignore lets through', async () => {
+    const stages = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8'));
+    const copies = stages
+      .flatMap(({ instructions }) => instructions)
+      .filter(({ keyword, text }) => keyword === 'COPY' && !text.includes('--from='));
+    for (const { text } of copies) {
+      for (const path of text.split(' ').slice(0, -1)) {
+        assert.equal(await admits(`${root}.dockerignore`, path), true, path);
+      }
+    }
+  });
+
+  it('starts a distributed worker as a user without rights', async () => {
+    const stage = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8')).at(-1);
+    assert.ok(stage !== undefined);
+    assert.deepEqual(execForm(stage, 'ENTRYPOINT'), ['node', '/opt/sluice/dist/src/cli.js']);
+    assert.deepEqual(execForm(stage, 'CMD'), ['start']);
+    assert.equal(stage.instructions.find(({ keyword }) => keyword === 'USER')?.text, 'node');
+  });
+});

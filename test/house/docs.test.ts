@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path/posix';
+import { fileURLToPath } from 'node:url';
+import { documentPaths, readDocument, withOptionTables } from '../support/generate-docs.ts';
+import { githubAnchor } from '../support/github-anchor.ts';
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+
+describe('the documents', () => {
+  it('have the option tables that the declarations give (npm run docs)', async () => {
+    let tables = 0;
+    for (const path of await documentPaths()) {
+      const page = await readDocument(path);
+      assert.equal(page, withOptionTables(page), path);
+      tables += page.match(/<!-- options: /g)?.length ?? 0;
+    }
+    assert.equal(tables, 11);
+  });
+
+  it('have a README of at most 200 lines, which links to every page of docs', async () => {
+    const readme = await readDocument('README.md');
+    assert.ok(readme.split('\n').length <= 201);
+    const paths = await documentPaths();
+    const pages = paths.filter((path) => /^docs\/[^/]+$/.test(path));
+    assert.ok(pages.length >= 11);
+    for (const page of pages) assert.ok(readme.includes(`](${page})`), `README.md does not link to ${page}`);
+  });
+
+  it('link only to files and headings that exist', async () => {
+    const dead: string[] = [];
+    let links = 0;
+    for (const path of await documentPaths()) {
+      for (const link of relativeLinks(await readDocument(path))) {
+        links += 1;
+        const [file = '', anchor] = link.split('#');
+        const target = file === '' ? path : normalize(join(dirname(path), file));
+        const exists = !target.startsWith('..') && existsSync(root + target);
+        if (!exists || (anchor !== undefined && !anchors(await readDocument(target)).has(anchor))) {
+          dead.push(`${path}: ${link}`);
+        }
+      }
+    }
+    assert.deepEqual(dead, []);
+    assert.ok(links > 50);
+  });
+
+  it('that comments of src, plugins and test name exist, with their headings', async () => {
+    const missing: string[] = [];
+    let named = 0;
+    for (const path of await sourcePaths()) {
+      for (const [link, file = '', anchor] of documentsNamedIn(comments(await readDocument(path)))) {
+        named += 1;
+        const exists = existsSync(root + file);
+        if (!exists || (anchor !== undefined && !anchors(await readDocument(file)).has(anchor))) {
+          missing.push(`${path}: ${link}`);
+        }
+      }
+    }
+    assert.deepEqual(missing, []);
+    assert.ok(named > 40);
+  });
+
+  it('are found in comments, alone or with an anchor, and not in addresses', () => {
+    const source = "|**\n * One (docs/a-b.md#c_d-e). *|\nconst x = 'no.md'; || see other.md, https:||x.org|y.md\n";
+    assert.deepEqual(
+      documentsNamedIn(comments(source.replaceAll('|', '/'))).map(([link]) => link),
+      ['docs/a-b.md#c_d-e', 'other.md'],
+    );
+  });
+
+  it('have the rooms of the doors in the page on the architecture, in an order in which none imports a later one', async () => {
+    const rooms = rowsOf(await readDocument('docs/architecture.md'), 'Rooms').map(([room = '']) =>
+      room.replaceAll('`', ''),
+    );
+    const { MAY_IMPORT } = (await import(new URL('../../eslint.config.js', import.meta.url).href)) as {
+      MAY_IMPORT: Readonly<Record<string, readonly string[]>>;
+    };
+    assert.deepEqual(rooms, Object.keys(MAY_IMPORT));
+    for (const [place, imported] of Object.values(MAY_IMPORT).entries()) {
+      for (const name of imported) assert.ok(name === 'plugins' || rooms.indexOf(name) < place, `${name} of ${place}`);
+    }
+  });
+
+  it('say truly where a behaviour lives: the first file of each row has what the row says to look for', async () => {
+    const rows = rowsOf(await readDocument('docs/architecture.md'), 'Where a behaviour lives');
+    for (const [behaviour = '', files = '', symbol = ''] of rows) {
+      const [, file = ''] = /\]\(\.\.\/([^)]+)\)/.exec(files) ?? [];
+      assert.match(await readDocument(file), new RegExp(`\\b${symbol.replaceAll('`', '')}\\b`), behaviour);
+    }
+    assert.ok(rows.length >= 40);
+  });
+
+  it('headings get the anchors that GitHub gives them', () => {
+    const page =
+      '# A `code` heading: yes\n```sh\n# a comment\n```\n## Same\n## Same\n## [Linked](x.md), “quoted” & snake_case\n';
+    assert.deepEqual([...anchors(page)], ['a-code-heading-yes', 'same', 'same-1', 'linked-quoted--snake_case']);
+  });
+});
+
+async function sourcePaths(): Promise<string[]> {
+  const folders = ['src', 'plugins', 'test'];
+  const lists = await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(root + folder, { recursive: true })).map((path) => `${folder}/${path}`),
+    ),
+  );
+  return lists.flat().filter((path) => /\.(?:ts|js|mjs)$/.test(path));
+}
+
+function comments(source: string): string {
+  return (source.match(/\/\*[\s\S]*?\*\/|(?<!:)\/\/.*/g) ?? []).join('\n');
+}
+
+/** Names of Markdown files, as paths from the root of the repository, each with its anchor if it has one. */
+function documentsNamedIn(text: string): RegExpExecArray[] {
+  return [...text.replace(/\w+:\/\/\S+/g, '').matchAll(/([\w./-]+\.md)\b(?:#([\w-]+))?/g)];
+}
+
+/** The rows of the table below a heading, each a list of its cells, without the head. */
+function rowsOf(page: string, heading: string): string[][] {
+  const [section = ''] = (page.split(`\n## ${heading}\n`)[1] ?? '').split('\n## ');
+  const rows = section.split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+/** The text outside of code, where `#` begins headings and `](` links. */
+function prose(page: string): string {
+  return page.replace(/^ *```[^\n]*\n[\s\S]*?^ *```$/gm, '');
+}
+
+function relativeLinks(page: string): string[] {
+  const targets = [
+    ...prose(page)
+      .replace(/`[^`\n]*`/g, '')
+      .matchAll(/\]\(([^()\s]+)\)/g),
+  ].map((match) => match[1] ?? '');
+  return targets.filter((target) => !/^[a-z]+:/.test(target));
+}
+
+/** The anchors of a page's headings; the second of one name ends in `-1`. */
+function anchors(page: string): Set<string> {
+  const found = new Set<string>();
+  const counts = new Map<string, number>();
+  for (const [, heading = ''] of prose(page).matchAll(/^#{1,6} +(.+?) *$/gm)) {
+    const anchor = githubAnchor(heading.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1'));
+    const count = counts.get(anchor) ?? 0;
+    counts.set(anchor, count + 1);
+    found.add(count === 0 ? anchor : `${anchor}-${String(count)}`);
+  }
+  return found;
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { ESLint } from 'eslint';
+import tseslint from 'typescript-eslint';
+import { importsBelow } from '../support/imports.ts';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+
+/** A file, what it imports, and what the lint has to say of it. */
+const shut: readonly (readonly [file: string, from: string, message: RegExp])[] = [
+  ['src/connect/snippet.ts', 'kafkajs', /Only src\/kafka imports the Kafka library/],
+  ['plugins/db-sink/snippet.ts', 'kafkajs/src/cluster/index.js', /Only src\/kafka/],
+  ['src/worker/snippet.ts', 'kafkajs', /Only src\/kafka/],
+  ['src/herder/snippet.ts', 'pg', /Only src\/database imports the PostgreSQL driver/],
+  ['src/dev/snippet.ts', 'pg-cursor', /Only src\/database/],
+  ['src/herder/snippet.ts', 'koa', /Only src\/rest and plugins\/database-http import Koa/],
+  ['plugins/db-sink/snippet.ts', '@koa/router', /Only src\/rest/],
+  ['src/formats/snippet.ts', 'node:fs', /do no I\/O/],
+  ['src/formats/snippet.ts', 'fs/promises', /do no I\/O/],
+  ['src/sql/snippet.ts', 'node:net', /do no I\/O/],
+  ['src/sql/dialects/snippet.ts', 'pg', /Only src\/database/],
+  ['src/sql/snippet.ts', '../kafka/api.ts', /src\/sql imports data, errors\.ts; the table/],
+  ['src/formats/snippet.ts', '../index.ts', /src\/formats imports data, errors\.ts, json, sql; the table/],
+  ['src/data/snippet.ts', '../errors.ts', /src\/data imports nothing/],
+  ['src/data/snippet.ts', 'node:buffer', /src\/data imports nothing/],
+  ['src/data/snippet.ts', 'ajv', /src\/data imports nothing/],
+  ['src/connect/snippet.ts', '../herder/herder.ts', /src\/connect imports async/],
+  ['src/connect/sink/snippet.ts', '../../herder/herder.ts', /src\/connect imports async/],
+  ['src/rest/snippet.ts', '../../plugins/db-sink/plugin.ts', /src\/rest imports/],
+  [
+    'plugins/db-sink/snippet.ts',
+    '../../src/kafka/api.ts',
+    /db-sink imports src\/index-database\.ts and src\/index\.ts alone/,
+  ],
+  ['plugins/database-http/routes/snippet.ts', '../../../src/database/api.ts', /src\/index\.ts alone/],
+  ['plugins/db-source/snippet.ts', '../db-sink/plugin.ts', /src\/index\.ts alone/],
+  ['plugins/file-stream/snippet.ts', '../../src/index-database.ts', /file-stream imports src\/index\.ts alone/],
+  ['src/kafka/snippet.ts', '../../test/support/until.ts', /does not import its tests/],
+];
+
+const open: readonly (readonly [file: string, from: string])[] = [
+  ['src/kafka/snippet.ts', 'kafkajs'],
+  ['src/database/snippet.ts', 'pg-cursor'],
+  ['src/rest/snippet.ts', '@koa/router'],
+  ['plugins/database-http/snippet.ts', 'koa'],
+  ['src/formats/snippet.ts', '../errors.ts'],
+  ['src/formats/snippet.ts', '../data/row-batch.ts'],
+  ['src/sql/snippet.ts', '../data/table-shape.ts'],
+  ['src/data/snippet.ts', './schema.ts'],
+  ['src/herder/snippet.ts', '../connect/api.ts'],
+  ['plugins/db-sink/snippet.ts', '../../src/index.ts'],
+  ['plugins/db-sink/snippet.ts', '../../src/index-database.ts'],
+  ['src/worker/snippet.ts', '../../plugins/db-sink/plugin.ts'],
+  ['plugins/db-sink/snippet.ts', 'node:fs'],
+  ['test/integration/snippet.ts', 'pg'],
+];
+
+/** `src/kafka/api.ts` lies in `kafka`, `src/errors.ts` in `errors.ts`, `plugins/db-sink/plugin.ts` in `plugins/db-sink`. */
+function roomOf(file: string): string {
+  const [top, room = ''] = file.split('/');
+  return top === 'src' ? room : `plugins/${room}`;
+}
+
+describe('the doors of the house', () => {
+  const eslint = new ESLint({
+    cwd: root,
+    // Types are of no use to the doors, and a file that does not exist has none.
+    overrideConfig: [{ files: ['**/*.ts'], ...tseslint.configs.disableTypeChecked }],
+  });
+
+  async function lint(file: string, code: string): Promise<readonly string[]> {
+    const [result] = await eslint.lintText(code, { filePath: `${root}${file}` });
+    return (result?.messages ?? []).map(({ message }) => message);
+  }
+
+  for (const [file, from, message] of shut) {
+    it(`are shut between ${file} and ${from}`, async () => {
+      assert.match((await lint(file, `import '${from}';\n`)).join('\n'), message);
+      assert.match((await lint(file, `import type { X } from '${from}';\nexport type { X };\n`)).join('\n'), message);
+      assert.match((await lint(file, `export const late = import('${from}');\n`)).join('\n'), message);
+    });
+  }
+
+  for (const [file, from] of open) {
+    it(`are open between ${file} and ${from}`, async () => {
+      assert.deepEqual(await lint(file, `import '${from}';\n`), []);
+    });
+  }
+
+  it('stand in one table, with every room, and none that nobody uses', async () => {
+    const { MAY_IMPORT } = (await import(new URL('../../eslint.config.js', import.meta.url).href)) as {
+      MAY_IMPORT: Readonly<Record<string, readonly string[]>>;
+    };
+    const used = new Map<string, Set<string>>();
+    for (const [file, imports] of importsBelow('src', 'plugins')) {
+      const room = roomOf(file);
+      const others = imports.map(roomOf).filter((other) => other !== room);
+      const open = used.get(room) ?? new Set();
+      for (const other of others) open.add(other.startsWith('plugins/') ? 'plugins' : other);
+      used.set(room, open);
+    }
+    const sorted = (table: Iterable<readonly [string, Iterable<string>]>) =>
+      Object.fromEntries([...table].map(([room, open]) => [room, [...open].sort()]));
+    assert.deepEqual(sorted(Object.entries(MAY_IMPORT)), sorted(used));
+  });
+
+  it('have named exports and files with a telling name behind them', async () => {
+    assert.match((await lint('src/rest/snippet.ts', 'export default 1;\n')).join(), /named exports/);
+    assert.match((await lint('src/rest/SnippetFile.ts', 'export const a = 1;\n')).join(), /not kebab-case/);
+    assert.match((await lint('src/rest/string-utils.ts', 'export const a = 1;\n')).join(), /does not say/);
+  });
+});

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { closingLine } from '../support/closing-line.ts';
+
+const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+
+describe('a test run', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(projectRoot, 'test', 'support', 'run-'));
+  });
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** Runs a test file with the project's own configuration, and gives the last line printed and the exit code. */
+  async function run(source: string, ...more: string[]): Promise<{ last: string; code: number; output: string }> {
+    const file = join(folder, 'case.test.ts');
+    await writeFile(file, source);
+    const child = spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', file, ...more], {
+      cwd: projectRoot,
+      env: { ...process.env, CI: '', MOCHA_WORKER_ID: undefined },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    let output = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text: Buffer) => (output += text.toString()));
+    const [code] = (await once(child, 'close')) as [number];
+    return { last: output.split('\n').at(-2) ?? '', code, output };
+  }
+
+  it('that passes ends with its counts alone on the last line', async () => {
+    const { last, code } = await run(`it('a', () => {}); it.skip('b', () => {});`);
+    assert.deepEqual([last, code], ['1 passed, 0 failed, 1 skipped', 0]);
+  });
+
+  it('that fails shows the difference and exits with another code than 0', async () => {
+    const { last, code, output } = await run(
+      `import assert from 'node:assert/strict'; it('a', () => { assert.deepEqual({ x: 1 }, { x: 2 }); }); it('b', () => {});`,
+    );
+    assert.deepEqual([last, code], ['1 passed, 1 failed', 1]);
+    assert.match(output, /-\s+"x": 1[^]*\+\s+"x": 2/);
+  });
+
+  it('whose hook fails counts that as a failure', async () => {
+    const { last, code } = await run(
+      `describe('s', () => { before(() => { throw new Error('no'); }); it('a', () => {}); });`,
+    );
+    assert.deepEqual([last, code], ['0 passed, 1 failed', 1]);
+  });
+
+  it('that ran no test, or could not load its files, is no success', async () => {
+    assert.deepEqual(pick(await run(`it('a', () => {});`, '--grep', 'nothing like it')), ['0 passed, 0 failed', true]);
+    assert.deepEqual(pick(await run(`throw new Error('does not load');`)), ['0 passed, 1 failed', true]);
+  });
+
+  it('that leaves something open fails and says what', async () => {
+    const { last, code, output } = await run(
+      `import { createServer } from 'node:net';
+       describe('s', () => { it('a', (done) => { createServer().listen(0, '127.0.0.1', () => done()); }); });`,
+    );
+    assert.deepEqual([last, code], ['1 passed, 1 failed', 1]);
+    assert.match(output, /left open: 1 TCPServerWrap/);
+  });
+
+  it('prints skips only where there are any', () => {
+    assert.equal(closingLine({ passed: 3, failed: 0, skipped: 0 }), '3 passed, 0 failed');
+    assert.equal(closingLine({ passed: 3, failed: 1, skipped: 2 }), '3 passed, 1 failed, 2 skipped');
+  });
+});
+
+function pick({ last, code }: { last: string; code: number }): unknown[] {
+  return [last, code !== 0];
+}

@@ -1,0 +1,7 @@
+/** The anchor that GitHub gives to a heading without links: lower case, without punctuation, blanks as hyphens. */
+export function githubAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')
+    .replaceAll(' ', '-');
+}

@@ -1,0 +1,48 @@
+import { chooseLauncher } from '../../src/dev/kafka/choose.ts';
+import { BROKER_IDS, BrokerCluster } from './broker-cluster.ts';
+import { atEndOfRun, countShared } from './services.ts';
+
+/** Suites of this run that have asked for the cluster and are not over. */
+let users = 0;
+let shared: Promise<BrokerCluster> | undefined;
+
+/**
+ * For a suite whose tests need a cluster of three brokers, called in its `describe`: the cluster that all such suites share.
+ * It is started before the first of them, whole before each of them, and ended after the last. Where brokers can only
+ * run in containers the suite is skipped.
+ */
+export function useBrokers(): () => BrokerCluster {
+  let cluster: BrokerCluster | undefined;
+  users += 1;
+  before('three brokers', async function () {
+    const { origin } = await chooseLauncher({ environment: process.env });
+    if (origin === 'docker') this.skip();
+    shared ??= startShared();
+    cluster = await shared;
+    await cluster.mend();
+  });
+  after('three brokers', async function () {
+    users -= 1;
+    if (users === 0) await endShared();
+    else await cluster?.mend();
+  });
+  return () => {
+    if (cluster === undefined) throw new Error('The brokers are there from the first test on');
+    return cluster;
+  };
+}
+
+async function startShared(): Promise<BrokerCluster> {
+  const cluster = await BrokerCluster.start();
+  countShared(BROKER_IDS.length);
+  atEndOfRun(endShared);
+  return cluster;
+}
+
+async function endShared(): Promise<void> {
+  const cluster = await shared?.catch(() => undefined);
+  shared = undefined;
+  if (cluster === undefined) return;
+  countShared(-BROKER_IDS.length);
+  await cluster.discard();
+}

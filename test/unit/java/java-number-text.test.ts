@@ -1,0 +1,60 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { doubleText, floatText, parseDouble, parseFloat32, parseInteger } from '../../../src/java/java-number-text.ts';
+
+describe('numbers as Java prints them', () => {
+  it('have at least one digit after the point, and an exponent outside 0.001 to 10,000,000', () => {
+    const texts = [0, -0, 1, 0.001, 9999999, 1e7, 9e-4, 1e21, 5e-324, NaN, -Infinity, 123456.789].map(doubleText);
+    const expected = [
+      '0.0',
+      '-0.0',
+      '1.0',
+      '0.001',
+      '9999999.0',
+      '1.0E7',
+      '9.0E-4',
+      '1.0E21',
+      '4.9E-324',
+      'NaN',
+      '-Infinity',
+      '123456.789',
+    ];
+    assert.deepEqual(texts, expected);
+  });
+
+  it('keep a digit more for some large integral numbers, as Java 17 does', () => {
+    assert.equal(doubleText(8249824749025827000), '8.2498247490258268E18');
+    assert.equal(floatText(Math.fround(123456792)), '1.23456792E8');
+    assert.equal(floatText(Math.fround(2147483647)), '2.14748365E9');
+  });
+
+  it('print floats with the digits of a float', () => {
+    assert.equal(floatText(Math.fround(0.1)), '0.1');
+    assert.equal(floatText(Math.fround(1 / 3)), '0.33333334');
+    assert.equal(floatText(Math.fround(3.4028235e38)), '3.4028235E38');
+    assert.equal(floatText(Math.fround(1.4e-45)), '1.4E-45');
+    assert.equal(floatText(359427.125), '359427.12');
+  });
+
+  it('read back as the same number', () => {
+    fc.assert(fc.property(fc.double(), (value) => Object.is(parseDouble(doubleText(value)), value)));
+    fc.assert(fc.property(fc.float(), (value) => Object.is(Math.fround(Number(floatText(value))), value)));
+  });
+});
+
+describe('numbers as Java reads them', () => {
+  it('may be written in digits of another script', () => {
+    assert.equal(parseInteger('+٤٢'), 42n);
+    assert.equal(parseInteger('-９'), -9n);
+    assert.equal(parseInteger('𝟏'), undefined);
+    assert.equal(parseInteger('1_000'), undefined);
+  });
+
+  it('are rounded to a float once, not twice', () => {
+    const halfWay = '1.00000017881393432617187499';
+    assert.equal(Math.fround(Number(halfWay)), 1.000000238418579);
+    assert.equal(parseFloat32(halfWay), 1.0000001192092896);
+    assert.equal(parseFloat32('16777217'), 16777216);
+    assert.equal(parseFloat32('-1e400'), -Infinity);
+  });
+});
