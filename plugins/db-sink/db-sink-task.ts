@@ -68,7 +68,7 @@ export class DbSinkTask implements SinkTask {
     }));
     const [refused] = refusedByEngine(options, engine);
     if (refused !== undefined) throw new ConfigError(`Invalid value for configuration ${refused[0]}: ${refused[1]}`);
-    const retries = new Retries(executor, retryOptions(options), context.signal, context.logger);
+    const retries = new Retries(executor, retryOptions(options), context);
     this.#retries = retries;
     const onCollapsed = (rows: number): void => {
       countCollapsed({ connector: context.connectorName }, rows);

@@ -72,7 +72,7 @@ class SinkPreview {
   ): Promise<SinkPreview> {
     const engine = await executor.engine();
     const database = await databaseName(executor);
-    const retries = new Retries(executor, retryOptions(options), signal, logger);
+    const retries = new Retries(executor, retryOptions(options), { signal, logger, mayWrite: () => true });
     const writer = new TableWriter(executor, writerOptions(options, { database, engine }), retries, logger);
     const derivesPrimaryTag = (table: string): boolean => writer.derivesPrimaryTag(table);
     return new SinkPreview(createSinkDecoder(options, { engine, database, derivesPrimaryTag }), writer, signal);

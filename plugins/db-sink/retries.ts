@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { toError, type Logger } from '../../src/index.ts';
+import { toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
 import { connectWithAttempts, DatabaseError, type Executor } from '../../src/index-database.ts';
 
 export interface RetryOptions {
@@ -16,20 +16,31 @@ export interface Attempted {
   readonly done: 'written' | 'claimed';
 }
 
+const MAY_WRITE_CHECK_MS = 50;
+
 /** Tries again while the database is away. */
 export class Retries {
   readonly #executor: Executor;
   readonly #options: RetryOptions;
   readonly #signal: AbortSignal;
   readonly #logger: Logger;
+  readonly #mayWrite: () => boolean;
   #isAway = false;
 
-  /** `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. */
-  constructor(executor: Executor, options: RetryOptions, signal: AbortSignal, logger: Logger) {
+  /**
+   * `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. Nothing is
+   * tried while `mayWrite` says no.
+   */
+  constructor(
+    executor: Executor,
+    options: RetryOptions,
+    { signal, logger, mayWrite }: Pick<SinkTaskContext, 'signal' | 'logger' | 'mayWrite'>,
+  ) {
     this.#executor = executor;
     this.#options = options;
     this.#signal = signal;
     this.#logger = logger;
+    this.#mayWrite = mayWrite;
   }
 
   /** Whether the last that is known of the database is that it could not be used. */
@@ -43,6 +54,8 @@ export class Retries {
    */
   async run<T>(attempted: Attempted, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     for (let retry = 0; ; retry++) {
+      // Right before each try: a process that was suspended goes on in here, before any timer can tell.
+      if (!this.#mayWrite()) await this.#untilMayWrite(signal);
       try {
         const result = await work();
         this.#isAway = false;
@@ -52,6 +65,12 @@ export class Retries {
         await this.#wait(error, retry, attempted, signal);
       }
     }
+  }
+
+  async #untilMayWrite(given: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([this.#signal, given]);
+    do await delay(MAY_WRITE_CHECK_MS, undefined, { signal });
+    while (!this.#mayWrite());
   }
 
   async #wait(error: DatabaseError, retry: number, attempted: Attempted, given: AbortSignal): Promise<void> {

@@ -67,7 +67,7 @@ class Owner {
       requestCommit: () => undefined,
     } as unknown as SinkTaskContext;
     const limits = { maxRetries: 3, retryBackoffMs: 1, connectionAttempts: 20, connectionBackoffMs: 50 };
-    const retries = new Retries(executor, limits, NEVER, silentLogger);
+    const retries = new Retries(executor, limits, { signal: NEVER, logger: silentLogger, mayWrite: () => true });
     const growth = { create: false, add: false, widen: false };
     const policy = { dedupRule: 'override' as const, unknownColumns: 'fault' as const, insertMode: undefined, growth };
     const writer = new TableWriter(executor, { policy, database: 'd' }, retries, silentLogger);

@@ -74,6 +74,11 @@ export interface SinkTaskContext {
   readonly logger: Logger;
   /** Aborted when the task has to stop: waits and retries inside `put` should end then. */
   readonly signal: AbortSignal;
+  /**
+   * False when another worker may have this task by now, and this one will be stopped. `put` is not called then; a task that writes
+   * outside of its calls asks right before each write.
+   */
+  mayWrite(): boolean;
   readonly errantRecords: ErrantRecordReporter;
   /** The partitions that the task has now. */
   assignment(): readonly TopicPartition[];

@@ -312,7 +312,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   #context(): SinkTaskContext {
-    const { assignment, errors, pluginLogger, abort } = this.#runtime;
+    const { assignment, errors, pluginLogger, abort, mayWork } = this.#runtime;
     const errantRecords: ErrantRecordReporter = {
       tolerant: errors.tolerant,
       report: async (record, error) => {
@@ -330,6 +330,7 @@ export class SinkTaskRunner implements TaskRunner {
       config: assignment.taskConfig,
       logger: pluginLogger,
       signal: abort.signal,
+      mayWrite: mayWork,
       errantRecords,
       assignment: () => this.#consumer.assignment(),
       position: (partition) => this.#consumer.position(partition),
