@@ -68,6 +68,11 @@ describe('a test run', () => {
     assert.match(output, /left open: 1 TCPServerWrap/);
   });
 
+  it('with a reporter of its own has no closing line and the exit code of its tests', async () => {
+    const { last, code } = await run(`it('a', () => {});`, '--reporter', 'dot');
+    assert.deepEqual([last.includes('failed'), code], [false, 0]);
+  });
+
   it('prints skips only where there are any', () => {
     assert.equal(closingLine({ passed: 3, failed: 0, skipped: 0 }), '3 passed, 0 failed');
     assert.equal(closingLine({ passed: 3, failed: 1, skipped: 2 }), '3 passed, 1 failed, 2 skipped');

@@ -5,7 +5,11 @@ import { isLane, openServiceDoor } from './service-door.ts';
 import { broker, databaseServer, endServices } from './services.ts';
 import { printWorkers } from './worker-process.ts';
 
-if (!isLane()) printClosingLineAtExit();
+// Mocha passes what .mocharc.cjs and the command line say on in this form. Another reporter records no outcome.
+const hasOtherReporter = process.argv.some(
+  (word) => word.startsWith('--reporter=') && word !== '--reporter=test/support/reporter.ts',
+);
+if (!isLane() && !hasOtherReporter) printClosingLineAtExit();
 
 let door: Server | undefined;
 
