@@ -8,11 +8,17 @@ export interface BenchContext {
   readonly rows: number;
   /** Counted runs, after one that warms up; the median is quoted. */
   readonly runs: number;
+  /** Of waits and of loads at a steady rate. */
+  readonly seconds: number;
   /** Options of the connector that come over the workload's. */
   readonly overrides: Readonly<Record<string, string>>;
   /** The counted stretches of the workload's worker, for a profile. */
   readonly stretches: Stretch[];
-  readonly startWorker: (properties?: WorkerSettings['properties']) => Promise<WorkerUnderTest>;
+  /** Properties of the command line come over those of the workload. */
+  readonly startWorker: (
+    properties?: WorkerSettings['properties'],
+    nodeFlags?: WorkerSettings['nodeFlags'],
+  ) => Promise<WorkerUnderTest>;
   /** The Java worker, started by the first who asks; `undefined` when peers are not wanted. */
   readonly peer: () => Promise<JavaPeer | undefined>;
 }

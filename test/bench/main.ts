@@ -29,13 +29,15 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   limit,
 };
 
-const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--peers] [--set NAME=VALUE …] [--json]
-npm run bench -- --profile WORKLOAD [--rows N] [--set NAME=VALUE …] [--json]
+const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--seconds N] [--peers] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
+npm run bench -- --profile WORKLOAD [--rows N] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
 Workloads: ${Object.keys(WORKLOADS).join(', ')}
   --rows     rows of a sink's workload; http-lines and source-json take twice as many (500000)
   --runs     runs that count, after one that warms up (3)
+  --seconds  of latency a run; of one-hangs before and after; of memory before each look at it (20)
   --peers    the Debezium connectors on a Java worker in the same run
   --set      an option of the connector that is measured
+  --worker   a property of the worker, such as task.threads=0
   --json     one line of JSON for each workload
   --profile  a CPU profile of the worker, and where a row's time goes
 `;
@@ -48,7 +50,9 @@ const { values, positionals } = parseArgs({
     profile: { type: 'string' },
     rows: { type: 'string', default: '500000' },
     runs: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '20' },
     set: { type: 'string', multiple: true, default: [] },
+    worker: { type: 'string', multiple: true, default: [] },
     help: { type: 'boolean', default: false },
   },
 });
@@ -102,14 +106,23 @@ function newContext(): BenchContext {
     services,
     rows: Number(values.rows),
     runs: Number(values.runs),
-    overrides: Object.fromEntries(values.set.map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string])),
+    seconds: Number(values.seconds),
+    overrides: pairs(values.set),
     stretches: [],
-    startWorker: (properties = {}) => WorkerUnderTest.start(services.bootstrapServers, { properties }),
+    startWorker: (properties = {}, nodeFlags = []) =>
+      WorkerUnderTest.start(services.bootstrapServers, {
+        properties: { ...properties, ...pairs(values.worker) },
+        nodeFlags,
+      }),
     peer: async () => {
       if (values.peers) peer ??= JavaPeer.start(services);
       return peer;
     },
   };
+}
+
+function pairs(given: readonly string[]): Record<string, string> {
+  return Object.fromEntries(given.map((pair) => pair.split(/=(.*)/s).slice(0, 2) as [string, string]));
 }
 
 function print(figures: Readonly<Record<string, unknown>>, more: string, on: string, command: string): void {

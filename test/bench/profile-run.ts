@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BenchContext, Workload } from './bench-context.ts';
 import { rowTime, type CpuProfile, type Group, type RowTime } from './profile.ts';
-import { projectRoot, WorkerUnderTest } from './worker-under-test.ts';
+import { projectRoot } from './worker-under-test.ts';
 
 const SAMPLE_EVERY_US = 250;
 
@@ -31,8 +31,7 @@ export async function profileRun(context: BenchContext, name: string, workload: 
   const figures = await workload({
     ...context,
     runs: 1,
-    startWorker: (properties = {}) =>
-      WorkerUnderTest.start(context.services.bootstrapServers, { properties, nodeFlags }),
+    startWorker: (properties) => context.startWorker(properties, nodeFlags),
   });
   const [written, ...more] = await readdir(folder);
   if (written === undefined || more.length > 0) throw new Error(`one profile was expected in ${folder}`);

@@ -29,12 +29,24 @@ export class RowTopic {
     await producer.connect();
     for (let from = 0; from < rows; from += MESSAGES_PER_SEND) {
       const records = Array.from({ length: Math.min(MESSAGES_PER_SEND, rows - from) }, (_, i) =>
-        topic.#record(from + i, textOf),
+        topic.record(from + i, textOf),
       );
       await producer.send(records);
     }
     await producer.close();
     return topic;
+  }
+
+  /** The message of row `id`, in the partition where all workloads have it. */
+  record(id: number, textOf: TextOf): ProducedRecord {
+    return {
+      topic: this.name,
+      partition: id % PARTITIONS,
+      key: Buffer.from(String(id)),
+      value: Buffer.from(textOf(id)),
+      timestamp: null,
+      headers: [],
+    };
   }
 
   /** Reads all of it without doing anything with it. */
@@ -55,16 +67,5 @@ export class RowTopic {
     const admin = this.#client.admin();
     await admin.deleteTopics([this.name]);
     await admin.close();
-  }
-
-  #record(id: number, textOf: TextOf): ProducedRecord {
-    return {
-      topic: this.name,
-      partition: id % PARTITIONS,
-      key: Buffer.from(String(id)),
-      value: Buffer.from(textOf(id)),
-      timestamp: null,
-      headers: [],
-    };
   }
 }

@@ -28,8 +28,12 @@ export function lineOf(table: string): TextOf {
 }
 
 /** What JsonConverter writes with `schemas.enable`: the schema with every row, about 412 bytes. */
-export const envelope: TextOf = (id) =>
-  `{"schema":${ENVELOPE_SCHEMA},"payload":{"id":${String(id)},"category":"${category(id)}","value":${String(value(id))},"ts":${String(timeMs(id))}}}`;
+export const envelope: TextOf = (id) => envelopeAt(id, timeMs(id));
+
+/** The same with another time. */
+export function envelopeAt(id: number, atMs: number): string {
+  return `{"schema":${ENVELOPE_SCHEMA},"payload":{"id":${String(id)},"category":"${category(id)}","value":${String(value(id))},"ts":${String(atMs)}}}`;
+}
 
 /** One row a message, in the columns of `seriesTable`. */
 export function jsonDbOf(table: string): TextOf {

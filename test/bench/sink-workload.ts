@@ -1,4 +1,3 @@
-import { sinkConfig } from '../support/connectors.ts';
 import type { BenchContext } from './bench-context.ts';
 import type { BenchServices } from './bench-services.ts';
 import { CopyFiles } from './copy-files.ts';
@@ -7,9 +6,8 @@ import { measureRuns } from './measured-run.ts';
 import type { JavaPeer, PeerRun } from './java-peer.ts';
 import { RowTopic } from './row-topic.ts';
 import { envelope, type TextOf } from './rows.ts';
-import { untilAll, untilLastCommit, type Stretch } from './stretch.ts';
+import { sinkOnce, type SinkJob } from './sink-run.ts';
 import { keyedTable, type TableLayout } from './tables.ts';
-import type { WorkerUnderTest } from './worker-under-test.ts';
 
 const COPY_TABLE = 'bench_copy';
 const PEER_TABLE = 'bench_peer';
@@ -17,12 +15,9 @@ const PEER_TABLE = 'bench_peer';
 type PeerMode = 'insert' | 'upsert';
 
 /** A workload that moves a topic's rows into a table. */
-export interface SinkWorkload {
-  readonly table: string;
+export interface SinkWorkload extends SinkJob {
   readonly layout: TableLayout;
   readonly textOf: TextOf;
-  /** Options of the sink, without topic and connection. */
-  readonly options: Readonly<Record<string, string>>;
   /** The Debezium JDBC sink's insert mode that it is held against. */
   readonly peerMode: PeerMode | null;
 }
@@ -81,27 +76,6 @@ async function sameRows(services: BenchServices, table: string): Promise<void> {
   const sumOf = async (name: string): Promise<unknown> =>
     (await services.query(`select sum(hashtextextended(t::text, 0)) from ${name} t`)).rows[0]?.[0];
   if ((await sumOf(table)) !== (await sumOf(COPY_TABLE))) throw new Error(`${table} holds other rows than it should`);
-}
-
-async function sinkOnce(
-  { services, rows, overrides }: BenchContext,
-  { rest }: WorkerUnderTest,
-  topic: string,
-  { table, options }: SinkWorkload,
-): Promise<Stretch> {
-  const name = `${topic}-${String(Date.now())}`;
-  const workload = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
-  await rest.create(name, sinkConfig({ ...services.database, url: '' }, workload));
-  try {
-    const counted = await untilAll(
-      rows,
-      () => services.number(`select count(*) from ${table}`),
-      () => rest.status(name),
-    );
-    return (await untilLastCommit(services, table)) ?? counted;
-  } finally {
-    await rest.delete(`/connectors/${name}`);
-  }
 }
 
 /** The Debezium JDBC sink of 2 tasks on the same rows as envelopes. */

@@ -4,10 +4,15 @@ import { runSink } from './sink-workload.ts';
 import { keyedTable, seriesTable } from './tables.ts';
 
 /** What an operator with a backlog sets (docs/benchmarks.md). */
-const BATCHES = { 'batch.size': '10000', 'consumer.override.max.poll.records': '10000' };
+export const BATCHES = { 'batch.size': '10000', 'consumer.override.max.poll.records': '10000' };
 
 const BYTES = 'org.apache.kafka.connect.converters.ByteArrayConverter';
-const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
+
+/** Values of structs with their schemas, as `envelope` writes them. */
+export const ENVELOPES = {
+  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter.schemas.enable': 'true',
+};
 
 /** `sink-lines`: line protocol into a time-series table. */
 export const sinkLines: Workload = (context) =>
@@ -33,6 +38,18 @@ export const sinkJson: Workload = (context) =>
 export const sinkStructUpsert = sinkStruct('upsert');
 export const sinkStructInsert = sinkStruct('insert');
 
+/** Envelopes into a table with primary key `id`. */
+export function structOptions(table: string, mode: 'insert' | 'upsert'): Record<string, string> {
+  return {
+    ...ENVELOPES,
+    'protocol.type': 'struct',
+    'insert.mode': mode,
+    'pk.mode': 'record_value',
+    'pk.fields': 'id',
+    'table.name.format': table,
+  };
+}
+
 function sinkStruct(mode: 'insert' | 'upsert'): Workload {
   const table = `bench_struct_${mode}`;
   return (context) =>
@@ -40,16 +57,7 @@ function sinkStruct(mode: 'insert' | 'upsert'): Workload {
       table,
       layout: keyedTable,
       textOf: envelope,
-      options: {
-        ...BATCHES,
-        'value.converter': JSON_CONVERTER,
-        'value.converter.schemas.enable': 'true',
-        'protocol.type': 'struct',
-        'insert.mode': mode,
-        'pk.mode': 'record_value',
-        'pk.fields': 'id',
-        'table.name.format': table,
-      },
+      options: { ...BATCHES, ...structOptions(table, mode) },
       peerMode: mode,
     });
 }

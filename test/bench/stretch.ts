@@ -48,8 +48,14 @@ function check(status: ConnectorStatus, idleMs: number, progress: string): void 
 }
 
 /** A time of the database as `performance.now()` has it. */
-function onOwnClock(msSinceEpoch: number): number {
+export function onOwnClock(msSinceEpoch: number): number {
   return msSinceEpoch - performance.timeOrigin;
+}
+
+/** Rows that came at one moment of `performance.now()`. */
+export interface Arrival {
+  readonly rows: number;
+  readonly atMs: number;
 }
 
 /**
@@ -58,15 +64,23 @@ function onOwnClock(msSinceEpoch: number): number {
  */
 export async function untilLastCommit(services: BenchServices, table: string): Promise<Stretch | undefined> {
   const [kept] = (await services.query('show track_commit_timestamp')).rows[0] ?? [];
-  if (kept !== 'on') return undefined;
+  return kept === 'on' ? stretchOf(await commitsOf(services, table)) : undefined;
+}
+
+/** The commits that a table's rows came with, in order. Needs `track_commit_timestamp`. */
+export async function commitsOf(services: BenchServices, table: string): Promise<readonly Arrival[]> {
   const { rows } = await services.query(
     `select count, extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000 as ms
       from (select xmin, count(*) from ${table} group by xmin) commits order by ms`,
   );
-  const commits = rows.map(([count, ms]) => ({ rows: Number(count), atMs: onOwnClock(Number(ms)) }));
-  const [first, last] = [commits[0], commits.at(-1)];
+  return rows.map(([count, ms]) => ({ rows: Number(count), atMs: onOwnClock(Number(ms)) }));
+}
+
+/** From the first arrival to the last. */
+export function stretchOf(arrivals: readonly Arrival[]): Stretch | undefined {
+  const [first, last] = [arrivals[0], arrivals.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const all = commits.reduce((sum, commit) => sum + commit.rows, 0);
+  const all = arrivals.reduce((sum, arrival) => sum + arrival.rows, 0);
   return { rows: all - first.rows, fromMs: first.atMs, toMs: last.atMs };
 }
 

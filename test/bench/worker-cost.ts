@@ -1,16 +1,13 @@
-import { Agent, request } from 'node:http';
+import { Agent } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
-import { createKafkaClient } from '../../src/kafka/client.ts';
-import { silentLogger } from '../../src/observe/logger.ts';
-import { sinkConfig } from '../support/connectors.ts';
 import { ConnectRest } from '../support/rest.ts';
-import { until } from '../support/until.ts';
+import { ask } from './ask.ts';
 import type { BenchContext } from './bench-context.ts';
 import { median, rangeOf, rounded, type Range } from './figures.ts';
+import { emptyTopic, idleSink, withConnectors } from './idle-connectors.ts';
 import type { JavaPeer } from './java-peer.ts';
 import { cpuSecondsOf, rssMbOf } from './process-usage.ts';
 
-const CONNECTORS = 50;
 const CLIENTS = 4;
 const IDLE_MS = 10_000;
 const REQUESTS_MS = 5_000;
@@ -42,13 +39,9 @@ export async function workerCost(context: BenchContext): Promise<object> {
   }
   const worker = await context.startWorker();
   startMs.push(worker.startMs);
-  const topic = await emptyTopic(context);
+  const topic = await emptyTopic(context.services);
   try {
-    const { database } = context.services;
-    const config = sinkConfig(
-      { ...database, url: '' },
-      { topics: topic.name, 'protocol.type': 'line_lp', 'tasks.max': '1' },
-    );
+    const config = idleSink(context.services, topic.name);
     const figures: WorkerFigures = {
       start_ms: Math.round(median(startMs)),
       start_ms_range: rangeOf(startMs),
@@ -60,19 +53,6 @@ export async function workerCost(context: BenchContext): Promise<object> {
     await worker.stop();
     await topic.delete();
   }
-}
-
-async function emptyTopic({ services }: BenchContext): Promise<{ name: string; delete(): Promise<void> }> {
-  const admin = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger).admin();
-  const name = `bench-idle-${String(Date.now())}`;
-  await admin.createTopic({ name, partitions: 1, replicationFactor: 1, settings: {} });
-  return {
-    name,
-    delete: async () => {
-      await admin.deleteTopics([name]);
-      await admin.close();
-    },
-  };
 }
 
 async function javaCost({ services }: BenchContext, peer: JavaPeer, topic: string): Promise<Record<string, number>> {
@@ -98,13 +78,7 @@ async function costOf(
   config: Readonly<Record<string, string>>,
 ): Promise<Omit<WorkerFigures, 'start_ms' | 'start_ms_range'>> {
   const idle = await idleCost(pid);
-  const names = Array.from({ length: CONNECTORS }, (_, index) => `bench-idle-${String(Date.now())}-${String(index)}`);
-  for (const name of names) await rest.create(name, config);
-  try {
-    await until(() => allRun(rest, names), `${String(CONNECTORS)} connectors run`, {
-      timeoutMs: 120_000,
-      everyMs: 500,
-    });
+  return withConnectors(rest, config, async () => {
     const loaded = await idleCost(pid);
     return {
       idle_rss_mb: idle.rssMb,
@@ -113,9 +87,7 @@ async function costOf(
       cpu_percent_with_50_connectors: loaded.cpuPercent,
       ...(await requestRate(rest.url, pid)),
     };
-  } finally {
-    for (const name of names) await rest.delete(`/connectors/${name}`);
-  }
+  });
 }
 
 async function idleCost(pid: number): Promise<{ rssMb: number; cpuPercent: number }> {
@@ -125,22 +97,13 @@ async function idleCost(pid: number): Promise<{ rssMb: number; cpuPercent: numbe
   return { rssMb: await rssMbOf(pid), cpuPercent };
 }
 
-interface Expanded {
-  readonly status: { readonly tasks: readonly { readonly state: string }[] };
-}
-
-async function allRun(rest: ConnectRest, names: readonly string[]): Promise<boolean> {
-  const { body } = await rest.get<Record<string, Expanded>>(PATH);
-  return names.every((name) => body[name]?.status.tasks[0]?.state === 'RUNNING');
-}
-
 async function requestRate(url: string, pid: number): Promise<{ requests_per_s: number; cpu_ms_per_request: number }> {
   const agent = new Agent({ keepAlive: true, maxSockets: CLIENTS });
   const during = async (ms: number): Promise<number> => {
     let count = 0;
     const until = performance.now() + ms;
     const client = async (): Promise<void> => {
-      for (; performance.now() < until; count++) await read(agent, `${url}${PATH}`);
+      for (; performance.now() < until; count++) await ask(agent, `${url}${PATH}`);
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     return count;
@@ -157,18 +120,4 @@ async function requestRate(url: string, pid: number): Promise<{ requests_per_s: 
   } finally {
     agent.destroy();
   }
-}
-
-async function read(agent: Agent, url: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const call = request(url, { agent }, (response) => {
-      response.resume();
-      response.on('end', () => {
-        if (response.statusCode === 200) resolve();
-        else reject(new Error(`GET ${PATH}: ${String(response.statusCode)}`));
-      });
-    });
-    call.on('error', reject);
-    call.end();
-  });
 }

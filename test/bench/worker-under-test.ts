@@ -13,6 +13,9 @@ import { cpuSecondsOf, peakRssMbOf, rssMbOf } from './process-usage.ts';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
+/** Twice what its tasks have for an orderly stop. */
+const STOP_MS = 10_000;
+
 export interface WorkerSettings {
   /** Added to the worker's properties. */
   readonly properties?: Readonly<Record<string, string>>;
@@ -82,9 +85,13 @@ export class WorkerUnderTest {
     return peakRssMbOf(this.pid);
   }
 
-  /** Ends it and leaves nothing of it on the broker. */
+  /** Ends it, also when it hangs, and leaves nothing of it on the broker. */
   async stop(): Promise<void> {
-    if (this.#child.exitCode === null && this.#child.kill('SIGTERM')) await once(this.#child, 'exit');
+    if (this.#child.exitCode === null && this.#child.kill('SIGTERM')) {
+      const killing = setTimeout(() => this.#child.kill('SIGKILL'), STOP_MS);
+      await once(this.#child, 'exit');
+      clearTimeout(killing);
+    }
     await rm(this.#folder, { recursive: true, force: true });
     const admin = createKafkaClient({ 'bootstrap.servers': this.#bootstrapServers }, silentLogger).admin();
     await admin.deleteTopics(this.#topics);

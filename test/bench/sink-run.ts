@@ -1,0 +1,32 @@
+import { sinkConfig } from '../support/connectors.ts';
+import type { BenchContext } from './bench-context.ts';
+import { untilAll, untilLastCommit, type Stretch } from './stretch.ts';
+import type { WorkerUnderTest } from './worker-under-test.ts';
+
+export interface SinkJob {
+  readonly table: string;
+  /** Options of the sink, without topic and connection. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+/** A sink of its own, of 2 tasks where the options say nothing else, moves a topic's rows into a table that is empty. */
+export async function sinkOnce(
+  { services, rows, overrides }: BenchContext,
+  { rest }: WorkerUnderTest,
+  topic: string,
+  { table, options }: SinkJob,
+): Promise<Stretch> {
+  const name = `${topic}-${String(Date.now())}`;
+  const config = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
+  await rest.create(name, sinkConfig({ ...services.database, url: '' }, config));
+  try {
+    const counted = await untilAll(
+      rows,
+      () => services.number(`select count(*) from ${table}`),
+      () => rest.status(name),
+    );
+    return (await untilLastCommit(services, table)) ?? counted;
+  } finally {
+    await rest.delete(`/connectors/${name}`);
+  }
+}
