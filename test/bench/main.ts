@@ -7,11 +7,16 @@ import { formatTable, machine } from './figures.ts';
 import { httpLines } from './http-lines.ts';
 import { httpQuery } from './http-query.ts';
 import { JavaPeer } from './java-peer.ts';
+import { latency } from './latency.ts';
 import { limit } from './limit.ts';
+import { memory } from './memory.ts';
+import { oneHangs } from './one-hangs.ts';
 import { formatProfile, profileRun } from './profile-run.ts';
+import { restUnderLoad } from './rest-under-load.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
 import { sourceIdle } from './source-idle.ts';
 import { sourceJson } from './source-json.ts';
+import { transformsDiscard, transformsUpsert } from './transforms.ts';
 import { workerCost } from './worker-cost.ts';
 import { WorkerUnderTest } from './worker-under-test.ts';
 
@@ -27,12 +32,18 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'source-json': sourceJson,
   'source-idle': sourceIdle,
   limit,
+  'transforms-discard': transformsDiscard,
+  'transforms-upsert': transformsUpsert,
+  'rest-under-load': restUnderLoad,
+  latency,
+  'one-hangs': oneHangs,
+  memory,
 };
 
 const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--seconds N] [--peers] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
 npm run bench -- --profile WORKLOAD [--rows N] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
 Workloads: ${Object.keys(WORKLOADS).join(', ')}
-  --rows     rows of a sink's workload; http-lines and source-json take twice as many (500000)
+  --rows     rows of a sink's workload; http-lines, source-json and rest-under-load take twice as many (500000)
   --runs     runs that count, after one that warms up (3)
   --seconds  of latency a run; of one-hangs before and after; of memory before each look at it (20)
   --peers    the Debezium connectors on a Java worker in the same run

@@ -1,0 +1,137 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import type { ProducedRecord } from '../../src/kafka/api.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { sinkConfig } from '../support/connectors.ts';
+import type { ConnectRest, ConnectorStatus } from '../support/rest.ts';
+import { until } from '../support/until.ts';
+import type { BenchContext } from './bench-context.ts';
+import { benchPlugins, discardConfig } from './discard-sink.ts';
+import { rounded } from './figures.ts';
+import { RowTopic } from './row-topic.ts';
+import { envelope } from './rows.ts';
+import { structOptions } from './sinks.ts';
+import { SteadyLoad } from './steady-load.ts';
+import { commitsOf, type Arrival } from './stretch.ts';
+import { keyedTable } from './tables.ts';
+
+/** A topic each: three sinks with a table, and the one that hangs. */
+const TABLES = ['bench_hangs_1', 'bench_hangs_2', 'bench_hangs_3'];
+const PER_SECOND = 2000;
+const HANG_TIMEOUT_MS = 2000;
+const WARM_UP_MS = 5_000;
+const ASK_EVERY_MS = 50;
+
+type Figure = number | 'never';
+
+/**
+ * `one-hangs`: four connectors of one task on topics that get equal rows at a steady rate. Then the task of one computes for ever; what
+ * becomes of the other three, by the database's commit times.
+ */
+export async function oneHangs(context: BenchContext): Promise<Readonly<Record<string, Figure>>> {
+  const { services, seconds, overrides } = context;
+  const worker = await context.startWorker({
+    ...benchPlugins,
+    'task.hang.timeout.ms': String(HANG_TIMEOUT_MS),
+  });
+  const { rest } = worker;
+  const producer = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger).producer();
+  await producer.connect();
+  const topics = await newTopics(context);
+  const [hanging, ...others] = topics as [RowTopic, ...RowTopic[]];
+  try {
+    await rest.create(hanging.name, discardConfig(hanging.name, { 'tasks.max': '1', 'hang.at.key': 'hang' }));
+    for (const [index, { name }] of others.entries()) {
+      const table = TABLES[index] ?? '';
+      await services.createTable(table, keyedTable);
+      const options = { topics: name, 'tasks.max': '1', ...structOptions(table, 'insert'), ...overrides };
+      await rest.create(name, sinkConfig({ ...services.database, url: '' }, options));
+    }
+    for (const { name } of topics) await rest.untilState(name, 'RUNNING', 1);
+    const load = new SteadyLoad(producer, (id) => recordOf(id, topics), PER_SECOND * topics.length);
+    await delay(WARM_UP_MS + seconds * 1000);
+    const hangsMs = performance.now();
+    await producer.send([{ ...recordOf(0, [hanging]), key: Buffer.from('hang') }]);
+    const asking = endOf(rest, hanging.name, seconds);
+    await delay(seconds * 1000);
+    await load.stop();
+    const endedMs = await asking;
+    const commits: (readonly Arrival[])[] = [];
+    for (const table of TABLES) commits.push(await commitsOf(services, table));
+    return figuresOf(commits, hangsMs, endedMs, seconds * 1000);
+  } finally {
+    await worker.stop();
+    await producer.close();
+    for (const topic of topics) await topic.delete();
+    for (const table of TABLES) await services.dropTable(table);
+  }
+}
+
+async function newTopics({ services }: BenchContext): Promise<readonly RowTopic[]> {
+  const topics: RowTopic[] = [];
+  while (topics.length <= TABLES.length) {
+    topics.push(await RowTopic.produce(services, `bench-hangs-${String(topics.length)}`, 0, envelope));
+  }
+  return topics;
+}
+
+/** Every topic gets row 0, then row 1, and so on. */
+function recordOf(id: number, topics: readonly RowTopic[]): ProducedRecord {
+  const topic = topics[id % topics.length];
+  if (topic === undefined) throw new Error('no topic');
+  return topic.record(Math.floor(id / topics.length), envelope);
+}
+
+/** When the worker says that the task no longer runs; `undefined` when it does not say so in time. */
+async function endOf(rest: ConnectRest, name: string, seconds: number): Promise<number | undefined> {
+  const hasEnded = async (): Promise<boolean> => {
+    const signal = AbortSignal.timeout(1000);
+    const status = (await (await fetch(`${rest.url}/connectors/${name}/status`, { signal })).json()) as ConnectorStatus;
+    return status.tasks[0]?.state !== 'RUNNING';
+  };
+  return until(hasEnded, `${name} is ended`, { timeoutMs: seconds * 1000, everyMs: ASK_EVERY_MS }).then(
+    () => performance.now(),
+    () => undefined,
+  );
+}
+
+function figuresOf(
+  commits: readonly (readonly Arrival[])[],
+  hangsMs: number,
+  endedMs: number | undefined,
+  spanMs: number,
+): Record<string, Figure> {
+  const figures: Record<string, Figure> = {};
+  const changes: number[] = [];
+  let movesAgainMs: Figure = 0;
+  for (const [index, arrivals] of commits.entries()) {
+    const before = rateIn(arrivals, hangsMs - spanMs, hangsMs);
+    const after = rateIn(arrivals, hangsMs, hangsMs + spanMs);
+    changes.push(rounded((after / before - 1) * 100));
+    const name = `other_${String(index + 1)}`;
+    figures[`${name}_rows_per_s_before`] = Math.round(before);
+    figures[`${name}_rows_per_s_after`] = Math.round(after);
+    figures[`${name}_longest_pause_ms`] = Math.round(longestPause(arrivals, hangsMs, hangsMs + spanMs));
+    const again = arrivals.find(({ atMs }) => endedMs !== undefined && atMs >= endedMs);
+    if (again === undefined || endedMs === undefined) movesAgainMs = 'never';
+    else if (movesAgainMs !== 'never') movesAgainMs = Math.max(movesAgainMs, Math.round(again.atMs - endedMs));
+  }
+  return {
+    worst_change_percent: Math.min(...changes),
+    hang_to_end_of_task_ms: endedMs === undefined ? 'never' : Math.round(endedMs - hangsMs),
+    all_others_move_after_end_ms: movesAgainMs,
+    ...figures,
+  };
+}
+
+function rateIn(arrivals: readonly Arrival[], fromMs: number, toMs: number): number {
+  const rows = arrivals.reduce((sum, { rows, atMs }) => (atMs >= fromMs && atMs < toMs ? sum + rows : sum), 0);
+  return (rows * 1000) / (toMs - fromMs);
+}
+
+/** The longest time without a commit. */
+function longestPause(arrivals: readonly Arrival[], fromMs: number, toMs: number): number {
+  const times = arrivals.map(({ atMs }) => atMs).filter((atMs) => atMs > fromMs && atMs < toMs);
+  const marks = [fromMs, ...times, toMs];
+  return Math.max(...marks.slice(1).map((mark, index) => mark - (marks[index] ?? mark)));
+}
