@@ -158,7 +158,7 @@ function packageRules(place) {
 const places = ['src/', 'plugins/', ...new Set(packageDoors.flatMap(({ outside, inside }) => [...outside, ...inside]))];
 
 export default defineConfig(
-  globalIgnores(['dist/', 'site/', 'node_modules/', '.sluice/', 'test/support/run-*/']),
+  globalIgnores(['dist/', 'dist-test/', 'site/', 'node_modules/', '.sluice/', 'test/support/run-*/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
     files: ['**/*.ts'],

@@ -2,7 +2,6 @@ import { parseArgs } from 'node:util';
 import { toError } from '../../src/errors.ts';
 import type { BenchContext, Workload } from './bench-context.ts';
 import { BenchServices } from './bench-services.ts';
-import { warnOfStaleBuild } from './build-age.ts';
 import { formatTable, machine } from './figures.ts';
 import { httpLines } from './http-lines.ts';
 import { httpQuery } from './http-query.ts';
@@ -77,7 +76,6 @@ if (values.help || unknown.length > 0) {
 }
 
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
-await warnOfStaleBuild();
 const services = await BenchServices.open();
 let peer: Promise<JavaPeer> | undefined;
 try {

@@ -9,6 +9,7 @@ import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { ConnectRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
+import { builtCli } from '../support/worker-build.ts';
 import { cpuSecondsOf, peakRssMbOf, rssMbOf } from './process-usage.ts';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -44,7 +45,7 @@ export class WorkerUnderTest {
     this.#topics = started.topics;
   }
 
-  /** Needs `npm run build`, which `npm ci` does; another build than this checkout's is named by `BENCH_CLI`. */
+  /** Of the build that tests start too, or of the one that `BENCH_CLI` names. */
   static async start(bootstrapServers: string, settings: WorkerSettings = {}): Promise<WorkerUnderTest> {
     const folder = await mkdtemp(join(tmpdir(), 'sluice-bench-'));
     const port = await freePort();
@@ -52,7 +53,7 @@ export class WorkerUnderTest {
     const properties = workerProperties(bootstrapServers, group, port);
     const file = join(folder, 'worker.json');
     await writeFile(file, JSON.stringify({ ...properties, ...settings.properties }));
-    const cli = process.env['BENCH_CLI'] ?? join(projectRoot, 'dist/src/cli.js');
+    const cli = process.env['BENCH_CLI'] ?? (await builtCli());
     const began = performance.now();
     const child = spawn(process.execPath, [...(settings.nodeFlags ?? []), cli, 'start', file], {
       stdio: ['ignore', 'inherit', 'inherit'],

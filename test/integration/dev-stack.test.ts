@@ -4,16 +4,16 @@ import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import type { Moved } from '../../src/dev/stack-counts.ts';
 import { until } from '../support/until.ts';
-
-const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
+import { builtCli } from '../support/worker-build.ts';
 
 describe('sluice dev', function () {
   let folder = '';
+  let cli = '';
 
   before(async () => {
+    cli = await builtCli();
     // PostgreSQL runs as a user of its own where this is root, and must reach its data.
     folder = await mkdtemp(join(tmpdir(), 'sluice-dev-'));
   });
@@ -23,8 +23,7 @@ describe('sluice dev', function () {
   });
 
   function dev(...args: string[]) {
-    const cli = ['--import', join(projectRoot, 'node_modules/tsx/dist/loader.mjs'), join(projectRoot, 'src/cli.ts')];
-    const child = spawn(process.execPath, [...cli, 'dev', ...args], {
+    const child = spawn(process.execPath, [cli, 'dev', ...args], {
       cwd: folder,
       env: { ...process.env, BOOTSTRAP_SERVERS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -8,10 +8,10 @@ import { promisify } from 'node:util';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
+import { builtCli } from '../support/worker-build.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 const EXAMPLE = fileURLToPath(new URL('../support/example-plugins', import.meta.url));
-const PROJECT = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Validation {
   readonly configs: readonly {
@@ -179,8 +179,8 @@ describe('plugins outside of the project', function () {
   });
 
   it('are listed by `sluice plugins list`, with what is wrong with them', async () => {
-    const args = ['--import', 'tsx', 'src/cli.ts', 'plugins', 'list', '--plugin-path', join(folder, 'plugins')];
-    const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: PROJECT });
+    const args = [await builtCli(), 'plugins', 'list', '--plugin-path', join(folder, 'plugins')];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
     const rows = stdout
       .trimEnd()
       .split('\n')

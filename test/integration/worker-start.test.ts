@@ -17,6 +17,7 @@ import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { broker, database, ownBroker, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
+import { builtCli } from '../support/worker-build.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
@@ -27,7 +28,7 @@ interface Run {
 }
 
 async function sluice(args: readonly string[], environment: Readonly<Record<string, string>> = {}): Promise<Run> {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...args], {
+  const child = spawn(process.execPath, [await builtCli(), ...args], {
     cwd: projectRoot,
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -159,7 +160,7 @@ describe('starting a worker', function () {
       ].join('\n'),
     );
     await kafka.stop();
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'start', path], { cwd: projectRoot });
+    const child = spawn(process.execPath, [await builtCli(), 'start', path], { cwd: projectRoot });
     try {
       const starting = await until(async () => {
         const answer = await fetch(`${url}/health`);
@@ -196,7 +197,7 @@ describe('starting a worker', function () {
         `listeners=${url}`,
       ].join('\n'),
     );
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', 'standalone', path], { cwd: projectRoot });
+    const child = spawn(process.execPath, [await builtCli(), 'standalone', path], { cwd: projectRoot });
     await until(async () => (await fetch(`${url}/health`)).status === 503, '/health answers 503', { everyMs: 5 });
     child.kill('SIGTERM');
     assert.deepEqual(await once(child, 'exit'), [0, null]);

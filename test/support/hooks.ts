@@ -3,6 +3,7 @@ import { printClosingLineAtExit } from './closing-line.ts';
 import { watchSuites } from './leaks.ts';
 import { isLane, openServiceDoor } from './service-door.ts';
 import { broker, databaseServer, endServices } from './services.ts';
+import { builtCli } from './worker-build.ts';
 import { printWorkers } from './worker-process.ts';
 
 // Mocha passes what .mocharc.cjs and the command line say on in this form. Another reporter records no outcome.
@@ -16,6 +17,7 @@ let door: Server | undefined;
 /** Before the lanes of a parallel run are started. */
 export async function mochaGlobalSetup(): Promise<void> {
   door = await openServiceDoor({
+    '/build': async () => ({ cli: await builtCli() }),
     '/broker': async () => ({ bootstrapServers: (await broker()).bootstrapServers }),
     '/server': async () => {
       const { host, port, user, password } = await databaseServer();

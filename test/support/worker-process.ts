@@ -10,6 +10,7 @@ import { freePort } from '../../src/dev/ports.ts';
 import { ConnectRest } from './rest.ts';
 import { broker, uniqueName } from './services.ts';
 import { until } from './until.ts';
+import { builtCli } from './worker-build.ts';
 
 export interface WorkerOptions {
   /** Added to, or put in place of, the properties that `defaultProperties` gives. */
@@ -79,7 +80,7 @@ export class WorkerProcess {
 
   /** Starts it again, with the same properties unless some are given anew. */
   async start(properties: Readonly<Record<string, string>> = {}): Promise<void> {
-    const child = spawn(process.execPath, ['--import', 'tsx', 'src/cli.ts', ...(await this.#arguments(properties))], {
+    const child = spawn(process.execPath, [await builtCli(), ...(await this.#arguments(properties))], {
       cwd: projectRoot,
       env: { ...withoutConnect(process.env), ...this.#options.environment },
       stdio: ['ignore', 'pipe', 'pipe'],
