@@ -1,5 +1,5 @@
 # A Sluice worker. Settings come from CONNECT_* variables (CONNECT_GROUP_ID is group.id), or from a properties file:
-#   docker run -v ./worker.properties:/etc/sluice/worker.properties sluice start /etc/sluice/worker.properties
+#   docker run -v "$PWD/worker.properties:/etc/sluice/worker.properties" sluice start /etc/sluice/worker.properties
 
 FROM node:lts-slim AS build
 WORKDIR /build

@@ -19,10 +19,19 @@ interface Service {
   readonly healthcheck?: { readonly test?: unknown };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly volumes?: readonly string[];
+  readonly tmpfs?: string | readonly string[];
+  readonly hostname?: string;
+  readonly restart?: string;
   readonly entrypoint?: readonly string[];
   readonly ports?: readonly string[];
   readonly environment?: Readonly<Record<string, string | number>>;
 }
+
+/** VOLUME of the images that come from elsewhere. */
+const FOREIGN_VOLUMES: Readonly<Record<string, readonly string[]>> = {
+  'apache/kafka:4.3.1': ['/etc/kafka/secrets', '/var/lib/kafka/data', '/mnt/shared/config'],
+  'postgres:18': ['/var/lib/postgresql'],
+};
 
 interface Compose {
   readonly services: Readonly<Record<string, Service>>;
@@ -59,6 +68,21 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('leaves no unnamed volume behind: every VOLUME of an image has a mount', async () => {
+    const stage = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8')).at(-1);
+    const own = stage?.instructions.filter(({ keyword }) => keyword === 'VOLUME').map(({ text }) => text) ?? [];
+    assert.deepEqual(own, ['/var/lib/sluice']);
+    for (const { image = '', volumes = [], tmpfs = [] } of Object.values(compose.services)) {
+      const mounted = [...volumes.map((each) => each.split(':')[1]), ...[tmpfs].flat()];
+      const declared = image === 'sluice' ? own : FOREIGN_VOLUMES[image];
+      assert.deepEqual(mounted.toSorted(), declared?.toSorted(), image);
+    }
+  });
+
+  it('starts every service again that ended, in whatever order they come up', () => {
+    for (const [name, { restart }] of Object.entries(compose.services)) assert.equal(restart, 'unless-stopped', name);
+  });
+
   it('runs the images that the tests run, and the programs that the image has', async () => {
     assert.equal(compose.services['kafka']?.image, 'apache/kafka:4.3.1');
     assert.equal(compose.services['postgres']?.image, 'postgres:18');
@@ -72,7 +96,7 @@ describe('docker-compose.yml', () => {
 describe('the worker of docker-compose.yml', () => {
   it('serves the database’s HTTP API on 8080 before the PostgreSQL beside it (M4)', async () => {
     const { services } = parse(await readFile(`${root}docker-compose.yml`, 'utf8')) as Compose;
-    const { environment = {}, ports = [] } = services['worker'] ?? {};
+    const { environment = {}, ports = [], hostname } = services['worker'] ?? {};
     const text = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
     const { properties, warnings } = environmentProperties(text);
     assert.deepEqual(warnings, []);
@@ -85,6 +109,8 @@ describe('the worker of docker-compose.yml', () => {
     });
     assert.deepEqual(servers, [{ host: 'postgres', port: 5432 }]);
     assert.equal(database, services['postgres']?.environment?.['POSTGRES_DB']);
+    // The development certificate is for the host's name, which is a new one for every container otherwise.
+    assert.equal(hostname, environment['CONNECT_REST_ADVERTISED_HOST_NAME']);
     // A user without rights cannot write where the image starts.
     const stage = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8')).at(-1);
     const volume = stage?.instructions.find(({ keyword }) => keyword === 'VOLUME')?.text ?? 'none';
