@@ -404,17 +404,26 @@ describe('the group of workers', () => {
       const second = await enter('two', { sessionTimeoutMs: 6000 });
       bootstrap = direct;
       await untilShared([4, 5]);
+      // Once all of its work has stopped it may write again, which says nothing then.
+      const writes = () => second.group.mayWork && second.group.view().tasks.length > 0;
+      let besideMs = 0;
+      const assigned = first.assigned.bind(first);
+      first.assigned = (work) => {
+        if (work.tasks.length > 0 && writes()) besideMs = Date.now() - cutAt;
+        return assigned(work);
+      };
       proxy.silence();
       const cutAt = Date.now();
-      await until(() => !second.group.mayWork, 'it may not write any more', { everyMs: 5 });
+      await until(() => !writes(), 'it may not write any more', { everyMs: 5 });
       const stoppedMs = Date.now() - cutAt;
+      if (besideMs > 0) besideMs = stoppedMs - besideMs;
       await until(() => first.group.view().tasks.length === 6, 'the other one has everything', { everyMs: 5 });
       const takenMs = Date.now() - cutAt;
-      assert.equal(second.group.mayWork, false);
       console.log(
         `      cut off with a session of 6000 ms: it stops after ${String(stoppedMs)} ms, the other one takes over after ${String(takenMs)} ms`,
       );
-      assert.ok(stoppedMs <= 6500, `it went on for ${String(stoppedMs)} ms`);
+      // The broker's clock is another one.
+      assert.ok(besideMs < 500, `both of them could write for ${String(besideMs)} ms`);
       await until(() => second.count === 0, 'all of it has stopped');
       proxy.pass();
       proxy.cut();
