@@ -67,6 +67,7 @@ export const MAY_IMPORT = {
   connect: ['async', 'config', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
   converters: ['config', 'connect', 'data', 'errors.ts', 'java', 'json', 'tls', 'version.ts'],
   transforms: ['config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'version.ts'],
+  threads: ['async'],
   herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'json', 'kafka', 'observe'],
   rest: [
     'async',

@@ -1,0 +1,167 @@
+import type { Session } from 'node:inspector';
+import type { Worker } from 'node:worker_threads';
+import { SerialQueue } from '../async/serial-queue.ts';
+
+export interface ThreadStack {
+  /** As in an Error's stack, the innermost first: `at poll (/plugins/slow.js:7:3)`. None if the thread is idle. */
+  readonly frames: readonly string[];
+  /** What the expression gave, if that was a text, and in time. */
+  readonly answer: string | undefined;
+}
+
+interface ThreadStackOptions {
+  readonly timeoutMs: number;
+  /** An expression that the thread evaluates in its global scope, in the asynchronous context of the code that runs. */
+  readonly ask?: string;
+}
+
+const MAX_FRAMES = 50;
+const MAX_FRAME_LENGTH = 1_000;
+const MAX_ANSWER_LENGTH = 1_000;
+/** Between two callbacks of a thread, and in the hooks around them, it is not known for a moment whose code runs. */
+const MAX_ASKED = 10;
+
+/** Of the expression itself. */
+const OWN_FRAMES = 2;
+
+const STACK = `(() => {
+  const { stackTraceLimit } = Error;
+  const prepare = Object.getOwnPropertyDescriptor(Error, 'prepareStackTrace');
+  delete Error.prepareStackTrace;
+  Error.stackTraceLimit = ${String(MAX_FRAMES + OWN_FRAMES)};
+  try {
+    return new Error().stack.slice(0, ${String(MAX_FRAMES * MAX_FRAME_LENGTH)});
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+    if (prepare !== undefined) Object.defineProperty(Error, 'prepareStackTrace', prepare);
+  }
+})()`;
+
+const queue = new SerialQueue();
+
+/**
+ * The stack of a thread that this one started, and what it says of itself, also while it is in an endless loop. It is
+ * interrupted for that and then goes on; when this resolves, nothing is attached to it, so it may be terminated. Gives
+ * `undefined` if the thread does not answer within `timeoutMs`: it has ended, or is in a call that V8 does not interrupt
+ * (`execSync`). Never rejects. Threads are asked one after the other; `timeoutMs` begins with a thread's turn.
+ */
+export async function threadStack(worker: Worker, options: ThreadStackOptions): Promise<ThreadStack | undefined> {
+  return queue.run(async () => {
+    try {
+      return await askThread(worker, options);
+    } catch {
+      // Node may be built without its inspector, and a thread may end at any moment.
+      return undefined;
+    }
+  });
+}
+
+async function askThread(worker: Worker, { timeoutMs, ask }: ThreadStackOptions): Promise<ThreadStack | undefined> {
+  const inspector = await import('node:inspector');
+  const thread = new InspectedThread(new inspector.Session());
+  const timer = setTimeout(() => {
+    thread.giveUp();
+  }, timeoutMs);
+  let stack: ThreadStack | undefined;
+  try {
+    if (!thread.attach(worker.threadId)) return undefined;
+    for (let asked = 0; asked < MAX_ASKED; asked++) {
+      // Both are sent at once, so that the thread is interrupted once for both.
+      const texts = [
+        thread.evaluate(STACK),
+        ask === undefined ? undefined : thread.evaluate(ask, timeoutMs / MAX_ASKED / 2),
+      ];
+      const trace = await texts[0];
+      if (trace === undefined) break;
+      stack = { frames: framesOf(trace), answer: undefined };
+      const answer = (await texts[1])?.slice(0, MAX_ANSWER_LENGTH);
+      if (answer !== undefined) return { ...stack, answer };
+      if (ask === undefined || stack.frames.length === 0) break;
+    }
+    return stack;
+  } finally {
+    clearTimeout(timer);
+    thread.detach();
+  }
+}
+
+function framesOf(trace: string): string[] {
+  const lines = trace.split('\n').filter((line) => line.startsWith('    at '));
+  return lines.slice(OWN_FRAMES).map((line) =>
+    line
+      .trim()
+      .replace(/\p{Cc}/gu, ' ')
+      .slice(0, MAX_FRAME_LENGTH),
+  );
+}
+
+interface EvaluateAnswer {
+  readonly id?: number;
+  readonly result?: { readonly result?: { readonly value?: unknown } };
+}
+
+/** Another thread, through the inspector of this one. A thread in a loop answers at V8's next check for interrupts. */
+class InspectedThread {
+  readonly #session: Session;
+  /** The thread's, while it is attached. */
+  #sessionId: string | undefined;
+  readonly #waiting = new Map<number, (value: unknown) => void>();
+  #lastId = 0;
+  #hasGivenUp = false;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Says whether there is such a thread. */
+  attach(threadId: number): boolean {
+    this.#session.connect();
+    this.#session.on('NodeWorker.attachedToWorker', ({ params: { sessionId, workerInfo } }) => {
+      // A thread with a name is `[worker 3] NAME`.
+      if (/^\[worker (\d+)\]/.exec(workerInfo.title)?.[1] === String(threadId)) this.#sessionId = sessionId;
+      else this.#session.post('NodeWorker.detach', { sessionId });
+    });
+    this.#session.on('NodeWorker.detachedFromWorker', ({ params: { sessionId } }) => {
+      if (sessionId === this.#sessionId) this.giveUp();
+    });
+    this.#session.on('NodeWorker.receivedMessageFromWorker', ({ params: { sessionId, message } }) => {
+      if (sessionId !== this.#sessionId) return;
+      const { id, result } = JSON.parse(message) as EvaluateAnswer;
+      if (id === undefined) return;
+      this.#waiting.get(id)?.(result?.result?.value);
+      this.#waiting.delete(id);
+    });
+    // Attaches to all threads before it returns.
+    this.#session.post('NodeWorker.enable', { waitForDebuggerOnStart: false });
+    return this.#sessionId !== undefined;
+  }
+
+  /**
+   * The text that an expression gives; `undefined` if it gives none. One that may not end needs a limit: terminating the
+   * thread would only end the expression, and the loop around it would go on.
+   */
+  async evaluate(expression: string, timeout?: number): Promise<string | undefined> {
+    const sessionId = this.#sessionId;
+    if (sessionId === undefined || this.#hasGivenUp) return undefined;
+    const id = ++this.#lastId;
+    const answered = new Promise<unknown>((resolve) => {
+      this.#waiting.set(id, resolve);
+    });
+    const params = { expression, returnByValue: true, silent: true, timeout };
+    const message = JSON.stringify({ id, method: 'Runtime.evaluate', params });
+    this.#session.post('NodeWorker.sendMessageToWorker', { sessionId, message });
+    const value = await answered;
+    return typeof value === 'string' ? value : undefined;
+  }
+
+  /** Nothing is awaited any longer. */
+  giveUp(): void {
+    this.#hasGivenUp = true;
+    for (const answer of this.#waiting.values()) answer(undefined);
+    this.#waiting.clear();
+  }
+
+  detach(): void {
+    this.#session.disconnect();
+  }
+}
