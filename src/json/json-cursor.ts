@@ -47,10 +47,10 @@ export class JsonScanner {
 
   /** Consumes this character, spaces before and after it included. */
   take(code: number): boolean {
-    this.skipSpace();
-    if (this.text.charCodeAt(this.position) !== code) return false;
-    this.position++;
-    this.skipSpace();
+    const { text } = this;
+    if (text.charCodeAt(this.position) <= SPACE) this.skipSpace();
+    if (text.charCodeAt(this.position) !== code) return false;
+    if (text.charCodeAt(++this.position) <= SPACE) this.skipSpace();
     return true;
   }
 
@@ -222,8 +222,9 @@ export class JsonScanner {
 
   /** Like `take`, but leaves what follows, spaces included, so that the value's text ends with its bracket. */
   #closes(code: number): boolean {
-    this.skipSpace();
-    if (this.text.charCodeAt(this.position) !== code) return false;
+    const { text } = this;
+    if (text.charCodeAt(this.position) <= SPACE) this.skipSpace();
+    if (text.charCodeAt(this.position) !== code) return false;
     this.position++;
     return true;
   }

@@ -21,7 +21,12 @@ export function openTsdbAlias(nanoseconds: NanosecondRule): Route {
         valueType: valueTypeOf(request, 'auto'),
         nanoseconds: nanosecondsOf(request, nanoseconds),
       };
-      const outcome = await ingestJsonPoints(request.body(), store, reading, pointTexts);
+      const outcome = await ingestJsonPoints(
+        request.body(),
+        store,
+        reading,
+        request.query.has('details') ? pointTexts : undefined,
+      );
       return answer(outcome, request);
     },
     failure: ({ status, message }) => jsonAnswer(status, { error: { code: status, message } }),
@@ -57,12 +62,15 @@ function pointTexts(text: string): (point: number) => string | undefined {
   return (number) => {
     points ??= parsePoints(text);
     const point = points[number - 1];
-    return point === undefined ? undefined : JSON.stringify(point);
+    const spelled = point === undefined ? '' : JSON.stringify(point);
+    return spelled === '' || spelled.length > MAX_POINT_LENGTH ? undefined : spelled;
   };
 }
 
-/** A larger piece is one point, or almost: parsing it takes several times its size. */
-const MAX_REPEATED_LENGTH = 4 << 20;
+/** A larger piece is one point, or almost: parsing it takes several times its size, and keeps everyone else waiting. */
+const MAX_REPEATED_LENGTH = 1_200_000;
+/** Larger bad points are not repeated in the answer. */
+const MAX_POINT_LENGTH = 10_000;
 
 function parsePoints(text: string): readonly unknown[] {
   if (text.length > MAX_REPEATED_LENGTH) return [];

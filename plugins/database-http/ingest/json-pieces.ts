@@ -13,8 +13,8 @@ export interface JsonPiece {
 
 /** Of a body up to this size nothing is stored before it was read whole. */
 const PIECE_BYTES = 1 << 20;
-/** An element that is larger is not waited for, so that a body never stands in memory for it. */
-const MAX_ELEMENT_BYTES = 16 << 20;
+/** An element that is larger is not waited for: it would stand in memory whole, and reading it keeps everyone else waiting. */
+const MAX_ELEMENT_BYTES = 4 << 20;
 
 const QUOTE = 0x22;
 const COMMA = 0x2c;

@@ -134,8 +134,8 @@ describe('a JSON body in pieces', () => {
     assert.deepEqual([one.rows, one.faults], [1, []]);
     const blob = Buffer.alloc(1 << 20, 'x');
     const endless = [Buffer.from('[{},{"metric":"'), ...Array.from({ length: 20 }, () => blob)];
-    assert.equal((await decoded(endless)).failure, 'point 2 has more than 16777216 bytes');
-    assert.equal((await decoded(endless.slice(1))).failure, 'point 1 has more than 16777216 bytes');
+    assert.equal((await decoded(endless)).failure, 'point 2 has more than 4194304 bytes');
+    assert.equal((await decoded(endless.slice(1))).failure, 'point 1 has more than 4194304 bytes');
     assert.equal((await decoded([])).failure, 'invalid request body');
   });
 });
