@@ -67,7 +67,7 @@ export const MAY_IMPORT = {
   connect: ['async', 'config', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
   converters: ['config', 'connect', 'data', 'errors.ts', 'java', 'json', 'tls', 'version.ts'],
   transforms: ['config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'version.ts'],
-  threads: ['async'],
+  threads: ['async', 'connect', 'data', 'errors.ts', 'observe'],
   herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'json', 'kafka', 'observe'],
   rest: [
     'async',
@@ -86,7 +86,7 @@ export const MAY_IMPORT = {
   'index.ts': ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'observe', 'version.ts'],
   'index-database.ts': ['data', 'database', 'errors.ts', 'formats', 'observe', 'sql'],
   worker: [
-    ...['config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'rest', 'tls'],
+    ...['config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'rest', 'threads', 'tls'],
     ...['transforms', 'plugins'],
   ],
   dev: ['config', 'database', 'errors.ts', 'kafka', 'observe', 'sql', 'worker'],

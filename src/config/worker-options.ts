@@ -234,6 +234,22 @@ export const ownWorkerOptions = declareOptions({
     documentation: '`json`: one object per line. `pretty`: for reading. `auto`: pretty on a terminal, else JSON.',
     validator: oneOf('auto', 'json', 'pretty'),
   },
+  'task.threads': {
+    type: 'INT',
+    default: null,
+    importance: 'MEDIUM',
+    documentation:
+      'Threads that tasks share; `0` runs all tasks in the main thread. By default one for each core, at least 2 and at most 8.',
+    validator: nullOr(atLeast(0)),
+  },
+  'task.hang.timeout.ms': {
+    type: 'LONG',
+    default: 60000,
+    importance: 'MEDIUM',
+    documentation:
+      'Milliseconds after which a thread that does not turn its event loop is ended. The task that occupies it becomes FAILED; the other tasks of the thread continue in a new one.',
+    validator: atLeast(100),
+  },
   services: {
     type: 'LIST',
     default: [],

@@ -187,7 +187,7 @@ export class ConnectorRequests {
   /** How the parts of one task (tables) are doing; none while it does not run. Throws a NotOwnerError on other workers than its own. */
   async taskParts(id: TaskId): Promise<readonly TaskPart[]> {
     await this.#requireTask(id, `Unknown task: ${taskText(id)}`);
-    const report = this.#supervision.tasks.reports().find((each) => taskText(each.id) === taskText(id));
+    const report = (await this.#supervision.tasks.reports()).find((each) => taskText(each.id) === taskText(id));
     return report?.details?.parts ?? [];
   }
 

@@ -1,6 +1,6 @@
 import type { DistributedWorkerConfig } from '../config/worker-config.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
-import { taskText, type TaskId } from '../connect/tasks/task-assignment.ts';
+import { transactionalIds } from '../connect/source/transactional-id.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Leader } from './leader-requests.ts';
@@ -22,7 +22,7 @@ export function exactlyOnceSources(
 ): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
   if (distributed['exactly.once.source.support'].toLowerCase() !== 'enabled') return undefined;
   const { configs, clients, leader, logger } = dependencies;
-  const transactionalId = (id: TaskId): string => `${distributed['group.id']}-${taskText(id)}`;
+  const transactionalId = transactionalIds(distributed['group.id']);
   const fencing = new ZombieFencing({
     configs,
     logger,

@@ -7,7 +7,7 @@ import { ConnectorDirectory } from './connector-directory.ts';
 import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
 import { LeaderDuties } from './leader-duties.ts';
-import type { ClusterView, WorkListener } from './placement.ts';
+import { mayWork, type ClusterView, type WorkListener } from './placement.ts';
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
@@ -58,7 +58,7 @@ export class Herder implements ConfigListener, WorkListener {
       {
         workerId: dependencies.workerId,
         generation: () => dependencies.placement.generation,
-        mayWork: () => dependencies.placement.mayWork,
+        mayWork: () => mayWork(dependencies.placement),
         version: (connector) => this.directory.plugin(connector)?.version ?? null,
         hide: (trace) => dependencies.secrets.hide(trace),
       },
@@ -117,7 +117,7 @@ export class Herder implements ConfigListener, WorkListener {
   }
 
   /** The tasks that run on this worker. */
-  taskReports(): readonly TaskReport[] {
+  async taskReports(): Promise<readonly TaskReport[]> {
     return this.#supervision.tasks.reports();
   }
 

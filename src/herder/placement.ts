@@ -52,10 +52,10 @@ export interface Placement {
   /** Where the leader's REST API is; `undefined` while there is none. */
   readonly leaderUrl: string | undefined;
   /**
-   * False as soon as others may have this worker's work: what still runs may not write. Asked right before something is
-   * written.
+   * From this time on others may have this worker's work, unless it is later when it is asked for again; milliseconds since the
+   * epoch, 0 while work is being given up.
    */
-  readonly mayWork: boolean;
+  readonly mayWorkUntil: number;
   ownsConnector(name: string): boolean;
   ownsTask(id: TaskId): boolean;
   /** Where the REST API of the worker is that has the connector, or the task; known to the leader alone. */
@@ -72,12 +72,17 @@ export interface Placement {
   view(): ClusterView | undefined;
 }
 
+/** False as soon as others may have this worker's work: what still runs may not write. To be asked right before a write. */
+export function mayWork({ mayWorkUntil }: Pick<Placement, 'mayWorkUntil'>): boolean {
+  return Date.now() <= mayWorkUntil;
+}
+
 /** A worker without a cluster (standalone): everything is its own. */
 export class SoleWorker implements Placement {
   readonly generation = 0;
   readonly isLeader = true;
   readonly leaderUrl = undefined;
-  readonly mayWork = true;
+  readonly mayWorkUntil = Infinity;
 
   ownsConnector(): boolean {
     return true;

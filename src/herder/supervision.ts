@@ -3,8 +3,8 @@ import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
-import type { TaskFactory } from '../connect/tasks/task-factory.ts';
-import { TaskHost } from '../connect/tasks/task-host.ts';
+import type { TaskConfigs } from '../connect/tasks/task-host.ts';
+import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import { within } from '../async/within.ts';
 import type { Logger } from '../observe/logger.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
@@ -20,13 +20,16 @@ import type { ConfigStore } from './stores/config-store.ts';
 import type { StatusStore } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
 
+/** Opens what runs tasks. `onEvent` is told how they fare. */
+export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
+
 export interface SupervisionDependencies {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
-  readonly taskFactory: TaskFactory;
+  readonly openHosting: OpenTaskHosting;
   readonly topics: ConnectorTopics;
   readonly leader: Leader;
   readonly taskStopTimeoutMs: number;
@@ -47,7 +50,7 @@ const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
 /** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
 export class Supervision {
-  readonly tasks: TaskHost;
+  readonly tasks: TaskHosting;
   readonly #dependencies: SupervisionDependencies;
   readonly #connectors: ConnectorHost;
   readonly #liveConfigs: LiveConfigs;
@@ -58,10 +61,10 @@ export class Supervision {
   constructor(dependencies: SupervisionDependencies, statuses: StatusWriter) {
     this.#dependencies = dependencies;
     this.#statuses = statuses;
-    const { plugins, resolver, taskFactory, logger } = dependencies;
+    const { plugins, resolver, openHosting, logger } = dependencies;
     this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#liveConfigs = new LiveConfigs(resolver, (name) => this.#restartAll(name), logger);
-    this.tasks = new TaskHost(taskFactory, this.#liveConfigs, (event) => this.#onTaskEvent(event), logger);
+    this.tasks = openHosting(this.#liveConfigs, (event) => this.#onTaskEvent(event));
   }
 
   /** Stops tasks and connectors, side by side, and writes their statuses. */
@@ -70,6 +73,7 @@ export class Supervision {
     this.#liveConfigs.close();
     const all = [...this.#supervisors.values()];
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
+    await this.tasks.close();
     await this.#statuses.flush();
   }
 
@@ -112,6 +116,7 @@ export class Supervision {
 
   /** Resolves when what placement does not give this worker any more has been stopped, and its statuses are written. */
   async giveUp(work: Work): Promise<void> {
+    this.tasks.mayWorkChanged();
     const stopping = connectorsOf(work).map(async (name) => {
       const supervisors = this.#supervisors.get(name);
       await Promise.all([supervisors?.connector.reconcile(), supervisors?.tasks.reconcile()]);

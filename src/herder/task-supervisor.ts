@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
-import type { TaskHost } from '../connect/tasks/task-host.ts';
+import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { Placement } from './placement.ts';
 import { SerialQueue } from '../async/serial-queue.ts';
@@ -12,7 +12,7 @@ export interface TaskSupervisorDependencies {
   readonly configs: ConfigStore;
   readonly placement: Placement;
   readonly plugins: PluginRegistry;
-  readonly tasks: TaskHost;
+  readonly tasks: TaskHosting;
   readonly statuses: StatusWriter;
   /** `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
   readonly taskStopTimeoutMs: number;

@@ -10,7 +10,7 @@ import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-direct
 /** What metrics are made of, asked anew for each page. */
 export interface MetricsSource {
   readonly directory: ConnectorDirectory;
-  taskReports(): readonly TaskReport[];
+  taskReports(): Promise<readonly TaskReport[]>;
   /** `undefined`: a standalone worker. */
   cluster(): ClusterView | undefined;
 }
@@ -29,7 +29,7 @@ export async function metricsText(source: MetricsSource): Promise<string> {
   if (!hasProcessMetrics) collectDefaultMetrics({ register: processMetrics });
   hasProcessMetrics = true;
   const page = new MetricsPage();
-  const reports = source.taskReports();
+  const reports = await source.taskReports();
   addConnectors(page, source.directory);
   page.gauge('kafka_connect_worker_task_count', 'Tasks that run on this worker', {}, reports.length);
   for (const report of reports) addTask(page, report);

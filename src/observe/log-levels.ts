@@ -42,9 +42,13 @@ export class LogLevels {
   readonly #known = new Set<string>([ROOT]);
   #children: { readonly name: string; readonly logger: WeakRef<Logger> }[] = [];
   #pruneAt = 64;
+  readonly #onSet = new Set<(name: string, level: LogLevel) => void>();
+  readonly #onKnown: (name: string) => void;
 
-  constructor(root: Logger) {
+  /** `onKnown`: a logger of this name is used for the first time. */
+  constructor(root: Logger, onKnown: (name: string) => void = () => undefined) {
     this.#root = root;
+    this.#onKnown = onKnown;
     this.#explicit.set(ROOT, { level: levelOf(root.level), lastModifiedMs: null });
     root.onChild = (child) => {
       this.#adopt(child);
@@ -62,6 +66,22 @@ export class LogLevels {
     return this.#known.has(known) ? this.#effective(known) : undefined;
   }
 
+  /** Levels that somebody set, the root's among them: what a copy of this object begins with. */
+  explicit(): [name: string, level: LogLevel][] {
+    return [...this.#explicit].map(([name, { level }]) => [name, level]);
+  }
+
+  /** There is a logger of this name in another thread. */
+  know(name: string): void {
+    this.#known.add(name);
+  }
+
+  /** `listener` gets every call of `set`, until the function given back is called. */
+  onSet(listener: (name: string, level: LogLevel) => void): () => void {
+    this.#onSet.add(listener);
+    return () => this.#onSet.delete(listener);
+  }
+
   /** Sets a logger and all whose names begin with its name; returns the names of those it changed, sorted. */
   set(name: string, level: LogLevel): string[] {
     const namespace = internalName(name);
@@ -72,6 +92,7 @@ export class LogLevels {
     const lastModifiedMs = Date.now();
     for (const known of changed) this.#explicit.set(known, { level, lastModifiedMs });
     this.#apply();
+    for (const listener of this.#onSet) listener(name, level);
     return changed.sort();
   }
 
@@ -86,6 +107,7 @@ export class LogLevels {
   #adopt(child: Logger): void {
     const given = child.bindings()[LOGGER_FIELD] as unknown;
     const name = typeof given === 'string' ? given : ROOT;
+    if (!this.#known.has(name)) this.#onKnown(name);
     this.#known.add(name);
     if (this.#children.length >= this.#pruneAt) {
       this.#children = this.#children.filter(({ logger }) => logger.deref() !== undefined);

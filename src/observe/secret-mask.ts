@@ -11,6 +11,18 @@ export class SecretMask {
   readonly #spellings = new Set<string>();
   /** Made when it is needed: values come several at a time. */
   #pattern: RegExp | undefined;
+  readonly #onAdd = new Set<(value: string) => void>();
+
+  /** All that is hidden, for a mask in another thread. */
+  values(): string[] {
+    return [...this.#spellings];
+  }
+
+  /** `listener` gets every value that comes, until the function given back is called. */
+  onAdd(listener: (value: string) => void): () => void {
+    this.#onAdd.add(listener);
+    return () => this.#onAdd.delete(listener);
+  }
 
   add(value: string): void {
     let isNew = false;
@@ -19,6 +31,7 @@ export class SecretMask {
       this.#spellings.add(spelling);
     }
     if (!isNew) return;
+    for (const listener of this.#onAdd) listener(value);
     for (const oldest of this.#spellings) {
       if (this.#spellings.size <= MAX_SPELLINGS) break;
       this.#spellings.delete(oldest);

@@ -25,6 +25,11 @@ export function ownedByNobody<T>(work: () => T): T {
   return owners.run(undefined, work);
 }
 
+/** Whose code this is, such as `task sink-0`; `undefined` for the worker's own. */
+export function currentOwner(): string | undefined {
+  return owners.getStore()?.name;
+}
+
 /** Of errors that nobody can be held to account for so many are logged in a minute; all are counted. */
 const MAX_LOGGED_A_MINUTE = 20;
 const MINUTE_MS = 60_000;

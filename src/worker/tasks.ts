@@ -1,28 +1,42 @@
-import type { OverridePolicy } from '../config/override-policy.ts';
+import { availableParallelism } from 'node:os';
 import type { WorkerConfig } from '../config/worker-config.ts';
+import type { Plugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
+import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
 import { TaskFactory } from '../connect/tasks/task-factory.ts';
+import { TaskHost } from '../connect/tasks/task-host.ts';
 import { taskOwner } from '../connect/tasks/task-owner.ts';
+import { mayWork } from '../herder/placement.ts';
 import { SourceOffsetStores } from '../herder/stores/source-offset-stores.ts';
+import type { OpenTaskHosting } from '../herder/supervision.ts';
+import type { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
+import { TaskThreads } from '../threads/task-threads.ts';
+import { ThreadPool } from '../threads/thread-pool.ts';
 import type { Mode } from './mode.ts';
+import { clientOverrides, taskDefaults } from './task-settings.ts';
 
 export interface TasksDependencies {
   readonly plugins: PluginRegistry;
-  readonly policy: OverridePolicy;
+  /** Plugins that exist in this thread alone. */
+  readonly given: readonly Plugin[];
   readonly clusterId: () => Promise<string>;
   readonly secrets: SecretMask;
+  readonly logLevels: LogLevels;
   readonly logger: Logger;
 }
 
-/** What tasks are made of: their Kafka clients, the offsets of sources, the factory that builds them. */
+/** `task.threads` by default: one for each core, within these limits. */
+const MIN_THREADS = 2;
+const MAX_THREADS = 8;
+
+/** What tasks are made of: their Kafka clients, the offsets of sources, the threads that they run in. */
 export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksDependencies) {
-  const { plugins, policy, clusterId, secrets, logger } = dependencies;
-  const { common, converterConfig } = config;
+  const { plugins, given, clusterId, secrets, logger } = dependencies;
   const owner = async (): Promise<string> => taskOwner(await clusterId(), mode.workers);
-  const clients = new KafkaTaskClients(config.clients, policy, owner, logger);
+  const clients = new KafkaTaskClients(config.clients, clientOverrides(config), owner, logger);
   const exactlyOnce = mode.exactlyOnce(clients);
   const offsets = new SourceOffsetStores({
     worker: mode.stores.offsets,
@@ -30,20 +44,50 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
     openTopic: mode.openOffsetsTopic,
     logger,
   });
-  const taskFactory = new TaskFactory({
-    mayWork: () => mode.placement.mayWork,
+  const factory = new TaskFactory({
+    mayWork: () => mayWork(mode.placement),
     plugins,
     clients,
     offsets,
-    defaults: {
-      offsetFlushIntervalMs: Number(common['offset.flush.interval.ms']),
-      offsetFlushTimeoutMs: Number(common['offset.flush.timeout.ms']),
-      topicCreationEnabled: common['topic.creation.enable'],
-      exactlyOnce: exactlyOnce?.sources,
-      converterConfig,
-    },
+    defaults: taskDefaults(config, exactlyOnce?.sources),
     secrets,
     logger,
   });
-  return { clients, exactlyOnce, offsets, taskFactory };
+  const openThreads = () =>
+    new ThreadPool(
+      {
+        size: threadCount(config),
+        hangTimeoutMs: Number(config.own['task.hang.timeout.ms']),
+        entry: entryOf('./task-thread-entry'),
+        mayWorkUntil: () => mode.placement.mayWorkUntil,
+      },
+      {
+        ...dependencies,
+        properties: config.properties,
+        mode: config.mode,
+        exactlyOnceGroup: exactlyOnce && mode.groupId,
+      },
+      { offsets, taskOwner: owner, exactlyOnce: exactlyOnce?.sources },
+    );
+  const openHosting: OpenTaskHosting = (configs, onEvent) => {
+    const mainThread = new TaskHost(factory, configs, onEvent, logger);
+    if (threadCount(config) === 0) return mainThread;
+    const pool = openThreads();
+    const needsMainThread = async ({ connectorConfig }: TaskAssignment) => {
+      const named = await plugins.named(connectorConfig);
+      return named.some((plugin) => plugin.needsMainThread === true || given.includes(plugin));
+    };
+    return new TaskThreads({ pool, mainThread, needsMainThread, configs, onEvent, logger });
+  };
+  return { clients, exactlyOnce, offsets, openHosting };
+}
+
+function threadCount({ own }: WorkerConfig): number {
+  if (own['task.threads'] === null) return 0;
+  return own['task.threads'] ?? Math.min(MAX_THREADS, Math.max(MIN_THREADS, availableParallelism()));
+}
+
+/** A module of this folder, as it is run: compiled or from its source. */
+function entryOf(path: string): URL {
+  return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 }

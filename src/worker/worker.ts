@@ -1,5 +1,4 @@
 import type { WorkerConfig } from '../config/worker-config.ts';
-import { overridePolicy } from '../config/override-policy.ts';
 import { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { openProviders } from '../config/providers/open-providers.ts';
 import type { Plugin } from '../connect/api.ts';
@@ -25,6 +24,7 @@ import { kafkaClusterId } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
 import { startServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
+import { clientOverrides } from './task-settings.ts';
 import { openTasks } from './tasks.ts';
 
 export interface WorkerOptions {
@@ -115,19 +115,16 @@ async function build(config: WorkerConfig, dependencies: BuildDependencies): Pro
   const { listeners, stage, secrets, logLevels, logger } = dependencies;
   const { common, converterConfig } = config;
   const { plugins, resolver } = await stage.during('loading plugins', () => openPlugins(config, dependencies));
-  const policy = overridePolicy(
-    common['connector.client.config.override.policy'],
-    common['connector.client.config.override.allowlist'],
-  );
   const peers = new PeerClient(peerTls(config.properties));
   const mode = openMode(config, { url: listeners.url, workerId: listeners.advertised, peers, logger });
   const { configs, statuses } = mode.stores;
   const clusterId = kafkaClusterId(config.clients.worker, logger);
-  const { clients, exactlyOnce, offsets, taskFactory } = openTasks(config, mode, {
+  const { clients, exactlyOnce, offsets, openHosting } = openTasks(config, mode, {
     plugins,
-    policy,
+    given: dependencies.plugins,
     clusterId,
     secrets,
+    logLevels,
     logger,
   });
   const topics = new ConnectorTopics(
@@ -145,7 +142,7 @@ async function build(config: WorkerConfig, dependencies: BuildDependencies): Pro
     plugins,
     resolver,
     secrets,
-    taskFactory,
+    openHosting,
     topics,
     logLevels,
     taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
@@ -160,7 +157,7 @@ async function build(config: WorkerConfig, dependencies: BuildDependencies): Pro
     converterConfig,
     workerGroupId: mode.groupId,
     exactlyOnceSources: exactlyOnce !== undefined,
-    overridePolicy: policy,
+    overridePolicy: clientOverrides(config),
     topicCreationEnabled: common['topic.creation.enable'],
   });
   return {

@@ -12,6 +12,8 @@ export interface PluginBase {
   readonly version: string;
   /** The plugin's own options, in the order in which they are shown, without those of Connect. */
   readonly options: OptionDeclarations;
+  /** Tasks with this plugin run in the main thread of the worker, where they can hold up everything else; by default in worker threads. */
+  readonly needsMainThread?: boolean;
 }
 
 /** What both kinds of connectors have. */

@@ -4,6 +4,7 @@ import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
+import type { TaskPlace } from '../../observe/work-place.ts';
 import type { Converter, HeaderConverter, SchemaAndValue } from '../api.ts';
 import type { ErrorPolicy } from './error-policy.ts';
 import type { TransformationChain } from './transformation-chain.ts';
@@ -24,6 +25,10 @@ export interface ConvertedRecords {
   readonly failed: { readonly index: number; readonly error: Error } | undefined;
 }
 
+/** Is told of each record before work on it begins. */
+type RecordPlace = Pick<TaskPlace, 'record'>;
+
+const NO_PLACE: RecordPlace = { record: () => undefined };
 const NO_HEADERS: readonly Header[] = [];
 const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
 
@@ -36,11 +41,13 @@ export class SinkRecordConverter {
   readonly #chain: TransformationChain;
   readonly #policy: ErrorPolicy;
   readonly #waits: boolean;
+  readonly #place: RecordPlace;
 
-  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy) {
+  constructor(converters: Converters, chain: TransformationChain, policy: ErrorPolicy, place: RecordPlace = NO_PLACE) {
     this.#converters = converters;
     this.#chain = chain;
     this.#policy = policy;
+    this.#place = place;
     const { key, value } = converters;
     this.#waits = key.prepareToConnectData !== undefined || value.prepareToConnectData !== undefined;
   }
@@ -67,6 +74,7 @@ export class SinkRecordConverter {
 
   /** `undefined`: dropped. A promise only when something threw, or a converter must wait. */
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    this.#place.record(source.topic, source.partition, source.offset);
     try {
       const wait = this.#waits ? this.#prepare(source) : undefined;
       if (wait === undefined) return this.#transform(this.#toSinkRecord(source)) ?? undefined;

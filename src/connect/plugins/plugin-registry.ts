@@ -89,8 +89,15 @@ export class PluginRegistry {
    * names can be used. Rejects with a ConfigError when one cannot be loaded; unknown names are passed over.
    */
   async prepare(config: ConnectorConfig): Promise<void> {
-    const named = pluginsOf(config).map(({ kind, name, wanted }) => this.tryFind(kind, name, wanted));
-    await Promise.all(named.map(async (plugin) => plugin && this.load(plugin)));
+    await this.named(config);
+  }
+
+  /** The same, with the plugins as the result. */
+  async named(config: ConnectorConfig): Promise<Plugin[]> {
+    const named = pluginsOf(config).flatMap(
+      ({ kind, name, wanted }) => this.tryFind<PluginType>(kind, name, wanted) ?? [],
+    );
+    return Promise.all(named.map((plugin) => this.load(plugin)));
   }
 
   /** Loads one that was found, and gives it. */

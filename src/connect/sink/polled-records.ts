@@ -43,6 +43,15 @@ export class PolledRecords {
     return this.#portions.reduce((count, portion) => count + portion.count, 0);
   }
 
+  /** What waits, for messages: `500 records of orders-0 before offset 1500`. */
+  text(): string {
+    const [first, ...others] = this.#portions;
+    if (first === undefined) return '0 records';
+    const { topic, partition, offset } = first.end;
+    const more = others.length === 0 ? '' : ` and of ${String(others.length)} more`;
+    return `${String(this.count)} records of ${topic}-${String(partition)} before offset ${String(offset)}${more}`;
+  }
+
   /** Whether records of the topic wait. As in Java, a topic is in use once a record of it was converted. */
   waitsFor(topic: string): boolean {
     return this.#portions.some(({ count, end }) => count > 0 && end.topic === topic);

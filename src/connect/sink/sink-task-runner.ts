@@ -61,7 +61,7 @@ export class SinkTaskRunner implements TaskRunner {
     this.#task = task;
     this.#consumer = consumer;
     this.#topics = topics;
-    const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors);
+    const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors, runtime.place);
     this.#polled = new PolledRecords(task, converter, runtime.converters, !runtime.chain.empty);
     this.#activities = taskActivities(runtime.assignment.id);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
@@ -90,9 +90,10 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async run(): Promise<void> {
-    const { assignment, onEvent } = this.#runtime;
+    const { assignment, onEvent, place } = this.#runtime;
     let failure: Error | undefined;
     try {
+      place.enter('start');
       await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
       this.#consumer.subscribe(this.#topics, {
         onAssigned: (partitions) => this.#onAssigned(partitions),
@@ -106,6 +107,7 @@ export class SinkTaskRunner implements TaskRunner {
       failure = toError(error);
     }
     await this.#end(failure !== undefined && failure.name !== 'AbortError');
+    place.close();
     if (failure === undefined) return;
     if (!this.#runtime.abort.signal.aborted) throw failure;
     if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
@@ -134,6 +136,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
+    if (consumed.length > 0) this.#runtime.place.enter('conversion');
     await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
     const { assignment, counts, onEvent } = this.#runtime;
     for (const { topic, count } of consumed) {
@@ -145,6 +148,7 @@ export class SinkTaskRunner implements TaskRunner {
   async #put(): Promise<void> {
     const startedAt = performance.now();
     const isEmpty = this.#polled.count === 0;
+    if (!isEmpty) this.#runtime.place.enter(`put of ${this.#polled.text()}`);
     try {
       await eventLoopWatch.during(this.#activities.put, () =>
         this.#polled.put((end, count) => {

@@ -24,7 +24,12 @@ export interface OffsetTopic {
   encode(
     connector: string,
     offsets: readonly StoredOffset[],
-  ): readonly { readonly key: Uint8Array; readonly value: Uint8Array | null }[];
+  ): readonly OffsetRecord[] | Promise<readonly OffsetRecord[]>;
+}
+
+export interface OffsetRecord {
+  readonly key: Uint8Array;
+  readonly value: Uint8Array | null;
 }
 
 /** Offsets of one connector while someone uses them. */

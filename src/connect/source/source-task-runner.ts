@@ -96,6 +96,7 @@ export class SourceTaskRunner implements TaskRunner {
       failure = toError(error);
     }
     await this.#end(failure !== undefined && failure.name !== 'AbortError');
+    this.#runtime.place.close();
     failure = this.#delivery.failure ?? failure;
     if (failure === undefined) return;
     if (!abort.signal.aborted) throw failure;
@@ -103,6 +104,7 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   async #start(): Promise<void> {
+    this.#runtime.place.enter('start');
     await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
     this.#isPaused = this.#wantPaused;
     this.#tellState();
@@ -128,12 +130,14 @@ export class SourceTaskRunner implements TaskRunner {
     if (polled.length === 0) return;
     this.#runtime.counts.records += polled.length;
     countBatch(this.#runtime.counts, startedAt);
+    this.#runtime.place.enter(`conversion of ${String(polled.length)} records`);
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
     await this.#delivery.take(batch);
   }
 
   async #poll(): Promise<readonly SourceRecord[]> {
     try {
+      this.#runtime.place.enter('poll');
       return await eventLoopWatch.during(this.#activities.poll, () => this.#task.poll());
     } catch (error) {
       await this.#waitToRetry(error, 'The task could not be polled and is polled again');

@@ -173,8 +173,9 @@ export class TransactionDelivery implements SourceDelivery {
     clearTimeout(this.#intervalTimer);
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
+      const records = await this.#offsetRecords(offsets);
       this.#begin();
-      void this.#trySend(this.#offsetRecords(offsets));
+      void this.#trySend(records);
     }
     if (this.#isOpen) {
       try {
@@ -219,10 +220,11 @@ export class TransactionDelivery implements SourceDelivery {
     return new ConnectError(message, { cause: error });
   }
 
-  #offsetRecords(offsets: readonly StoredOffset[]): ProducedRecord[] {
+  async #offsetRecords(offsets: readonly StoredOffset[]): Promise<ProducedRecord[]> {
     const { connector } = this.#runtime.assignment.id;
     const { name: topic } = this.#dependencies.offsets;
-    return this.#dependencies.offsets.encode(connector, offsets).map(({ key, value }) => {
+    const records = await this.#dependencies.offsets.encode(connector, offsets);
+    return records.map(({ key, value }) => {
       return { topic, partition: null, key, value, timestamp: null, headers: [] };
     });
   }

@@ -1,4 +1,5 @@
 import type { Logger } from '../../observe/logger.ts';
+import { workPlaces } from '../../observe/work-place.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { listEntries } from '../../config/list-text.ts';
@@ -96,6 +97,7 @@ export class TaskFactory {
       offsetFlushIntervalMs,
       offsetFlushTimeoutMs,
       counts,
+      place: workPlaces.open(taskText(id)),
     };
     return { runner: await this.#runner(runtime), counts, errors: errors.counts };
   }

@@ -4,6 +4,7 @@ import type { Logger } from '../../observe/logger.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import { taskText, type TargetState, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
+import type { TaskHosting } from './task-hosting.ts';
 import type { ErrorCounts } from '../pipeline/error-policy.ts';
 import { newCounts, type TaskCounts, type TaskDetails, type TaskRunner } from './task-runner.ts';
 
@@ -45,7 +46,7 @@ export interface TaskReport {
  * A task: starting -> RUNNING <-> PAUSED -> STOPPED, or FAILED from anywhere. A failed task stays known until it is
  * stopped or replaced.
  */
-export class TaskHost {
+export class TaskHost implements TaskHosting {
   readonly #factory: TaskFactory;
   readonly #configs: TaskConfigs;
   readonly #onEvent: (event: TaskEvent) => void;
@@ -92,8 +93,8 @@ export class TaskHost {
     else hosted.runner?.pause();
   }
 
-  /** Stops tasks side by side; those not done within `timeoutMs` (shared) are left behind, silent. */
-  async stop(ids: readonly TaskId[], timeoutMs: number): Promise<void> {
+  /** Those that are not done in time are left behind, silent; their ids are the result. */
+  async stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]> {
     const stopping = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     for (const hosted of stopping) {
       hosted.stopping = true;
@@ -101,6 +102,7 @@ export class TaskHost {
     }
     const done = new Set<HostedTask>();
     await within(Promise.all(stopping.map((hosted) => hosted.ended.then(() => done.add(hosted)))), timeoutMs);
+    const left = stopping.filter((hosted) => !done.has(hosted));
     for (const hosted of stopping) {
       this.#tasks.delete(taskText(hosted.id));
       if (done.has(hosted)) continue;
@@ -111,13 +113,22 @@ export class TaskHost {
         `Graceful stop of task ${taskText(hosted.id)} failed: it did not end within ${String(timeoutMs)} ms`,
       );
     }
+    return left.map(({ id }) => id);
   }
 
-  /** All tasks known here, for metrics. */
-  reports(): readonly TaskReport[] {
-    return [...this.#tasks.values()].map(({ id, type, counts, errors, runner }) => {
+  mayWorkChanged(): void {
+    // Its tasks ask before they write.
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  reports(): Promise<readonly TaskReport[]> {
+    const reports = [...this.#tasks.values()].map(({ id, type, counts, errors, runner }) => {
       return { id, type, counts, errors, details: this.#detailsOf(id, runner) };
     });
+    return Promise.resolve(reports);
   }
 
   /** Asks the plugin as well, which must not cost others their metrics. */

@@ -6,6 +6,7 @@ import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { taskText, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { TaskPlace } from '../../observe/work-place.ts';
 
 /** A failure while a task is being stopped is told, but the task is not FAILED by it (Connect's WorkerTask). */
 export const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
@@ -52,6 +53,8 @@ export interface TaskRuntime {
   readonly offsetFlushTimeoutMs: number;
   /** Counts of this task for metrics and `sluice dev`. */
   readonly counts: TaskCounts;
+  /** Where this task is, for the watch of its thread. */
+  readonly place: TaskPlace;
 }
 
 /** What a task does, by the names that the warning of a long turn of the event loop gives it. */

@@ -44,7 +44,15 @@ export class SessionWatch {
    * something is written. A suspension may be shorter than the session and the last contact yet longer ago.
    */
   get mayWork(): boolean {
-    return Date.now() - this.#lastPulseAt <= this.#sessionTimeoutMs && !this.#isUnheard;
+    return Date.now() <= this.mayWorkUntil;
+  }
+
+  /** While the group waits for the others to join it does not expect heartbeats. */
+  get mayWorkUntil(): number {
+    const { lastContactAt, state, unanswered } = this.#member();
+    const isExpected = lastContactAt > 0 && (state !== 'joining' || unanswered);
+    const lastSignAt = isExpected ? Math.min(this.#lastPulseAt, lastContactAt) : this.#lastPulseAt;
+    return lastSignAt + this.#sessionTimeoutMs;
   }
 
   /** True when the last contact is too long ago for the membership to be still there. */

@@ -82,8 +82,8 @@ export class WorkerGroup implements Placement {
     return this.#work.assignment?.leaderUrl;
   }
 
-  get mayWork(): boolean {
-    return this.#watch.mayWork && !this.#work.isDropping;
+  get mayWorkUntil(): number {
+    return this.#work.isDropping ? 0 : this.#watch.mayWorkUntil;
   }
 
   ownsConnector(name: string): boolean {

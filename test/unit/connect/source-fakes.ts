@@ -5,6 +5,7 @@ import { ErrorPolicy } from '../../../src/connect/pipeline/error-policy.ts';
 import type { OffsetStorage, StoredOffset } from '../../../src/connect/source/offset-storage.ts';
 import { coordinatesKey } from '../../../src/connect/source/offset-tracker.ts';
 import { SourceTaskRunner } from '../../../src/connect/source/source-task-runner.ts';
+import { workPlaces } from '../../../src/observe/work-place.ts';
 import { newCounts, type TaskRuntime } from '../../../src/connect/tasks/task-runner.ts';
 import { TopicCreator } from '../../../src/connect/source/topic-creator.ts';
 import { TransactionDelivery, type TransactionBoundary } from '../../../src/connect/source/transaction-delivery.ts';
@@ -233,6 +234,7 @@ export class SourceBench {
       offsetFlushIntervalMs: flushIntervalMs,
       offsetFlushTimeoutMs: 100,
       counts: newCounts(),
+      place: workPlaces.open('source-0'),
     };
     const { producer, offsets, task, runtime } = this;
     const topics = new TopicCreator(

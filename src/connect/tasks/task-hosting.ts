@@ -1,0 +1,17 @@
+import type { TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
+import type { TaskReport } from './task-host.ts';
+
+/** Runs tasks, wherever they run. Events tell how they fare; see TaskEvent. */
+export interface TaskHosting {
+  /** Returns at once. The task of the same id must have been stopped. */
+  start(assignment: TaskAssignment): void;
+  setTargetState(id: TaskId, state: TargetState): void;
+  /** Stops tasks side by side; what is not done within `timeoutMs` (shared) cannot write any more when this resolves. */
+  stop(ids: readonly TaskId[], timeoutMs: number): Promise<unknown>;
+  /** Whether this worker may write has changed: to be known to all tasks when this returns. */
+  mayWorkChanged(): void;
+  /** Of all tasks known here, for metrics. A task that does not answer at once is left out. */
+  reports(): Promise<readonly TaskReport[]>;
+  /** All tasks have been stopped, and no more will be started. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,27 @@
+import { pino } from 'pino';
+import type { Logger } from './logger.ts';
+
+interface Line {
+  readonly level: number;
+  readonly msg?: string;
+}
+
+/**
+ * Writes lines of another thread's log, as pino prints them, to this one's. Levels have been applied there.
+ * @returns what takes a line
+ */
+export function logRelay(logger: Logger): (line: string) => void {
+  const relay = logger.child({});
+  return (text) => {
+    const { level, msg, time, ...fields } = JSON.parse(text) as Line & Record<string, unknown>;
+    void time;
+    const name = pino.levels.labels[level] ?? 'info';
+    relay.level = 'trace';
+    relay[name as 'info'](fields, msg ?? '');
+  };
+}
+
+/** The logger of a thread, whose lines go to `write` as JSON. */
+export function relayedLogger(write: (line: string) => void): Logger {
+  return pino({ level: 'info', base: null }, { write });
+}

@@ -1,0 +1,200 @@
+import { within } from '../async/within.ts';
+import { ConnectError, javaTrace, toError } from '../errors.ts';
+import {
+  taskText,
+  type TargetState,
+  type TaskAssignment,
+  type TaskEvent,
+  type TaskId,
+} from '../connect/tasks/task-assignment.ts';
+import type { TaskConfigs, TaskReport } from '../connect/tasks/task-host.ts';
+import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { TaskThread } from './task-thread.ts';
+import type { ThreadPool } from './thread-pool.ts';
+import type { ThreadEnd } from './worker-thread.ts';
+
+/** A task, wherever it is: starting -> in a thread -> over (FAILED or stopped). */
+interface PlacedTask {
+  readonly assignment: TaskAssignment;
+  targetState: TargetState;
+  /** `undefined`: not in a thread yet, or not any more. */
+  thread: TaskThread | 'main' | undefined;
+  stopping: boolean;
+  /** FAILED or STOPPED: its thread has nothing to do with it. */
+  over: boolean;
+}
+
+export interface TaskThreadsDependencies {
+  readonly pool: ThreadPool;
+  /** Runs the tasks of plugins that need the main thread. */
+  readonly mainThread: TaskHosting;
+  readonly needsMainThread: (assignment: TaskAssignment) => Promise<boolean>;
+  readonly configs: TaskConfigs;
+  readonly onEvent: (event: TaskEvent) => void;
+  readonly logger: Logger;
+}
+
+/** Beyond the time for an orderly stop, for the way of the messages. */
+const STOP_MARGIN_MS = 1000;
+const REPORT_MS = 1000;
+
+/**
+ * Runs tasks in threads. When a thread ends, the task that ended it is FAILED; the others of the thread start again in another
+ * one, without anybody's call.
+ */
+export class TaskThreads implements TaskHosting {
+  readonly #dependencies: TaskThreadsDependencies;
+  readonly #tasks = new Map<string, PlacedTask>();
+
+  constructor(dependencies: TaskThreadsDependencies) {
+    this.#dependencies = dependencies;
+    dependencies.pool.listen({
+      onEvent: (thread, event) => {
+        this.#onEvent(thread, event);
+      },
+      onEnd: (thread, end) => {
+        this.#onEnd(thread, end);
+      },
+    });
+  }
+
+  start(assignment: TaskAssignment): void {
+    const task: PlacedTask = {
+      assignment,
+      targetState: assignment.targetState,
+      thread: undefined,
+      stopping: false,
+      over: false,
+    };
+    this.#tasks.set(taskText(assignment.id), task);
+    void this.#begin(task);
+  }
+
+  setTargetState(id: TaskId, state: TargetState): void {
+    const task = this.#tasks.get(taskText(id));
+    if (task === undefined) return;
+    task.targetState = state;
+    if (task.thread === 'main') this.#dependencies.mainThread.setTargetState(id, state);
+    else task.thread?.calls.tell('setTargetState', id, state);
+  }
+
+  async stop(ids: readonly TaskId[], timeoutMs: number): Promise<void> {
+    const placed = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
+    const inMainThread = placed.filter(({ thread }) => thread === 'main').map(({ assignment }) => assignment.id);
+    const byThread = new Map<TaskThread, PlacedTask[]>();
+    for (const task of placed) {
+      task.stopping = true;
+      if (task.thread === undefined || task.thread === 'main') continue;
+      byThread.set(task.thread, [...(byThread.get(task.thread) ?? []), task]);
+    }
+    await Promise.all([
+      this.#dependencies.mainThread.stop(inMainThread, timeoutMs),
+      ...[...byThread].map(([thread, tasks]) => this.#stopIn(thread, tasks, timeoutMs)),
+    ]);
+    for (const { assignment } of placed) this.#tasks.delete(taskText(assignment.id));
+    for (const [thread, tasks] of byThread) {
+      this.#dependencies.pool.left(
+        thread,
+        tasks.map(({ assignment }) => taskText(assignment.id)),
+      );
+    }
+  }
+
+  mayWorkChanged(): void {
+    this.#dependencies.pool.publishMayWork();
+  }
+
+  async reports(): Promise<readonly TaskReport[]> {
+    const { pool, mainThread } = this.#dependencies;
+    const asked = pool.threads().map((thread) => this.#reportsOf(thread));
+    return (await Promise.all([mainThread.reports(), ...asked])).flat();
+  }
+
+  async close(): Promise<void> {
+    await this.#dependencies.mainThread.close();
+    await this.#dependencies.pool.close();
+  }
+
+  async #begin(task: PlacedTask): Promise<void> {
+    const { pool, configs, mainThread, needsMainThread } = this.#dependencies;
+    const { id } = task.assignment;
+    try {
+      const isForMainThread = await needsMainThread(task.assignment);
+      const assignment = isForMainThread ? task.assignment : await configs.resolveAssignment(task.assignment);
+      if (task.stopping) {
+        this.#finish(task, { id, state: 'STOPPED' });
+        return;
+      }
+      if (isForMainThread) {
+        task.thread = 'main';
+        mainThread.start({ ...assignment, targetState: task.targetState });
+        return;
+      }
+      task.thread = pool.deal(assignment);
+      task.thread.calls.tell('start', { ...assignment, targetState: task.targetState });
+    } catch (error) {
+      this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
+      this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
+    }
+  }
+
+  /** A thread whose tasks did not stop in time is ended, so that nothing of them is left that could write. */
+  async #stopIn(thread: TaskThread, tasks: readonly PlacedTask[], timeoutMs: number): Promise<void> {
+    const ids = tasks.map(({ assignment }) => assignment.id);
+    let overdue: readonly TaskId[] = ids;
+    const stopped = thread.calls.call('stop', ids, timeoutMs).then(
+      (left) => (overdue = left),
+      // The thread has ended, and the tasks with it.
+      () => (overdue = []),
+    );
+    await within(stopped, timeoutMs + STOP_MARGIN_MS);
+    if (overdue.length === 0) return;
+    const names = overdue.map(taskText).join(', ');
+    await thread.end(`the stop of ${names} took longer than ${String(timeoutMs)} ms`);
+  }
+
+  async #reportsOf(thread: TaskThread): Promise<readonly TaskReport[]> {
+    if (!thread.isUp) return [];
+    let reports: readonly TaskReport[] = [];
+    const asked = thread.calls.call('reports').then((found) => (reports = found));
+    await within(
+      asked.catch(() => []),
+      REPORT_MS,
+    );
+    return reports;
+  }
+
+  #onEvent(thread: TaskThread, event: TaskEvent): void {
+    const task = this.#tasks.get(taskText(event.id));
+    // What a task says after it was given up is not heard.
+    if (task?.thread !== thread) return;
+    if (event.state === 'FAILED' || event.state === 'STOPPED') task.over = true;
+    this.#dependencies.onEvent(event);
+  }
+
+  #onEnd(thread: TaskThread, end: ThreadEnd): void {
+    const tasks = [...this.#tasks.values()].filter((task) => task.thread === thread);
+    for (const task of tasks) task.thread = undefined;
+    const left = tasks.filter(({ stopping, over }) => !stopping && !over);
+    const isKnown = end.culprit !== undefined || end.kind === 'asked';
+    for (const task of left) {
+      const { id } = task.assignment;
+      if (isKnown && taskText(id) !== end.culprit) {
+        void this.#begin(task);
+        continue;
+      }
+      const error = new ConnectError(
+        `Thread ${String(thread.thread)}, in which task ${taskText(id)} ran, has ended: ${end.reason}`,
+        { cause: end.error === undefined ? undefined : toError(end.error) },
+      );
+      this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
+      this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
+    }
+  }
+
+  #finish(task: PlacedTask, event: TaskEvent): void {
+    task.over = true;
+    this.#dependencies.onEvent(event);
+  }
+}

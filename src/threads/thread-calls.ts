@@ -1,0 +1,153 @@
+import {
+  ConfigError,
+  ConnectError,
+  DataError,
+  RetriableError,
+  SluiceError,
+  toError,
+  UnavailableError,
+} from '../errors.ts';
+
+type AnyFunction = (...values: never[]) => unknown;
+type Values<F> = F extends (...values: infer V) => unknown ? V : never;
+/** What a function of the other side comes to. */
+type Outcome<F> = F extends (...values: never[]) => infer R ? Awaited<R> : never;
+
+type Message =
+  | { readonly kind: 'call'; readonly id: number; readonly name: string; readonly values: unknown[] }
+  | { readonly kind: 'tell'; readonly name: string; readonly values: unknown[] }
+  | { readonly kind: 'answer'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'refusal'; readonly id: number; readonly error: PackedError };
+
+/** An end of a channel between threads. */
+export interface Port {
+  postMessage(message: unknown): void;
+  on(event: 'message', listener: (message: unknown) => void): unknown;
+}
+
+interface OpenCall {
+  readonly resolve: (value: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/**
+ * Calls of functions in another thread. Messages arrive in the order in which they were sent; values are copied (structured
+ * clone). `Own`: what this side answers; `Other`: what it may call.
+ */
+export class ThreadCalls<Own extends object, Other extends object> {
+  readonly #port: Port;
+  readonly #own: Own;
+  readonly #open = new Map<number, OpenCall>();
+  #lastId = 0;
+  #closed: Error | undefined;
+
+  constructor(port: Port, own: Own) {
+    this.#port = port;
+    this.#own = own;
+    port.on('message', (message) => {
+      void this.#onMessage(message as Message);
+    });
+  }
+
+  /** Rejects with the error of the other side, or when the channel is closed before the answer. */
+  call<K extends keyof Other & string>(name: K, ...values: Values<Other[K]>): Promise<Outcome<Other[K]>> {
+    if (this.#closed !== undefined) return Promise.reject(this.#closed);
+    const id = ++this.#lastId;
+    return new Promise<Outcome<Other[K]>>((resolve, reject) => {
+      this.#open.set(id, { resolve, reject });
+      this.#port.postMessage({ kind: 'call', id, name, values } satisfies Message);
+    });
+  }
+
+  /** Without an answer. */
+  tell<K extends keyof Other & string>(name: K, ...values: Values<Other[K]>): void {
+    if (this.#closed === undefined) this.#port.postMessage({ kind: 'tell', name, values } satisfies Message);
+  }
+
+  /** The other side is gone: open calls are rejected, and so are later ones. */
+  close(reason: Error): void {
+    this.#closed ??= reason;
+    for (const { reject } of this.#open.values()) reject(reason);
+    this.#open.clear();
+  }
+
+  async #onMessage(message: Message): Promise<void> {
+    switch (message.kind) {
+      case 'tell':
+        this.#run(message);
+        break;
+      case 'call':
+        await this.#answer(message);
+        break;
+      case 'answer':
+        this.#take(message.id)?.resolve(message.value as never);
+        break;
+      case 'refusal':
+        this.#take(message.id)?.reject(unpackError(message.error));
+        break;
+    }
+  }
+
+  #run({ name, values }: { readonly name: string; readonly values: unknown[] }): unknown {
+    const own = Object.hasOwn(this.#own, name) ? (this.#own[name as keyof Own] as AnyFunction) : undefined;
+    if (own === undefined) throw new Error(`There is no function ${name} in this thread`);
+    return own(...(values as never[]));
+  }
+
+  async #answer(message: Extract<Message, { kind: 'call' }>): Promise<void> {
+    const { id } = message;
+    let answer: Message;
+    try {
+      answer = { kind: 'answer', id, value: await this.#run(message) };
+    } catch (error) {
+      answer = { kind: 'refusal', id, error: packError(toError(error)) };
+    }
+    if (this.#closed === undefined) this.#port.postMessage(answer);
+  }
+
+  #take(id: number): OpenCall | undefined {
+    const call = this.#open.get(id);
+    this.#open.delete(id);
+    return call;
+  }
+}
+
+/** An error on its way between threads; structured clones lose its class. */
+export interface PackedError {
+  readonly className: string;
+  readonly javaName: string | undefined;
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly cause: PackedError | undefined;
+}
+
+const CLASSES = { ConnectError, RetriableError, UnavailableError, DataError, ConfigError } as const;
+/** Causes of causes that cross. */
+const MAX_CAUSES = 10;
+
+export function packError(error: Error, depth = 0): PackedError {
+  return {
+    className: error.name,
+    javaName: error instanceof SluiceError ? error.javaName : undefined,
+    message: error.message,
+    stack: error.stack,
+    cause: error.cause === undefined || depth >= MAX_CAUSES ? undefined : packError(toError(error.cause), depth + 1),
+  };
+}
+
+/** An error of the same class, if the classes of errors.ts have it. */
+export function unpackError(packed: PackedError): Error {
+  const cause = packed.cause && unpackError(packed.cause);
+  const options = cause === undefined ? {} : { cause };
+  const error = remake(packed, options);
+  if (packed.stack !== undefined) error.stack = packed.stack;
+  return error;
+}
+
+function remake({ className, javaName, message }: PackedError, options: { cause?: Error }): Error {
+  if (Object.hasOwn(CLASSES, className)) return new CLASSES[className as keyof typeof CLASSES](message, options);
+  if (javaName !== undefined) return new SluiceError(message, { ...options, javaName });
+  const error = new Error(message, options);
+  error.name = className;
+  return error;
+}

@@ -1,0 +1,149 @@
+import { taskText, type TaskAssignment, type TaskEvent } from '../connect/tasks/task-assignment.ts';
+import { HangWatch } from './hang-watch.ts';
+import { openTaskThread, type LentToTasks, type TaskThread } from './task-thread.ts';
+import type { ThreadEnd, ThreadSurroundings } from './worker-thread.ts';
+
+export interface ThreadPoolOptions {
+  /** `task.threads` */
+  readonly size: number;
+  /** `task.hang.timeout.ms` */
+  readonly hangTimeoutMs: number;
+  readonly entry: URL;
+  /** Until when this worker may write; see Placement. */
+  readonly mayWorkUntil: () => number;
+}
+
+export interface ThreadListener {
+  onEvent(thread: TaskThread, event: TaskEvent): void;
+  onEnd(thread: TaskThread, end: ThreadEnd): void;
+}
+
+interface PooledThread {
+  readonly thread: TaskThread;
+  /** By task text, with the connector. */
+  readonly tasks: Map<string, string>;
+  /** The task it belongs to (`task.isolation=own`). */
+  readonly own: string | undefined;
+  idleTimer: NodeJS.Timeout | undefined;
+}
+
+/** An idle thread ends after this time, and its memory is given back. */
+const IDLE_MS = 30_000;
+const PUBLISH_MS = 100;
+
+/** The threads of tasks: started when a task needs one, dealt evenly, ended when they have been idle. */
+export class ThreadPool {
+  readonly #options: ThreadPoolOptions;
+  readonly #surroundings: ThreadSurroundings;
+  readonly #lent: LentToTasks;
+  readonly #pooled = new Map<TaskThread, PooledThread>();
+  readonly #publishing: NodeJS.Timeout;
+  readonly #hangs: HangWatch;
+  #listener: ThreadListener | undefined;
+  #lastNumber = 0;
+
+  constructor(options: ThreadPoolOptions, surroundings: ThreadSurroundings, lent: LentToTasks) {
+    this.#options = options;
+    this.#surroundings = surroundings;
+    this.#lent = lent;
+    this.#publishing = setInterval(() => {
+      this.publishMayWork();
+    }, PUBLISH_MS).unref();
+    this.#hangs = new HangWatch(options.hangTimeoutMs, () => this.threads(), surroundings.logger);
+  }
+
+  /** To be called once, before the first task. */
+  listen(listener: ThreadListener): void {
+    this.#listener = listener;
+  }
+
+  threads(): readonly TaskThread[] {
+    return [...this.#pooled.keys()];
+  }
+
+  /** Tells all threads at once until when they may write. */
+  publishMayWork(): void {
+    const until = this.#options.mayWorkUntil();
+    for (const { board } of this.#pooled.keys()) board.mayWorkUntil = until;
+  }
+
+  /** The thread for a task: its own, or the one with the fewest tasks of its connector, then of all. */
+  deal(assignment: TaskAssignment): TaskThread {
+    const task = taskText(assignment.id);
+    const { connector } = assignment.id;
+    const pooled = isOwn(assignment) ? this.#open(task, memoryMaxMb(assignment)) : this.#leastBusy(connector);
+    clearTimeout(pooled.idleTimer);
+    pooled.tasks.set(task, connector);
+    return pooled.thread;
+  }
+
+  /** Tasks of the thread have been stopped. */
+  left(thread: TaskThread, tasks: readonly string[]): void {
+    const pooled = this.#pooled.get(thread);
+    if (pooled === undefined) return;
+    for (const task of tasks) pooled.tasks.delete(task);
+    if (pooled.tasks.size > 0) return;
+    clearTimeout(pooled.idleTimer);
+    const idleMs = pooled.own === undefined ? IDLE_MS : 0;
+    pooled.idleTimer = setTimeout(() => void thread.end('it has no tasks any more'), idleMs).unref();
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#publishing);
+    this.#hangs.stop();
+    await Promise.all(this.threads().map((thread) => thread.end('the worker stops')));
+  }
+
+  #leastBusy(connector: string): PooledThread {
+    const shared = [...this.#pooled.values()].filter(({ own }) => own === undefined);
+    const load = ({ tasks }: PooledThread): [ofConnector: number, all: number] => [
+      [...tasks.values()].filter((each) => each === connector).length,
+      tasks.size,
+    ];
+    const [best] = shared
+      .map((pooled) => ({ pooled, load: load(pooled) }))
+      .sort((a, b) => a.load[0] - b.load[0] || a.load[1] - b.load[1]);
+    if (best !== undefined && (best.load[1] === 0 || shared.length >= this.#options.size)) return best.pooled;
+    return this.#open(undefined);
+  }
+
+  #open(own: string | undefined, memoryMaxMb?: number): PooledThread {
+    const thread = openTaskThread(
+      {
+        thread: ++this.#lastNumber,
+        purpose: own === undefined ? 'tasks' : `task ${own}`,
+        entry: this.#options.entry,
+        memoryMaxMb,
+      },
+      this.#surroundings,
+      this.#lent,
+      (from, event) => this.#listener?.onEvent(from, event),
+    );
+    thread.board.mayWorkUntil = this.#options.mayWorkUntil();
+    const pooled: PooledThread = { thread, tasks: new Map(), own, idleTimer: undefined };
+    this.#pooled.set(thread, pooled);
+    void thread.ended.then((end) => {
+      clearTimeout(pooled.idleTimer);
+      this.#pooled.delete(thread);
+      const culprit = end.kind === 'asked' ? undefined : (end.culprit ?? culpritOf(pooled));
+      this.#listener?.onEnd(thread, { ...end, culprit });
+    });
+    return pooled;
+  }
+}
+
+function isOwn({ connectorConfig }: TaskAssignment): boolean {
+  return connectorConfig['task.isolation']?.trim().toLowerCase() === 'own';
+}
+
+function memoryMaxMb({ connectorConfig }: TaskAssignment): number | undefined {
+  const text = connectorConfig['task.memory.max.mb']?.trim() ?? '';
+  return text === '' ? undefined : Number(text);
+}
+
+/** The one that was entered last, or the only one. */
+function culpritOf({ thread, tasks, own }: PooledThread): string | undefined {
+  if (own !== undefined) return own;
+  const [only] = tasks.size === 1 ? [...tasks.keys()] : [];
+  return only ?? thread.place()?.task;
+}

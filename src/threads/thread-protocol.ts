@@ -1,0 +1,80 @@
+import type { SourceCoordinates } from '../data/record.ts';
+import type { ConnectorConfig } from '../connect/api.ts';
+import type { OffsetRecord, StoredOffset } from '../connect/source/offset-storage.ts';
+import type { TargetState, TaskAssignment, TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TaskReport } from '../connect/tasks/task-host.ts';
+import type { LogLevel } from '../observe/log-levels.ts';
+
+/** What a thread is given when it is started; plain data and shared memory. */
+export interface ThreadData {
+  /** Its number, from 1. */
+  readonly thread: number;
+  /** Of the worker, with the values of config providers. */
+  readonly properties: Readonly<Record<string, string>>;
+  readonly mode: 'distributed' | 'standalone';
+  /** `group.id` where sources deliver exactly once. */
+  readonly exactlyOnceGroup: string | undefined;
+  readonly board: SharedArrayBuffer;
+  readonly places: SharedArrayBuffer;
+  readonly logLevels: readonly (readonly [logger: string, level: LogLevel])[];
+  /** What config providers gave so far. */
+  readonly secrets: readonly string[];
+}
+
+/** Figures of a thread since it began. */
+export interface ThreadFigures {
+  readonly cpuSeconds: number;
+  readonly heapUsedBytes: number;
+  /** The longest turn of its event loop in the last minute. */
+  readonly loopDelaySeconds: number;
+  readonly unhandled: { readonly owned: number; readonly unknown: number };
+  /** Metrics of rows, as prom-client gives them as JSON. */
+  readonly rowMetrics: readonly object[];
+}
+
+/** What every thread answers. */
+export interface ThreadFunctions {
+  figures(): Promise<ThreadFigures>;
+  setLogLevel(logger: string, level: LogLevel): void;
+  addSecret(value: string): void;
+}
+
+/** What the main thread answers to every thread. */
+export interface ControlFunctions {
+  /** The thread is up. */
+  ready(): void;
+  /** A line of its log, as JSON. */
+  log(line: string): void;
+  /** A logger that the thread has and that was not known before. */
+  loggerKnown(name: string): void;
+}
+
+/** What a thread with tasks answers. */
+export interface TaskThreadFunctions extends ThreadFunctions {
+  start(assignment: TaskAssignment): Promise<void>;
+  setTargetState(id: TaskId, state: TargetState): Promise<void>;
+  /** The tasks that did not stop in time. */
+  stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]>;
+  reports(): Promise<readonly TaskReport[]>;
+}
+
+/** Offsets of one connector that a thread has opened. */
+export interface OpenedOffsets {
+  readonly handle: number;
+  /** The topic they are in; `undefined` where they are in none. */
+  readonly topic: string | undefined;
+}
+
+/** What the main thread answers to a thread with tasks. */
+export interface TaskControlFunctions extends ControlFunctions {
+  event(event: TaskEvent): void;
+  taskOwner(): Promise<string>;
+  fenceZombies(connector: string): Promise<void>;
+  openOffsets(connector: string, config: ConnectorConfig): Promise<OpenedOffsets>;
+  readOffset(handle: number, connector: string, partition: SourceCoordinates): Promise<SourceCoordinates | null>;
+  writeOffsets(handle: number, connector: string, offsets: readonly StoredOffset[]): Promise<void>;
+  listOffsets(handle: number, connector: string): Promise<readonly StoredOffset[]>;
+  encodeOffsets(handle: number, connector: string, offsets: readonly StoredOffset[]): Promise<readonly OffsetRecord[]>;
+  offsetsCommitted(handle: number, offsets: readonly StoredOffset[]): Promise<void>;
+  closeOffsets(handle: number): Promise<void>;
+}

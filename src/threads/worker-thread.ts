@@ -1,0 +1,178 @@
+import { Worker, type ResourceLimits } from 'node:worker_threads';
+import { within } from '../async/within.ts';
+import { toError } from '../errors.ts';
+import type { LogLevels } from '../observe/log-levels.ts';
+import { logRelay } from '../observe/log-relay.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
+import { readPlace, WORK_PLACES_BYTES, type Place } from '../observe/work-place.ts';
+import { ThreadBoard } from './thread-board.ts';
+import { ThreadCalls } from './thread-calls.ts';
+import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
+
+/** What all threads of a worker are started with. */
+export interface ThreadSurroundings {
+  readonly properties: Readonly<Record<string, string>>;
+  readonly mode: ThreadData['mode'];
+  readonly exactlyOnceGroup: ThreadData['exactlyOnceGroup'];
+  readonly logLevels: LogLevels;
+  readonly secrets: SecretMask;
+  readonly logger: Logger;
+}
+
+export interface ThreadOptions {
+  readonly thread: number;
+  /** What it is for, as log lines say it. */
+  readonly purpose: string;
+  /** The module that runs in it. */
+  readonly entry: URL;
+  /** Limit of its heap; absent: that of Node. */
+  readonly memoryMaxMb?: number | undefined;
+}
+
+/** Why a thread is no more. */
+export interface ThreadEnd {
+  readonly kind: 'asked' | 'hang' | 'memory' | 'error' | 'exit';
+  /** As part of a sentence: `its heap reached the limit of 64 MB`. */
+  readonly reason: string;
+  readonly error: Error | undefined;
+  /** The task whose fault it was, where it is known: `sink-0`. */
+  readonly culprit?: string | undefined;
+}
+
+/** A thread that cannot be ended, because it waits in a system call, is left behind after this time. */
+const TERMINATE_MS = 5000;
+
+/**
+ * One thread of this worker, seen from the main thread: starting -> up (`ready`) -> ended. What runs in it logs through the
+ * main thread's logger. `Functions`: what it answers; `Control`: what the main thread answers to it.
+ */
+export class WorkerThread<Functions extends ThreadFunctions, Control extends ControlFunctions> {
+  readonly thread: number;
+  readonly purpose: string;
+  readonly board = new ThreadBoard();
+  readonly calls: ThreadCalls<Control, Functions>;
+  /** For the debugger. */
+  readonly worker: Worker;
+  readonly startedAtMs = Date.now();
+  readonly ended: Promise<ThreadEnd>;
+  #onEnded: (end: ThreadEnd) => void = () => undefined;
+  readonly #places = new SharedArrayBuffer(WORK_PLACES_BYTES);
+  readonly #logger: Logger;
+  #asked: ThreadEnd | undefined;
+  #isUp = false;
+  #hasEnded = false;
+
+  constructor(
+    options: ThreadOptions,
+    surroundings: ThreadSurroundings,
+    control: Omit<Control, keyof ControlFunctions>,
+  ) {
+    const { logLevels, secrets, logger } = surroundings;
+    this.thread = options.thread;
+    this.purpose = options.purpose;
+    this.#logger = logger;
+    const data: ThreadData = {
+      thread: options.thread,
+      properties: surroundings.properties,
+      mode: surroundings.mode,
+      exactlyOnceGroup: surroundings.exactlyOnceGroup,
+      board: this.board.buffer,
+      places: this.#places,
+      logLevels: logLevels.explicit(),
+      secrets: secrets.values(),
+    };
+    const resourceLimits: ResourceLimits =
+      options.memoryMaxMb === undefined ? {} : { maxOldGenerationSizeMb: options.memoryMaxMb };
+    this.worker = openWorker(options.entry, { workerData: data, resourceLimits, name: options.purpose });
+    const relay = logRelay(logger);
+    const common: ControlFunctions = {
+      ready: () => {
+        this.#isUp = true;
+        const ms = String(Date.now() - this.startedAtMs);
+        logger.info(`Thread ${String(this.thread)} (${this.purpose}) is up after ${ms} ms`);
+      },
+      log: relay,
+      loggerKnown: (name) => {
+        logLevels.know(name);
+      },
+    };
+    this.calls = new ThreadCalls<Control, Functions>(this.worker, { ...control, ...common } as unknown as Control);
+    const stopSharing = [
+      logLevels.onSet((name, level) => {
+        this.calls.tell('setLogLevel' as never, ...([name, level] as never));
+      }),
+      secrets.onAdd((value) => {
+        this.calls.tell('addSecret' as never, ...([value] as never));
+      }),
+    ];
+    this.ended = new Promise<ThreadEnd>((resolve) => (this.#onEnded = resolve)).then((end) => {
+      this.#hasEnded = true;
+      this.board.withdraw();
+      for (const stop of stopSharing) stop();
+      const text = `Thread ${String(this.thread)} (${this.purpose}) has ended: ${end.reason}`;
+      this.calls.close(new Error(text));
+      logger[end.kind === 'asked' ? 'info' : 'error'](text);
+      return end;
+    });
+    void this.#untilExit(options).then((end) => {
+      this.#onEnded(end);
+    });
+  }
+
+  get isUp(): boolean {
+    return this.#isUp && !this.#hasEnded;
+  }
+
+  /** What was written last of a task of the thread, or of whichever was last. */
+  place(task?: string): Place | undefined {
+    return readPlace(this.#places, task);
+  }
+
+  /** Share of the time since the last call in which the thread was busy, 0 to 1. */
+  utilization(): number {
+    return this.worker.performance.eventLoopUtilization().utilization;
+  }
+
+  /** Ends the thread with all that it has open. From the call on, nothing in it may write. */
+  async end(why: ThreadEnd | string): Promise<ThreadEnd> {
+    this.#asked ??= typeof why === 'string' ? { kind: 'asked', reason: why, error: undefined } : why;
+    this.board.withdraw();
+    if (!(await within(this.worker.terminate(), TERMINATE_MS))) {
+      this.#logger.error(
+        `Thread ${String(this.thread)} (${this.purpose}) cannot be ended while it waits in a system call; it may not write any more`,
+      );
+      this.#onEnded(this.#asked);
+    }
+    return this.ended;
+  }
+
+  async #untilExit({ memoryMaxMb }: ThreadOptions): Promise<ThreadEnd> {
+    let failure: Error | undefined;
+    this.worker.on('error', (thrown) => {
+      failure ??= toError(thrown);
+    });
+    const code = await new Promise<number>((resolve) => this.worker.once('exit', resolve));
+    if (this.#asked !== undefined) return this.#asked;
+    if (failure === undefined) return { kind: 'exit', reason: `it left with code ${String(code)}`, error: undefined };
+    if ((failure as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') {
+      return { kind: 'error', reason: failure.message, error: failure };
+    }
+    const limit = memoryMaxMb === undefined ? 'its limit' : `its limit of ${String(memoryMaxMb)} MB`;
+    return { kind: 'memory', reason: `its heap reached ${limit}`, error: failure };
+  }
+}
+
+interface OpenOptions {
+  readonly workerData: ThreadData;
+  readonly resourceLimits: ResourceLimits;
+  readonly name: string;
+}
+
+/** From its sources the worker runs by a loader, which threads do not inherit. */
+function openWorker(entry: URL, options: OpenOptions): Worker {
+  if (!entry.pathname.endsWith('.ts')) return new Worker(entry, options);
+  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  const start = `import(${loader}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;
+  return new Worker(start, { ...options, eval: true });
+}

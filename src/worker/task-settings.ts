@@ -1,0 +1,24 @@
+import { overridePolicy, type OverridePolicy } from '../config/override-policy.ts';
+import type { WorkerConfig } from '../config/worker-config.ts';
+import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
+import type { TaskDefaults } from '../connect/tasks/task-factory.ts';
+
+/** What the worker's configuration gives to every task, in whatever thread. */
+export function taskDefaults(config: WorkerConfig, exactlyOnce: ExactlyOnceSources | undefined): TaskDefaults {
+  const { common, converterConfig } = config;
+  return {
+    offsetFlushIntervalMs: Number(common['offset.flush.interval.ms']),
+    offsetFlushTimeoutMs: Number(common['offset.flush.timeout.ms']),
+    topicCreationEnabled: common['topic.creation.enable'],
+    exactlyOnce,
+    converterConfig,
+  };
+}
+
+/** Which settings of Kafka clients connectors may override. */
+export function clientOverrides({ common }: WorkerConfig): OverridePolicy {
+  return overridePolicy(
+    common['connector.client.config.override.policy'],
+    common['connector.client.config.override.allowlist'],
+  );
+}

@@ -1,0 +1,60 @@
+import { loadWorkerConfig } from '../config/worker-config.ts';
+import { openPluginPath } from '../connect/plugins/path/plugin-path.ts';
+import { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { transactionalIds } from '../connect/source/transactional-id.ts';
+import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
+import { TaskFactory } from '../connect/tasks/task-factory.ts';
+import { TaskHost } from '../connect/tasks/task-host.ts';
+import { silentLogger } from '../observe/logger.ts';
+import { enterThread } from '../threads/inside-thread.ts';
+import { BorrowedOffsets } from '../threads/lent-offsets.ts';
+import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
+import { builtInPlugins } from './built-in-plugins.ts';
+import { clientOverrides, taskDefaults } from './task-settings.ts';
+
+/** What a thread with tasks runs (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
+const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions, TaskControlFunctions>(() => ({
+  start: async (assignment) => {
+    (await host).start(assignment);
+  },
+  setTargetState: async (id, state) => {
+    (await host).setTargetState(id, state);
+  },
+  stop: async (ids, timeoutMs) => (await host).stop(ids, timeoutMs),
+  reports: async () => (await host).reports(),
+}));
+
+const host: Promise<TaskHost> = openHost();
+await host;
+calls.tell('ready');
+
+async function openHost(): Promise<TaskHost> {
+  const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
+  // The main thread has warned about what is wrong with the path.
+  const { plugins: external } = await openPluginPath(config.common['plugin.path'], silentLogger);
+  const exactlyOnce =
+    data.exactlyOnceGroup === undefined
+      ? undefined
+      : {
+          transactionalId: transactionalIds(data.exactlyOnceGroup),
+          fenceZombies: (connector: string) => calls.call('fenceZombies', connector),
+        };
+  const factory = new TaskFactory({
+    mayWork: () => board.mayWork,
+    plugins: new PluginRegistry(await builtInPlugins({ strictJson: config.own['json.converter.strict'] }), external),
+    clients: new KafkaTaskClients(config.clients, clientOverrides(config), () => calls.call('taskOwner'), logger),
+    offsets: new BorrowedOffsets(calls),
+    defaults: taskDefaults(config, exactlyOnce),
+    secrets,
+    logger,
+  });
+  const asGiven = { resolveAssignment: <T>(assignment: T) => Promise.resolve(assignment) };
+  return new TaskHost(
+    factory,
+    asGiven,
+    (event) => {
+      calls.tell('event', event);
+    },
+    logger,
+  );
+}
