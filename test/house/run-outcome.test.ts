@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closingLine } from '../support/closing-line.ts';
 
@@ -23,9 +23,17 @@ describe('a test run', () => {
   async function run(source: string, ...more: string[]): Promise<{ last: string; code: number; output: string }> {
     const file = join(folder, 'case.test.ts');
     await writeFile(file, source);
+    return runFile(file, {}, ...more);
+  }
+
+  async function runFile(
+    file: string,
+    environment: Readonly<Record<string, string>>,
+    ...more: string[]
+  ): Promise<{ last: string; code: number; output: string }> {
     const child = spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', file, ...more], {
       cwd: projectRoot,
-      env: { ...process.env, CI: '', MOCHA_WORKER_ID: undefined },
+      env: { ...process.env, CI: '', MOCHA_WORKER_ID: undefined, SLUICE_TEST_SECOND_TRY: undefined, ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -66,6 +74,58 @@ describe('a test run', () => {
     );
     assert.deepEqual([last, code], ['1 passed, 1 failed', 1]);
     assert.match(output, /left open: 1 TCPServerWrap/);
+  });
+
+  describe('that allows second tries', () => {
+    /** Tests that fail at first, in a file with this path below the folder. */
+    const flaky = async (path: string, count: number, isParallel: boolean) => {
+      const file = join(folder, path);
+      await mkdir(dirname(file), { recursive: true });
+      const tests = Array.from(
+        { length: count },
+        (_, n) =>
+          `it('is late ${String(n)}', () => { if (!seen.has(${String(n)})) { seen.add(${String(n)}); throw new Error('first of ${String(n)}'); } });`,
+      );
+      await writeFile(
+        file,
+        `const seen = new Set<number>(); describe('s', () => { ${tests.join('\n')} it('a', () => {}); });`,
+      );
+      const named = isParallel ? join(folder, '**/*.test.ts') : file;
+      return runFile(named, { SLUICE_TEST_SECOND_TRY: 'true' });
+    };
+
+    for (const isParallel of [false, true]) {
+      it(`passes and lists them with their first errors${isParallel ? ', in lanes too' : ''}`, async () => {
+        const { last, code, output } = await flaky('test/integration/x.test.ts', 3, isParallel);
+        assert.deepEqual([last, code], ['4 passed, 0 failed', 0]);
+        const [, list = ''] = output.split('passed on the second try:\n');
+        for (const n of [0, 1, 2]) {
+          assert.match(list, new RegExp(`  s is late ${String(n)}\n    Error: first of ${String(n)}\n`));
+        }
+      });
+
+      it(`fails when more than three needed one${isParallel ? ', in lanes too' : ''}`, async () => {
+        const { last, code } = await flaky('test/integration/x.test.ts', 4, isParallel);
+        assert.deepEqual([last, code], ['1 passed, 4 failed', 1]);
+      });
+    }
+
+    it('gives none to tests without a broker, and none to any test elsewhere', async () => {
+      const { last, code } = await flaky('test/unit/x.test.ts', 1, false);
+      assert.deepEqual([last, code], ['1 passed, 1 failed', 1]);
+      await flaky('test/integration/x.test.ts', 1, false);
+      const local = await runFile(join(folder, 'test/integration/x.test.ts'), {});
+      assert.deepEqual([local.last, local.code], ['1 passed, 1 failed', 1]);
+    });
+
+    it('fails when the second try fails too', async () => {
+      const file = join(folder, 'test/integration/x.test.ts');
+      await mkdir(dirname(file), { recursive: true });
+      await writeFile(file, `it('a', () => { throw new Error('always'); });`);
+      const { last, code, output } = await runFile(file, { SLUICE_TEST_SECOND_TRY: 'true' });
+      assert.deepEqual([last, code], ['0 passed, 1 failed', 1]);
+      assert.equal(output.includes('passed on the second try'), false);
+    });
   });
 
   it('with a reporter of its own has no closing line and the exit code of its tests', async () => {

@@ -30,6 +30,7 @@ export function printClosingLineAtExit(): void {
     const outcome = process_[slot];
     if (outcome !== undefined && outcome !== 'awaited') {
       process.stdout.write(`${closingLine(outcome)}\n`);
+      if (outcome.failed > 0 && code === 0) process.exitCode = 1;
       return;
     }
     process.stdout.write(`${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);

@@ -1,6 +1,7 @@
 import type { Server } from 'node:http';
 import { printClosingLineAtExit } from './closing-line.ts';
 import { watchSuites } from './leaks.ts';
+import { allowSecondTry } from './second-try.ts';
 import { isLane, openServiceDoor } from './service-door.ts';
 import { broker, databaseServer, endServices } from './services.ts';
 import { builtCli } from './worker-build.ts';
@@ -35,10 +36,14 @@ export async function mochaGlobalTeardown(): Promise<void> {
 export const mochaHooks: Mocha.RootHookObject = {
   beforeAll(this: Mocha.Context) {
     const root = this.test?.parent;
-    if (root !== undefined) watchSuites(root);
+    if (root === undefined) return;
+    watchSuites(root);
+    allowSecondTry(root);
   },
   async afterEach(this: Mocha.Context) {
-    if (this.currentTest?.state === 'failed') await printWorkers(this.currentTest.title);
+    // A test that will be tried again has no state.
+    const { state, title } = this.currentTest ?? { state: 'passed' as const, title: '' };
+    if (state === 'failed' || state === undefined) await printWorkers(title);
   },
   async afterAll(this: Mocha.Context) {
     await endServices();

@@ -1,14 +1,18 @@
 import Mocha from 'mocha';
 import { recordOutcome } from './closing-line.ts';
+import { SecondTries } from './second-try.ts';
 
 const SLOWEST = 10;
 
-/** Mocha's spec reporter; at the end the slowest tests and the failures with their diffs. The closing line is printed at exit. */
+/** Mocha's spec reporter; at the end the slowest tests, the failures with their diffs, and what
+ * passed on the second try. The closing line is printed at exit. */
 class Reporter extends Mocha.reporters.Spec {
   readonly #tests: Mocha.Test[] = [];
+  readonly #secondTries: SecondTries;
 
   constructor(runner: Mocha.Runner, options: Mocha.MochaOptions) {
     super(runner, options);
+    this.#secondTries = new SecondTries(runner);
     runner.on('test end', (test: Mocha.Test) => this.#tests.push(test));
   }
 
@@ -20,8 +24,10 @@ class Reporter extends Mocha.reporters.Spec {
     }
     const { passes, failures, pending, duration = 0 } = this.stats;
     if (failures > 0) Mocha.reporters.Base.list(this.failures);
+    this.#secondTries.print();
     Mocha.reporters.Base.consoleLog(`ran for ${(duration / 1000).toFixed(1)} s`);
-    recordOutcome({ passed: passes, failed: failures, skipped: pending });
+    const { failed } = this.#secondTries;
+    recordOutcome({ passed: passes - failed, failed: failures + failed, skipped: pending });
   }
 }
 

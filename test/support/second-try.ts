@@ -1,0 +1,45 @@
+import Mocha from 'mocha';
+
+/** Set by `.ci/run` alone. */
+const VARIABLE = 'SLUICE_TEST_SECOND_TRY';
+/** Tests with a broker, which other things on the machine can disturb. */
+const WITH_BROKER = /[\\/]test[\\/](?:integration[\\/].*|golden[\\/](?:connect-rest|topics-life))\.test\.ts$/;
+/** More of them are no coincidence. */
+const MOST = 3;
+
+/** Gives each test of these files one more try, as the builds of Apache Kafka do, where the environment asks for it. */
+export function allowSecondTry(root: Mocha.Suite): void {
+  if (process.env[VARIABLE] !== 'true') return;
+  root.eachTest((test) => {
+    if (WITH_BROKER.test(test.file ?? '')) test.retries(1);
+  });
+}
+
+/** The tests of a run that passed on their second try, with what was wrong with the first. */
+export class SecondTries {
+  readonly #errors = new Map<string, Error>();
+  readonly #passed: string[] = [];
+
+  constructor(runner: Mocha.Runner) {
+    runner.on('retry', (test: Mocha.Test, error: Error) => this.#errors.set(test.fullTitle(), error));
+    runner.on('pass', (test: Mocha.Test) => {
+      if (this.#errors.has(test.fullTitle())) this.#passed.push(test.fullTitle());
+    });
+  }
+
+  /** How many of them are failures after all: none, or all if there are too many. */
+  get failed(): number {
+    return this.#passed.length > MOST ? this.#passed.length : 0;
+  }
+
+  print(): void {
+    if (this.#passed.length === 0) return;
+    const { consoleLog } = Mocha.reporters.Base;
+    consoleLog('\npassed on the second try:');
+    for (const title of this.#passed) {
+      const error = this.#errors.get(title);
+      consoleLog(`  ${title}\n    ${(error?.stack ?? String(error?.message)).replaceAll('\n', '\n    ')}`);
+    }
+    if (this.failed > 0) consoleLog(`  more than ${String(MOST)}: they count as failed`);
+  }
+}
