@@ -132,7 +132,7 @@ export class DbSourceTask implements SourceTask {
     this.#started = undefined;
     this.#stopped.abort();
     if (parts === undefined) return;
-    await parts.queue.drained();
+    await parts.queue.end();
     for (const { reader } of parts.feeds.all.values()) reader.release();
     await parts.notices?.close();
     await parts.executor.close();

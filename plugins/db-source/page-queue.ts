@@ -27,6 +27,7 @@ export class PageQueue<F> {
   /** Being read, and to be read again whatever comes. */
   readonly #again = new Set<F>();
   #outcomes: Outcome<F>[] = [];
+  #ended = false;
   #wake: (() => void) | undefined;
 
   constructor(dependencies: PageQueueDependencies<F>) {
@@ -65,6 +66,7 @@ export class PageQueue<F> {
 
   /** Starts as many reads as there is room for. */
   pump(): void {
+    if (this.#ended) return;
     for (const feed of this.#waiting) {
       if (this.#reading.size + this.#outcomes.length >= MAX_PAGES) return;
       if (this.#reading.has(feed) || !this.#dependencies.mayRead(feed)) continue;
@@ -91,12 +93,14 @@ export class PageQueue<F> {
     this.#wake?.();
   }
 
-  /** Resolves when nothing is being read any more. */
-  async drained(): Promise<void> {
+  /** Starts no read any more; resolves when those that run have ended. */
+  async end(): Promise<void> {
+    this.#ended = true;
     this.#waiting.clear();
+    this.#outcomes = [];
     while (this.#reading.size > 0) {
-      this.#outcomes = [];
       await this.arrival(1000);
+      this.#outcomes = [];
     }
   }
 

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { PageQueue } from '../../../plugins/db-source/page-queue.ts';
+import type { Page } from '../../../plugins/db-source/feed-reader.ts';
+
+const PAGE: Page = { rows: [], offsetBefore: {}, offsetAfter: {}, lateRows: 0, isLast: false };
+
+describe('the page queue of a source task', () => {
+  it('starts no read and asks nothing after its end, also when a running read has more to read', async () => {
+    let resolve: (page: Page) => void = () => undefined;
+    const running = new Promise<Page>((done) => (resolve = done));
+    let reads = 0;
+    let ended = false;
+    const queue = new PageQueue<string>({
+      read: () => {
+        reads++;
+        return running;
+      },
+      mayRead: () => {
+        if (ended) throw new Error('asked after the end');
+        return true;
+      },
+    });
+    queue.add('a table');
+    queue.pump();
+    assert.equal(reads, 1);
+    queue.add('a table');
+    ended = true;
+    const end = queue.end();
+    queue.add('another table');
+    queue.pump();
+    resolve(PAGE);
+    await end;
+    assert.equal(reads, 1);
+    assert.equal(queue.isActive, false);
+  });
+});
