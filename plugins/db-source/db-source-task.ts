@@ -32,6 +32,8 @@ import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
 const MAX_HELD = 4;
 /** Beside the held ones: three pages being read, and a look at the tables. */
 const CONNECTIONS = 8;
+/** Rows that are looked at in one turn of the event loop. */
+const MAX_PAGE_ROWS = 10_000;
 /** Looks come this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
 const REFRESH_SHARE = 0.9;
 /** A waiting poll returns this often, so that the worker can pause the task. */
@@ -176,7 +178,7 @@ export class DbSourceTask implements SourceTask {
     const snapshot = this.#snapshot;
     if (snapshot === undefined) throw new Error('the database was not looked at yet');
     const mayHold = () => this.#held() <= MAX_HELD;
-    return feed.reader.read({ maxRows: settings.fetchMaxRows, signal, snapshot, mayHold });
+    return feed.reader.read({ maxRows: Math.min(settings.fetchMaxRows, MAX_PAGE_ROWS), signal, snapshot, mayHold });
   }
 
   #held(): number {

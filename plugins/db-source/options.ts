@@ -70,7 +70,7 @@ export const sourceOptions = declareOptions({
     default: 1,
     importance: 'LOW',
     documentation:
-      'Maximum number of rows of one table in a record. With 1, line_tsd has a record for each of its lines; with more, the lines of line formats are separated by newlines.',
+      'Maximum number of rows of one table in a record. With 1, line_tsd has a record for each of its lines; with more, the lines of line formats are separated by newlines. A record of several rows has rows of one key, of one fetch, and at most 1,000,000 characters.',
     validator: atLeast(1),
     group: OUTPUT,
     width: 'SHORT',
@@ -203,7 +203,7 @@ export const sourceOptions = declareOptions({
     default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows that one poll returns and one fetch from the database has; reading continues with the same cursor without waiting.',
+      'Maximum number of rows that one poll returns and one fetch from the database has; a fetch never has more than 10,000. Reading continues with the same cursor without waiting.',
     validator: atLeast(1),
     group: READS,
     width: 'SHORT',

@@ -18,6 +18,17 @@ const NO_HEADERS: SourceRecord['headers'] = [];
 /** Characters from which on a record may be too large for a broker, whose default limit is 1 MB. */
 const LARGE = 100_000;
 
+/** Characters that a record of several rows has at most: with them it fits into a request of 1 MB, Kafka's default. */
+const MAX_LENGTH = 1_000_000;
+
+/** A record of several rows that is being made. */
+interface OpenRecord {
+  readonly first: Row;
+  readonly key: string | null;
+  text: string;
+  rows: number;
+}
+
 /** Where the records of a table go. */
 export interface RecordTarget {
   readonly topic: string;
@@ -34,6 +45,8 @@ export class RecordWriter {
   readonly #table: SourceTable;
   readonly #target: RecordTarget;
   readonly #encoder: RowEncoder;
+  /** Characters of a record beside its rows. */
+  readonly #frameLength: number;
   readonly #rowsPerRecord: number;
   readonly #splitsLines: boolean;
   readonly #valueSchema: Schema;
@@ -48,6 +61,7 @@ export class RecordWriter {
     this.#valueSchema = isJson ? JSON_TEXT : STRING;
     const named = { name: { name: tableLabel(table) }, columns: table.columns };
     this.#encoder = create(named, { precision: settings.precision });
+    this.#frameLength = (this.#encoder.message('.')?.length ?? 1) - 1;
     this.#rowsPerRecord = settings.rowsPerRecord;
     this.#splitsLines = rowsAreLines && settings.rowsPerRecord === 1;
     this.#keyIndexes = settings.keyColumns.map((name) => {
@@ -61,11 +75,17 @@ export class RecordWriter {
   async records({ rows, offsetBefore, offsetAfter }: Page): Promise<SourceRecord[]> {
     const records: SourceRecord[] = [];
     const turn = new Turn();
-    for (let at = 0; at < rows.length;) {
-      const [before, from] = [records.length, at];
-      at = this.#add(records, rows, at, offsetBefore);
-      if (turn.isOver(charactersFrom(records, before), at - from)) await turn.next();
+    let open: OpenRecord | undefined;
+    for (const row of rows) {
+      let characters = 0;
+      if (this.#rowsPerRecord > 1) {
+        const text = this.#spelled(row, (each) => this.#encoder.rowText(each)) ?? '';
+        characters = text.length;
+        if (text !== '') open = this.#append(records, open, row, text, offsetBefore);
+      } else characters = this.#add(records, row, offsetBefore);
+      if (turn.isOver(characters)) await turn.next();
     }
+    if (open !== undefined) this.#close(records, open, offsetBefore);
     const last = records.at(-1);
     if (last !== undefined) records[records.length - 1] = this.#withOffset(last, offsetAfter);
     return records;
@@ -84,43 +104,46 @@ export class RecordWriter {
     return moved;
   }
 
-  /** Adds what the row at a place becomes, or those from there on that are one record; gives the place behind them. */
-  #add(records: SourceRecord[], rows: readonly Row[], at: number, offset: SourceCoordinates): number {
-    const row = rows[at] ?? [];
-    if (this.#rowsPerRecord > 1) {
-      const end = this.#endOfGroup(rows, at);
-      const value = this.#encodedTogether(rows.slice(at, end));
-      if (value !== null) records.push(this.#record(row, value, offset));
-      return end;
-    }
-    const value = this.#encoded(row);
-    if (value === null) return at + 1;
+  /** Adds what the row becomes; gives the characters of that. */
+  #add(records: SourceRecord[], row: Row, offset: SourceCoordinates): number {
+    const value = this.#spelled(row, (each) => this.#encoder.encode(each));
+    if (value === null) return 0;
     if (!this.#splitsLines) records.push(this.#record(row, value, offset));
     else for (const line of value.split('\n')) records.push(this.#record(row, line, offset));
-    return at + 1;
+    return value.length;
   }
 
-  /** A record has rows of one key. */
-  #endOfGroup(rows: readonly Row[], start: number): number {
-    const key = this.#key(rows[start] ?? []);
-    let end = start + 1;
-    while (end < rows.length && end - start < this.#rowsPerRecord && this.#key(rows[end] ?? []) === key) end++;
-    return end;
+  /** Adds a row to the open record, or to a new one where that has all it may have. A record has rows of one key. */
+  #append(
+    records: SourceRecord[],
+    open: OpenRecord | undefined,
+    row: Row,
+    text: string,
+    offset: SourceCoordinates,
+  ): OpenRecord {
+    const key = this.#key(row);
+    if (open !== undefined) {
+      const length = this.#frameLength + open.text.length + this.#encoder.separator.length + text.length;
+      if (open.rows < this.#rowsPerRecord && open.key === key && length <= MAX_LENGTH) {
+        open.text += this.#encoder.separator + text;
+        open.rows++;
+        return open;
+      }
+      this.#close(records, open, offset);
+    }
+    return { first: row, key, text, rows: 1 };
   }
 
-  #encoded(row: Row): string | null {
+  #close(records: SourceRecord[], { first, text }: OpenRecord, offset: SourceCoordinates): void {
+    const value = this.#encoder.message(text);
+    if (value !== null) records.push(this.#record(first, value, offset));
+  }
+
+  #spelled(row: Row, spell: (row: Row) => string | null): string | null {
     try {
-      return this.#encoder.encode(row);
+      return spell(row);
     } catch (error) {
       return this.#refused(row, error);
-    }
-  }
-
-  #encodedTogether(rows: readonly Row[]): string | null {
-    try {
-      return this.#encoder.encodeAll(rows);
-    } catch {
-      return this.#encoder.encodeAll(rows.filter((row) => this.#encoded(row) !== null));
     }
   }
 
@@ -170,12 +193,6 @@ export class RecordWriter {
     if (indexes.length === 1) return row[indexes[0] ?? 0] ?? null;
     return JSON.stringify(indexes.map((index) => row[index] ?? null));
   }
-}
-
-function charactersFrom(records: readonly SourceRecord[], from: number): number {
-  let characters = 0;
-  for (let at = from; at < records.length; at++) characters += (records[at]?.value as string).length;
-  return characters;
 }
 
 function shown(text: string): string {

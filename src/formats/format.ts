@@ -93,8 +93,12 @@ export interface RowEncoder {
    * hex; further cells are ignored). `null`: the format cannot say anything of this row.
    */
   encode(row: readonly (string | null)[]): string | null;
-  /** One message for several rows, read back as those rows; lines of line formats are separated by newlines. `null` as above. */
-  encodeAll(rows: readonly (readonly (string | null)[])[]): string | null;
+  /** What a row adds to a message of several rows; empty where the format cannot say anything of it. */
+  rowText(row: readonly (string | null)[]): string;
+  /** What stands between the texts of rows. */
+  readonly separator: string;
+  /** One message of the texts of several rows, read back as those rows. `null` for an empty text. */
+  message(rowTexts: string): string | null;
 }
 
 /** What was decoded as parts, in order, whether or not there are statements. */

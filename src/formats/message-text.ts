@@ -34,16 +34,6 @@ function markInvalid(bytes: Buffer): string {
   return text;
 }
 
-/** The texts of all rows that have one, with `separator` in between. */
-export function joined<Row>(rows: readonly Row[], textOf: (row: Row) => string, separator: string): string {
-  let all = '';
-  for (const row of rows) {
-    const text = textOf(row);
-    if (text !== '') all += all === '' ? text : separator + text;
-  }
-  return all;
-}
-
 const MAX_SHOWN = 60;
 
 /** A piece of a bad message as faults show it: quoted, and cut to what a log line can bear. */

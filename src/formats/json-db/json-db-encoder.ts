@@ -1,5 +1,4 @@
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
-import { joined } from '../message-text.ts';
 import { jsonDbType, type JsonDbType } from './json-db-types.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { unixText } from '../unix-time.ts';
@@ -42,16 +41,18 @@ export function createJsonDbEncoder(table: EncodedTable, policy: JsonDbEncoderPo
     key: `${position === 0 ? '' : ','}${JSON.stringify(name)}:`,
     value: json.value,
   }));
-  const head = `{"table":${JSON.stringify(table.name.name)},"columns":${JSON.stringify(described)},"data":[{`;
-  const tail = `}],"tags":${JSON.stringify(describedTags)}}`;
-  const cellsOf = (row: readonly (string | null)[]): string => {
-    let text = '';
+  const head = `{"table":${JSON.stringify(table.name.name)},"columns":${JSON.stringify(described)},"data":[`;
+  const tail = `],"tags":${JSON.stringify(describedTags)}}`;
+  const objectOf = (row: readonly (string | null)[]): string => {
+    let text = '{';
     for (const { index, key, value } of encoded) text += key + jsonText(row[index] ?? null, value, precision);
-    return text;
+    return `${text}}`;
   };
   return {
-    encode: (row) => head + cellsOf(row) + tail,
-    encodeAll: (rows) => (rows.length === 0 ? null : head + joined(rows, cellsOf, '},{') + tail),
+    encode: (row) => head + objectOf(row) + tail,
+    rowText: objectOf,
+    separator: ',',
+    message: (rowTexts) => (rowTexts === '' ? null : head + rowTexts + tail),
   };
 }
 

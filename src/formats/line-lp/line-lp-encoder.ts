@@ -1,5 +1,5 @@
 import { DataError } from '../../errors.ts';
-import { joined, shown } from '../message-text.ts';
+import { shown } from '../message-text.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
 import { fieldString, lineKey, lineName } from './line-write.ts';
 import { readTimestamp } from '../timestamp-read.ts';
@@ -55,7 +55,9 @@ export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPo
   const message = (text: string) => (text === '' ? null : text);
   return {
     encode: (row) => message(lineOf(row)),
-    encodeAll: (rows) => message(joined(rows, lineOf, '\n')),
+    rowText: lineOf,
+    separator: '\n',
+    message,
   };
 }
 

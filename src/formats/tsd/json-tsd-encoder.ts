@@ -1,5 +1,4 @@
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
-import { joined } from '../message-text.ts';
 import { isDecimal, pointColumns, pointTime, type PointColumn } from './point-columns.ts';
 
 export interface PointEncoderPolicy {
@@ -39,7 +38,9 @@ export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPo
   const array = (text: string) => (text === '' ? null : `[${text}]`);
   return {
     encode: (row) => array(pointsOf(row)),
-    encodeAll: (rows) => array(joined(rows, pointsOf, ',')),
+    rowText: pointsOf,
+    separator: ',',
+    message: array,
   };
 }
 

@@ -1,5 +1,5 @@
 import { DataError } from '../../errors.ts';
-import { joined, shown } from '../message-text.ts';
+import { shown } from '../message-text.ts';
 import type { EncodedTable, RowEncoder } from '../format.ts';
 import type { PointEncoderPolicy } from './json-tsd-encoder.ts';
 import { isDecimal, pointColumns, pointTime } from './point-columns.ts';
@@ -38,7 +38,9 @@ export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPo
   const message = (text: string) => (text === '' ? null : text);
   return {
     encode: (row) => message(linesOf(row)),
-    encodeAll: (rows) => message(joined(rows, linesOf, '\n')),
+    rowText: linesOf,
+    separator: '\n',
+    message,
   };
 }
 

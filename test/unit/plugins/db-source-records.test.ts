@@ -85,6 +85,31 @@ describe('records of a source', () => {
     assert.deepEqual(await values({ 'out.format.rows.per.record': '2' }), [`${n}\n${m}`]);
   });
 
+  it('end before they have more than 1,000,000 characters, unless one row has more', async () => {
+    const rows = Array.from({ length: 400 }, (_, index) => row(index, 'a'.repeat(10_000)));
+    for (const format of ['line_lp', 'json_db', 'json_tsd', 'line_tsd']) {
+      const more = { 'out.format': format, 'out.format.rows.per.record': '1000' };
+      const lengths = (await records(rows, more)).map(({ value }) => (value as string).length);
+      const most = Math.max(...lengths);
+      assert.ok(most > 970_000 && most <= 1_000_000, `${format}: ${String(most)}`);
+      assert.ok(lengths.length >= 4 && lengths.length < 10, `${format}: ${String(lengths)}`);
+      const [long, short] = [row(1, 'a'.repeat(1_100_000)), row(2, 'b')];
+      const own = (await records([short, long, short], more)).map(({ value }) => (value as string).length > 1_000_000);
+      assert.deepEqual(own, [false, true, false], format);
+    }
+  });
+
+  it('leave out rows that the format cannot spell, alone, and keep those around them', async () => {
+    const refused: string[] = [];
+    const settings = sourceSettings(config({ 'out.format': 'line_tsd', 'out.format.rows.per.record': '10' }));
+    const onUnspelled = ({ message }: Error): void => void refused.push(message);
+    const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnspelled });
+    const rows = [row(1, 'a'), row(2, 'b c'), row(3, 'd')];
+    const page = { rows, offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true };
+    const values = (await writer.records(page)).map(({ value }) => (value as string).match(/n \d+ \d/g)?.length);
+    assert.deepEqual([values, refused.length], [[2], 1]);
+  });
+
   it('of a long page are made over several turns of the event loop (S12)', async () => {
     const own = Object.getOwnPropertyDescriptor(performance, 'now');
     let now = 0;
@@ -99,9 +124,16 @@ describe('records of a source', () => {
     setImmediate(count);
     try {
       const rows = Array.from({ length: 1_280 }, (_, index) => row(index, 'a'));
-      for (const more of [{}, { 'out.format': 'line_tsd' }, { 'out.format.rows.per.record': '2' }]) {
+      for (const more of [
+        {},
+        { 'out.format': 'line_tsd' },
+        { 'out.format.rows.per.record': '2' },
+        { 'out.format.rows.per.record': '10000' },
+        { 'out.format': 'json_db', 'out.format.rows.per.record': '10000' },
+      ]) {
         const before = turns;
-        assert.ok((await records(rows, more)).length >= 640);
+        const made = (await records(rows, more)).length;
+        assert.ok(more['out.format.rows.per.record'] === '10000' ? made === 1 : made >= 640);
         assert.ok(turns - before >= 8, `${String(turns - before)} turns`);
       }
     } finally {
