@@ -30,7 +30,7 @@ interface TransformFigures {
   readonly rows_per_s_2_tasks_range: Range;
   /** The median of the runs' own ratios. */
   readonly ratio_2_tasks_to_1: number;
-  readonly ratios: readonly number[];
+  readonly ratio_range: Range;
   readonly cpu_s_per_million_1_task: number;
   readonly cpu_s_per_million_2_tasks: number;
   readonly peak_rss_mb: number;
@@ -92,7 +92,7 @@ async function compareTasks(context: BenchContext, moveAll: MoveAll): Promise<Tr
       rows_per_s_2_tasks: Math.round(median(rates[1])),
       rows_per_s_2_tasks_range: rangeOf(rates[1]),
       ratio_2_tasks_to_1: median(ratios),
-      ratios,
+      ratio_range: [Math.min(...ratios), Math.max(...ratios)],
       cpu_s_per_million_1_task: rounded(median(ones.map(({ cpu }) => cpu))),
       cpu_s_per_million_2_tasks: rounded(median(twos.map(({ cpu }) => cpu))),
       peak_rss_mb: await worker.peakRssMb(),
