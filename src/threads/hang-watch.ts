@@ -3,7 +3,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { Place } from '../observe/work-place.ts';
 import { OWNER_QUESTION } from './owner-question.ts';
 import { threadStack } from './thread-stack.ts';
-import type { TaskThread } from './task-thread.ts';
+import type { RunningThread } from './running-thread.ts';
 
 interface Seen {
   beats: number;
@@ -17,14 +17,14 @@ const STACK_MS = 2000;
 /** Ends threads that have not turned their event loop for a time, with their stack as the reason. */
 export class HangWatch {
   readonly #timeoutMs: number;
-  readonly #threads: () => readonly TaskThread[];
+  readonly #threads: () => readonly RunningThread[];
   readonly #logger: Logger;
-  readonly #seen = new WeakMap<TaskThread, Seen>();
+  readonly #seen = new WeakMap<RunningThread, Seen>();
   readonly #timer: NodeJS.Timeout;
   readonly #lookMs: number;
   #lookedAtMs = performance.now();
 
-  constructor(timeoutMs: number, threads: () => readonly TaskThread[], logger: Logger) {
+  constructor(timeoutMs: number, threads: () => readonly RunningThread[], logger: Logger) {
     this.#timeoutMs = timeoutMs;
     this.#threads = threads;
     this.#logger = logger;
@@ -56,7 +56,7 @@ export class HangWatch {
     }
   }
 
-  async #end(thread: TaskThread, silentMs: number): Promise<void> {
+  async #end(thread: RunningThread, silentMs: number): Promise<void> {
     const stack = await threadStack(thread.worker, { timeoutMs: STACK_MS, ask: OWNER_QUESTION });
     const task = /^task (.*)$/s.exec(stack?.answer ?? '')?.[1];
     const place = thread.place(task);
@@ -69,7 +69,7 @@ export class HangWatch {
     ].join('\n');
     this.#logger.error(
       { err: error },
-      `Thread ${String(thread.thread)} hangs${culprit === undefined ? '' : ` in task ${culprit}`}; it is ended`,
+      `Thread ${String(thread.thread)} (${thread.purpose}) hangs${culprit === undefined ? '' : ` in task ${culprit}`}; it is ended`,
     );
     await thread.end({ kind: 'hang', reason, error, culprit });
   }

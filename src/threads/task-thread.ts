@@ -37,7 +37,7 @@ export function openTaskThread(
   });
   void thread.ended.then(async () => {
     if (await within(offsets.close(), CLOSE_OFFSETS_MS)) return;
-    surroundings.logger.warn(`Offsets of thread ${String(options.thread)} were not closed in time`);
+    surroundings.logger.warn(`Offsets of thread ${String(thread.thread)} were not closed in time`);
   });
   return thread;
 }

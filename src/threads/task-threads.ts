@@ -10,9 +10,9 @@ import {
 import type { TaskConfigs, TaskReport } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { ThreadEnd } from './running-thread.ts';
 import type { TaskThread } from './task-thread.ts';
 import type { ThreadPool } from './thread-pool.ts';
-import type { ThreadEnd } from './worker-thread.ts';
 
 /** A task, wherever it is: starting -> in a thread -> over (FAILED or stopped). */
 interface PlacedTask {

@@ -1,7 +1,8 @@
 import { taskText, type TaskAssignment, type TaskEvent } from '../connect/tasks/task-assignment.ts';
 import { HangWatch } from './hang-watch.ts';
+import type { ThreadEnd } from './running-thread.ts';
 import { openTaskThread, type LentToTasks, type TaskThread } from './task-thread.ts';
-import type { ThreadEnd, ThreadSurroundings } from './worker-thread.ts';
+import type { ThreadSurroundings } from './worker-thread.ts';
 
 export interface ThreadPoolOptions {
   /** `task.threads` */
@@ -40,7 +41,6 @@ export class ThreadPool {
   readonly #publishing: NodeJS.Timeout;
   readonly #hangs: HangWatch;
   #listener: ThreadListener | undefined;
-  #lastNumber = 0;
 
   constructor(options: ThreadPoolOptions, surroundings: ThreadSurroundings, lent: LentToTasks) {
     this.#options = options;
@@ -110,7 +110,6 @@ export class ThreadPool {
   #open(own: string | undefined, memoryMaxMb?: number): PooledThread {
     const thread = openTaskThread(
       {
-        thread: ++this.#lastNumber,
         purpose: own === undefined ? 'tasks' : `task ${own}`,
         entry: this.#options.entry,
         memoryMaxMb,

@@ -8,7 +8,9 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import { readPlace, WORK_PLACES_BYTES, type Place } from '../observe/work-place.ts';
 import { ThreadBoard } from './thread-board.ts';
 import { ThreadCalls } from './thread-calls.ts';
-import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
+import type { RunningThread, ThreadEnd } from './running-thread.ts';
+import type { ThreadList } from './thread-list.ts';
+import type { ControlFunctions, ThreadData, ThreadFigures, ThreadFunctions } from './thread-protocol.ts';
 
 /** What all threads of a worker are started with. */
 export interface ThreadSurroundings {
@@ -18,26 +20,17 @@ export interface ThreadSurroundings {
   readonly logLevels: LogLevels;
   readonly secrets: SecretMask;
   readonly logger: Logger;
+  /** The thread is in it until it has ended. */
+  readonly threads: ThreadList;
 }
 
 export interface ThreadOptions {
-  readonly thread: number;
   /** What it is for, as log lines say it. */
   readonly purpose: string;
   /** The module that runs in it. */
   readonly entry: URL;
   /** Limit of its heap; absent: that of Node. */
   readonly memoryMaxMb?: number | undefined;
-}
-
-/** Why a thread is no more. */
-export interface ThreadEnd {
-  readonly kind: 'asked' | 'hang' | 'memory' | 'error' | 'exit';
-  /** As part of a sentence: `its heap reached the limit of 64 MB`. */
-  readonly reason: string;
-  readonly error: Error | undefined;
-  /** The task whose fault it was, where it is known: `sink-0`. */
-  readonly culprit?: string | undefined;
 }
 
 /** A thread that cannot be ended, because it waits in a system call, is left behind after this time. */
@@ -47,7 +40,10 @@ const TERMINATE_MS = 5000;
  * One thread of this worker, seen from the main thread: starting -> up (`ready`) -> ended. What runs in it logs through the
  * main thread's logger. `Functions`: what it answers; `Control`: what the main thread answers to it.
  */
-export class WorkerThread<Functions extends ThreadFunctions, Control extends ControlFunctions> {
+export class WorkerThread<
+  Functions extends ThreadFunctions,
+  Control extends ControlFunctions,
+> implements RunningThread {
   readonly thread: number;
   readonly purpose: string;
   readonly board = new ThreadBoard();
@@ -68,12 +64,12 @@ export class WorkerThread<Functions extends ThreadFunctions, Control extends Con
     surroundings: ThreadSurroundings,
     control: Omit<Control, keyof ControlFunctions>,
   ) {
-    const { logLevels, secrets, logger } = surroundings;
-    this.thread = options.thread;
+    const { logLevels, secrets, logger, threads } = surroundings;
+    this.thread = threads.nextNumber();
     this.purpose = options.purpose;
     this.#logger = logger;
     const data: ThreadData = {
-      thread: options.thread,
+      thread: this.thread,
       properties: surroundings.properties,
       mode: surroundings.mode,
       exactlyOnceGroup: surroundings.exactlyOnceGroup,
@@ -109,12 +105,14 @@ export class WorkerThread<Functions extends ThreadFunctions, Control extends Con
     this.ended = new Promise<ThreadEnd>((resolve) => (this.#onEnded = resolve)).then((end) => {
       this.#hasEnded = true;
       this.board.withdraw();
+      threads.remove(this);
       for (const stop of stopSharing) stop();
       const text = `Thread ${String(this.thread)} (${this.purpose}) has ended: ${end.reason}`;
       this.calls.close(new Error(text));
       logger[end.kind === 'asked' ? 'info' : 'error'](text);
       return end;
     });
+    threads.add(this);
     void this.#untilExit(options).then((end) => {
       this.#onEnded(end);
     });
@@ -127,6 +125,10 @@ export class WorkerThread<Functions extends ThreadFunctions, Control extends Con
   /** What was written last of a task of the thread, or of whichever was last. */
   place(task?: string): Place | undefined {
     return readPlace(this.#places, task);
+  }
+
+  figures(): Promise<ThreadFigures> {
+    return (this.calls as unknown as ThreadCalls<Control, ThreadFunctions>).call('figures');
   }
 
   /** Share of the time since the last call in which the thread was busy, 0 to 1. */

@@ -14,6 +14,7 @@ import type { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import { TaskThreads } from '../threads/task-threads.ts';
+import type { ThreadList } from '../threads/thread-list.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
 import type { Mode } from './mode.ts';
 import { clientOverrides, taskDefaults } from './task-settings.ts';
@@ -25,6 +26,7 @@ export interface TasksDependencies {
   readonly clusterId: () => Promise<string>;
   readonly secrets: SecretMask;
   readonly logLevels: LogLevels;
+  readonly threads: ThreadList;
   readonly logger: Logger;
 }
 

@@ -15,6 +15,7 @@ import { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
+import { ThreadList } from '../threads/thread-list.ts';
 import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
 import type { ResourceDependencies } from '../rest/resource.ts';
@@ -57,6 +58,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const { logger, secrets = new SecretMask(), plugins = [] } = options;
   for (const warning of config.warnings) logger.warn(warning);
   const logLevels = new LogLevels(logger);
+  const threads = new ThreadList();
   const stage = new StageTracker();
   const restLogger = logger.child({ logger: 'org.apache.kafka.connect.runtime.rest' });
   const listeners = await openListeners(config, { stage, secrets, logger: restLogger });
@@ -64,7 +66,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   let built: BuiltWorker;
   let services: RunningServices;
   try {
-    built = await build(config, { listeners, stage, secrets, plugins, logLevels, logger });
+    built = await build(config, { listeners, stage, secrets, plugins, logLevels, threads, logger });
     listeners.serve({ ...built, secrets, logger: restLogger });
     services = await startServices(config, logger);
   } catch (error) {
@@ -107,12 +109,13 @@ interface BuildDependencies {
   readonly secrets: SecretMask;
   readonly plugins: readonly Plugin[];
   readonly logLevels: LogLevels;
+  readonly threads: ThreadList;
   readonly logger: Logger;
 }
 
 /** Nothing of it runs yet. */
 async function build(config: WorkerConfig, dependencies: BuildDependencies): Promise<BuiltWorker> {
-  const { listeners, stage, secrets, logLevels, logger } = dependencies;
+  const { listeners, stage, secrets, logLevels, threads, logger } = dependencies;
   const { common, converterConfig } = config;
   const { plugins, resolver } = await stage.during('loading plugins', () => openPlugins(config, dependencies));
   const peers = new PeerClient(peerTls(config.properties));
@@ -125,6 +128,7 @@ async function build(config: WorkerConfig, dependencies: BuildDependencies): Pro
     clusterId,
     secrets,
     logLevels,
+    threads,
     logger,
   });
   const topics = new ConnectorTopics(

@@ -1,0 +1,31 @@
+import type { Worker } from 'node:worker_threads';
+import type { Place } from '../observe/work-place.ts';
+import type { ThreadBoard } from './thread-board.ts';
+import type { ThreadFigures } from './thread-protocol.ts';
+
+/** Why a thread is no more. */
+export interface ThreadEnd {
+  readonly kind: 'asked' | 'hang' | 'memory' | 'error' | 'exit';
+  /** As part of a sentence: `its heap reached the limit of 64 MB`. */
+  readonly reason: string;
+  readonly error: Error | undefined;
+  /** The task whose fault it was, where it is known: `sink-0`. */
+  readonly culprit?: string | undefined;
+}
+
+/** A thread, whatever it is for. */
+export interface RunningThread {
+  /** From 1. */
+  readonly thread: number;
+  readonly purpose: string;
+  readonly isUp: boolean;
+  readonly startedAtMs: number;
+  readonly board: ThreadBoard;
+  readonly worker: Worker;
+  readonly ended: Promise<ThreadEnd>;
+  place(task?: string): Place | undefined;
+  utilization(): number;
+  /** Rejects when the thread has ended; does not resolve while it hangs. */
+  figures(): Promise<ThreadFigures>;
+  end(why: ThreadEnd | string): Promise<ThreadEnd>;
+}
