@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { parseOptions, silentLogger } from '../../src/index.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { DatabaseHttpService, type DatabaseHttpDependencies } from '../../plugins/database-http/service.ts';
+import { ApiProcess } from '../support/api-process.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 
@@ -61,6 +62,16 @@ export class HttpFixture {
     const service = create(this.access, this.#directory, options, dependencies);
     await this.#started(service);
     return service;
+  }
+
+  /** A service on the same database in a process of its own, without TLS. */
+  async separate(options: Record<string, string> = {}): Promise<ApiProcess> {
+    return ApiProcess.start({
+      ...configuration(this.access, this.#directory),
+      listeners: 'http://127.0.0.1:0',
+      tls: 'off',
+      ...options,
+    });
   }
 
   get url(): string {
@@ -122,14 +133,17 @@ function create(
   options: Record<string, string>,
   dependencies: DatabaseHttpDependencies,
 ): DatabaseHttpService {
-  const config = {
+  const config = { ...configuration(access, directory), ...options };
+  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, dependencies);
+}
+
+function configuration(access: TestDatabase, directory: string): Record<string, string> {
+  return {
     listeners: 'https://127.0.0.1:0',
     'connection.url': access.url,
     'default.database': access.database,
     'tls.directory': directory,
-    ...options,
   };
-  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, dependencies);
 }
 
 export function basic(user: string, password: string): string {
