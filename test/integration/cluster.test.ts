@@ -246,7 +246,7 @@ describe('several workers of one group', function () {
     );
   });
 
-  it('carry on the work of one that was killed, within its session and two seconds; nobody else pauses', async () => {
+  it('carry on the work of one that was killed, soon after its session; nobody else pauses for as long', async () => {
     const places = await cluster.untilRuns(spread, 3);
     const [, apart = 0] = await cluster.untilRuns(single, 1);
     const victim = [...places].find((place) => place !== apart) ?? 0;
@@ -268,8 +268,8 @@ describe('several workers of one group', function () {
     console.log(
       `      killed: its tasks run elsewhere after ${String(runsMs)} ms, rows of all its partitions after ${String(flowsMs)} ms; longest gap of an unaffected task ${String(gapMs)} ms`,
     );
-    assert.ok(runsMs < SESSION_MS + 2000, `its work ran elsewhere after ${String(runsMs)} ms`);
-    assert.ok(gapMs < 2000, `an unaffected task had a gap of ${String(gapMs)} ms`);
+    assert.ok(runsMs < 1.5 * SESSION_MS, `its work ran elsewhere after ${String(runsMs)} ms`);
+    assert.ok(gapMs < SESSION_MS / 2, `an unaffected task had a gap of ${String(gapMs)} ms`);
     await cluster.worker(victim).start();
   });
 
@@ -295,7 +295,10 @@ describe('several workers of one group', function () {
     console.log(
       `      stopped: the work of each ran elsewhere after ${takenMs.join(', ')} ms; ${String(count + countSingle)} rows`,
     );
-    assert.ok(Math.max(...takenMs) < 2000, `work of stopped workers ran elsewhere after ${takenMs.join(', ')} ms`);
+    assert.ok(
+      Math.max(...takenMs) < SESSION_MS,
+      `work of stopped workers ran elsewhere after ${takenMs.join(', ')} ms`,
+    );
   });
 
   it('stop what was theirs before it writes again, when they wake up from a suspension', async () => {
@@ -317,7 +320,7 @@ describe('several workers of one group', function () {
     };
     await until(busy, 'rows flow from all partitions, by all workers with tasks');
     process.kill(pid, 'SIGSTOP');
-    await cluster.untilRuns(spread, 3, rest, { timeoutMs: SESSION_MS + 5000 });
+    await cluster.untilRuns(spread, 3, rest, { timeoutMs: 3 * SESSION_MS });
     const own = `worker = '${cluster.nameOf(sleeper)}'`;
     const asleep = await sql.rows(`select distinct writer from spread where ${own}`);
     assert.ok(asleep.length > 0, 'the suspended worker had written');

@@ -250,7 +250,7 @@ describe('a database session', () => {
       (error: unknown) =>
         hasState('57014', 'infrastructure')(error) && (error as Error).message.includes('after 50 ms'),
     );
-    assert.ok(performance.now() - started < 5_000);
+    assert.ok(performance.now() - started < 30_000);
   });
 
   it('goes on after a statement of it was cancelled', async () => {

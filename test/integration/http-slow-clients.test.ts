@@ -60,11 +60,11 @@ describe('a client that stalls', () => {
     await once(socket, 'data');
     socket.pause();
     assert.equal((await api.query('select 1')).status, 200);
-    await until(async () => (await busy()) === 0, 'nothing runs', { timeoutMs: 5_000 });
+    await until(async () => (await busy()) === 0, 'nothing runs', { timeoutMs: 25_000 });
     let rest = '';
     socket.on('data', (chunk: Buffer) => (rest = rest.slice(-20) + chunk.toString('latin1')));
     socket.resume();
-    await until(() => socket.closed, 'the connection is closed', { timeoutMs: 5_000 });
+    await until(() => socket.closed, 'the connection is closed', { timeoutMs: 25_000 });
     assert.doesNotMatch(rest, /0\r\n(?:X-Truncated: true\r\n)?\r\n$/);
   });
 
@@ -86,7 +86,7 @@ describe('a client that stalls before TLS', () => {
         socket.on('error', () => undefined);
         socket.write(sent);
         socket.resume();
-        await until(() => socket.closed, 'the connection is closed', { timeoutMs: 5_000 });
+        await until(() => socket.closed, 'the connection is closed', { timeoutMs: 25_000 });
       }
     } finally {
       await api.close();

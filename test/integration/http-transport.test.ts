@@ -149,7 +149,7 @@ describe('the service', () => {
       await copyFile(second.keyPath, first.keyPath);
       await copyFile(second.certificatePath, first.certificatePath);
       const expected = await serialOf(second.certificatePath);
-      await until(async () => (await serial()) === expected, 'the new certificate is shown', { timeoutMs: 5000 });
+      await until(async () => (await serial()) === expected, 'the new certificate is shown');
     } finally {
       await api.close();
     }
@@ -198,7 +198,7 @@ describe('the service', () => {
       );
       const startedAt = performance.now();
       await api.service.stop();
-      assert.ok(performance.now() - startedAt < 5000);
+      assert.ok(performance.now() - startedAt < 30_000);
       await running;
     } finally {
       await api.close();

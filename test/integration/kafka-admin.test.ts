@@ -57,7 +57,7 @@ describe('an admin client', () => {
     const startedAt = Date.now();
     await assert.rejects(admin.endOffsets(name), /UNKNOWN_TOPIC_OR_PARTITION/);
     await assert.rejects(admin.topicSettings(name), KafkaError);
-    assert.ok(Date.now() - startedAt < 2000);
+    assert.ok(Date.now() - startedAt < 10_000);
   });
 
   it('knows end offsets, a group’s offsets, and deletes a group without members', async () => {

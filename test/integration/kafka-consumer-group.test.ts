@@ -267,8 +267,8 @@ describe('a consumer group', () => {
     second.subscribe([topic], rebalanceLog());
     await second.poll(100);
     const startedAt = Date.now();
-    await second.close(5000);
-    assert.ok(Date.now() - startedAt < 1000);
+    await second.close(60_000);
+    assert.ok(Date.now() - startedAt < 5000);
     assert.deepEqual(
       lines.filter(({ level }) => level >= 40),
       [],

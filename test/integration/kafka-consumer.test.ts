@@ -65,10 +65,10 @@ describe('a consumer with assigned partitions', () => {
     const consumer = client.consumer(earliest);
     consumer.assign(partitionsOf(topic, 1));
     const startedAt = Date.now();
-    const polled = consumer.poll(10_000);
+    const polled = consumer.poll(60_000);
     setTimeout(() => consumer.wakeup(), 50);
     assert.deepEqual(await polled, []);
-    assert.ok(Date.now() - startedAt < 2000);
+    assert.ok(Date.now() - startedAt < 10_000);
     await consumer.close(1000);
   });
 

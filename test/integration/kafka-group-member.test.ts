@@ -118,11 +118,12 @@ describe('a group member of another protocol type', () => {
 
   it('holds nobody up when it leaves in the midst of joining', async () => {
     const group = uniqueName('connect-group');
-    const { member: other } = await member(group, 'other');
+    const patient = { rebalanceTimeoutMs: 30_000 };
+    const { member: other } = await member(group, 'other', patient);
     await other.join();
     let longestMs = 0;
     for (const afterMs of [0, 2, 4, 6, 8, 10, 12, 15, 20, 30]) {
-      const { member: fickle } = await member(group, 'fickle');
+      const { member: fickle } = await member(group, 'fickle', patient);
       const joining = fickle.join().catch(() => undefined);
       await delay(afterMs);
       await fickle.leave(2000);
@@ -132,16 +133,18 @@ describe('a group member of another protocol type', () => {
       await other.join();
       longestMs = Math.max(longestMs, Date.now() - startedAt);
     }
-    assert.ok(longestMs < 3000, `it had to wait ${String(longestMs)} ms`);
+    assert.ok(longestMs < 8000, `it had to wait ${String(longestMs)} ms`);
     await other.leave(1000);
   });
 
   it('keeps its session without anyone asking, and knows when it last had contact', async () => {
     const { member: only } = await member(uniqueName('connect-group'), 'a', { sessionTimeoutMs: 6000 });
     await only.join();
-    await delay(500);
+    for (let beat = 0; beat < 3; beat++) {
+      const { lastContactAt } = only;
+      await until(() => only.lastContactAt > lastContactAt, 'a heartbeat was answered', { everyMs: 10 });
+    }
     assert.equal(only.state, 'stable');
-    assert.ok(Date.now() - only.lastContactAt < 300);
     await only.leave(1000);
   });
 });

@@ -118,7 +118,7 @@ describe('an outage of the broker', function () {
     await kafka.stop();
     const startedAt = Date.now();
     assert.deepEqual(await consumer.poll(300), []);
-    assert.ok(Date.now() - startedAt < 1000);
+    assert.ok(Date.now() - startedAt < 5000);
     await assert.rejects(
       consumer.endOffsets([{ topic, partition: 0 }]),
       /Reading end offsets did not succeed within 1000 ms: (Broker|No broker)/,
@@ -128,8 +128,8 @@ describe('an outage of the broker', function () {
       /Expiring 1 record\(s\) for kafka-room-\w+-0: 1500 ms has passed since batch creation \(Broker 127\.0\.0\.1/,
     );
     const closedAt = Date.now();
-    await Promise.all([consumer.close(2000), producer.close()]);
-    assert.ok(Date.now() - closedAt < 1000);
+    await Promise.all([consumer.close(60_000), producer.close()]);
+    assert.ok(Date.now() - closedAt < 10_000);
     await kafka.start();
   });
 

@@ -240,9 +240,7 @@ describe('plugins that misbehave', function () {
     const name = await create({ 'task.stop': 'hang' });
     await rest.untilState(name, 'RUNNING', 1);
     assert.equal((await rest.delete(`/connectors/${name}`)).status, 204);
-    await until(async () => (await rest.get(`/connectors/${name}/status`)).status === 404, 'its status is gone', {
-      timeoutMs: 5000,
-    });
+    await until(async () => (await rest.get(`/connectors/${name}/status`)).status === 404, 'its status is gone');
   });
 
   it('by failing in one task leave the others running, and a restart of that task starts it again', async () => {

@@ -100,7 +100,7 @@ describe('a source goes on with its other tables when one', function () {
       await fixture.sql.run(`insert into locked_good values ('2026-01-0${String(n)}', ${String(n)})`);
       const startedAt = Date.now();
       await source.untilRows(n, 'locked_good');
-      assert.ok(Date.now() - startedAt < 2_000);
+      assert.ok(Date.now() - startedAt < 10_000);
     }
     await fixture.other.run(`insert into locked_bad values ('2026-01-02', 2)`, 'commit');
     await source.untilRows(2, 'locked_bad');
