@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts';
+import { threadCpu } from './thread-cpu.ts';
 
 /** How often the watch looks; what it says of a turn is too short by up to this. */
 const TICK_MS = 20;
@@ -11,19 +12,19 @@ const SLOT_MS = 5000;
 const MAX_NAMED = 3;
 
 /** What the watch reads; tests give their own. */
-export interface ProcessClock {
+export interface ThreadClock {
   /** Monotonic milliseconds. */
   readonly nowMs: () => number;
-  /** CPU time of the process so far, in milliseconds. */
+  /** CPU time so far, in milliseconds. */
   readonly cpuMs: () => number;
+  /** Whose CPU time it is. */
+  readonly cpuOf: 'thread' | 'process';
 }
 
-const PROCESS_CLOCK: ProcessClock = {
+const THREAD_CLOCK: ThreadClock = {
   nowMs: () => performance.now(),
-  cpuMs: () => {
-    const { user, system } = process.cpuUsage();
-    return (user + system) / 1000;
-  },
+  cpuMs: () => threadCpu.ms(),
+  cpuOf: threadCpu.of,
 };
 
 interface Activity {
@@ -39,11 +40,12 @@ interface Activity {
  * @internal
  */
 export class EventLoopWatch {
-  readonly #clock: ProcessClock;
+  readonly #clock: ThreadClock;
   readonly #loggers = new Set<Logger>();
   readonly #underWay = new Set<Activity>();
   #slots: { readonly startedAt: number; longestMs: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
+  #thread = '';
   #tickedAt = 0;
   #cpuMs = 0;
 
@@ -57,12 +59,13 @@ export class EventLoopWatch {
   /** When each kind of warning was given last. */
   readonly #warnedAt = new Map<string, number>();
 
-  constructor(clock: ProcessClock = PROCESS_CLOCK) {
+  constructor(clock: ThreadClock = THREAD_CLOCK) {
     this.#clock = clock;
   }
 
-  /** Watches until the function given back is called; long turns are warnings of `logger`. */
-  start(logger: Logger): () => void {
+  /** Watches `thread` until the function given back is called; long turns are warnings of `logger`. */
+  start(logger: Logger, thread = 'the main thread'): () => void {
+    this.#thread = thread;
     // Each start has its own stop, also where two have the same logger.
     const own = logger.child({});
     this.#loggers.add(own);
@@ -155,8 +158,8 @@ export class EventLoopWatch {
     this.#warnedAt.set(what, now);
     const isComputing = cpuMs >= delayMs / 2;
     const text =
-      `The event loop stood still for ${seconds(delayMs)}, in which no other task, request or heartbeat of this worker could run. ` +
-      `${what}. The process used ${seconds(cpuMs)} of CPU time meanwhile${isComputing ? '' : ', so it waited in a synchronous call, or the machine had no time for it'}. ` +
+      `The event loop of ${this.#thread} stood still for ${seconds(delayMs)}, in which no other task, request or heartbeat of this thread could run. ` +
+      `${what}. The ${this.#clock.cpuOf} used ${seconds(cpuMs)} of CPU time meanwhile${isComputing ? '' : ', so it waited in a synchronous call, or the machine had no time for it'}. ` +
       `If this happens again: ${isComputing ? ADVICE_COMPUTING : ADVICE_WAITING}`;
     for (const logger of this.#loggers) logger.warn(text);
   }
@@ -188,7 +191,7 @@ function seconds(ms: number): string {
   return `${(ms / 1000).toFixed(2)} s`;
 }
 
-/** The one of this process. */
+/** The one of this thread. */
 export const eventLoopWatch = new EventLoopWatch();
 
 /**

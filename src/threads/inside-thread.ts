@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { LogLevels, type LogLevel } from '../observe/log-levels.ts';
@@ -6,6 +5,7 @@ import { relayedLogger } from '../observe/log-relay.ts';
 import type { Logger } from '../observe/logger.ts';
 import { rowMetrics } from '../observe/row-metrics.ts';
 import { SecretMask } from '../observe/secret-mask.ts';
+import { threadCpu } from '../observe/thread-cpu.ts';
 import { currentOwner, guardProcess, unhandledErrors } from '../observe/unhandled-errors.ts';
 import { workPlaces } from '../observe/work-place.ts';
 import { OWNER_SYMBOL } from './owner-question.ts';
@@ -14,8 +14,6 @@ import { ThreadCalls } from './thread-calls.ts';
 import type { ControlFunctions, ThreadData, ThreadFigures, ThreadFunctions } from './thread-protocol.ts';
 
 const BEAT_MS = 100;
-/** Clock ticks per second of `/proc`, the same on every Linux. */
-const TICKS_PER_SECOND = 100;
 
 export interface InsideThread<Functions extends ThreadFunctions, Control extends ControlFunctions> {
   readonly data: ThreadData;
@@ -52,7 +50,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   });
   for (const [name, level] of data.logLevels) levels.set(name, level);
   guardProcess(logger);
-  eventLoopWatch.start(logger);
+  eventLoopWatch.start(logger, `thread ${String(data.thread)}`);
   (globalThis as Record<symbol, unknown>)[Symbol.for(OWNER_SYMBOL)] = () => currentOwner();
   const inside = { data, calls, board, secrets, logger };
   const common: ThreadFunctions = {
@@ -70,22 +68,10 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
 
 async function figures(): Promise<ThreadFigures> {
   return {
-    cpuSeconds: cpuSeconds(),
+    cpuSeconds: threadCpu.of === 'thread' ? threadCpu.ms() / 1000 : 0,
     heapUsedBytes: process.memoryUsage().heapUsed,
     loopDelaySeconds: eventLoopWatch.longestSeconds(),
     unhandled: { ...unhandledErrors },
     rowMetrics: await rowMetrics.getMetricsAsJSON(),
   };
-}
-
-/** CPU time of this thread; 0 where the system does not say. Node has no call for it before version 23.9. */
-function cpuSeconds(): number {
-  try {
-    // The name in parentheses may hold anything; the fields behind it count from the third.
-    const [, fields = ''] = /^.*\)\s(.*)$/s.exec(readFileSync('/proc/thread-self/stat', 'latin1')) ?? [];
-    const [user = 0, system = 0] = fields.split(' ').slice(11, 13).map(Number);
-    return (user + system) / TICKS_PER_SECOND;
-  } catch {
-    return 0;
-  }
 }

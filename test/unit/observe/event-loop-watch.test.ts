@@ -16,7 +16,7 @@ describe('the watch over the event loop', () => {
 
   beforeEach(() => {
     [now, cpu, warnings] = [5_000, 700, []];
-    watch = new EventLoopWatch({ nowMs: () => now, cpuMs: () => cpu });
+    watch = new EventLoopWatch({ nowMs: () => now, cpuMs: () => cpu, cpuOf: 'thread' });
     stop = watch.start(logger);
   });
 
@@ -65,9 +65,28 @@ describe('the watch over the event loop', () => {
     await watch.during('GET /fast', () => compute(1));
     watch.tick();
     assert.equal(warnings.length, 1);
-    assert.match(warnings[0] ?? '', /^The event loop stood still for 1\.29 s, in which no other task, request/);
+    assert.match(
+      warnings[0] ?? '',
+      /^The event loop of the main thread stood still for 1\.29 s, in which no other task, request/,
+    );
     assert.match(warnings[0] ?? '', /\. Last entered: put of task b-1; also under way: GET \/slow\. /);
-    assert.match(warnings[0] ?? '', /used 1\.31 s of CPU time meanwhile\. If this happens again: make its batches/);
+    assert.match(
+      warnings[0] ?? '',
+      /The thread used 1\.31 s of CPU time meanwhile\. If this happens again: make its batches/,
+    );
+  });
+
+  it('says which thread stood still, and whose CPU time it tells', () => {
+    stop();
+    watch = new EventLoopWatch({ nowMs: () => now, cpuMs: () => cpu, cpuOf: 'process' });
+    stop = watch.start(logger, 'thread 2');
+    compute(1_300);
+    watch.tick();
+    assert.match(
+      warnings[0] ?? '',
+      /^The event loop of thread 2 stood still for 1\.28 s, in which no other task, request or heartbeat of this thread /,
+    );
+    assert.match(warnings[0] ?? '', /The process used 1\.30 s of CPU time meanwhile\./);
   });
 
   it('names what is under way when nothing was entered before the long stretch', async () => {

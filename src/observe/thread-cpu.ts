@@ -1,0 +1,40 @@
+import { openSync, readSync } from 'node:fs';
+
+/** Clock ticks per second of `/proc`, the same on every Linux. */
+const TICKS_PER_SECOND = 100;
+const MAX_BYTES = 1024;
+
+/** CPU time of one thread, where the system tells it, else of the process. Node has a call for it as of version 23.9. */
+class ThreadCpu {
+  readonly #bytes = Buffer.alloc(MAX_BYTES);
+  #file: number | undefined;
+
+  /** The file stays open: opening it costs more than reading it. */
+  constructor() {
+    try {
+      this.#file = openSync('/proc/thread-self/stat', 'r');
+    } catch {
+      this.#file = undefined;
+    }
+  }
+
+  /** Whose time it is. */
+  get of(): 'thread' | 'process' {
+    return this.#file === undefined ? 'process' : 'thread';
+  }
+
+  /** So far. */
+  ms(): number {
+    if (this.#file === undefined) {
+      const { user, system } = process.cpuUsage();
+      return (user + system) / 1000;
+    }
+    const text = this.#bytes.toString('latin1', 0, readSync(this.#file, this.#bytes, 0, MAX_BYTES, 0));
+    // The name in parentheses may hold anything; the fields behind it count from the third.
+    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+    return ((Number(fields[11]) + Number(fields[12])) * 1000) / TICKS_PER_SECOND;
+  }
+}
+
+/** Of the thread that asks. */
+export const threadCpu = new ThreadCpu();
