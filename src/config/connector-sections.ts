@@ -4,6 +4,7 @@ import type { OptionDeclarations, OptionResult } from './option.ts';
 import { validateOptions, type RawConfig } from './parse.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
 import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
+import { taskThreadSection } from './task-thread-options.ts';
 
 const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind; readonly type: string }[] = [
   { option: 'key.converter', kind: 'converter', type: 'key' },
@@ -14,7 +15,7 @@ const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind;
 /**
  * A connector's configuration checked against every declaration that applies to it, in the order of Connect's answer:
  * Connect's own options with those of transformations and predicates, the connector's, then those of converters that
- * the connector names itself.
+ * the connector names itself, at last those of threads that are set.
  */
 export function validateConnectorSections(config: RawConfig, surroundings: ConnectorSurroundings): ValidatedSection[] {
   const findClass = classFinder(surroundings.plugins);
@@ -24,6 +25,7 @@ export function validateConnectorSections(config: RawConfig, surroundings: Conne
     { declarations: base, results: validateOptions(base, config, { findClass }) },
     { declarations: own, results: visibleResults(own, validateOptions(own, config)) },
     ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)),
+    taskThreadSection(config),
   ];
 }
 

@@ -10,6 +10,7 @@ import { registryOptions } from '../../src/converters/schema-registry/registry-o
 import { describeOptions } from './option-table.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
+import { taskThreadOptions } from '../../src/config/task-thread-options.ts';
 import {
   commonWorkerOptions,
   ownWorkerOptions,
@@ -25,6 +26,7 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   distributed: distributedOptions,
   standalone: standaloneOptions,
   own: ownWorkerOptions,
+  threads: taskThreadOptions,
   registry: without({ 'converter.type': true }, registryOptions),
   avro: without(registryOptions, avroConverterOptions),
   protobuf: without(registryOptions, protobufConverterOptions),

@@ -165,4 +165,37 @@ describe('validating a connector', () => {
       'Class class x.IsEmpty does not implement the Converter interface',
     );
   });
+
+  it('shows options of threads only where they are set, and says what is wrong with them', () => {
+    const shown = (config: RawConfig) => {
+      const { infos } = validate(config);
+      return infos.configs
+        .filter(({ definition }) => definition?.group === 'Threads')
+        .map(({ value }) => [value.name, value.value, value.errors]);
+    };
+    assert.deepEqual(shown({}), []);
+    assert.deepEqual(shown({ 'task.isolation': 'own', 'task.memory.max.mb': '64' }), [
+      ['task.isolation', 'own', []],
+      ['task.memory.max.mb', '64', []],
+    ]);
+    assert.deepEqual(shown({ 'task.isolation': 'alone' }), [
+      [
+        'task.isolation',
+        'alone',
+        ['Invalid value alone for configuration task.isolation: String must be one of: shared, own'],
+      ],
+    ]);
+    assert.deepEqual(shown({ 'task.isolation': 'own', 'task.memory.max.mb': '31' }).at(-1), [
+      'task.memory.max.mb',
+      '31',
+      ['Invalid value 31 for configuration task.memory.max.mb: Value must be at least 32'],
+    ]);
+    assert.deepEqual(shown({ 'task.memory.max.mb': '64' }), [
+      [
+        'task.memory.max.mb',
+        '64',
+        ['task.memory.max.mb needs task.isolation=own: tasks that share a thread share its heap'],
+      ],
+    ]);
+  });
 });
