@@ -57,6 +57,8 @@ export class HangWatch {
   }
 
   async #end(thread: RunningThread, silentMs: number): Promise<void> {
+    // A thread that a debugger has paused does not hang.
+    if ((await import('node:inspector')).url() !== undefined) return;
     const stack = await threadStack(thread.worker, { timeoutMs: STACK_MS, ask: OWNER_QUESTION });
     const task = /^task (.*)$/s.exec(stack?.answer ?? '')?.[1];
     const place = thread.place(task);
