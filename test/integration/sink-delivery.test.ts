@@ -117,8 +117,13 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
 
   async function many(sql: SqlClient): Promise<void> {
     const topic = await topicFor('many', 200);
-    await produce(topic, 'many', 0, 6000, 200);
     const name = await start(sql, 'many', topic, { 'tasks.max': '4', 'offsets.table': 'offsets_of_many' });
+    await produce(topic, 'many', 0, 200, 200);
+    // Tasks come up one after the other; each owns a quarter of the partitions in the end.
+    const shares = 'select count(*) from offsets_of_many group by owner';
+    const areShared = async () => (await sql.rows(shares)).every(([count]) => count === '50');
+    await until(async () => (await lag(name, topic)) === 0 && (await areShared()), 'four tasks have 50 partitions each');
+    await produce(topic, 'many', 200, 6000, 200);
     await arrived(sql, 'many', 6000);
     await until(async () => (await lag(name, topic)) === 0, 'the lag is 0');
     await assertEachOnce(sql, 'many', 6000);
