@@ -51,15 +51,16 @@ export class HangWatch {
         this.#seen.set(thread, { beats, atMs: now, isEnding: false });
       } else if (!seen.isEnding && now - seen.atMs >= this.#timeoutMs) {
         seen.isEnding = true;
-        void this.#end(thread, now - seen.atMs);
+        void this.#end(thread, now - seen.atMs, beats).finally(() => (seen.isEnding = false));
       }
     }
   }
 
-  async #end(thread: RunningThread, silentMs: number): Promise<void> {
+  async #end(thread: RunningThread, silentMs: number, beats: number): Promise<void> {
     // A thread that a debugger has paused does not hang.
     if ((await import('node:inspector')).url() !== undefined) return;
     const stack = await threadStack(thread.worker, { timeoutMs: STACK_MS, ask: OWNER_QUESTION });
+    if (thread.board.beats !== beats) return;
     const task = /^task (.*)$/s.exec(stack?.answer ?? '')?.[1];
     const place = thread.place(task);
     const culprit = task ?? place?.task;

@@ -122,7 +122,10 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     // Tasks come up one after the other; each owns a quarter of the partitions in the end.
     const shares = 'select count(*) from offsets_of_many group by owner';
     const areShared = async () => (await sql.rows(shares)).every(([count]) => count === '50');
-    await until(async () => (await lag(name, topic)) === 0 && (await areShared()), 'four tasks have 50 partitions each');
+    await until(
+      async () => (await lag(name, topic)) === 0 && (await areShared()),
+      'four tasks have 50 partitions each',
+    );
     await produce(topic, 'many', 200, 6000, 200);
     await arrived(sql, 'many', 6000);
     await until(async () => (await lag(name, topic)) === 0, 'the lag is 0');
