@@ -340,9 +340,9 @@ describe('what a sink does when something fails', function () {
       await until(() => fixture.sluice.log.includes('records again in 500 ms'), 'partitions are paused');
 
       await fixture.sluice.rest.put(`/connectors/${name}/pause`);
-      await fixture.sluice.rest.untilState(name, 'PAUSED', 1);
+      await fixture.sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 20_000 });
       await fixture.sluice.rest.put(`/connectors/${name}/resume`);
-      await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+      await fixture.sluice.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 20_000 });
 
       // A second member waits for the first one to give partitions back, at most max.poll.interval.ms.
       const member = createKafkaClient(
@@ -427,7 +427,7 @@ describe('what a sink does when something fails', function () {
         Array.from({ length: 2000 }, (_, index) => line('silent', 100 + index)),
       );
       await fixture.sluice.rest.put(`/connectors/${name}/pause`);
-      await fixture.sluice.rest.untilState(name, 'PAUSED', 1);
+      await fixture.sluice.rest.untilState(name, 'PAUSED', 1, { timeoutMs: 20_000 });
       assert.equal((await fixture.sluice.rest.delete(`/connectors/${name}`)).status, 204);
       await until(
         async () => (await fixture.sluice.rest.get(`/connectors/${name}/status`)).status === 404,
