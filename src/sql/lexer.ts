@@ -47,6 +47,11 @@ function classOf(code: number): number {
   return code >= 128 ? BEYOND_ASCII : (CLASSES[code] ?? 0);
 }
 
+/** NUL behind the end, which is of no class. NaN, as `charCodeAt` gives it, would make every reading slow. */
+function codeAt(text: string, position: number): number {
+  return position < text.length ? text.charCodeAt(position) : 0;
+}
+
 /** PostgreSQL refuses operators of 64 characters and more, so that it does not matter into how many tokens they are cut. */
 const MAX_OPERATOR = 4_096;
 
@@ -98,14 +103,14 @@ export class Scanner implements Token {
       this.end = start;
       return false;
     }
-    const code = text.charCodeAt(start);
+    const code = codeAt(text, start);
     const flags = classOf(code);
     if ((flags & WORD_START) !== 0) this.#wordOrPrefixed(start, code);
     else if ((flags & DIGIT) !== 0) this.#number(start);
     else if (code === QUOTE) this.#string(start + 1, false);
     else if (code === DOUBLE_QUOTE) this.#quoted(start + 1);
     else if (code === DOLLAR) this.#dollar(start);
-    else if (code === SLASH && text.charCodeAt(start + 1) === STAR) this.#take('comment', text.length, true);
+    else if (code === SLASH && codeAt(text, start + 1) === STAR) this.#take('comment', text.length, true);
     else if ((flags & OPERATOR) !== 0) this.#operator(start);
     else this.#punctuation(start, code);
     return true;
@@ -122,10 +127,10 @@ export class Scanner implements Token {
     const { text } = this;
     let position = from;
     for (;;) {
-      const code = text.charCodeAt(position);
+      const code = codeAt(text, position);
       if (classOf(code) === SPACE) position += 1;
-      else if (code === MINUS && text.charCodeAt(position + 1) === MINUS) position = endOfLine(text, position);
-      else if (code === SLASH && text.charCodeAt(position + 1) === STAR) {
+      else if (code === MINUS && codeAt(text, position + 1) === MINUS) position = endOfLine(text, position);
+      else if (code === SLASH && codeAt(text, position + 1) === STAR) {
         const end = endOfComment(text, position);
         if (end === undefined) return position;
         position = end;
@@ -135,7 +140,7 @@ export class Scanner implements Token {
 
   #wordOrPrefixed(start: number, code: number): void {
     const { text } = this;
-    const next = text.charCodeAt(start + 1);
+    const next = codeAt(text, start + 1);
     if (next === QUOTE) {
       const letter = code | LOWER_CASE;
       if (letter === LETTER_E) {
@@ -152,7 +157,7 @@ export class Scanner implements Token {
         return;
       }
     } else if (next === AMPERSAND && (code | LOWER_CASE) === LETTER_U) {
-      const quote = text.charCodeAt(start + 2);
+      const quote = codeAt(text, start + 2);
       if (quote === QUOTE) {
         this.#string(start + 3, false);
         return;
@@ -192,15 +197,15 @@ export class Scanner implements Token {
   #dollar(start: number): void {
     const { text } = this;
     let position = start + 1;
-    if ((classOf(text.charCodeAt(position)) & DIGIT) !== 0) {
+    if ((classOf(codeAt(text, position)) & DIGIT) !== 0) {
       this.#take('parameter', endOfJunk(text, endOfDigits(text, position)));
       return;
     }
-    if ((classOf(text.charCodeAt(position)) & WORD_START) !== 0) {
+    if ((classOf(codeAt(text, position)) & WORD_START) !== 0) {
       do position += 1;
-      while (isWordPart(text, position) && text.charCodeAt(position) !== DOLLAR);
+      while (isWordPart(text, position) && codeAt(text, position) !== DOLLAR);
     }
-    if (text.charCodeAt(position) !== DOLLAR) {
+    if (codeAt(text, position) !== DOLLAR) {
       this.#take('other', start + 1);
       return;
     }
@@ -213,13 +218,13 @@ export class Scanner implements Token {
   #number(start: number): void {
     const { text } = this;
     let position = endOfDigits(text, start);
-    if (text.charCodeAt(position) === DOT && text.charCodeAt(position + 1) !== DOT) {
+    if (codeAt(text, position) === DOT && codeAt(text, position + 1) !== DOT) {
       position = endOfDigits(text, position + 1);
     }
-    if ((text.charCodeAt(position) | LOWER_CASE) === LETTER_E) {
-      const sign = text.charCodeAt(position + 1);
+    if ((codeAt(text, position) | LOWER_CASE) === LETTER_E) {
+      const sign = codeAt(text, position + 1);
       const digits = position + (sign === PLUS || sign === MINUS ? 2 : 1);
-      if ((classOf(text.charCodeAt(digits)) & DIGIT) !== 0) position = endOfDigits(text, digits);
+      if ((classOf(codeAt(text, digits)) & DIGIT) !== 0) position = endOfDigits(text, digits);
     }
     this.#take('number', endOfJunk(text, position));
   }
@@ -234,10 +239,10 @@ export class Scanner implements Token {
     let lastOther = start;
     let special = false;
     while (position < start + MAX_OPERATOR) {
-      const code = text.charCodeAt(position);
+      const code = codeAt(text, position);
       const flags = classOf(code);
       if ((flags & OPERATOR) === 0) break;
-      const next = text.charCodeAt(position + 1);
+      const next = codeAt(text, position + 1);
       if ((code === MINUS && next === MINUS) || (code === SLASH && next === STAR)) break;
       if (code !== PLUS && code !== MINUS) lastOther = position;
       if ((flags & OPERATOR_SPECIAL) !== 0) special = true;
@@ -253,7 +258,7 @@ export class Scanner implements Token {
 
   #punctuation(start: number, code: number): void {
     const { text } = this;
-    const next = text.charCodeAt(start + 1);
+    const next = codeAt(text, start + 1);
     if (code === DOT && (classOf(next) & DIGIT) !== 0) {
       this.#number(start);
       return;
@@ -282,7 +287,7 @@ export function tokenize(text: string): Token[] {
 }
 
 function isWordPart(text: string, position: number): boolean {
-  return position < text.length && (classOf(text.charCodeAt(position)) & WORD_PART) !== 0;
+  return position < text.length && (classOf(codeAt(text, position)) & WORD_PART) !== 0;
 }
 
 function endOfWord(text: string, from: number): number {
@@ -293,19 +298,19 @@ function endOfWord(text: string, from: number): number {
 
 /** Letters that hang on to a number. */
 function endOfJunk(text: string, from: number): number {
-  return (classOf(text.charCodeAt(from)) & WORD_START) === 0 ? from : endOfWord(text, from);
+  return (classOf(codeAt(text, from)) & WORD_START) === 0 ? from : endOfWord(text, from);
 }
 
 function endOfDigits(text: string, from: number): number {
   let position = from;
-  while ((classOf(text.charCodeAt(position)) & DIGIT) !== 0) position += 1;
+  while ((classOf(codeAt(text, position)) & DIGIT) !== 0) position += 1;
   return position;
 }
 
 function endOfLine(text: string, from: number): number {
   let position = from;
   for (; position < text.length; position++) {
-    const code = text.charCodeAt(position);
+    const code = codeAt(text, position);
     if (code === NEWLINE || code === RETURN) break;
   }
   return position;
@@ -316,8 +321,8 @@ function endOfComment(text: string, from: number): number | undefined {
   let depth = 1;
   let position = from + 2;
   while (position < text.length) {
-    const code = text.charCodeAt(position);
-    const next = text.charCodeAt(position + 1);
+    const code = codeAt(text, position);
+    const next = codeAt(text, position + 1);
     if (code === SLASH && next === STAR) {
       depth += 1;
       position += 2;
@@ -343,10 +348,10 @@ function endOfQuotes(text: string, from: number, quote: '"' | "'"): number | und
 
 function endOfEscapeString(text: string, from: number): number | undefined {
   for (let position = from; position < text.length; position++) {
-    const code = text.charCodeAt(position);
+    const code = codeAt(text, position);
     if (code === BACKSLASH) position += 1;
     else if (code === QUOTE) {
-      if (text.charCodeAt(position + 1) !== QUOTE) return position + 1;
+      if (codeAt(text, position + 1) !== QUOTE) return position + 1;
       position += 1;
     }
   }
@@ -358,10 +363,10 @@ function continuation(text: string, from: number): number | undefined {
   let newline = false;
   let position = from;
   for (;;) {
-    const code = text.charCodeAt(position);
+    const code = codeAt(text, position);
     if (code === NEWLINE || code === RETURN) newline = true;
     if (classOf(code) === SPACE) position += 1;
-    else if (code === MINUS && text.charCodeAt(position + 1) === MINUS) position = endOfLine(text, position);
+    else if (code === MINUS && codeAt(text, position + 1) === MINUS) position = endOfLine(text, position);
     else return newline && code === QUOTE ? position + 1 : undefined;
   }
 }

@@ -1,5 +1,6 @@
 import type { TableName } from '../data/row-batch.ts';
 import { DatabaseError } from '../errors.ts';
+import { doubled } from './doubled.ts';
 
 /** PostgreSQL cuts longer names silently (NAMEDATALEN - 1), so that two long names could become one table. */
 export const MAX_IDENTIFIER_BYTES = 63;
@@ -36,8 +37,8 @@ export function quoteLiteral(text: string): string {
   if (text.includes('\0')) {
     throw new DatabaseError('text with a NUL character cannot be stored', { scope: 'record', sqlstate: '22021' });
   }
-  const doubled = text.replaceAll("'", "''");
-  return doubled.includes('\\') ? `E'${doubled.replaceAll('\\', '\\\\')}'` : `'${doubled}'`;
+  const quoted = doubled(text, "'");
+  return quoted.includes('\\') ? `E'${doubled(quoted, '\\')}'` : `'${quoted}'`;
 }
 
 function refusedName(sqlstate: string, message: string): DatabaseError {

@@ -1,5 +1,5 @@
 import { Scanner } from './lexer.ts';
-import { CHARACTERS_PER_STEP, TOKENS_PER_STEP } from './steps.ts';
+import { StepMeter } from './steps.ts';
 
 /** One statement of a text that may hold several. */
 export interface Statement {
@@ -21,19 +21,14 @@ export function* splitStatements(text: string): Generator<Statement, void, undef
 
 /** The same; `undefined` after every few tokens and characters, so that a long text need not be split at one go. */
 export function* splitInSteps(text: string): Generator<Statement | undefined, void, undefined> {
-  let tokens = 0;
-  let pauseAt = CHARACTERS_PER_STEP;
+  const meter = new StepMeter(0);
   const scanner = new Scanner(text);
   const nesting = new Nesting(scanner);
   let pieceStart = 0;
   let isEmpty = true;
   let unterminated = false;
   while (scanner.next()) {
-    if (++tokens === TOKENS_PER_STEP || scanner.end >= pauseAt) {
-      yield undefined;
-      tokens = 0;
-      pauseAt = scanner.end + CHARACTERS_PER_STEP;
-    }
+    if (meter.isOver(scanner.end)) yield undefined;
     if (nesting.isEnd()) {
       if (!isEmpty) yield statement(text, pieceStart, scanner.start, unterminated);
       pieceStart = scanner.end;

@@ -1,3 +1,4 @@
+import { undoubled } from './doubled.ts';
 import type { Token } from './lexer.ts';
 
 /**
@@ -13,12 +14,25 @@ export function keywordOf(text: string, token: Token | undefined): string | unde
   return token?.kind === 'word' ? text.slice(token.start, token.end).toUpperCase() : undefined;
 }
 
-/** The name that a token stands for; `undefined` for tokens that are none, and for `U&"…"`, whose escape may follow. */
+/** Characters of a name that are read: names have 63 bytes, and longer ones are refused. */
+const MAX_NAME = 100_000;
+
+/**
+ * The name that a token stands for, cut after 100,000 characters; `undefined` for tokens that are none, and for `U&"…"`,
+ * whose escape may follow.
+ */
 export function nameOf(text: string, token: Token | undefined): string | undefined {
   if (token === undefined || token.unterminated) return undefined;
-  if (token.kind === 'word') return foldName(text.slice(token.start, token.end));
-  if (token.kind !== 'quoted' || text.charAt(token.start) !== '"') return undefined;
-  return text.slice(token.start + 1, token.end - 1).replaceAll('""', '"');
+  const { kind, start, end } = token;
+  if (kind === 'word') return foldName(text.slice(start, Math.min(end, start + MAX_NAME)));
+  if (end - start <= MAX_NAME) return quotedText(text, token);
+  return kind === 'quoted' ? text.slice(start + 1, start + MAX_NAME) : undefined;
+}
+
+/** What stands in double quotes, however long it is; `undefined` as with `nameOf`. */
+export function quotedText(text: string, { kind, start, end, unterminated }: Token): string | undefined {
+  if (unterminated || kind !== 'quoted' || text.charAt(start) !== '"') return undefined;
+  return undoubled(text.slice(start + 1, end - 1), '"');
 }
 
 /**

@@ -52,6 +52,9 @@ export async function requireFewStatements(sql: string, maxLength: number, turns
   }
 }
 
+/** Characters that take about as long as others may wait: a statement with more is classified in a turn of its own. */
+const LONG = 500_000;
+
 /** Blanks and empty statements, of which a body may hold millions. */
 const NOTHING = /[ \t\n\r\f\v;]*/y;
 
@@ -81,6 +84,7 @@ export function* readStatements(
       isLong = text.length > maxLength || (end === undefined && !isLast);
       if (isLong) break;
       read = end ?? window.length;
+      if (text.length > LONG) yield undefined;
       const classification = classify(text);
       if (classification.kind !== 'empty') yield { text, classification };
     }
@@ -89,10 +93,12 @@ export function* readStatements(
   }
 }
 
+const BLANKS = /\s*/y;
+
 /** Behind the semicolon that ends a statement; `undefined` when the text ends without one. */
 function endOf(text: string, from: number): number | undefined {
-  let at = from;
-  while (/\s/.test(text.charAt(at))) at++;
+  BLANKS.lastIndex = from;
+  const at = from + (BLANKS.exec(text)?.[0].length ?? 0);
   return text.charAt(at) === ';' ? at + 1 : undefined;
 }
 

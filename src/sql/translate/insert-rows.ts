@@ -1,7 +1,7 @@
 import type { Scanner } from '../lexer.ts';
 import { quoteLiteral } from '../quote.ts';
-import { type Steps, TOKENS_PER_STEP } from '../steps.ts';
-import { integerText, nameOf, stringValue } from '../token-text.ts';
+import { StepMeter, type Steps } from '../steps.ts';
+import { integerText, nameOf, quotedText, stringValue } from '../token-text.ts';
 import { timestampLiteral, timestampPrecision } from './timestamps.ts';
 import type { KnownColumn } from './translation.ts';
 
@@ -16,6 +16,9 @@ export interface InsertRow {
    */
   readonly key: string | undefined;
 }
+
+/** Rows that are joined in one step. */
+const ROWS_PER_STEP = 50_000;
 
 export interface RowRules {
   /** The columns that the cells go to, as far as they are known. */
@@ -43,6 +46,16 @@ export function* insertRows(scanner: Scanner, rules: RowRules): Generator<Insert
   }
 }
 
+/** The texts of rows, separated by commas. */
+export function* joinedRows(rows: readonly string[]): Steps<string> {
+  let text = '';
+  for (let at = 0; at < rows.length; at += ROWS_PER_STEP) {
+    text += `${at === 0 ? '' : ', '}${rows.slice(at, at + ROWS_PER_STEP).join(', ')}`;
+    yield undefined;
+  }
+  return text;
+}
+
 function isSign(scanner: Scanner, sign: string): boolean {
   return scanner.kind === 'punctuation' && scanner.text.charAt(scanner.start) === sign;
 }
@@ -58,6 +71,8 @@ const NAME_FOLLOWERS: ReadonlySet<string> = new Set(['(', '.', '=>', ':=']);
 /** What stands before a name that is no column. */
 const NAME_LEADERS: ReadonlySet<string> = new Set(['.', '::', 'AS', 'COLLATE', 'NAME']);
 const QUERY_WORDS: ReadonlySet<string> = new Set(['SELECT', 'VALUES', 'TABLE', 'WITH']);
+/** Longer texts of keys are not compared here; the database refuses them, or finds those that are equal (21000). */
+const MAX_CONSTANT = 10_000;
 /** Words that are constants within one statement; `now` with its parentheses. */
 const CONSTANT_WORDS: ReadonlySet<string> = new Set(['NOW', 'TRUE', 'FALSE', 'CURRENT_TIMESTAMP']);
 
@@ -72,8 +87,8 @@ class RowReader {
   readonly #keyIndexes: readonly number[] | undefined;
   #edits: Edit[] = [];
   #keyCells: (string | undefined)[] = [];
+  readonly #meter: StepMeter;
   #cell = 0;
-  #tokens = 0;
   #cellTokens = 0;
   /** How many edits there were when the cell began: a cell with a query loses its own. */
   #cellEdits = 0;
@@ -90,6 +105,7 @@ class RowReader {
 
   constructor(scanner: Scanner, { columns, keyIndexes }: RowRules) {
     this.#scanner = scanner;
+    this.#meter = new StepMeter(scanner.end);
     this.#columns = columns;
     this.#isTimestamp = columns.map((column) => timestampPrecision(column) !== undefined);
     this.#keyIndexes = keyIndexes;
@@ -105,7 +121,7 @@ class RowReader {
     this.#beginCell();
     let depth = 1;
     while (scanner.next()) {
-      if (++this.#tokens % TOKENS_PER_STEP === 0) yield undefined;
+      if (this.#meter.isOver(scanner.end)) yield undefined;
       if (scanner.unterminated) return undefined;
       const sign = scanner.kind === 'punctuation' ? scanner.text.slice(scanner.start, scanner.end) : '';
       if (sign === '(' || sign === '[') depth += 1;
@@ -164,6 +180,7 @@ class RowReader {
   /** Cells of one token, of a sign and a number, and `now()`. */
   #readConstant(source: string, isAlone: boolean): string | undefined {
     const { kind, text, start, end } = this.#scanner;
+    if (end - start > MAX_CONSTANT) return undefined;
     if (!isAlone) {
       const goesOn = this.#constant === 'NOW' && this.#cellTokens <= 2 && (source === '(' || source === ')');
       return goesOn ? this.#constant : undefined;
@@ -181,7 +198,7 @@ class RowReader {
     if (quoted === undefined || NAME_FOLLOWERS.has(follower) || isBeforeString || NAME_LEADERS.has(quoted.leader))
       return;
     const { start, end } = quoted;
-    const value = nameOf(this.#scanner.text, { kind: 'quoted', unterminated: false, start, end });
+    const value = quotedText(this.#scanner.text, { kind: 'quoted', unterminated: false, start, end });
     if (value !== undefined) this.#edits.push({ start, end, text: quoteLiteral(value) });
   }
 

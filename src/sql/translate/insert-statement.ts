@@ -1,9 +1,9 @@
 import type { ConflictRule } from '../insert.ts';
 import { Scanner } from '../lexer.ts';
 import { quoteIdentifier, quoteTable } from '../quote.ts';
-import { type Steps, TOKENS_PER_STEP } from '../steps.ts';
+import { StepMeter, type Steps } from '../steps.ts';
 import { type InsertHead, readInsertHead, resolveTable } from './insert-head.ts';
-import { insertRows, type RowRules } from './insert-rows.ts';
+import { insertRows, joinedRows, type RowRules } from './insert-rows.ts';
 import { definitionOrder, isTimeSeries, type KnownColumn, type KnownTable, Refused, run } from './translation.ts';
 import type { RunTranslation, TranslationContext } from './translation.ts';
 
@@ -15,6 +15,7 @@ import type { RunTranslation, TranslationContext } from './translation.ts';
 export function* translateInsert(text: string, context: TranslationContext): Steps<RunTranslation> {
   const scanner = new Scanner(text);
   const head = readInsertHead(scanner);
+  yield undefined;
   if (head === undefined) return run([text]);
   const target = resolveTable(head.parts, context);
   const body = yield* readBody(scanner, head, target.table, false);
@@ -33,6 +34,7 @@ export function* translateInsert(text: string, context: TranslationContext): Ste
 export function* translateDuplicate(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
   const head = readInsertHead(scanner);
+  yield undefined;
   if (head?.verb !== 'INSERT') return undefined;
   const target = resolveTable(head.parts, context);
   const { table } = target;
@@ -98,7 +100,7 @@ function* readRows(scanner: Scanner, rules: RowRules): Steps<Rows | undefined> {
   const reading = insertRows(scanner, rules);
   for (;;) {
     const step = reading.next();
-    if (step.done === true) return step.value ? { rows: rows.join(', '), cellCount, isEdited } : undefined;
+    if (step.done === true) return step.value ? { rows: yield* joinedRows(rows), cellCount, isEdited } : undefined;
     if (step.value === undefined) {
       yield undefined;
       continue;
@@ -130,9 +132,9 @@ function* readOtherBody(scanner: Scanner): Steps<Body | undefined> {
   let depth = 0;
   let rowsEnd = scanner.end;
   let onStart: number | undefined;
-  let tokens = 0;
+  const meter = new StepMeter(scanner.end);
   while (scanner.next()) {
-    if (++tokens % TOKENS_PER_STEP === 0) yield undefined;
+    if (meter.isOver(scanner.end)) yield undefined;
     if (scanner.unterminated) return undefined;
     const { kind, start: at, end } = scanner;
     const sign = kind === 'punctuation' ? text.charAt(at) : '';

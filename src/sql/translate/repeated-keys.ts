@@ -1,8 +1,8 @@
 import { Scanner } from '../lexer.ts';
-import type { Steps } from '../steps.ts';
+import { StepMeter, type Steps } from '../steps.ts';
 import { readInsertHead, resolveTable } from './insert-head.ts';
 import { seriesConflictClause } from './insert-statement.ts';
-import { insertRows } from './insert-rows.ts';
+import { insertRows, joinedRows } from './insert-rows.ts';
 import { isTimeSeries, type KnownColumn, run, type RunTranslation, type TranslationContext } from './translation.ts';
 
 /**
@@ -14,6 +14,7 @@ import { isTimeSeries, type KnownColumn, run, type RunTranslation, type Translat
 export function* translateRepeatedKeys(text: string, context: TranslationContext): Steps<RunTranslation | undefined> {
   const scanner = new Scanner(text);
   const head = readInsertHead(scanner);
+  yield undefined;
   if (head?.verb !== 'INSERT' || head.source !== 'VALUES' || head.columns === undefined) return undefined;
   const { table } = resolveTable(head.parts, context);
   if (table === undefined || !isTimeSeries(table)) return undefined;
@@ -45,13 +46,14 @@ function* typedRows(scanner: Scanner, columns: readonly KnownColumn[]): Steps<st
   const reading = insertRows(scanner, { columns: [] });
   for (;;) {
     const step = reading.next();
-    if (step.done === true) return step.value ? rows.join(', ') : undefined;
+    if (step.done === true) return step.value ? yield* joinedRows(rows) : undefined;
     if (step.value === undefined) {
       yield undefined;
       continue;
     }
-    const cells = cellsOf(step.value.text);
-    if (cells.length !== columns.length || cells.some((cell) => /^default$/i.test(cell))) return undefined;
+    yield undefined;
+    const cells = yield* cellsOf(step.value.text, columns.length);
+    if (cells?.length !== columns.length || cells.some((cell) => /^default$/i.test(cell))) return undefined;
     rows.push(
       `(${cells.map((cell, index) => `(${cell})${casts[index] ?? ''}`).join(', ')}, ${String(rows.length + 1)})`,
     );
@@ -64,17 +66,20 @@ function castOf({ type }: KnownColumn): string {
   return `::${type.startsWith('character') ? 'text' : type}`;
 }
 
-/** The cells of `(…, …)`. */
-function cellsOf(row: string): string[] {
+/** The cells of `(…, …)`; `undefined` for more than there are columns. */
+function* cellsOf(row: string, most: number): Steps<string[] | undefined> {
   const cells: string[] = [];
   const scanner = new Scanner(row);
+  const meter = new StepMeter(0);
   let depth = 0;
   let start = 1;
   while (scanner.next()) {
+    if (meter.isOver(scanner.end)) yield undefined;
     const sign = scanner.kind === 'punctuation' ? row.charAt(scanner.start) : '';
     if (sign === '(' || sign === '[') depth += 1;
     else if (sign === ')' || sign === ']') depth -= 1;
     if (depth > 1 || (depth === 1 && sign !== ',') || (depth === 0 && sign !== ')')) continue;
+    if (cells.length === most) return undefined;
     cells.push(row.slice(start, scanner.start).trim());
     start = scanner.end;
   }

@@ -128,7 +128,9 @@ function readTarget(reader: TokenReader): readonly string[] | undefined {
 function* translated(sql: string, context: TranslationContext): Steps<Translation | undefined> {
   const word = firstWord(sql);
   const isInsert = word === 'INSERT' || word === 'UPSERT';
+  yield undefined;
   refuseLongNames(sql, word);
+  yield undefined;
   if (isInsert) {
     const instead =
       word === 'INSERT' && /^\s*insert\s+without\b/i.test(sql) ? unavailable(new TokenReader(sql)) : undefined;

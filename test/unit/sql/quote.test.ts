@@ -1,6 +1,20 @@
 import assert from 'node:assert/strict';
+import { doubled, undoubled } from '../../../src/sql/doubled.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import { quoteIdentifier, quoteLiteral, quoteTable } from '../../../src/sql/quote.ts';
+
+describe('quotes in texts of any length', () => {
+  it('are doubled and undoubled in the same way, short texts and long ones', () => {
+    for (const piece of ["a'b", "'''", "''é", "😀'", 'ab']) {
+      for (const times of [1, 7, 60_000]) {
+        const text = piece.repeat(times);
+        assert.equal(doubled(text, "'"), text.split("'").join("''"));
+        assert.equal(undoubled(doubled(text, "'"), "'"), text);
+      }
+    }
+    assert.equal(undoubled(`${"'''".repeat(1)}${'x'.repeat(200_000)}`, "'"), `''${'x'.repeat(200_000)}`);
+  });
+});
 
 describe('quoting', () => {
   it('keeps case, dots and blanks of a name and doubles its quotes', () => {
