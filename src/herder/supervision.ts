@@ -182,6 +182,7 @@ export class Supervision {
   }
 
   #onTaskEvent(event: TaskEvent): void {
+    if (event.state === 'PASSED') return;
     if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
     else if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
     else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);

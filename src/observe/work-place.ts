@@ -1,11 +1,23 @@
 /** Tasks of one thread that have a place of their own; further ones share the last. */
 const SLOTS = 64;
-const SLOT_BYTES = 512;
-const CELLS = { slot: 0, sinceMs: 1, partition: 2, offset: 3 } as const;
-const CELL_BYTES = 64;
-const LENGTH_BYTES = 4;
+const SLOT_BYTES = 4096;
+const CELLS = { sinceMs: 0, partition: 1, offset: 2 } as const;
+const CELL_BYTES = 24;
+const LENGTH_BYTES = 8;
+const TEXT_BYTES = SLOT_BYTES - CELL_BYTES - LENGTH_BYTES;
+/** What is left of a slot for its other texts is enough for names of Kafka. */
+const RANGES_LENGTH = 2400;
+const LAST_BYTES = 8;
 /** Size of the shared memory of one thread. */
-export const WORK_PLACES_BYTES = CELL_BYTES + SLOTS * SLOT_BYTES;
+export const WORK_PLACES_BYTES = LAST_BYTES + SLOTS * SLOT_BYTES;
+
+/** Records of one partition: offsets from `from` to before `to`. */
+export interface RecordRange {
+  readonly topic: string;
+  readonly partition: number;
+  readonly from: number;
+  readonly to: number;
+}
 
 /** What a task was at when it was last seen. */
 export interface Place {
@@ -13,10 +25,10 @@ export interface Place {
   readonly task: string;
   /** Such as `put of 500 records`. */
   readonly stage: string;
-  readonly topic: string | undefined;
+  /** The records that may be the reason if the task does not get on; those of the stage last. Too many are cut. */
+  readonly ranges: readonly RecordRange[];
   /** The record itself, where the stage goes from record to record. */
-  readonly partition: number | undefined;
-  readonly offset: number | undefined;
+  readonly record: RecordRange | undefined;
   /** Milliseconds since the epoch. */
   readonly sinceMs: number;
 }
@@ -25,6 +37,7 @@ interface SlotText {
   readonly task: string;
   readonly stage: string;
   readonly topic?: string;
+  readonly ranges: readonly RecordRange[];
 }
 
 const encoder = new TextEncoder();
@@ -35,14 +48,12 @@ const encoder = new TextEncoder();
  */
 class WorkPlaces {
   #buffer: SharedArrayBuffer = new SharedArrayBuffer(WORK_PLACES_BYTES);
-  #cells = new Float64Array(this.#buffer, 0, CELL_BYTES / 8);
   readonly #used = new Set<number>();
 
   /** To be called before any task runs. */
   share(buffer: SharedArrayBuffer): void {
     this.#buffer = buffer;
-    this.#cells = new Float64Array(buffer, 0, CELL_BYTES / 8);
-    this.#cells[CELLS.slot] = -1;
+    lastOf(buffer)[0] = -1;
   }
 
   /** The place of one task, until it is closed. */
@@ -50,7 +61,7 @@ class WorkPlaces {
     let slot = 0;
     while (this.#used.has(slot) && slot < SLOTS - 1) slot++;
     this.#used.add(slot);
-    return new TaskPlace(task, slot, this.#cells, this.#buffer, () => this.#used.delete(slot));
+    return new TaskPlace(task, slot, this.#buffer, () => this.#used.delete(slot));
   }
 }
 
@@ -58,39 +69,46 @@ class WorkPlaces {
 export class TaskPlace {
   readonly #task: string;
   readonly #slot: number;
+  readonly #last: Int32Array;
   readonly #cells: Float64Array;
   readonly #length: Int32Array;
   readonly #text: Uint8Array;
   readonly #onClose: () => void;
   #stage = '';
+  #ranges: readonly RecordRange[] = [];
   #topic: string | undefined;
 
-  constructor(task: string, slot: number, cells: Float64Array, buffer: SharedArrayBuffer, onClose: () => void) {
-    const at = CELL_BYTES + slot * SLOT_BYTES;
+  constructor(task: string, slot: number, buffer: SharedArrayBuffer, onClose: () => void) {
     this.#task = task;
     this.#slot = slot;
-    this.#cells = cells;
-    this.#length = new Int32Array(buffer, at, 1);
-    this.#text = new Uint8Array(buffer, at + LENGTH_BYTES, SLOT_BYTES - LENGTH_BYTES);
+    this.#last = lastOf(buffer);
+    this.#cells = cellsOf(buffer, slot);
+    this.#length = lengthOf(buffer, slot);
+    this.#text = new Uint8Array(buffer, textAt(slot), TEXT_BYTES);
     this.#onClose = onClose;
   }
 
-  /** The task begins something; for a batch, not for a record. */
-  enter(stage: string): void {
+  /** The task begins something with records that may be the reason if it does not get on; for a batch, not for a record. */
+  enter(stage: string, ranges: readonly RecordRange[] = []): void {
     this.#stage = stage;
-    this.#write(undefined);
-    this.#cells[CELLS.slot] = this.#slot;
-    this.#cells[CELLS.sinceMs] = Date.now();
-    this.#cells[CELLS.partition] = -1;
+    this.#ranges = short(ranges);
     this.#cells[CELLS.offset] = -1;
+    this.#write(undefined);
+    this.#last[0] = this.#slot;
+    this.#cells[CELLS.sinceMs] = Date.now();
   }
 
   /** The record that the stage is at. */
   record(topic: string, partition: number, offset: number): void {
     if (topic !== this.#topic) this.#write(topic);
-    this.#cells[CELLS.slot] = this.#slot;
+    this.#last[0] = this.#slot;
     this.#cells[CELLS.partition] = partition;
     this.#cells[CELLS.offset] = offset;
+  }
+
+  /** The stage is at no record any more. */
+  leaveRecord(): void {
+    this.#cells[CELLS.offset] = -1;
   }
 
   close(): void {
@@ -100,10 +118,26 @@ export class TaskPlace {
 
   #write(topic: string | undefined): void {
     this.#topic = topic;
-    const text = JSON.stringify({ task: this.#task, stage: this.#stage, topic });
+    const slotText: SlotText = {
+      task: this.#task,
+      stage: this.#stage,
+      ranges: this.#ranges,
+      ...(topic === undefined ? {} : { topic }),
+    };
+    const text = JSON.stringify(slotText);
     const { read, written } = encoder.encodeInto(text, this.#text);
     this.#length[0] = read === text.length ? written : 0;
   }
+}
+
+/** The last ones, as many as have room. */
+function short(ranges: readonly RecordRange[]): readonly RecordRange[] {
+  let from = ranges.length;
+  for (let left = RANGES_LENGTH; from > 0; from--) {
+    left -= JSON.stringify(ranges[from - 1]).length + 1;
+    if (left < 0) break;
+  }
+  return from === 0 ? ranges : ranges.slice(from);
 }
 
 /**
@@ -111,20 +145,19 @@ export class TaskPlace {
  * @returns `undefined` when nothing is known
  */
 export function readPlace(buffer: SharedArrayBuffer, task?: string): Place | undefined {
-  const cells = new Float64Array(buffer, 0, CELL_BYTES / 8);
-  const last = cells[CELLS.slot] ?? -1;
-  const slots = task === undefined ? [last] : Array.from({ length: SLOTS }, (_, slot) => slot);
+  const slots = task === undefined ? [lastOf(buffer)[0] ?? -1] : Array.from({ length: SLOTS }, (_, slot) => slot);
   for (const slot of slots) {
     const found = slot < 0 ? undefined : slotText(buffer, slot);
     if (found === undefined || (task !== undefined && found.task !== task)) continue;
-    const [partition = -1, offset = -1] = slot === last ? cells.subarray(CELLS.partition, CELLS.offset + 1) : [];
+    const [sinceMs = 0, partition = -1, offset = -1] = cellsOf(buffer, slot);
+    const { topic } = found;
+    const isKnown = topic !== undefined && offset >= 0;
     return {
       task: found.task,
       stage: found.stage,
-      topic: found.topic,
-      partition: partition < 0 ? undefined : partition,
-      offset: offset < 0 ? undefined : offset,
-      sinceMs: cells[CELLS.sinceMs] ?? 0,
+      ranges: found.ranges,
+      record: isKnown ? { topic, partition, from: offset, to: offset + 1 } : undefined,
+      sinceMs,
     };
   }
   return undefined;
@@ -132,15 +165,31 @@ export function readPlace(buffer: SharedArrayBuffer, task?: string): Place | und
 
 /** The thread may be writing: a text that is no JSON is not known. */
 function slotText(buffer: SharedArrayBuffer, slot: number): SlotText | undefined {
-  const at = CELL_BYTES + slot * SLOT_BYTES;
-  const length = new Int32Array(buffer, at, 1)[0] ?? 0;
-  if (length <= 0 || length > SLOT_BYTES - LENGTH_BYTES) return undefined;
+  const length = lengthOf(buffer, slot)[0] ?? 0;
+  if (length <= 0 || length > TEXT_BYTES) return undefined;
   try {
-    const bytes = Buffer.from(new Uint8Array(buffer, at + LENGTH_BYTES, length));
+    const bytes = Buffer.from(new Uint8Array(buffer, textAt(slot), length));
     return JSON.parse(bytes.toString()) as SlotText;
   } catch {
     return undefined;
   }
+}
+
+/** The slot that was entered last. */
+function lastOf(buffer: SharedArrayBuffer): Int32Array {
+  return new Int32Array(buffer, 0, 1);
+}
+
+function cellsOf(buffer: SharedArrayBuffer, slot: number): Float64Array {
+  return new Float64Array(buffer, LAST_BYTES + slot * SLOT_BYTES, CELL_BYTES / 8);
+}
+
+function lengthOf(buffer: SharedArrayBuffer, slot: number): Int32Array {
+  return new Int32Array(buffer, LAST_BYTES + slot * SLOT_BYTES + CELL_BYTES, 1);
+}
+
+function textAt(slot: number): number {
+  return LAST_BYTES + slot * SLOT_BYTES + CELL_BYTES + LENGTH_BYTES;
 }
 
 /** Those of this thread. */

@@ -1,7 +1,7 @@
 import { ConnectError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Place } from '../observe/work-place.ts';
 import { OWNER_QUESTION } from './owner-question.ts';
+import { placeText } from './place-text.ts';
 import { threadStack } from './thread-stack.ts';
 import type { RunningThread } from './running-thread.ts';
 
@@ -65,26 +65,15 @@ export class HangWatch {
     const place = thread.place(task);
     const culprit = task ?? place?.task;
     const reason = `it did not turn its event loop for ${(silentMs / 1000).toFixed(1)} s${place === undefined ? '' : `, ${placeText(place)}`}`;
-    const error = new ConnectError(`Thread ${String(thread.thread)} hangs: ${reason}`);
+    const error = new ConnectError(`Thread ${String(thread.thread)} hangs`);
     error.stack = [
       `${error.name}: ${error.message}`,
       ...(stack?.frames ?? ['at (the stack of the thread could not be taken)']).map((frame) => `    ${frame}`),
     ].join('\n');
     this.#logger.error(
       { err: error },
-      `Thread ${String(thread.thread)} (${thread.purpose}) hangs${culprit === undefined ? '' : ` in task ${culprit}`}; it is ended`,
+      `Thread ${String(thread.thread)} (${thread.purpose}) hangs${culprit === undefined ? '' : ` in task ${culprit}`}, and is ended: ${reason}`,
     );
-    await thread.end({ kind: 'hang', reason, error, culprit });
+    await thread.end({ kind: 'hang', reason, error, culprit, place });
   }
-}
-
-/** As part of a sentence. */
-export function placeText({ task, stage, topic, partition, offset }: Place): string {
-  const parts = [
-    `in the ${stage} of task ${task}`,
-    ...(topic === undefined ? [] : [`topic ${topic}`]),
-    ...(partition === undefined ? [] : [`partition ${String(partition)}`]),
-    ...(offset === undefined ? [] : [`offset ${String(offset)}`]),
-  ];
-  return parts.join(', ');
 }

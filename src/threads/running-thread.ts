@@ -11,6 +11,8 @@ export interface ThreadEnd {
   readonly error: Error | undefined;
   /** The task whose fault it was, where it is known: `sink-0`. */
   readonly culprit?: string | undefined;
+  /** Where that task was. */
+  readonly place?: Place | undefined;
 }
 
 /** A thread, whatever it is for. */

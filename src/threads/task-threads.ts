@@ -12,6 +12,8 @@ import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ThreadEnd } from './running-thread.ts';
 import type { TaskThread } from './task-thread.ts';
+import { placeText } from './place-text.ts';
+import { Suspects } from './suspects.ts';
 import type { ThreadPool } from './thread-pool.ts';
 
 /** A task, wherever it is: starting -> in a thread -> over (FAILED or stopped). */
@@ -46,6 +48,7 @@ const REPORT_MS = 1000;
 export class TaskThreads implements TaskHosting {
   readonly #dependencies: TaskThreadsDependencies;
   readonly #tasks = new Map<string, PlacedTask>();
+  readonly #suspects = new Suspects();
 
   constructor(dependencies: TaskThreadsDependencies) {
     this.#dependencies = dependencies;
@@ -132,7 +135,8 @@ export class TaskThreads implements TaskHosting {
         return;
       }
       task.thread = pool.deal(assignment);
-      task.thread.calls.tell('start', { ...assignment, targetState: task.targetState });
+      const care = this.#suspects.careFor(task.assignment);
+      task.thread.calls.tell('start', { ...assignment, targetState: task.targetState, care });
     } catch (error) {
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
@@ -169,6 +173,10 @@ export class TaskThreads implements TaskHosting {
     const task = this.#tasks.get(taskText(event.id));
     // What a task says after it was given up is not heard.
     if (task?.thread !== thread) return;
+    if (event.state === 'PASSED') {
+      this.#suspects.passed(event.id.connector, event.passed);
+      return;
+    }
     if (event.state === 'FAILED' || event.state === 'STOPPED') task.over = true;
     this.#dependencies.onEvent(event);
   }
@@ -176,6 +184,8 @@ export class TaskThreads implements TaskHosting {
   #onEnd(thread: TaskThread, end: ThreadEnd): void {
     const tasks = [...this.#tasks.values()].filter((task) => task.thread === thread);
     for (const task of tasks) task.thread = undefined;
+    const culprit = tasks.find(({ assignment, over }) => !over && taskText(assignment.id) === end.culprit);
+    if (culprit !== undefined) this.#suspects.add(culprit.assignment, end, endText(thread, end, culprit));
     const left = tasks.filter(({ stopping, over }) => !stopping && !over);
     const isKnown = end.culprit !== undefined || end.kind === 'asked';
     for (const task of left) {
@@ -184,10 +194,11 @@ export class TaskThreads implements TaskHosting {
         void this.#begin(task);
         continue;
       }
-      const error = new ConnectError(
-        `Thread ${String(thread.thread)}, in which task ${taskText(id)} ran, has ended: ${end.reason}`,
-        { cause: end.error === undefined ? undefined : toError(end.error) },
-      );
+      const error = new ConnectError(endText(thread, end, task), {
+        cause: end.error === undefined ? undefined : toError(end.error),
+      });
+      // Where this is made says nothing; the cause has the stack of the thread.
+      error.stack = `${error.name}: ${error.message}`;
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
     }
@@ -197,4 +208,10 @@ export class TaskThreads implements TaskHosting {
     task.over = true;
     this.#dependencies.onEvent(event);
   }
+}
+
+function endText(thread: TaskThread, { kind, reason, place }: ThreadEnd, { assignment }: PlacedTask): string {
+  const ended = `Thread ${String(thread.thread)}, in which task ${taskText(assignment.id)} ran, has ended: ${reason}`;
+  // Those that hang have it in their reason.
+  return place === undefined || kind === 'hang' ? ended : `${ended}, ${placeText(place)}`;
 }

@@ -125,7 +125,8 @@ export class ThreadPool {
       clearTimeout(pooled.idleTimer);
       this.#pooled.delete(thread);
       const culprit = end.kind === 'asked' ? undefined : (end.culprit ?? culpritOf(pooled));
-      this.#listener?.onEnd(thread, { ...end, culprit });
+      const place = end.place ?? (culprit === undefined ? undefined : thread.place(culprit));
+      this.#listener?.onEnd(thread, { ...end, culprit, place });
     });
     return pooled;
   }

@@ -26,9 +26,9 @@ export interface ConvertedRecords {
 }
 
 /** Is told of each record before work on it begins. */
-type RecordPlace = Pick<TaskPlace, 'record'>;
+type RecordPlace = Pick<TaskPlace, 'record' | 'leaveRecord'>;
 
-const NO_PLACE: RecordPlace = { record: () => undefined };
+const NO_PLACE: RecordPlace = { record: () => undefined, leaveRecord: () => undefined };
 const NO_HEADERS: readonly Header[] = [];
 const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
 
@@ -61,25 +61,35 @@ export class SinkRecordConverter {
     const turn = new Turn();
     for (const [index, source] of consumed.entries()) {
       try {
-        const converted = this.convertOne(source);
+        const converted = this.#start(source);
         const record = converted instanceof Promise ? await converted : converted;
         if (record !== undefined) records.push(record);
-        if (turn.isOver(sizeOf(source))) await turn.next();
+        if (turn.isOver(sizeOf(source))) {
+          this.#place.leaveRecord();
+          await turn.next();
+        }
       } catch (error) {
         return { records, failed: { index, error: toError(error) } };
       }
     }
+    this.#place.leaveRecord();
     return { records, failed: undefined };
   }
 
   /** `undefined`: dropped. A promise only when something threw, or a converter must wait. */
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    const converted = this.#start(source);
+    this.#place.leaveRecord();
+    return converted;
+  }
+
+  #start(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
     this.#place.record(source.topic, source.partition, source.offset);
     try {
       const wait = this.#waits ? this.#prepare(source) : undefined;
       if (wait === undefined) return this.#transform(this.#toSinkRecord(source)) ?? undefined;
       return wait.then(
-        () => this.convertOne(source),
+        () => this.#start(source),
         () => this.#convertSlowly(source).then((record) => record ?? undefined),
       );
     } catch {

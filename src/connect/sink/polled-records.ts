@@ -3,14 +3,26 @@ import { topicPartitionKey, type SinkRecord } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedBlock } from '../../kafka/api.ts';
 import type { Converter, PartitionOffset, SinkTask } from '../api.ts';
-import type { Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
+import type { RecordRange } from '../../observe/work-place.ts';
+import type { ConvertedRecords, Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
+import type { RecordCare, Step } from './record-care.ts';
 
 /** Records of one partition in the form in which the task takes them, and the offset behind them. */
 interface Portion {
   readonly content: SinkBlock | readonly SinkRecord[];
   readonly count: number;
+  /** Offset of the first one. */
+  readonly from: number;
   readonly end: PartitionOffset;
+  /** To be put alone, and committed before others are put. */
+  readonly isCareful: boolean;
+}
+
+export interface PolledRecordsSettings {
+  readonly converters: Converters;
+  readonly hasTransforms: boolean;
+  readonly care: RecordCare;
 }
 
 /**
@@ -18,20 +30,26 @@ interface Portion {
  * Empty -> (take) waiting -> (put) empty; a put that failed leaves what was not put yet.
  *
  * A record that cannot be converted, and that the error policy does not let go, ends its partition: what is in front of it is
- * put, nothing behind it is, and `failure` says why from then on.
+ * put, nothing behind it is, and `failure` says why from then on. Records in `care` are put in steps.
  */
 export class PolledRecords {
   readonly #task: SinkTask;
   readonly #converter: SinkRecordConverter;
   readonly #value: Converter;
+  readonly care: RecordCare;
   readonly #passes: ((block: ConsumedBlock) => boolean | Promise<boolean>) | undefined;
   #portions: Portion[] = [];
   /** By partition. */
   readonly #failures = new Map<string, Error>();
 
-  constructor(task: SinkTask, converter: SinkRecordConverter, converters: Converters, hasTransforms: boolean) {
+  constructor(
+    task: SinkTask,
+    converter: SinkRecordConverter,
+    { converters, hasTransforms, care }: PolledRecordsSettings,
+  ) {
     this.#task = task;
     this.#converter = converter;
+    this.care = care;
     this.#value = converters.value;
     const { value } = converters;
     const readsBlocks = value.passesMessages === true || value.readStructs !== undefined;
@@ -43,13 +61,27 @@ export class PolledRecords {
     return this.#portions.reduce((count, portion) => count + portion.count, 0);
   }
 
-  /** What waits, for messages: `500 records of orders-0 before offset 1500`. */
-  text(): string {
-    const [first, ...others] = this.#portions;
-    if (first === undefined) return '0 records';
-    const { topic, partition, offset } = first.end;
-    const more = others.length === 0 ? '' : ` and of ${String(others.length)} more`;
-    return `${String(this.count)} records of ${topic}-${String(partition)} before offset ${String(offset)}${more}`;
+  get isEmpty(): boolean {
+    return this.#portions.length === 0;
+  }
+
+  /** Whether the next call of `put` takes a step, after which what was put is to be committed. */
+  get isCareful(): boolean {
+    return this.#portions[0]?.isCareful === true;
+  }
+
+  /** What the next call of `put` hands over, one range for each partition. */
+  next(): { readonly count: number; readonly ranges: readonly RecordRange[] } {
+    const ranges = new Map<string, RecordRange>();
+    let count = 0;
+    for (const portion of this.#nextPortions()) {
+      const { topic, partition, offset } = portion.end;
+      const key = topicPartitionKey(topic, partition);
+      const from = ranges.get(key)?.from ?? portion.from;
+      ranges.set(key, { topic, partition, from, to: offset });
+      count += portion.count;
+    }
+    return { count, ranges: [...ranges.values()] };
   }
 
   /** Whether records of the topic wait. As in Java, a topic is in use once a record of it was converted. */
@@ -68,38 +100,69 @@ export class PolledRecords {
     for (const block of blocks) {
       const { topic, partition, offsets, count } = block;
       if (this.#hasFailed(topic, partition)) continue;
+      if (this.care.concerns(block)) {
+        await this.#takeSteps(block);
+        continue;
+      }
+      const from = offsets[0] ?? 0;
       const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
       if (await this.#passes?.(block)) {
-        this.#portions.push({ content: new SinkBlock(block, this.#converter, this.#value), count, end });
+        const content = new SinkBlock(block, this.#converter, this.#value);
+        this.#portions.push({ content, count, from, end, isCareful: false });
         continue;
       }
       const source = Array.from({ length: count }, (_, index) => block.record(index));
-      const { records, failed } = await this.#converter.convert(source);
-      if (failed === undefined) {
-        this.#portions.push({ content: records, count, end });
-      } else {
-        const offset = offsets[failed.index] ?? 0;
-        this.#portions.push({ content: records, count: failed.index, end: { topic, partition, offset } });
-        this.#failures.set(topicPartitionKey(topic, partition), failed.error);
-      }
+      this.#add(block, { from: 0, to: count, isCareful: false }, await this.#converter.convert(source));
     }
   }
 
-  /** Hands over what waits; `onPut` is told of each portion that the task has taken. */
+  async #takeSteps(block: ConsumedBlock): Promise<void> {
+    for (const step of this.care.steps(block)) {
+      const source = Array.from({ length: step.to - step.from }, (_, index) => block.record(step.from + index));
+      const converted =
+        step.poisoned === undefined
+          ? await this.#converter.convert(source)
+          : await this.care.refuse(step.poisoned, block, step.from).then(
+              () => ({ records: [], failed: undefined }),
+              (error: unknown) => ({ records: [], failed: { index: 0, error: toError(error) } }),
+            );
+      this.#add(block, step, converted);
+      if (converted.failed !== undefined) return;
+    }
+  }
+
+  /** Records of a block from one index to another. */
+  #add(
+    block: ConsumedBlock,
+    step: Pick<Step, 'from' | 'to' | 'isCareful'>,
+    { records, failed }: ConvertedRecords,
+  ): void {
+    const { topic, partition, offsets } = block;
+    const count = failed?.index ?? step.to - step.from;
+    const behind = step.from + count;
+    const offset = failed === undefined ? (offsets[behind - 1] ?? -1) + 1 : (offsets[behind] ?? 0);
+    const end = { topic, partition, offset };
+    this.#portions.push({ content: records, count, from: offsets[step.from] ?? 0, end, isCareful: step.isCareful });
+    if (failed !== undefined) this.#failures.set(topicPartitionKey(topic, partition), failed.error);
+  }
+
+  /** Hands over what waits, or one step of it; `onPut` is told of each portion that the task has taken. */
   async put(onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
     // As in Java: a task may do by the clock what it does in `put`.
     if (this.#portions.length === 0) await this.#task.put([]);
-    while (this.#portions.length > 0) {
-      const [first] = this.#portions;
-      if (first === undefined) return;
-      if ('messages' in first.content) {
-        await this.#putBlock(first, first.content, onPut);
-        continue;
-      }
-      const ready = this.#recordPortions();
-      await this.#task.put(ready.flatMap(({ content }) => ('messages' in content ? [] : content)));
-      this.#done(ready, onPut);
+    if (this.isCareful) {
+      await this.#putRecords(this.#nextPortions(), onPut);
+      return;
     }
+    for (let [first] = this.#portions; first?.isCareful === false; [first] = this.#portions) {
+      if ('messages' in first.content) await this.#putBlock(first, first.content, onPut);
+      else await this.#putRecords(this.#recordPortions(), onPut);
+    }
+  }
+
+  async #putRecords(ready: readonly Portion[], onPut: (end: PartitionOffset, count: number) => void): Promise<void> {
+    await this.#task.put(ready.flatMap(({ content }) => ('messages' in content ? [] : content)));
+    this.#done(ready, onPut);
   }
 
   /** What the task took before it met a record that cannot be converted counts as put. */
@@ -139,10 +202,18 @@ export class PolledRecords {
     for (const key of this.#failures.keys()) if (!isOwned(key)) this.#failures.delete(key);
   }
 
-  #recordPortions(): Portion[] {
-    const blockAt = this.#portions.findIndex(({ content }) => 'messages' in content);
-    return blockAt < 0 ? [...this.#portions] : this.#portions.slice(0, blockAt);
+  #recordPortions(): readonly Portion[] {
+    return until(this.#portions, ({ content, isCareful }) => isCareful || 'messages' in content);
   }
+
+  #nextPortions(): readonly Portion[] {
+    return this.isCareful ? this.#portions.slice(0, 1) : until(this.#portions, ({ isCareful }) => isCareful);
+  }
+}
+
+function until(portions: readonly Portion[], isEnd: (portion: Portion) => boolean): readonly Portion[] {
+  const end = portions.findIndex(isEnd);
+  return end < 0 ? [...portions] : portions.slice(0, end);
 }
 
 class SinkBlock implements SinkRecordBlock {

@@ -5,6 +5,8 @@ import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition } from 
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { PolledRecords } from './polled-records.ts';
+import { RecordCare } from './record-care.ts';
+import { unsettled } from './unsettled.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
 import {
   AFTER_SHUTDOWN,
@@ -62,7 +64,14 @@ export class SinkTaskRunner implements TaskRunner {
     this.#consumer = consumer;
     this.#topics = topics;
     const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors, runtime.place);
-    this.#polled = new PolledRecords(task, converter, runtime.converters, !runtime.chain.empty);
+    const { converters, errors } = runtime;
+    const hasTransforms = !runtime.chain.empty;
+    const care = new RecordCare(runtime.assignment.care, {
+      errors,
+      hasTransforms,
+      valueConverter: converters.valueClass,
+    });
+    this.#polled = new PolledRecords(task, converter, { converters, hasTransforms, care });
     this.#activities = taskActivities(runtime.assignment.id);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
@@ -127,7 +136,16 @@ export class SinkTaskRunner implements TaskRunner {
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
-    if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#put();
+    if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
+  }
+
+  /** In one call, except for records in care: what was put of them is stored and committed before others are put. */
+  async #putAll(): Promise<void> {
+    do {
+      const { isCareful } = this.#polled;
+      await this.#put();
+      if (isCareful && !this.#pausedForRetry) await this.#commit(true);
+    } while (!this.#polled.isEmpty && !this.#pausedForRetry && (await this.#mayWork()));
   }
 
   /** Costs next to nothing as long as it may; `false` when the task is to end. */
@@ -136,7 +154,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
-    if (consumed.length > 0) this.#runtime.place.enter('conversion');
+    if (consumed.length > 0) this.#runtime.place.enter('conversion', unsettled(this.#delivered, this.#committed));
     await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
     const { assignment, counts, onEvent } = this.#runtime;
     for (const { topic, count } of consumed) {
@@ -148,7 +166,7 @@ export class SinkTaskRunner implements TaskRunner {
   async #put(): Promise<void> {
     const startedAt = performance.now();
     const isEmpty = this.#polled.count === 0;
-    if (!isEmpty) this.#runtime.place.enter(`put of ${this.#polled.text()}`);
+    if (!isEmpty) this.#enterPut();
     try {
       await eventLoopWatch.during(this.#activities.put, () =>
         this.#polled.put((end, count) => {
@@ -163,12 +181,21 @@ export class SinkTaskRunner implements TaskRunner {
       return;
     }
     // All in front of the record that could not be converted is put.
-    if (this.#polled.failure !== undefined) throw this.#polled.failure;
+    if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
     if (!isEmpty) countBatch(this.#runtime.counts, startedAt);
     if (this.#pausedForRetry) {
       this.#pausedForRetry = false;
       if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
     }
+  }
+
+  #enterPut(): void {
+    const { count, ranges } = this.#polled.next();
+    // All before a step is stored.
+    this.#runtime.place.enter(
+      `put of ${String(count)} record${count === 1 ? '' : 's'}`,
+      this.#polled.isCareful ? ranges : [...unsettled(this.#delivered, this.#committed), ...ranges],
+    );
   }
 
   /** What the plugin throws gets Connect's first line; failures of converters and clients have their own. */
@@ -212,8 +239,9 @@ export class SinkTaskRunner implements TaskRunner {
     const commit = this.#consumer.commit(positions).then(
       () => {
         this.#runtime.counts.commits += 1;
-        for (const { topic, partition, offset } of positions) {
-          this.#committed.set(topicPartitionKey(topic, partition), offset);
+        for (const position of positions) {
+          this.#committed.set(topicPartitionKey(position.topic, position.partition), position.offset);
+          this.#pass(position);
         }
       },
       (error: unknown) => {
@@ -225,6 +253,11 @@ export class SinkTaskRunner implements TaskRunner {
       this.#commitInFlight = undefined;
     });
     if (wait) await commit;
+  }
+
+  #pass(passed: PartitionOffset): void {
+    const { assignment, onEvent } = this.#runtime;
+    if (this.#polled.care.pass(passed)) onEvent({ id: assignment.id, state: 'PASSED', passed });
   }
 
   async #preCommit(flush: boolean): Promise<readonly PartitionOffset[]> {
@@ -268,7 +301,9 @@ export class SinkTaskRunner implements TaskRunner {
       const position = this.#consumer.position({ topic, partition });
       const key = topicPartitionKey(topic, partition);
       this.#delivered.set(key, { topic, partition, offset: position ?? 0 });
-      if (position !== undefined) this.#committed.set(key, position);
+      if (position === undefined) continue;
+      this.#committed.set(key, position);
+      this.#pass({ topic, partition, offset: position });
     }
     if (this.#isPaused || this.#pausedForRetry) this.#consumer.pause(partitions);
     await this.#task.open?.(partitions);

@@ -1,4 +1,6 @@
-import type { ConnectorConfig } from '../api.ts';
+import type { TopicPartition } from '../../data/record.ts';
+import type { RecordRange } from '../../observe/work-place.ts';
+import type { ConnectorConfig, PartitionOffset } from '../api.ts';
 
 export interface TaskId {
   readonly connector: string;
@@ -23,10 +25,31 @@ export interface TaskAssignment {
   readonly connectorConfig: ConnectorConfig;
   readonly taskConfig: ConnectorConfig;
   readonly targetState: TargetState;
+  /** For records at which threads have ended. */
+  readonly care?: TaskCare | undefined;
+}
+
+/** What a task is told of earlier ones of its connector that ended with their threads. */
+export interface TaskCare {
+  /** One of these records may end the thread: they are put in small steps. */
+  readonly suspects: readonly RecordRange[];
+  /** These are neither converted nor put, but given to the error policy. */
+  readonly poisoned: readonly PoisonedRecord[];
+}
+
+/** A record at which threads have ended twice. */
+export interface PoisonedRecord extends TopicPartition {
+  readonly offset: number;
+  readonly stage: 'conversion' | 'put';
+  readonly message: string;
+  /** Of the last thread: frames as in an Error's stack. */
+  readonly stack: string;
 }
 
 /** What a task host tells about a task. Events of one task come in order; STOPPED is its last. */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' | 'STOPPED' }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string }
-  | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string };
+  | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
+  /** All records of the partition before the offset are stored; some of them were in the task's care. */
+  | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
 import type { SinkTask } from '../../../src/connect/api.ts';
 import { PolledRecords } from '../../../src/connect/sink/polled-records.ts';
+import { RecordCare } from '../../../src/connect/sink/record-care.ts';
+import type { TaskCare } from '../../../src/connect/tasks/task-assignment.ts';
+import type { ErrorPolicy, FailureContext } from '../../../src/connect/pipeline/error-policy.ts';
 import type { Converters, SinkRecordConverter } from '../../../src/connect/pipeline/record-converter.ts';
 import type { ConsumedBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
 
@@ -8,6 +11,12 @@ function block(partition: number, from: number, count: number): ConsumedBlock {
   const offsets = Array.from({ length: count }, (_, index) => from + index);
   const record = (index: number) => ({ topic: 't', partition, offset: from + index });
   return { topic: 't', partition, offsets, count, record } as unknown as ConsumedBlock;
+}
+
+function settings(care?: TaskCare, errors = {} as unknown as ErrorPolicy) {
+  const converters = { value: {} } as unknown as Converters;
+  const hasTransforms = true;
+  return { converters, hasTransforms, care: new RecordCare(care, { errors, hasTransforms, valueConverter: 'v' }) };
 }
 
 describe('polled records on their way into a task', () => {
@@ -23,7 +32,7 @@ describe('polled records on their way into a task', () => {
     const converter = {
       convert: (records: readonly ConsumedRecord[]) => Promise.resolve({ records, failed: undefined }),
     } as unknown as SinkRecordConverter;
-    const polled = new PolledRecords(task, converter, { value: {} } as unknown as Converters, true);
+    const polled = new PolledRecords(task, converter, settings());
     await polled.take([block(0, 5, 2), block(1, 7, 1)]);
     const ends: string[] = [];
     await polled.put(({ partition, offset }, count) => {
@@ -50,7 +59,7 @@ describe('polled records on their way into a task', () => {
         return Promise.resolve({ records: index < 0 ? records : records.slice(0, index), failed });
       },
     } as unknown as SinkRecordConverter;
-    const polled = new PolledRecords(task, converter, { value: {} } as unknown as Converters, true);
+    const polled = new PolledRecords(task, converter, settings());
     await polled.take([block(0, 5, 3), block(1, 7, 1), block(0, 8, 2)]);
     await polled.take([block(0, 10, 1), block(1, 8, 1)]);
     const ends = new Map<number, number>();
@@ -60,5 +69,105 @@ describe('polled records on their way into a task', () => {
     assert.equal(polled.failure, reason);
     polled.keep((key) => key !== 't/0');
     assert.equal(polled.failure, undefined, 'the partition is somebody else’s now');
+  });
+
+  const suspect = (from: number, to: number) => ({ topic: 't', partition: 0, from, to });
+  const poison = (offset: number) => {
+    return {
+      topic: 't',
+      partition: 0,
+      offset,
+      stage: 'put',
+      message: 'two ends',
+      stack: '    at loop (x.js:1:1)',
+    } as const;
+  };
+  const plain = {
+    convert: (records: readonly ConsumedRecord[]) => Promise.resolve({ records, failed: undefined }),
+  } as unknown as SinkRecordConverter;
+
+  /** What each call of `put` was given, as offsets. */
+  async function putAll(polled: PolledRecords, puts: number[][], onPut: (end: number) => void): Promise<string[]> {
+    const said: string[] = [];
+    while (!polled.isEmpty) {
+      const { count, ranges } = polled.next();
+      const texts = ranges.map(({ from, to }) => `${String(from)}-${String(to)}`);
+      said.push(`${String(count)}: ${texts.join()}${polled.isCareful ? ' with care' : ''}`);
+      await polled.put(({ offset }) => {
+        onPut(offset);
+      });
+    }
+    assert.equal(puts.length, said.length);
+    return said;
+  }
+
+  function recording(puts: number[][]): SinkTask {
+    return {
+      put: (records: readonly ConsumedRecord[]) => {
+        puts.push(records.map(({ offset }) => offset));
+        return Promise.resolve();
+      },
+    } as unknown as SinkTask;
+  }
+
+  it('are put one at a time where one of them may have ended a thread, and together before and after', async () => {
+    const puts: number[][] = [];
+    const polled = new PolledRecords(recording(puts), plain, settings({ suspects: [suspect(7, 9)], poisoned: [] }));
+    await polled.take([block(0, 5, 6)]);
+    const ends: number[] = [];
+    const said = await putAll(polled, puts, (end) => ends.push(end));
+    assert.deepEqual(puts, [[5, 6], [7], [8], [9, 10]]);
+    assert.deepEqual(said, ['2: 5-7', '1: 7-8 with care', '1: 8-9 with care', '2: 9-11']);
+    assert.deepEqual(ends, [7, 8, 9, 11]);
+    assert.equal(polled.care.pass({ topic: 't', partition: 0, offset: 8 }), false);
+    assert.equal(polled.care.pass({ topic: 't', partition: 0, offset: 9 }), true);
+    assert.equal(polled.care.concerns(block(0, 5, 6)), false, 'what is committed needs no care any more');
+  });
+
+  it('of many suspects are put in a thousand steps at most', async () => {
+    const puts: number[][] = [];
+    const polled = new PolledRecords(recording(puts), plain, settings({ suspects: [suspect(0, 2500)], poisoned: [] }));
+    await polled.take([block(0, 0, 999), block(0, 999, 1501)]);
+    await putAll(polled, puts, () => undefined);
+    assert.equal(puts.length, 834);
+    assert.deepEqual(puts[0], [0, 1, 2]);
+    assert.deepEqual(
+      puts.flat(),
+      Array.from({ length: 2500 }, (_, offset) => offset),
+    );
+  });
+
+  it('that ended threads are given to the error policy, with the stack, and not to the task', async () => {
+    const failures: FailureContext[] = [];
+    const errors = {
+      failed: (failure: FailureContext) => {
+        failures.push(failure);
+        return Promise.resolve();
+      },
+    } as unknown as ErrorPolicy;
+    const puts: number[][] = [];
+    const polled = new PolledRecords(recording(puts), plain, settings({ suspects: [], poisoned: [poison(6)] }, errors));
+    await polled.take([block(0, 5, 3)]);
+    const ends: number[] = [];
+    await putAll(polled, puts, (end) => ends.push(end));
+    assert.deepEqual(puts, [[5], [], [7]]);
+    assert.deepEqual(ends, [6, 7, 8]);
+    const [failure] = failures;
+    assert.equal(failures.length, 1);
+    assert.deepEqual([failure?.stage, failure?.consumed?.offset], ['TASK_PUT', 6]);
+    assert.equal(failure?.error.stack, 'ConnectError: two ends\n    at loop (x.js:1:1)');
+  });
+
+  it('end their partition at one that ended threads where the error policy does not skip it', async () => {
+    const reason = new Error('no');
+    const errors = { failed: () => Promise.reject(reason) } as unknown as ErrorPolicy;
+    const puts: number[][] = [];
+    const polled = new PolledRecords(recording(puts), plain, settings({ suspects: [], poisoned: [poison(6)] }, errors));
+    await polled.take([block(0, 5, 3)]);
+    const ends: number[] = [];
+    await putAll(polled, puts, (end) => ends.push(end));
+    assert.deepEqual(puts.flat(), [5]);
+    assert.equal(ends.at(-1), 6);
+    assert.equal(polled.failure, reason);
   });
 });

@@ -1,0 +1,120 @@
+import { ConnectError } from '../../errors.ts';
+import type { ConsumedBlock } from '../../kafka/api.ts';
+import type { RecordRange } from '../../observe/work-place.ts';
+import type { PartitionOffset } from '../api.ts';
+import type { ErrorPolicy } from '../pipeline/error-policy.ts';
+import type { PoisonedRecord, TaskCare } from '../tasks/task-assignment.ts';
+
+/** Into so many steps a suspected range is divided, as each step ends with a commit. */
+const MAX_STEPS = 1000;
+const TRANSFORMATION = 'org.apache.kafka.connect.transforms.Transformation';
+const SINK_TASK = 'org.apache.kafka.connect.sink.SinkTask';
+
+/** Records of a block that are handled alike, by their indices. */
+export interface Step {
+  readonly from: number;
+  readonly to: number;
+  /** They are put alone, and committed before others are put. */
+  readonly isCareful: boolean;
+  /** Not to be converted. */
+  readonly poisoned: PoisonedRecord | undefined;
+}
+
+/** What else the error policy is told of a poisoned record. */
+export interface CareSurroundings {
+  readonly errors: ErrorPolicy;
+  readonly valueConverter: string;
+  readonly hasTransforms: boolean;
+}
+
+/**
+ * Records at which threads have ended: those of which one may be the reason go to the task in small steps, so that the next
+ * end is at one record; those that are known go to the error policy.
+ */
+export class RecordCare {
+  #suspects: readonly RecordRange[];
+  #poisoned: readonly PoisonedRecord[];
+  readonly #surroundings: CareSurroundings;
+
+  constructor(care: TaskCare | undefined, surroundings: CareSurroundings) {
+    this.#suspects = care?.suspects ?? [];
+    this.#poisoned = care?.poisoned ?? [];
+    this.#surroundings = surroundings;
+  }
+
+  /** Whether some records of the block need care. */
+  concerns({ topic, partition, offsets, count }: ConsumedBlock): boolean {
+    if (this.#suspects.length === 0 && this.#poisoned.length === 0) return false;
+    const from = offsets[0] ?? 0;
+    const to = (offsets[count - 1] ?? -1) + 1;
+    return this.#rangesOf(topic, partition).some((range) => range.from < to && from < range.to);
+  }
+
+  /** The steps of a block, without gaps. */
+  steps({ topic, partition, offsets, count }: ConsumedBlock): readonly Step[] {
+    const ranges = this.#rangesOf(topic, partition);
+    const steps: Step[] = [];
+    for (let from = 0; from < count;) {
+      const offset = offsets[from] ?? 0;
+      const end = endOfStep(ranges, offset);
+      let to = from + 1;
+      while (to < count && (offsets[to] ?? 0) < end) to++;
+      steps.push({
+        from,
+        to,
+        isCareful: ranges.some((range) => contains(range, offset)),
+        poisoned: this.#poisoned.find(
+          (each) => each.topic === topic && each.partition === partition && each.offset === offset,
+        ),
+      });
+      from = to;
+    }
+    return steps;
+  }
+
+  /** Resolves when the record is to be skipped, else rejects. */
+  async refuse(poisoned: PoisonedRecord, block: ConsumedBlock, index: number): Promise<void> {
+    const { errors, valueConverter, hasTransforms } = this.#surroundings;
+    const error = new ConnectError(poisoned.message, { scope: 'record' });
+    error.stack = `${error.name}: ${error.message}\n${poisoned.stack}`;
+    const consumed = block.record(index);
+    if (poisoned.stage === 'put') await errors.failed({ stage: 'TASK_PUT', className: SINK_TASK, error, consumed });
+    else if (hasTransforms)
+      await errors.failed({ stage: 'TRANSFORMATION', className: TRANSFORMATION, error, consumed });
+    else await errors.failed({ stage: 'VALUE_CONVERTER', className: valueConverter, error, consumed });
+  }
+
+  /** All records before the offset are stored. Says whether some of them needed care. */
+  pass({ topic, partition, offset }: PartitionOffset): boolean {
+    const count = this.#suspects.length + this.#poisoned.length;
+    if (count === 0) return false;
+    const isBefore = (each: { topic: string; partition: number }, to: number) =>
+      each.topic === topic && each.partition === partition && to <= offset;
+    this.#suspects = this.#suspects.filter((each) => !isBefore(each, each.to));
+    this.#poisoned = this.#poisoned.filter((each) => !isBefore(each, each.offset + 1));
+    return this.#suspects.length + this.#poisoned.length < count;
+  }
+
+  /** Poisoned records are ranges as well. */
+  #rangesOf(topic: string, partition: number): readonly RecordRange[] {
+    const poisoned = this.#poisoned.map((each) => ({ ...each, from: each.offset, to: each.offset + 1 }));
+    return [...poisoned, ...this.#suspects].filter((each) => each.topic === topic && each.partition === partition);
+  }
+}
+
+function contains({ from, to }: RecordRange, offset: number): boolean {
+  return from <= offset && offset < to;
+}
+
+/** The offset at which the step ends that begins with this one. */
+function endOfStep(ranges: readonly RecordRange[], offset: number): number {
+  let end = Infinity;
+  for (const range of ranges) {
+    if (range.from > offset) end = Math.min(end, range.from);
+    if (!contains(range, offset)) continue;
+    const size = Math.ceil((range.to - range.from) / MAX_STEPS);
+    const steps = Math.floor((offset - range.from) / size) + 1;
+    end = Math.min(end, range.to, range.from + steps * size);
+  }
+  return end;
+}

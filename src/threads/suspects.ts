@@ -1,0 +1,144 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ConnectorConfig, PartitionOffset } from '../connect/api.ts';
+import type { PoisonedRecord, TaskAssignment, TaskCare } from '../connect/tasks/task-assignment.ts';
+import type { Place, RecordRange } from '../observe/work-place.ts';
+import type { ThreadEnd } from './running-thread.ts';
+
+interface Ending {
+  readonly number: number;
+  readonly message: string;
+  readonly stack: string;
+  readonly stage: PoisonedRecord['stage'];
+  /** The thread ended at one record, and it is known which. */
+  readonly isExact: boolean;
+  /** A full heap says little about the records that were put last. */
+  readonly counts: boolean;
+}
+
+/** Records of which one may be the reason why threads ended, with those ends, in their order. */
+interface Suspect extends RecordRange {
+  readonly endings: readonly Ending[];
+}
+
+interface OfConnector {
+  readonly config: ConnectorConfig;
+  readonly suspects: readonly Suspect[];
+}
+
+const MAX_CONNECTORS = 500;
+const MAX_SUSPECTS = 200;
+const MAX_STACK_LENGTH = 8000;
+const ENDINGS_OF_POISONED = 2;
+const MAX_ENDINGS = 10;
+
+/**
+ * Records at which threads of this worker have ended, by connector, as partitions move between its tasks. A second end narrows
+ * down what the first one left; after two, a record that is known is poisoned. Forgotten when the offset is committed past them,
+ * when the configuration of the connector changes, and with the worker.
+ */
+export class Suspects {
+  readonly #connectors = new Map<string, OfConnector>();
+  #lastNumber = 0;
+
+  /** A task ended its thread. `message`: how it is told. */
+  add({ id, type, connectorConfig }: TaskAssignment, end: ThreadEnd, message: string): void {
+    if (type !== 'sink' || end.place === undefined) return;
+    const { record, ranges } = end.place;
+    const isExact = record !== undefined || (ranges.length === 1 && ranges.every(isOneRecord));
+    const ending: Ending = {
+      number: ++this.#lastNumber,
+      message,
+      stack: framesOf(end.error),
+      stage: stageOf(end.place),
+      isExact,
+      counts: isExact || end.kind !== 'memory',
+    };
+    const found = record === undefined ? ranges : [record];
+    const config = connectorConfig;
+    this.#set(id.connector, { config, suspects: narrowed(this.#of(id.connector, config), found, ending) });
+  }
+
+  /** For the start of a task; `undefined`: nothing is suspected. */
+  careFor({ id, connectorConfig }: TaskAssignment): TaskCare | undefined {
+    const suspects = this.#of(id.connector, connectorConfig);
+    if (suspects.length === 0) return undefined;
+    return {
+      suspects: suspects
+        .filter((each) => !isPoisoned(each))
+        .map(({ topic, partition, from, to }) => ({ topic, partition, from, to })),
+      poisoned: suspects.filter(isPoisoned).map(poisonedRecord),
+    };
+  }
+
+  passed(connector: string, { topic, partition, offset }: PartitionOffset): void {
+    const known = this.#connectors.get(connector);
+    if (known === undefined) return;
+    const isBefore = (each: Suspect) => each.topic === topic && each.partition === partition && each.to <= offset;
+    this.#set(connector, { ...known, suspects: known.suspects.filter((each) => !isBefore(each)) });
+  }
+
+  #of(connector: string, config: ConnectorConfig): readonly Suspect[] {
+    const known = this.#connectors.get(connector);
+    return known !== undefined && isDeepStrictEqual(known.config, config) ? known.suspects : [];
+  }
+
+  #set(connector: string, known: OfConnector): void {
+    this.#connectors.delete(connector);
+    if (known.suspects.length === 0) return;
+    this.#connectors.set(connector, { ...known, suspects: known.suspects.slice(-MAX_SUSPECTS) });
+    const [oldest] = this.#connectors.keys();
+    if (this.#connectors.size > MAX_CONNECTORS && oldest !== undefined) this.#connectors.delete(oldest);
+  }
+}
+
+/** Where an end meets what earlier ones left, only that remains of both. */
+function narrowed(known: readonly Suspect[], found: readonly RecordRange[], ending: Ending): readonly Suspect[] {
+  const met = known.flatMap((suspect) => {
+    const overlaps = found.flatMap((range) => overlap(suspect, range) ?? []);
+    return overlaps.map((range): { old: Suspect; left: Suspect } => {
+      return { old: suspect, left: { ...range, endings: [...suspect.endings, ending].slice(-MAX_ENDINGS) } };
+    });
+  });
+  if (met.length === 0) return [...known, ...found.map((range) => ({ ...range, endings: [ending] }))];
+  const explained = new Set(met.flatMap(({ old }) => old.endings.map(({ number }) => number)));
+  const others = known.filter(({ endings }) => !endings.some(({ number }) => explained.has(number)));
+  return [...others, ...met.map(({ left }) => left)];
+}
+
+function overlap(a: RecordRange, b: RecordRange): RecordRange | undefined {
+  if (a.topic !== b.topic || a.partition !== b.partition) return undefined;
+  const from = Math.max(a.from, b.from);
+  const to = Math.min(a.to, b.to);
+  return from < to ? { topic: a.topic, partition: a.partition, from, to } : undefined;
+}
+
+function isOneRecord({ from, to }: RecordRange): boolean {
+  return to - from === 1;
+}
+
+function isPoisoned({ endings }: Suspect): boolean {
+  const isKnown = endings.at(-1)?.isExact === true;
+  return isKnown && endings.filter(({ counts }) => counts).length >= ENDINGS_OF_POISONED;
+}
+
+function poisonedRecord({ topic, partition, from, endings }: Suspect): PoisonedRecord {
+  const last = endings.at(-1);
+  const told = endings.map(({ message }, index) => `(${String(index + 1)}) ${message}`);
+  return {
+    topic,
+    partition,
+    offset: from,
+    stage: last?.stage ?? 'put',
+    message: `${String(endings.length)} threads have ended at this record: ${told.join('; ')}`,
+    stack: last?.stack ?? '',
+  };
+}
+
+function stageOf({ stage }: Place): PoisonedRecord['stage'] {
+  return stage === 'conversion' ? 'conversion' : 'put';
+}
+
+function framesOf(error: Error | undefined): string {
+  const frames = (error?.stack ?? '').split('\n').filter((line) => /^\s+at /.test(line));
+  return frames.join('\n').slice(0, MAX_STACK_LENGTH);
+}
