@@ -2,6 +2,7 @@ import type { TaskReport } from '../connect/tasks/task-host.ts';
 import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
+import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
 import { ConnectorDirectory } from './connector-directory.ts';
 import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
@@ -119,6 +120,11 @@ export class Herder implements ConfigListener, WorkListener {
   /** The tasks that run on this worker. */
   async taskReports(): Promise<readonly TaskReport[]> {
     return this.#supervision.tasks.reports();
+  }
+
+  /** In which thread of this worker each task is, by `connector-task`. */
+  taskPlaces(): ReadonlyMap<string, ThreadName> {
+    return this.#supervision.tasks.places();
   }
 
   /** Resolves when what others have changed so far is known here. */

@@ -1,21 +1,21 @@
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import { eventLoopWatch } from '../observe/event-loop-watch.ts';
-import { rowMetrics } from '../observe/row-metrics.ts';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+import { rowMetricsText } from '../observe/row-metrics.ts';
+import type { ThreadName, WorkerThreads } from '../observe/thread-figures.ts';
 import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { ClusterView } from './placement.ts';
-import { unhandledErrors } from '../observe/unhandled-errors.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';
+import { MetricsPage } from './metrics-page.ts';
+import { addThreads } from './thread-metrics.ts';
 
 /** What metrics are made of, asked anew for each page. */
 export interface MetricsSource {
   readonly directory: ConnectorDirectory;
   taskReports(): Promise<readonly TaskReport[]>;
+  taskPlaces(): ReadonlyMap<string, ThreadName>;
   /** `undefined`: a standalone worker. */
   cluster(): ClusterView | undefined;
 }
-
-type Labels = Readonly<Record<string, string | number>>;
 
 /** Metrics of the process itself: CPU, memory, event loop, collector. */
 const processMetrics = new Registry();
@@ -25,31 +25,18 @@ let hasProcessMetrics = false;
  * The worker's metrics as Prometheus reads them, in the names that dashboards of Connect use: Java's JMX names as
  * jmx_exporter and Strimzi's example rules turn them (docs/compatibility.md#metrics).
  */
-export async function metricsText(source: MetricsSource): Promise<string> {
+export async function metricsText(source: MetricsSource, workerThreads: WorkerThreads): Promise<string> {
   if (!hasProcessMetrics) collectDefaultMetrics({ register: processMetrics });
   hasProcessMetrics = true;
   const page = new MetricsPage();
-  const reports = await source.taskReports();
+  const [reports, threads] = await Promise.all([source.taskReports(), workerThreads.measure()]);
   addConnectors(page, source.directory);
   page.gauge('kafka_connect_worker_task_count', 'Tasks that run on this worker', {}, reports.length);
   for (const report of reports) addTask(page, report);
-  for (const [of, count] of Object.entries(unhandledErrors)) {
-    page.counter(
-      'sluice_unhandled_errors_total',
-      'Unhandled errors, by whether it is known which task or connector they came from',
-      { of },
-      count,
-    );
-  }
-  page.gauge(
-    'sluice_event_loop_delay_seconds',
-    'The longest that one turn of the event loop kept everything else waiting in the last minute',
-    {},
-    eventLoopWatch.longestSeconds(),
-  );
+  addThreads(page, threads, source.taskPlaces());
   const cluster = source.cluster();
   if (cluster !== undefined) addCluster(page, cluster);
-  return (await page.text()) + (await rowMetrics.metrics()) + (await processMetrics.metrics());
+  return (await page.text()) + (await rowMetricsText(threads.counts.rowMetrics)) + (await processMetrics.metrics());
 }
 
 function addConnectors(page: MetricsPage, directory: ConnectorDirectory): void {
@@ -182,36 +169,4 @@ function addRequests(page: MetricsPage, coordinator: string, requests: GroupFigu
 
 function snakeCase(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`).replace(/\W/g, '_');
-}
-
-/** One page of samples. */
-class MetricsPage {
-  readonly #registry = new Registry();
-
-  gauge(name: string, help: string, labels: Labels, value: number): void {
-    this.#metric(
-      name,
-      () => new Gauge({ name, help, labelNames: Object.keys(labels), registers: [this.#registry] }),
-    ).set(labels, value);
-  }
-
-  counter(name: string, help: string, labels: Labels, value: number): void {
-    this.#metric(
-      name,
-      () => new Counter({ name, help, labelNames: Object.keys(labels), registers: [this.#registry] }),
-    ).inc(labels, value);
-  }
-
-  /** 1 for the state that something is in. */
-  state(name: string, help: string, labels: Labels, state: string): void {
-    this.gauge(name, help, { ...labels, status: state.toLowerCase() }, 1);
-  }
-
-  text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  #metric<M>(name: string, make: () => M): M {
-    return (this.#registry.getSingleMetric(name) as M | undefined) ?? make();
-  }
 }

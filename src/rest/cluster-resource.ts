@@ -1,9 +1,10 @@
 import { taskText } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
+import type { ThreadName, ThreadView } from '../observe/thread-figures.ts';
 import { answer, type Resource } from './resource.ts';
 
 /** Beyond Connect: this worker's place in its group, and what the last rebalance was about. */
-export const clusterResource: Resource = (router, { herder }) => {
+export const clusterResource: Resource = (router, { herder, threads }) => {
   router.get('/cluster', (context) => {
     const view = herder.cluster();
     if (view === undefined) throw new RequestError(404, 'A standalone worker is not part of a cluster.');
@@ -18,6 +19,7 @@ export const clusterResource: Resource = (router, { herder }) => {
       rebalancing: view.rebalancing,
       connectors: view.connectors,
       tasks: view.tasks.map(taskText),
+      threads: threadsView(threads.views(), herder.taskPlaces()),
       completed_rebalances: view.completedRebalances,
       last_rebalance: last && {
         reason: last.reason,
@@ -30,3 +32,13 @@ export const clusterResource: Resource = (router, { herder }) => {
     });
   });
 };
+
+/** Which task is in which thread of this worker. A task that is starting is in none. */
+function threadsView(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>) {
+  return views.map(({ thread, purpose, loopDelaySeconds }) => ({
+    thread,
+    purpose,
+    tasks: [...places].flatMap(([task, place]) => (place === thread ? [task] : [])).sort(),
+    event_loop_delay_seconds: Number(loopDelaySeconds.toFixed(3)),
+  }));
+}

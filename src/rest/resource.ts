@@ -12,6 +12,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
+import type { WorkerThreads } from '../observe/thread-figures.ts';
 
 /** What every resource is given. */
 export interface ResourceDependencies {
@@ -25,6 +26,7 @@ export interface ResourceDependencies {
   readonly secrets: SecretMask;
   /** Other workers of the cluster. */
   readonly peers: PeerClient;
+  readonly threads: WorkerThreads;
   readonly kafkaClusterId: () => Promise<string>;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;

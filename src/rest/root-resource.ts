@@ -1,24 +1,24 @@
 import { within } from '../async/within.ts';
-import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { CONNECT_VERSION, commitId } from '../version.ts';
 import type { StageTracker } from '../observe/stage.ts';
+import { mainThreadView, slowest, type ThreadView } from '../observe/thread-figures.ts';
 import { answer, type Context, type Resource } from './resource.ts';
 
 /** Connect's limit for the answer of `/health`. */
 const HEALTH_TIMEOUT_MS = 10_000;
 
-export const rootResource: Resource = (router, { herder, kafkaClusterId }) => {
+export const rootResource: Resource = (router, { herder, threads, kafkaClusterId }) => {
   router.get('/', async (context) => {
     answer(context, 200, { version: CONNECT_VERSION, commit: commitId, kafka_cluster_id: await kafkaClusterId() });
   });
 
   router.get('/health', async (context) => {
     if (!herder.ready) {
-      answerStarting(context, herder.stage);
+      answerStarting(context, herder.stage, threads.views());
       return;
     }
     const stage = herder.stage.describe();
-    setDelayHeader(context);
+    setDelayHeaders(context, threads.views());
     if (await within(herder.requests.whenFree(), HEALTH_TIMEOUT_MS)) {
       const message = 'Worker has completed startup and is ready to handle requests.';
       answer(context, 200, { status: 'healthy', message });
@@ -30,12 +30,18 @@ export const rootResource: Resource = (router, { herder, kafkaClusterId }) => {
 };
 
 /** `/health` of a worker that is not ready. */
-export function answerStarting(context: Context, stage: StageTracker): void {
-  setDelayHeader(context);
+export function answerStarting(
+  context: Context,
+  stage: StageTracker,
+  threads: readonly ThreadView[] = [mainThreadView()],
+): void {
+  setDelayHeaders(context, threads);
   answer(context, 503, { status: 'starting', message: `Worker is still starting up. ${stage.describe()}` });
 }
 
-/** A header, since clients and Connect's own tests know the body. */
-function setDelayHeader(context: Context): void {
-  context.set('X-Event-Loop-Delay-Seconds', eventLoopWatch.longestSeconds().toFixed(3));
+/** Headers, since clients and Connect's own tests know the body. */
+function setDelayHeaders(context: Context, threads: readonly ThreadView[]): void {
+  const { thread, loopDelaySeconds } = slowest(threads);
+  context.set('X-Event-Loop-Delay-Seconds', loopDelaySeconds.toFixed(3));
+  if (thread !== 'main') context.set('X-Event-Loop-Delay-Thread', String(thread));
 }

@@ -3,17 +3,14 @@ import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { LogLevels, type LogLevel } from '../observe/log-levels.ts';
 import { relayedLogger } from '../observe/log-relay.ts';
 import type { Logger } from '../observe/logger.ts';
-import { rowMetrics } from '../observe/row-metrics.ts';
 import { SecretMask } from '../observe/secret-mask.ts';
-import { threadCpu } from '../observe/thread-cpu.ts';
-import { currentOwner, guardProcess, unhandledErrors } from '../observe/unhandled-errors.ts';
+import { ownFigures } from '../observe/thread-figures.ts';
+import { currentOwner, guardProcess } from '../observe/unhandled-errors.ts';
 import { workPlaces } from '../observe/work-place.ts';
 import { OWNER_SYMBOL } from './owner-question.ts';
-import { ThreadBoard } from './thread-board.ts';
+import { BEAT_MS, ThreadBoard } from './thread-board.ts';
 import { ThreadCalls } from './thread-calls.ts';
-import type { ControlFunctions, ThreadData, ThreadFigures, ThreadFunctions } from './thread-protocol.ts';
-
-const BEAT_MS = 100;
+import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
 
 export interface InsideThread<Functions extends ThreadFunctions, Control extends ControlFunctions> {
   readonly data: ThreadData;
@@ -32,7 +29,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   const port = parentPort;
   const board = new ThreadBoard(data.board);
   const beat = setInterval(() => {
-    board.beat();
+    board.beat(eventLoopWatch.longestSeconds());
   }, BEAT_MS);
   beat.unref();
   workPlaces.share(data.places);
@@ -54,7 +51,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   (globalThis as Record<symbol, unknown>)[Symbol.for(OWNER_SYMBOL)] = () => currentOwner();
   const inside = { data, calls, board, secrets, logger };
   const common: ThreadFunctions = {
-    figures,
+    figures: ownFigures,
     setLogLevel: (name: string, level: LogLevel) => {
       levels.set(name, level);
     },
@@ -64,14 +61,4 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   };
   Object.assign(functions, answer(inside), common);
   return inside;
-}
-
-async function figures(): Promise<ThreadFigures> {
-  return {
-    cpuSeconds: threadCpu.of === 'thread' ? threadCpu.ms() / 1000 : 0,
-    heapUsedBytes: process.memoryUsage().heapUsed,
-    loopDelaySeconds: eventLoopWatch.longestSeconds(),
-    unhandled: { ...unhandledErrors },
-    rowMetrics: await rowMetrics.getMetricsAsJSON(),
-  };
 }

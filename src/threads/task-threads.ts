@@ -10,7 +10,8 @@ import {
 import type { TaskConfigs, TaskReport } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { ThreadEnd } from './running-thread.ts';
+import type { ThreadName } from '../observe/thread-figures.ts';
+import { isOrderly, type ThreadEnd } from './running-thread.ts';
 import type { TaskThread } from './task-thread.ts';
 import { placeText } from './place-text.ts';
 import { Suspects } from './suspects.ts';
@@ -108,6 +109,13 @@ export class TaskThreads implements TaskHosting {
     this.#dependencies.pool.publishMayWork();
   }
 
+  places(): ReadonlyMap<string, ThreadName> {
+    const inThreads = [...this.#tasks].flatMap(([task, { thread }]): [string, ThreadName][] =>
+      thread === undefined ? [] : [[task, thread === 'main' ? thread : thread.thread]],
+    );
+    return new Map(inThreads);
+  }
+
   async reports(): Promise<readonly TaskReport[]> {
     const { pool, mainThread } = this.#dependencies;
     const asked = pool.threads().map((thread) => this.#reportsOf(thread));
@@ -155,7 +163,8 @@ export class TaskThreads implements TaskHosting {
     await within(stopped, timeoutMs + STOP_MARGIN_MS);
     if (overdue.length === 0) return;
     const names = overdue.map(taskText).join(', ');
-    await thread.end(`the stop of ${names} took longer than ${String(timeoutMs)} ms`);
+    const reason = `${names} did not stop within ${String(timeoutMs)} ms`;
+    await thread.end({ kind: 'overdue', reason, error: undefined });
   }
 
   async #reportsOf(thread: TaskThread): Promise<readonly TaskReport[]> {
@@ -187,7 +196,7 @@ export class TaskThreads implements TaskHosting {
     const culprit = tasks.find(({ assignment, over }) => !over && taskText(assignment.id) === end.culprit);
     if (culprit !== undefined) this.#suspects.add(culprit.assignment, end, endText(thread, end, culprit));
     const left = tasks.filter(({ stopping, over }) => !stopping && !over);
-    const isKnown = end.culprit !== undefined || end.kind === 'asked';
+    const isKnown = end.culprit !== undefined || isOrderly(end);
     for (const task of left) {
       const { id } = task.assignment;
       if (isKnown && taskText(id) !== end.culprit) {

@@ -1,18 +1,28 @@
 import { taskText, type TaskAssignment, type TaskEvent } from '../connect/tasks/task-assignment.ts';
+import type { Logger } from '../observe/logger.ts';
 import { HangWatch } from './hang-watch.ts';
-import type { ThreadEnd } from './running-thread.ts';
-import { openTaskThread, type LentToTasks, type TaskThread } from './task-thread.ts';
-import type { ThreadSurroundings } from './worker-thread.ts';
+import { isOrderly, type ThreadEnd } from './running-thread.ts';
+import type { TaskThread } from './task-thread.ts';
 
 export interface ThreadPoolOptions {
   /** `task.threads` */
   readonly size: number;
   /** `task.hang.timeout.ms` */
   readonly hangTimeoutMs: number;
-  readonly entry: URL;
+  /** An idle thread ends after this time, and its memory is given back. */
+  readonly idleMs?: number;
   /** Until when this worker may write; see Placement. */
   readonly mayWorkUntil: () => number;
+  readonly open: OpenThread;
+  readonly logger: Logger;
 }
+
+/** Starts a thread. `onEvent` is told how its tasks fare. */
+export type OpenThread = (
+  purpose: string,
+  memoryMaxMb: number | undefined,
+  onEvent: (thread: TaskThread, event: TaskEvent) => void,
+) => TaskThread;
 
 export interface ThreadListener {
   onEvent(thread: TaskThread, event: TaskEvent): void;
@@ -28,28 +38,23 @@ interface PooledThread {
   idleTimer: NodeJS.Timeout | undefined;
 }
 
-/** An idle thread ends after this time, and its memory is given back. */
 const IDLE_MS = 30_000;
 const PUBLISH_MS = 100;
 
 /** The threads of tasks: started when a task needs one, dealt evenly, ended when they have been idle. */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
-  readonly #surroundings: ThreadSurroundings;
-  readonly #lent: LentToTasks;
   readonly #pooled = new Map<TaskThread, PooledThread>();
   readonly #publishing: NodeJS.Timeout;
   readonly #hangs: HangWatch;
   #listener: ThreadListener | undefined;
 
-  constructor(options: ThreadPoolOptions, surroundings: ThreadSurroundings, lent: LentToTasks) {
+  constructor(options: ThreadPoolOptions) {
     this.#options = options;
-    this.#surroundings = surroundings;
-    this.#lent = lent;
     this.#publishing = setInterval(() => {
       this.publishMayWork();
     }, PUBLISH_MS).unref();
-    this.#hangs = new HangWatch(options.hangTimeoutMs, () => this.threads(), surroundings.logger);
+    this.#hangs = new HangWatch(options.hangTimeoutMs, () => this.threads(), options.logger);
   }
 
   /** To be called once, before the first task. */
@@ -84,8 +89,9 @@ export class ThreadPool {
     for (const task of tasks) pooled.tasks.delete(task);
     if (pooled.tasks.size > 0) return;
     clearTimeout(pooled.idleTimer);
-    const idleMs = pooled.own === undefined ? IDLE_MS : 0;
-    pooled.idleTimer = setTimeout(() => void thread.end('it has no tasks any more'), idleMs).unref();
+    const idleMs = pooled.own === undefined ? (this.#options.idleMs ?? IDLE_MS) : 0;
+    const idle: ThreadEnd = { kind: 'idle', reason: 'it has no tasks any more', error: undefined };
+    pooled.idleTimer = setTimeout(() => void thread.end(idle), idleMs).unref();
   }
 
   async close(): Promise<void> {
@@ -95,7 +101,7 @@ export class ThreadPool {
   }
 
   #leastBusy(connector: string): PooledThread {
-    const shared = [...this.#pooled.values()].filter(({ own }) => own === undefined);
+    const shared = [...this.#pooled.values()].filter(({ own, thread }) => own === undefined && !thread.isEnding);
     const load = ({ tasks }: PooledThread): [ofConnector: number, all: number] => [
       [...tasks.values()].filter((each) => each === connector).length,
       tasks.size,
@@ -108,23 +114,15 @@ export class ThreadPool {
   }
 
   #open(own: string | undefined, memoryMaxMb?: number): PooledThread {
-    const thread = openTaskThread(
-      {
-        purpose: own === undefined ? 'tasks' : `task ${own}`,
-        entry: this.#options.entry,
-        memoryMaxMb,
-      },
-      this.#surroundings,
-      this.#lent,
-      (from, event) => this.#listener?.onEvent(from, event),
-    );
+    const purpose = own === undefined ? 'tasks' : `task ${own}`;
+    const thread = this.#options.open(purpose, memoryMaxMb, (from, event) => this.#listener?.onEvent(from, event));
     thread.board.mayWorkUntil = this.#options.mayWorkUntil();
     const pooled: PooledThread = { thread, tasks: new Map(), own, idleTimer: undefined };
     this.#pooled.set(thread, pooled);
     void thread.ended.then((end) => {
       clearTimeout(pooled.idleTimer);
       this.#pooled.delete(thread);
-      const culprit = end.kind === 'asked' ? undefined : (end.culprit ?? culpritOf(pooled));
+      const culprit = isOrderly(end) ? undefined : (end.culprit ?? culpritOf(pooled));
       const place = end.place ?? (culprit === undefined ? undefined : thread.place(culprit));
       this.#listener?.onEnd(thread, { ...end, culprit, place });
     });

@@ -4,6 +4,7 @@ import type { OffsetRecord, StoredOffset } from '../connect/source/offset-storag
 import type { TargetState, TaskAssignment, TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
 import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
+import type { ThreadFigures } from '../observe/thread-figures.ts';
 
 /** What a thread is given when it is started; plain data and shared memory. */
 export interface ThreadData {
@@ -19,17 +20,6 @@ export interface ThreadData {
   readonly logLevels: readonly (readonly [logger: string, level: LogLevel])[];
   /** What config providers gave so far. */
   readonly secrets: readonly string[];
-}
-
-/** Figures of a thread since it began. */
-export interface ThreadFigures {
-  readonly cpuSeconds: number;
-  readonly heapUsedBytes: number;
-  /** The longest turn of its event loop in the last minute. */
-  readonly loopDelaySeconds: number;
-  readonly unhandled: { readonly owned: number; readonly unknown: number };
-  /** Metrics of rows, as prom-client gives them as JSON. */
-  readonly rowMetrics: readonly object[];
 }
 
 /** What every thread answers. */

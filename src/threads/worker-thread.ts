@@ -5,12 +5,13 @@ import type { LogLevels } from '../observe/log-levels.ts';
 import { logRelay } from '../observe/log-relay.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
+import type { ThreadFigures } from '../observe/thread-figures.ts';
 import { readPlace, WORK_PLACES_BYTES, type Place } from '../observe/work-place.ts';
 import { ThreadBoard } from './thread-board.ts';
 import { ThreadCalls } from './thread-calls.ts';
-import type { RunningThread, ThreadEnd } from './running-thread.ts';
+import { isOrderly, type RunningThread, type ThreadEnd } from './running-thread.ts';
 import type { ThreadList } from './thread-list.ts';
-import type { ControlFunctions, ThreadData, ThreadFigures, ThreadFunctions } from './thread-protocol.ts';
+import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
 
 /** What all threads of a worker are started with. */
 export interface ThreadSurroundings {
@@ -55,6 +56,7 @@ export class WorkerThread<
   #onEnded: (end: ThreadEnd) => void = () => undefined;
   readonly #places = new SharedArrayBuffer(WORK_PLACES_BYTES);
   readonly #logger: Logger;
+  readonly #threads: ThreadList;
   #asked: ThreadEnd | undefined;
   #isUp = false;
   #hasEnded = false;
@@ -65,9 +67,10 @@ export class WorkerThread<
     control: Omit<Control, keyof ControlFunctions>,
   ) {
     const { logLevels, secrets, logger, threads } = surroundings;
-    this.thread = threads.nextNumber();
+    this.thread = threads.takeNumber();
     this.purpose = options.purpose;
     this.#logger = logger;
+    this.#threads = threads;
     const data: ThreadData = {
       thread: this.thread,
       properties: surroundings.properties,
@@ -81,12 +84,11 @@ export class WorkerThread<
     const resourceLimits: ResourceLimits =
       options.memoryMaxMb === undefined ? {} : { maxOldGenerationSizeMb: options.memoryMaxMb };
     this.worker = openWorker(options.entry, { workerData: data, resourceLimits, name: options.purpose });
-    const relay = logRelay(logger);
+    const relay = logRelay(logger.child({ thread: this.thread }));
     const common: ControlFunctions = {
       ready: () => {
         this.#isUp = true;
-        const ms = String(Date.now() - this.startedAtMs);
-        logger.info(`Thread ${String(this.thread)} (${this.purpose}) is up after ${ms} ms`);
+        logger.info(`Thread ${this.#title} started in ${String(Date.now() - this.startedAtMs)} ms`);
       },
       log: relay,
       loggerKnown: (name) => {
@@ -105,21 +107,31 @@ export class WorkerThread<
     this.ended = new Promise<ThreadEnd>((resolve) => (this.#onEnded = resolve)).then((end) => {
       this.#hasEnded = true;
       this.board.withdraw();
-      threads.remove(this);
+      threads.remove(this, end);
       for (const stop of stopSharing) stop();
-      const text = `Thread ${String(this.thread)} (${this.purpose}) has ended: ${end.reason}`;
+      const text = `Thread ${this.#title} ended: ${end.reason}`;
       this.calls.close(new Error(text));
-      logger[end.kind === 'asked' ? 'info' : 'error'](text);
+      logEnd(logger, end, text);
       return end;
     });
     threads.add(this);
     void this.#untilExit(options).then((end) => {
+      threads.freeNumber(this.thread);
       this.#onEnded(end);
     });
   }
 
   get isUp(): boolean {
     return this.#isUp && !this.#hasEnded;
+  }
+
+  get isEnding(): boolean {
+    return this.#asked !== undefined || this.#hasEnded;
+  }
+
+  /** As log lines name it: `2 (tasks)`. */
+  get #title(): string {
+    return `${String(this.thread)} (${this.purpose})`;
   }
 
   /** What was written last of a task of the thread, or of whichever was last. */
@@ -140,9 +152,11 @@ export class WorkerThread<
   async end(why: ThreadEnd | string): Promise<ThreadEnd> {
     this.#asked ??= typeof why === 'string' ? { kind: 'asked', reason: why, error: undefined } : why;
     this.board.withdraw();
+    // What it has counted is not lost with it; of a thread that hangs nothing comes.
+    if (isOrderly(this.#asked)) await this.#threads.ask(this);
     if (!(await within(this.worker.terminate(), TERMINATE_MS))) {
       this.#logger.error(
-        `Thread ${String(this.thread)} (${this.purpose}) cannot be ended while it waits in a system call; it may not write any more`,
+        `Thread ${this.#title} cannot be ended while it waits in a system call; it may not write any more`,
       );
       this.#onEnded(this.#asked);
     }
@@ -156,13 +170,20 @@ export class WorkerThread<
     });
     const code = await new Promise<number>((resolve) => this.worker.once('exit', resolve));
     if (this.#asked !== undefined) return this.#asked;
-    if (failure === undefined) return { kind: 'exit', reason: `it left with code ${String(code)}`, error: undefined };
+    if (failure === undefined) return { kind: 'exit', reason: `it exited with code ${String(code)}`, error: undefined };
     if ((failure as NodeJS.ErrnoException).code !== 'ERR_WORKER_OUT_OF_MEMORY') {
       return { kind: 'error', reason: failure.message, error: failure };
     }
     const limit = memoryMaxMb === undefined ? 'its limit' : `its limit of ${String(memoryMaxMb)} MB`;
     return { kind: 'memory', reason: `its heap reached ${limit}`, error: failure };
   }
+}
+
+/** The stack of a thread that hangs is in a line of its own, and Node gives none for a full heap. */
+function logEnd(logger: Logger, end: ThreadEnd, text: string): void {
+  if (end.kind === 'error') logger.error({ err: end.error }, text);
+  else if (end.kind === 'overdue') logger.warn(text);
+  else logger[isOrderly(end) ? 'info' : 'error'](text);
 }
 
 interface OpenOptions {

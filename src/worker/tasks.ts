@@ -13,6 +13,7 @@ import type { OpenTaskHosting } from '../herder/supervision.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
+import { openTaskThread } from '../threads/task-thread.ts';
 import { TaskThreads } from '../threads/task-threads.ts';
 import type { ThreadList } from '../threads/thread-list.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
@@ -55,26 +56,27 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
     secrets,
     logger,
   });
-  const openThreads = () =>
-    new ThreadPool(
-      {
-        size: threadCount(config),
-        hangTimeoutMs: Number(config.own['task.hang.timeout.ms']),
-        entry: entryOf('./task-thread-entry'),
-        mayWorkUntil: () => mode.placement.mayWorkUntil,
-      },
-      {
-        ...dependencies,
-        properties: config.properties,
-        mode: config.mode,
-        exactlyOnceGroup: exactlyOnce && mode.groupId,
-      },
-      { offsets, taskOwner: owner, exactlyOnce: exactlyOnce?.sources },
-    );
+  const surroundings = {
+    ...dependencies,
+    properties: config.properties,
+    mode: config.mode,
+    exactlyOnceGroup: exactlyOnce && mode.groupId,
+  };
+  const lent = { offsets, taskOwner: owner, exactlyOnce: exactlyOnce?.sources };
+  const entry = entryOf('./task-thread-entry');
+  const openPool = () =>
+    new ThreadPool({
+      size: threadCount(config),
+      hangTimeoutMs: Number(config.own['task.hang.timeout.ms']),
+      mayWorkUntil: () => mode.placement.mayWorkUntil,
+      open: (purpose, memoryMaxMb, onEvent) =>
+        openTaskThread({ purpose, entry, memoryMaxMb }, surroundings, lent, onEvent),
+      logger,
+    });
   const openHosting: OpenTaskHosting = (configs, onEvent) => {
     const mainThread = new TaskHost(factory, configs, onEvent, logger);
     if (threadCount(config) === 0) return mainThread;
-    const pool = openThreads();
+    const pool = openPool();
     const needsMainThread = async ({ connectorConfig }: TaskAssignment) => {
       const named = await plugins.named(connectorConfig);
       return named.some((plugin) => plugin.needsMainThread === true || given.includes(plugin));

@@ -180,6 +180,7 @@ async function build(config: WorkerConfig, dependencies: BuildDependencies): Pro
     topics,
     logLevels,
     peers,
+    threads,
     kafkaClusterId: clusterId,
     signatureAlgorithms: mode.signatureAlgorithms,
     resolver,

@@ -1,6 +1,7 @@
 import { within } from '../../async/within.ts';
 import { javaTrace } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { ThreadName } from '../../observe/thread-figures.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import { taskText, type TargetState, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
@@ -122,6 +123,10 @@ export class TaskHost implements TaskHosting {
 
   close(): Promise<void> {
     return Promise.resolve();
+  }
+
+  places(): ReadonlyMap<string, ThreadName> {
+    return new Map([...this.#tasks.keys()].map((task) => [task, 'main']));
   }
 
   reports(): Promise<readonly TaskReport[]> {

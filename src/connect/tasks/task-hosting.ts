@@ -1,3 +1,4 @@
+import type { ThreadName } from '../../observe/thread-figures.ts';
 import type { TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
 import type { TaskReport } from './task-host.ts';
 
@@ -12,6 +13,8 @@ export interface TaskHosting {
   mayWorkChanged(): void;
   /** Of all tasks known here, for metrics. A task that does not answer at once is left out. */
   reports(): Promise<readonly TaskReport[]>;
+  /** The thread of each task, by `connector-task`. Tasks without one, because they are starting, are not in it. */
+  places(): ReadonlyMap<string, ThreadName>;
   /** All tasks have been stopped, and no more will be started. */
   close(): Promise<void>;
 }

@@ -1,0 +1,86 @@
+import { getHeapStatistics } from 'node:v8';
+import { eventLoopWatch } from './event-loop-watch.ts';
+import { addRowMetrics, rowMetrics, type MetricValues } from './row-metrics.ts';
+import { threadCpu } from './thread-cpu.ts';
+import { unhandledErrors } from './unhandled-errors.ts';
+
+/** How often a thread had errors that nobody handled; see `unhandledErrors`. */
+export interface UnhandledCounts {
+  readonly owned: number;
+  readonly unknown: number;
+}
+
+/** What a thread has counted since it began. */
+export interface ThreadCounts {
+  readonly unhandled: UnhandledCounts;
+  readonly rowMetrics: readonly MetricValues[];
+}
+
+/** Figures of a thread since it began; plain data. */
+export interface ThreadFigures extends ThreadCounts {
+  /** `undefined` where the system does not tell it for threads. */
+  readonly cpuSeconds: number | undefined;
+  readonly heapBytes: number;
+}
+
+/** Of the thread that asks. */
+export async function ownFigures(): Promise<ThreadFigures> {
+  return {
+    cpuSeconds: threadCpu.of === 'thread' ? threadCpu.ms() / 1000 : undefined,
+    heapBytes: getHeapStatistics().used_heap_size,
+    unhandled: { ...unhandledErrors },
+    rowMetrics: await rowMetrics.getMetricsAsJSON(),
+  };
+}
+
+/** `number`: from 1. */
+export type ThreadName = number | 'main';
+
+/** A thread of the worker, as operators see it. */
+export interface ThreadView {
+  readonly thread: ThreadName;
+  /** `main`, `tasks`, or `task` where it has one task alone. */
+  readonly purpose: string;
+  /** The longest turn of its event loop in the last minute, the turn that goes on included. */
+  readonly loopDelaySeconds: number;
+}
+
+/** `figures`: of the last time when the thread did not answer; `undefined` when it never has. */
+export interface MeasuredThread extends ThreadView {
+  readonly figures: ThreadFigures | undefined;
+}
+
+export interface ThreadMeasurement {
+  /** The main thread is the first. */
+  readonly threads: readonly MeasuredThread[];
+  /** Of all threads together, those that have ended included. */
+  readonly counts: ThreadCounts;
+  /** How many threads have ended, by reason. */
+  readonly ends: Readonly<Record<string, number>>;
+}
+
+/** The threads of a worker. */
+export interface WorkerThreads {
+  /** The main thread is the first. */
+  views(): readonly ThreadView[];
+  /** Asks all threads, and does not wait long for those that do not answer. */
+  measure(): Promise<ThreadMeasurement>;
+}
+
+export function addCounts(counts: readonly ThreadCounts[]): ThreadCounts {
+  const sum = (count: (of: UnhandledCounts) => number): number =>
+    counts.reduce((total, { unhandled }) => total + count(unhandled), 0);
+  return {
+    unhandled: { owned: sum(({ owned }) => owned), unknown: sum(({ unknown }) => unknown) },
+    rowMetrics: addRowMetrics(counts.map((each) => each.rowMetrics)),
+  };
+}
+
+export function mainThreadView(): ThreadView {
+  return { thread: 'main', purpose: 'main', loopDelaySeconds: eventLoopWatch.longestSeconds() };
+}
+
+/** The thread whose event loop stood still for longest; of several the first. */
+export function slowest(views: readonly ThreadView[]): ThreadView {
+  return views.reduce((longest, view) => (view.loopDelaySeconds > longest.loopDelaySeconds ? view : longest));
+}
