@@ -10,13 +10,14 @@ import { benchPlugins, discardConfig } from './discard-sink.ts';
 import { rounded } from './figures.ts';
 import { RowTopic } from './row-topic.ts';
 import { envelope } from './rows.ts';
-import { structOptions } from './sinks.ts';
+import { ENVELOPES } from './sinks.ts';
 import { SteadyLoad } from './steady-load.ts';
-import { commitsOf, type Arrival } from './stretch.ts';
-import { keyedTable } from './tables.ts';
+import { commitsOf, firstCommitsOf, type Arrival } from './stretch.ts';
 
 /** A topic each: three sinks with a table, and the one that hangs. */
 const TABLES = ['bench_hangs_1', 'bench_hangs_2', 'bench_hangs_3'];
+/** Without a key: what a task does again after its thread has ended is stored twice. */
+const LAYOUT = { columns: 'id int8, category text, value float8, ts timestamptz(3)', comments: {} };
 const PER_SECOND = 2000;
 const HANG_TIMEOUT_MS = 2000;
 const WARM_UP_MS = 5_000;
@@ -43,8 +44,9 @@ export async function oneHangs(context: BenchContext): Promise<Readonly<Record<s
     await rest.create(hanging.name, discardConfig(hanging.name, { 'tasks.max': '1', 'hang.at.key': 'hang' }));
     for (const [index, { name }] of others.entries()) {
       const table = TABLES[index] ?? '';
-      await services.createTable(table, keyedTable);
-      const options = { topics: name, 'tasks.max': '1', ...structOptions(table, 'insert'), ...overrides };
+      await services.createTable(table, LAYOUT);
+      const struct = { ...ENVELOPES, 'protocol.type': 'struct', 'table.name.format': table };
+      const options = { topics: name, 'tasks.max': '1', ...struct, ...overrides };
       await rest.create(name, sinkConfig({ ...services.database, url: '' }, options));
     }
     for (const { name } of topics) await rest.untilState(name, 'RUNNING', 1);
@@ -56,9 +58,13 @@ export async function oneHangs(context: BenchContext): Promise<Readonly<Record<s
     await delay(seconds * 1000);
     await load.stop();
     const endedMs = await asking;
-    const commits: (readonly Arrival[])[] = [];
-    for (const table of TABLES) commits.push(await commitsOf(services, table));
-    return figuresOf(commits, hangsMs, endedMs, seconds * 1000);
+    const commits: Commits[] = [];
+    let twice = 0;
+    for (const table of TABLES) {
+      commits.push({ first: await firstCommitsOf(services, table), all: await commitsOf(services, table) });
+      twice += await services.number(`select count(*) - count(distinct id) from ${table}`);
+    }
+    return { ...figuresOf(commits, hangsMs, endedMs, seconds * 1000), rows_of_others_stored_twice: twice };
   } finally {
     await worker.stop();
     await producer.close();
@@ -95,33 +101,50 @@ async function endOf(rest: ConnectRest, name: string, seconds: number): Promise<
   );
 }
 
+/** Of one table: those of rows that were not there before, and those of rows that are stored twice too. */
+interface Commits {
+  readonly first: readonly Arrival[];
+  readonly all: readonly Arrival[];
+}
+
 function figuresOf(
-  commits: readonly (readonly Arrival[])[],
+  commits: readonly Commits[],
   hangsMs: number,
   endedMs: number | undefined,
   spanMs: number,
 ): Record<string, Figure> {
   const figures: Record<string, Figure> = {};
   const changes: number[] = [];
-  let movesAgainMs: Figure = 0;
-  for (const [index, arrivals] of commits.entries()) {
-    const before = rateIn(arrivals, hangsMs - spanMs, hangsMs);
-    const after = rateIn(arrivals, hangsMs, hangsMs + spanMs);
+  for (const [index, { first }] of commits.entries()) {
+    const before = rateIn(first, hangsMs - spanMs, hangsMs);
+    const after = rateIn(first, hangsMs, hangsMs + spanMs);
     changes.push(rounded((after / before - 1) * 100));
     const name = `other_${String(index + 1)}`;
     figures[`${name}_rows_per_s_before`] = Math.round(before);
     figures[`${name}_rows_per_s_after`] = Math.round(after);
-    figures[`${name}_longest_pause_ms`] = Math.round(longestPause(arrivals, hangsMs, hangsMs + spanMs));
-    const again = arrivals.find(({ atMs }) => endedMs !== undefined && atMs >= endedMs);
-    if (again === undefined || endedMs === undefined) movesAgainMs = 'never';
-    else if (movesAgainMs !== 'never') movesAgainMs = Math.max(movesAgainMs, Math.round(again.atMs - endedMs));
+    figures[`${name}_longest_pause_ms`] = Math.round(longestPause(first, hangsMs, hangsMs + spanMs));
   }
   return {
     worst_change_percent: Math.min(...changes),
     hang_to_end_of_task_ms: endedMs === undefined ? 'never' : Math.round(endedMs - hangsMs),
-    all_others_move_after_end_ms: movesAgainMs,
+    others_move_rows_after_end_ms: againAfter(
+      endedMs,
+      commits.map(({ all }) => all),
+    ),
+    others_move_new_rows_after_end_ms: againAfter(
+      endedMs,
+      commits.map(({ first }) => first),
+    ),
     ...figures,
   };
+}
+
+/** From the end of the task until all of them have rows again. */
+function againAfter(endedMs: number | undefined, tables: readonly (readonly Arrival[])[]): Figure {
+  if (endedMs === undefined) return 'never';
+  const times = tables.map((arrivals) => arrivals.find(({ atMs }) => atMs >= endedMs)?.atMs ?? Infinity);
+  const lastMs = Math.max(...times);
+  return lastMs === Infinity ? 'never' : Math.round(lastMs - endedMs);
 }
 
 function rateIn(arrivals: readonly Arrival[], fromMs: number, toMs: number): number {

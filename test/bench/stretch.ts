@@ -69,19 +69,34 @@ export async function untilLastCommit(services: BenchServices, table: string): P
 
 /** The commits that a table's rows came with, in order. Needs `track_commit_timestamp`. */
 export async function commitsOf(services: BenchServices, table: string): Promise<readonly Arrival[]> {
-  const { rows } = await services.query(
-    `select count, extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000 as ms
-      from (select xmin, count(*) from ${table} group by xmin) commits order by ms`,
+  return arrivals(
+    await services.query(
+      `select count, extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000 as ms
+        from (select xmin, count(*) from ${table} group by xmin) commits order by ms`,
+    ),
   );
+}
+
+/** The commits that the ids of a table without a key came with for the first time, in order. Needs `track_commit_timestamp`. */
+export async function firstCommitsOf(services: BenchServices, table: string): Promise<readonly Arrival[]> {
+  return arrivals(
+    await services.query(
+      `select count(*), extract(epoch from first) * 1000 as ms
+        from (select min(pg_xact_commit_timestamp(xmin)) as first from ${table} group by id) ids group by first order by ms`,
+    ),
+  );
+}
+
+function arrivals({ rows }: { readonly rows: readonly (readonly unknown[])[] }): readonly Arrival[] {
   return rows.map(([count, ms]) => ({ rows: Number(count), atMs: onOwnClock(Number(ms)) }));
 }
 
 /** From the first arrival to the last. */
-export function stretchOf(arrivals: readonly Arrival[]): Stretch | undefined {
-  const [first, last] = [arrivals[0], arrivals.at(-1)];
+export function stretchOf(all: readonly Arrival[]): Stretch | undefined {
+  const [first, last] = [all[0], all.at(-1)];
   if (first === undefined || last === undefined) return undefined;
-  const all = arrivals.reduce((sum, arrival) => sum + arrival.rows, 0);
-  return { rows: all - first.rows, fromMs: first.atMs, toMs: last.atMs };
+  const rows = all.reduce((sum, arrival) => sum + arrival.rows, 0);
+  return { rows: rows - first.rows, fromMs: first.atMs, toMs: last.atMs };
 }
 
 export function rowsPerSecond({ rows, fromMs, toMs }: Stretch): number {
