@@ -44,6 +44,7 @@ export interface DatabaseHttpDependencies {
 export class DatabaseHttpService implements Service {
   readonly #settings: ServiceSettings;
   readonly #logger: Logger;
+  readonly #earlierAddress: string | undefined;
   readonly #dependencies: DatabaseHttpDependencies;
   readonly #databases: UserDatabases;
   readonly #sessions: SessionStore;
@@ -59,13 +60,18 @@ export class DatabaseHttpService implements Service {
   #address: string | undefined;
   #loading: Promise<void> = Promise.resolve();
 
-  constructor(settings: ServiceSettings, { logger }: ServiceContext, dependencies: DatabaseHttpDependencies) {
+  constructor(
+    settings: ServiceSettings,
+    { logger, earlierAddress }: ServiceContext,
+    dependencies: DatabaseHttpDependencies,
+  ) {
     const defaultDatabase = settings['default.database'];
     const nowMs = dependencies.nowMs ?? Date.now;
     // Complains about the URL now; the users come with the requests.
     parseConnectionUrl(settings['connection.url'], { user: 'nobody', database: defaultDatabase });
     this.#settings = settings;
     this.#logger = logger;
+    this.#earlierAddress = earlierAddress;
     this.#dependencies = dependencies;
     this.#databases = new UserDatabases(
       {
@@ -124,7 +130,7 @@ export class DatabaseHttpService implements Service {
       const listener = new PortListener(
         {
           host,
-          port,
+          port: port === 0 && this.#address === undefined ? this.#earlierPort() : port,
           certificate,
           maxConnections,
           maxPerAddress: this.#settings['address.connections'] ?? Math.ceil(maxConnections / 2),
@@ -178,6 +184,10 @@ export class DatabaseHttpService implements Service {
     this.#sessions.clear();
     await this.#loading;
     await this.#databases.close();
+  }
+
+  #earlierPort(): number {
+    return this.#earlierAddress === undefined ? 0 : parseAddress(this.#earlierAddress).port;
   }
 
   /** The connections of a proxy are those of many clients. */

@@ -258,6 +258,14 @@ export const ownWorkerOptions = declareOptions({
       'Services that run in this worker: `database-http`, the HTTP API of a database, set up by `database.http.…`.',
     validator: distinctList(),
   },
+  'services.threads': {
+    type: 'STRING',
+    default: 'own',
+    importance: 'LOW',
+    documentation:
+      'Where the services run. `own`: in a thread of their own; when it hangs (`task.hang.timeout.ms`) or ends, they start again in a new one. `main`: in the main thread, which saves its memory.',
+    validator: oneOf('own', 'main'),
+  },
   'allowed.hosts': {
     type: 'LIST',
     default: '',

@@ -116,6 +116,8 @@ export class ThreadCalls<Own extends object, Other extends object> {
 export interface PackedError {
   readonly className: string;
   readonly javaName: string | undefined;
+  /** Of errors of the system: `EADDRINUSE`. */
+  readonly code: string | undefined;
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: PackedError | undefined;
@@ -129,6 +131,7 @@ export function packError(error: Error, depth = 0): PackedError {
   return {
     className: error.name,
     javaName: error instanceof SluiceError ? error.javaName : undefined,
+    code: codeOf(error),
     message: error.message,
     stack: error.stack,
     cause: error.cause === undefined || depth >= MAX_CAUSES ? undefined : packError(toError(error.cause), depth + 1),
@@ -141,6 +144,7 @@ export function unpackError(packed: PackedError): Error {
   const options = cause === undefined ? {} : { cause };
   const error = remake(packed, options);
   if (packed.stack !== undefined) error.stack = packed.stack;
+  if (packed.code !== undefined) Object.assign(error, { code: packed.code });
   return error;
 }
 
@@ -150,4 +154,9 @@ function remake({ className, javaName, message }: PackedError, options: { cause?
   const error = new Error(message, options);
   error.name = className;
   return error;
+}
+
+function codeOf(error: Error): string | undefined {
+  const { code } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : undefined;
 }

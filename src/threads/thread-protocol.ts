@@ -48,6 +48,16 @@ export interface TaskThreadFunctions extends ThreadFunctions {
   reports(): Promise<readonly TaskReport[]>;
 }
 
+/** Where services answer, by their names. */
+export type ServiceAddresses = Readonly<Record<string, string>>;
+
+/** What the thread of the services answers. */
+export interface ServiceThreadFunctions extends ThreadFunctions {
+  /** `earlier`: where they answered in the thread before, for those that let the system choose a port. */
+  start(earlier: ServiceAddresses): Promise<ServiceAddresses>;
+  stop(): Promise<void>;
+}
+
 /** Offsets of one connector that a thread has opened. */
 export interface OpenedOffsets {
   readonly handle: number;

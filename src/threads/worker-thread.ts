@@ -1,3 +1,5 @@
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
 import { Worker, type ResourceLimits } from 'node:worker_threads';
 import { within } from '../async/within.ts';
 import { toError } from '../errors.ts';
@@ -195,7 +197,9 @@ interface OpenOptions {
 /** From its sources the worker runs by a loader, which threads do not inherit. */
 function openWorker(entry: URL, options: OpenOptions): Worker {
   if (!entry.pathname.endsWith('.ts')) return new Worker(entry, options);
-  const loader = JSON.stringify(import.meta.resolve('tsx/esm/api'));
+  // Tests load this module by `require`, where there is no `import.meta.resolve`.
+  const folder = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
+  const loader = JSON.stringify(new URL('./dist/esm/api/index.mjs', folder).href);
   const start = `import(${loader}).then(({ register }) => { register(); return import(${JSON.stringify(entry.href)}); })`;
   return new Worker(start, { ...options, eval: true });
 }

@@ -2,16 +2,37 @@ import { builtInServices } from './built-in-plugins.ts';
 import { withPrefix, type WorkerConfig } from '../config/worker-config.ts';
 import type { Service } from '../connect/api.ts';
 import type { Logger } from '../observe/logger.ts';
+import { ServiceThread } from '../threads/service-thread.ts';
+import type { ServiceAddresses } from '../threads/thread-protocol.ts';
+import type { ThreadSurroundings } from '../threads/worker-thread.ts';
+import { threadEntry } from './thread-entry.ts';
 
 /** The services of a worker, by the property `services`. */
 export interface RunningServices {
   /** Where each answers, by its name. */
-  readonly addresses: Readonly<Record<string, string>>;
+  readonly addresses: ServiceAddresses;
   stop(): Promise<void>;
 }
 
-/** Starts them one after the other; when one cannot start, those before it are stopped and its error comes out. */
-export async function startServices(config: WorkerConfig, logger: Logger): Promise<RunningServices> {
+type Surroundings = Omit<ThreadSurroundings, 'properties' | 'mode' | 'exactlyOnceGroup'>;
+
+/** Starts them where `services.threads` says: in a thread of their own, or in this one. */
+export async function openServices(config: WorkerConfig, surroundings: Surroundings): Promise<RunningServices> {
+  const { services: names, 'services.threads': where, 'task.hang.timeout.ms': hangTimeoutMs } = config.own;
+  if (names.length === 0 || where === 'main') return startServices(config, surroundings.logger);
+  const thread = new ServiceThread(
+    { names, hangTimeoutMs: Number(hangTimeoutMs), entry: threadEntry('./service-thread-entry') },
+    { ...surroundings, properties: config.properties, mode: config.mode, exactlyOnceGroup: undefined },
+  );
+  return { addresses: await thread.start(), stop: () => thread.stop() };
+}
+
+/** Starts them one after the other; when one cannot start, those before it are stopped and its error comes out. `earlier`: where they answered before. */
+export async function startServices(
+  config: WorkerConfig,
+  logger: Logger,
+  earlier: ServiceAddresses = {},
+): Promise<RunningServices> {
   const running: Service[] = [];
   const stop = async (): Promise<void> => {
     await Promise.all(running.splice(0).map((service) => service.stop()));
@@ -19,7 +40,10 @@ export async function startServices(config: WorkerConfig, logger: Logger): Promi
   const addresses: Record<string, string> = {};
   try {
     for (const plugin of await builtInServices(config.own.services)) {
-      const service = plugin.create(withPrefix(config.properties, plugin.optionPrefix), { logger });
+      const service = plugin.create(withPrefix(config.properties, plugin.optionPrefix), {
+        logger,
+        earlierAddress: earlier[plugin.name],
+      });
       running.push(service);
       await service.start();
       if (service.address !== undefined) addresses[plugin.name] = service.address;

@@ -19,6 +19,7 @@ import type { ThreadList } from '../threads/thread-list.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
 import type { Mode } from './mode.ts';
 import { clientOverrides, taskDefaults } from './task-settings.ts';
+import { threadEntry } from './thread-entry.ts';
 
 export interface TasksDependencies {
   readonly plugins: PluginRegistry;
@@ -63,7 +64,7 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
     exactlyOnceGroup: exactlyOnce && mode.groupId,
   };
   const lent = { offsets, taskOwner: owner, exactlyOnce: exactlyOnce?.sources };
-  const entry = entryOf('./task-thread-entry');
+  const entry = threadEntry('./task-thread-entry');
   const openPool = () =>
     new ThreadPool({
       size: threadCount(config),
@@ -89,9 +90,4 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
 function threadCount({ own }: WorkerConfig): number {
   if (own['task.threads'] === null) return 0;
   return own['task.threads'] ?? Math.min(MAX_THREADS, Math.max(MIN_THREADS, availableParallelism()));
-}
-
-/** A module of this folder, as it is run: compiled or from its source. */
-function entryOf(path: string): URL {
-  return new URL(`${path}${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`, import.meta.url);
 }

@@ -23,7 +23,7 @@ import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
 import { distributedMode } from './distributed.ts';
 import { kafkaClusterId } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
-import { startServices, type RunningServices } from './services.ts';
+import { openServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
 import { clientOverrides } from './task-settings.ts';
 import { openTasks } from './tasks.ts';
@@ -68,7 +68,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   try {
     built = await build(config, { listeners, stage, secrets, plugins, logLevels, threads, logger });
     listeners.serve({ ...built, secrets, logger: restLogger });
-    services = await startServices(config, logger);
+    services = await openServices(config, { secrets, logLevels, threads, logger });
   } catch (error) {
     await listeners.close();
     throw error;

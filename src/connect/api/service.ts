@@ -4,6 +4,8 @@ import type { ConnectorConfig, PluginBase } from './connector.ts';
 /** What the worker gives to a service. */
 export interface ServiceContext {
   readonly logger: Logger;
+  /** The address of the same service before its thread ended. Where the configuration leaves the port open, it is that one again. */
+  readonly earlierAddress?: string | undefined;
 }
 
 /** Runs beside the connectors, once in each worker that names it. created -> started -> stopped. */

@@ -1,0 +1,24 @@
+import { loadWorkerConfig } from '../config/worker-config.ts';
+import { enterThread } from '../threads/inside-thread.ts';
+import type { ControlFunctions, ServiceThreadFunctions } from '../threads/thread-protocol.ts';
+import { builtInServices } from './built-in-plugins.ts';
+import { startServices, type RunningServices } from './services.ts';
+
+let running: Promise<RunningServices> | undefined;
+
+/** What the thread of the services runs (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
+const { data, calls, logger } = enterThread<ServiceThreadFunctions, ControlFunctions>(() => ({
+  start: async (earlier) => {
+    running = startServices(config, logger, earlier);
+    return (await running).addresses;
+  },
+  stop: async () => {
+    const started = await running?.catch(() => undefined);
+    await started?.stop();
+  },
+}));
+
+const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
+// Loading takes its time, which is no hang. What is wrong with the names is said by `start`.
+await builtInServices(config.own.services).catch(() => undefined);
+calls.tell('ready');
