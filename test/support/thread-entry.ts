@@ -1,0 +1,26 @@
+import { countCollapsed } from '../../src/observe/row-metrics.ts';
+import { enterThread } from '../../src/threads/inside-thread.ts';
+import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread-protocol.ts';
+
+/** What a thread of a test does when it is told to. */
+export interface TestThreadFunctions extends ThreadFunctions {
+  count(connector: string, rows: number): void;
+  say(text: string): void;
+  leave(code: number): void;
+  fillHeap(): void;
+}
+
+const { calls } = enterThread<TestThreadFunctions, ControlFunctions>(({ logger }) => ({
+  count: (connector, rows) => {
+    countCollapsed({ connector }, rows);
+  },
+  say: (text) => {
+    logger.warn(text);
+  },
+  leave: (code) => process.exit(code),
+  fillHeap: () => {
+    const held: unknown[] = [];
+    for (;;) held.push({ held: [held.length] });
+  },
+}));
+calls.tell('ready');

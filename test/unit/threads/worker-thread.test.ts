@@ -1,0 +1,107 @@
+import assert from 'node:assert/strict';
+import { LogLevels } from '../../../src/observe/log-levels.ts';
+import { relayedLogger } from '../../../src/observe/log-relay.ts';
+import { rowMetricsText } from '../../../src/observe/row-metrics.ts';
+import { SecretMask } from '../../../src/observe/secret-mask.ts';
+import { ThreadList } from '../../../src/threads/thread-list.ts';
+import type { ControlFunctions } from '../../../src/threads/thread-protocol.ts';
+import { WorkerThread } from '../../../src/threads/worker-thread.ts';
+import type { TestThreadFunctions } from '../../support/thread-entry.ts';
+import { until } from '../../support/until.ts';
+
+type TestThread = WorkerThread<TestThreadFunctions, ControlFunctions>;
+
+const WARN = 40;
+
+describe('a thread of the worker', () => {
+  let list: ThreadList;
+  let lines: { readonly level: number; readonly msg: string; readonly thread?: number }[];
+
+  beforeEach(() => {
+    [list, lines] = [new ThreadList(), []];
+  });
+
+  afterEach(() => Promise.all(list.all().map((thread) => thread.end('the test is over'))));
+
+  async function start(memoryMaxMb?: number): Promise<TestThread> {
+    const logger = relayedLogger((line) => lines.push(JSON.parse(line) as (typeof lines)[number]));
+    const surroundings = {
+      properties: {},
+      mode: 'standalone',
+      exactlyOnceGroup: undefined,
+      logLevels: new LogLevels(logger),
+      secrets: new SecretMask(),
+      logger,
+      threads: list,
+    } as const;
+    const entry = new URL('../../support/thread-entry.ts', import.meta.url);
+    const thread: TestThread = new WorkerThread<TestThreadFunctions, ControlFunctions>(
+      { purpose: 'tasks', entry, memoryMaxMb },
+      surroundings,
+      {},
+    );
+    await until(() => thread.isUp, 'the thread is up');
+    return thread;
+  }
+
+  const said = () => lines.map(({ level, msg }) => [level, msg.replace(/\d+ ms/, 'N ms')]);
+
+  it('says in one line each that it started, and that and why it ended', async () => {
+    const thread = await start();
+    await thread.end({ kind: 'idle', reason: 'it has no tasks any more', error: undefined });
+    assert.deepEqual(said(), [
+      [30, 'Thread 1 (tasks) started in N ms'],
+      [30, 'Thread 1 (tasks) ended: it has no tasks any more'],
+    ]);
+  });
+
+  it('gives the lines of its log its number', async () => {
+    const thread = await start();
+    await thread.calls.call('say', 'something is odd');
+    assert.deepEqual(
+      lines.filter(({ level }) => level === WARN).map(({ msg, thread: number }) => [msg, number]),
+      [['something is odd', 1]],
+    );
+  });
+
+  it('that exits is an error, whatever its code', async () => {
+    const thread = await start();
+    thread.calls.tell('leave', 0);
+    assert.deepEqual(await thread.ended, { kind: 'exit', reason: 'it exited with code 0', error: undefined });
+    assert.deepEqual(said().at(-1), [50, 'Thread 1 (tasks) ended: it exited with code 0']);
+    await assert.rejects(thread.figures(), /^Error: Thread 1 \(tasks\) ended: it exited with code 0$/);
+  });
+
+  it('that needs more memory than it may have ends alone', async () => {
+    const thread = await start(64);
+    thread.calls.tell('fillHeap');
+    const { kind, reason } = await thread.ended;
+    assert.deepEqual([kind, reason], ['memory', 'its heap reached its limit of 64 MB']);
+    assert.deepEqual(said().at(-1), [50, 'Thread 1 (tasks) ended: its heap reached its limit of 64 MB']);
+  });
+
+  it('leaves what it has counted behind when it is ended, and its number', async () => {
+    const thread = await start();
+    thread.calls.tell('count', 'counted', 5);
+    await thread.end({ kind: 'idle', reason: 'it has no tasks any more', error: undefined });
+    const next = await start();
+    assert.equal(next.thread, 1);
+    next.calls.tell('count', 'counted', 2);
+    const { threads, counts, ends } = await list.measure();
+    assert.match(await rowMetricsText(counts.rowMetrics), /^sluice_rows_collapsed_total\{connector="counted"\} 7$/m);
+    assert.equal(ends['idle'], 1);
+    const figures = threads[1]?.figures ?? assert.fail('it has figures');
+    assert.ok(figures.heapBytes > 1_000_000, String(figures.heapBytes));
+    if (process.platform === 'linux') assert.ok(Number(figures.cpuSeconds) > 0.01, String(figures.cpuSeconds));
+  });
+
+  it('may not write from the moment on in which it is to end', async () => {
+    const thread = await start();
+    thread.board.mayWorkUntil = Infinity;
+    assert.equal(thread.board.mayWork, true);
+    const ending = thread.end('the test says so');
+    assert.deepEqual([thread.board.mayWork, thread.isEnding], [false, true]);
+    await ending;
+    assert.equal(thread.isUp, false);
+  });
+});
