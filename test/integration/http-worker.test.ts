@@ -1,11 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pino } from 'pino';
 import { loadWorkerConfig } from '../../src/config/worker-config.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { startWorker } from '../../src/worker/worker.ts';
-import { broker, database } from '../support/services.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { ConnectRest } from '../support/rest.ts';
+import { broker, database, uniqueName } from '../support/services.ts';
+import { evaluateInThread } from '../support/thread-debugger.ts';
+import { until } from '../support/until.ts';
 import { basic, send } from './http-fixture.ts';
 
 const CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
@@ -57,8 +62,79 @@ describe('a worker with services=database-http', () => {
         body: 'weather,site=oslo temp=3.5 1700000000000000000',
       });
       assert.deepEqual([written.status, written.body['rows']], [200, 1]);
+      // Both fall into one microsecond.
+      const collapsing = await send(`${url}/restapi/linedb`, 'POST', {
+        authorization,
+        ca,
+        body: 'weather,site=oslo temp=3.5 1700000001000000000\nweather,site=oslo temp=4 1700000001000000001',
+      });
+      assert.deepEqual([collapsing.status, collapsing.body['rows']], [200, 1]);
+      const metrics = (await send(`${worker.url}/metrics`, 'GET', {})).text.split('\n');
+      assert.ok(metrics.includes('sluice_rows_collapsed_total{path="/restapi/linedb"} 1'), metrics.join('\n'));
+      assert.ok(metrics.some((line) => line.startsWith('sluice_thread_heap_bytes{thread="1",purpose="services"} ')));
       const plugins = await send(`${worker.url}/connector-plugins?connectorsOnly=false`, 'GET', {});
       assert.equal(plugins.text.includes('DatabaseHttp'), false);
+    } finally {
+      await worker.stop();
+    }
+  });
+
+  it('answers again after its thread hung; meanwhile the management API and tasks go on (issue 14)', async () => {
+    const access = await database('worker');
+    const [topic, name, file] = [uniqueName('hung'), uniqueName('hung'), join(directory, 'lines.txt')];
+    await writeFile(file, 'first\n');
+    await (await KafkaTraffic.shared()).createTopic(topic);
+    const config = loadWorkerConfig({
+      mode: 'standalone',
+      properties: await properties({
+        services: 'database-http',
+        'task.hang.timeout.ms': '10000',
+        'database.http.listeners': 'http://127.0.0.1:0',
+        'database.http.tls': 'off',
+        'database.http.connection.url': `jdbc:db://${access.host}:${String(access.port)}`,
+        'database.http.default.database': access.database,
+      }),
+    });
+    const log: string[] = [];
+    const logger = pino({ level: 'info' }, { write: (line) => log.push(line) });
+    const worker = await startWorker(config, { logger });
+    try {
+      await worker.started;
+      const rest = new ConnectRest(worker.url);
+      await rest.create(name, { 'connector.class': 'FileStreamSource', file, topic });
+      const sent = async (): Promise<number> => {
+        const page = await (await fetch(`${worker.url}/metrics`)).text();
+        const sample = `kafka_connect_source_task_source_record_write_total{connector="${name}",task="0"} `;
+        return Number(
+          page
+            .split('\n')
+            .find((line) => line.startsWith(sample))
+            ?.slice(sample.length) ?? 0,
+        );
+      };
+      await until(async () => (await sent()) === 1, 'the first line is sent');
+      const query = () =>
+        send(`${worker.services['database-http'] ?? ''}/restapi/query`, 'POST', {
+          authorization: basic(access.user, access.password),
+          body: 'select 1',
+        });
+      assert.equal((await query()).status, 200);
+
+      await evaluateInThread('services', 'setTimeout(function hangs() { for (;;); })');
+      let isAnswered = false;
+      const unanswered = assert.rejects(query()).finally(() => (isAnswered = true));
+      await appendFile(file, 'second\n');
+      await until(async () => (await sent()) === 2, 'the second line is sent');
+      assert.equal((await rest.get('/connectors')).status, 200);
+      assert.equal(isAnswered, false);
+      await unanswered;
+
+      await until(async () => (await query()).status === 200, 'an answer of the new thread');
+      assert.match(
+        log.find((line) => line.includes('(services) hangs, and is ended: it did not turn')) ?? '',
+        /at Timeout\.hangs/,
+      );
+      assert.equal((await rest.status(name)).tasks[0]?.state, 'RUNNING');
     } finally {
       await worker.stop();
     }
