@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { toError } from '../errors.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { LogLevels, type LogLevel } from '../observe/log-levels.ts';
 import { relayedLogger } from '../observe/log-relay.ts';
@@ -9,7 +10,7 @@ import { currentOwner, guardProcess } from '../observe/unhandled-errors.ts';
 import { workPlaces } from '../observe/work-place.ts';
 import { OWNER_SYMBOL } from './owner-question.ts';
 import { BEAT_MS, ThreadBoard } from './thread-board.ts';
-import { ThreadCalls } from './thread-calls.ts';
+import { packError, ThreadCalls } from './thread-calls.ts';
 import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
 
 export interface InsideThread<Functions extends ThreadFunctions, Control extends ControlFunctions> {
@@ -20,7 +21,7 @@ export interface InsideThread<Functions extends ThreadFunctions, Control extends
   readonly logger: Logger;
 }
 
-/** What a thread does first; it tells `ready` itself. `answer` makes what the thread answers beyond what all threads do. */
+/** What a thread does first; see also `comeUp`. `answer` makes what the thread answers beyond what all threads do. */
 export function enterThread<Functions extends ThreadFunctions, Control extends ControlFunctions>(
   answer: (inside: InsideThread<Functions, Control>) => Omit<Functions, keyof ThreadFunctions>,
 ): InsideThread<Functions, Control> {
@@ -61,4 +62,17 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
   };
   Object.assign(functions, answer(inside), common);
   return inside;
+}
+
+/** Tells that the thread is up when `opening` has succeeded; else the main thread ends it, and says why. */
+export async function comeUp(
+  calls: Pick<ThreadCalls<never, ControlFunctions>, 'tell'>,
+  opening: Promise<unknown>,
+): Promise<void> {
+  try {
+    await opening;
+    calls.tell('ready');
+  } catch (error) {
+    calls.tell('failed', packError(toError(error)));
+  }
 }

@@ -127,7 +127,7 @@ const CLASSES = { ConnectError, RetriableError, UnavailableError, DataError, Con
 /** Causes of causes that cross. */
 const MAX_CAUSES = 10;
 
-function packError(error: Error, depth = 0): PackedError {
+export function packError(error: Error, depth = 0): PackedError {
   return {
     className: error.name,
     javaName: error instanceof SluiceError ? error.javaName : undefined,
@@ -139,7 +139,7 @@ function packError(error: Error, depth = 0): PackedError {
 }
 
 /** An error of the same class, if the classes of errors.ts have it. */
-function unpackError(packed: PackedError): Error {
+export function unpackError(packed: PackedError): Error {
   const cause = packed.cause && unpackError(packed.cause);
   const options = cause === undefined ? {} : { cause };
   const error = remake(packed, options);

@@ -5,6 +5,7 @@ import type { TargetState, TaskAssignment, TaskEvent, TaskId } from '../connect/
 import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
+import type { PackedError } from './thread-calls.ts';
 
 /** What a thread is given when it is started; plain data and shared memory. */
 export interface ThreadData {
@@ -33,6 +34,8 @@ export interface ThreadFunctions {
 export interface ControlFunctions {
   /** The thread is up. */
   ready(): void;
+  /** The thread cannot come up. */
+  failed(error: PackedError): void;
   /** A line of its log, as JSON. */
   log(line: string): void;
   /** A logger that the thread has and that was not known before. */

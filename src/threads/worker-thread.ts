@@ -10,7 +10,7 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
 import { readPlace, WORK_PLACES_BYTES, type Place } from '../observe/work-place.ts';
 import { ThreadBoard } from './thread-board.ts';
-import { ThreadCalls } from './thread-calls.ts';
+import { ThreadCalls, unpackError } from './thread-calls.ts';
 import { isOrderly, type RunningThread, type ThreadEnd } from './running-thread.ts';
 import type { ThreadList } from './thread-list.ts';
 import type { ControlFunctions, ThreadData, ThreadFunctions } from './thread-protocol.ts';
@@ -91,6 +91,10 @@ export class WorkerThread<
       ready: () => {
         this.#isUp = true;
         logger.info(`Thread ${this.#title} started in ${String(Date.now() - this.startedAtMs)} ms`);
+      },
+      failed: (packed) => {
+        const error = unpackError(packed);
+        void this.end({ kind: 'error', reason: `it could not start: ${error.message}`, error });
       },
       log: relay,
       loggerKnown: (name) => {

@@ -6,7 +6,7 @@ import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
 import { TaskFactory } from '../connect/tasks/task-factory.ts';
 import { TaskHost } from '../connect/tasks/task-host.ts';
 import { silentLogger } from '../observe/logger.ts';
-import { enterThread } from '../threads/inside-thread.ts';
+import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import { BorrowedOffsets } from '../threads/lent-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
 import { builtInPlugins } from './built-in-plugins.ts';
@@ -25,8 +25,7 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
 }));
 
 const host: Promise<TaskHost> = openHost();
-await host;
-calls.tell('ready');
+await comeUp(calls, host);
 
 async function openHost(): Promise<TaskHost> {
   const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });

@@ -1,5 +1,6 @@
+import { ConnectError } from '../../src/errors.ts';
 import { countCollapsed } from '../../src/observe/row-metrics.ts';
-import { enterThread } from '../../src/threads/inside-thread.ts';
+import { comeUp, enterThread } from '../../src/threads/inside-thread.ts';
 import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread-protocol.ts';
 
 /** What a thread of a test does when it is told to. */
@@ -10,7 +11,7 @@ export interface TestThreadFunctions extends ThreadFunctions {
   fillHeap(): void;
 }
 
-const { calls } = enterThread<TestThreadFunctions, ControlFunctions>(({ logger }) => ({
+const { calls, data } = enterThread<TestThreadFunctions, ControlFunctions>(({ logger }) => ({
   count: (connector, rows) => {
     countCollapsed({ connector }, rows);
   },
@@ -23,4 +24,5 @@ const { calls } = enterThread<TestThreadFunctions, ControlFunctions>(({ logger }
     for (;;) held.push({ held: [held.length] });
   },
 }));
-calls.tell('ready');
+const { fails } = data.properties;
+await comeUp(calls, fails === undefined ? Promise.resolve() : Promise.reject(new ConnectError(fails)));

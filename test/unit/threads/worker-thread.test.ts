@@ -24,9 +24,15 @@ describe('a thread of the worker', () => {
   afterEach(() => Promise.all(list.all().map((thread) => thread.end('the test is over'))));
 
   async function start(memoryMaxMb?: number): Promise<TestThread> {
+    const thread = open({}, memoryMaxMb);
+    await until(() => thread.isUp, 'the thread is up');
+    return thread;
+  }
+
+  function open(properties: Readonly<Record<string, string>>, memoryMaxMb?: number): TestThread {
     const logger = relayedLogger((line) => lines.push(JSON.parse(line) as (typeof lines)[number]));
     const surroundings = {
-      properties: {},
+      properties,
       mode: 'standalone',
       exactlyOnceGroup: undefined,
       logLevels: new LogLevels(logger),
@@ -35,13 +41,11 @@ describe('a thread of the worker', () => {
       threads: list,
     } as const;
     const entry = new URL('../../support/thread-entry.ts', import.meta.url);
-    const thread: TestThread = new WorkerThread<TestThreadFunctions, ControlFunctions>(
+    return new WorkerThread<TestThreadFunctions, ControlFunctions>(
       { purpose: 'tasks', entry, memoryMaxMb },
       surroundings,
       {},
     );
-    await until(() => thread.isUp, 'the thread is up');
-    return thread;
   }
 
   const said = () => lines.map(({ level, msg }) => [level, msg.replace(/\d+ ms/, 'N ms')]);
@@ -62,6 +66,12 @@ describe('a thread of the worker', () => {
       lines.filter(({ level }) => level === WARN).map(({ msg, thread: number }) => [msg, number]),
       [['something is odd', 1]],
     );
+  });
+
+  it('that cannot start ends, with the reason', async () => {
+    const { kind, reason, error } = await open({ fails: 'no plugins' }).ended;
+    assert.deepEqual([kind, reason, error?.message], ['error', 'it could not start: no plugins', 'no plugins']);
+    assert.deepEqual(said(), [[50, 'Thread 1 (tasks) ended: it could not start: no plugins']]);
   });
 
   it('that exits is an error, whatever its code', async () => {
