@@ -34,7 +34,7 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
     pretty({
       colorize: options.file === undefined && process.stdout.isTTY,
       translateTime: 'UTC:HH:MM:ss.l',
-      ignore: 'connector,task,logger',
+      ignore: 'connector,task,logger,thread',
       messageFormat: (log, key) => `${where(log)}${String(log[key])}`,
       destination: options.file ?? 1,
       mkdir: true,
