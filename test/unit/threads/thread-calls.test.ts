@@ -27,6 +27,7 @@ const ERRORS: readonly Error[] = [
   new ConfigError('bad setting'),
   new SluiceError('mine', { javaName: 'com.example.MineException' }),
   new RangeError('too far'),
+  Object.assign(new Error('listen EADDRINUSE'), { code: 'EADDRINUSE' }),
 ];
 
 describe('calls between threads', () => {
@@ -75,12 +76,13 @@ describe('calls between threads', () => {
     );
   });
 
-  it('reject with an error of the same class, name, text, stack and cause', async () => {
+  it('reject with an error of the same class, name, text, stack, code and cause', async () => {
     for (const [which, error] of ERRORS.entries()) {
       const refused = await refusal(which);
       assert.equal(refused.message, error.message);
       assert.equal(refused.name, error.name);
       assert.equal(refused.stack, error.stack);
+      assert.equal((refused as NodeJS.ErrnoException).code, (error as NodeJS.ErrnoException).code);
       if (error instanceof SluiceError) {
         assert.equal(refused.constructor, error.constructor);
         assert.ok(refused instanceof SluiceError);
