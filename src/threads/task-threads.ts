@@ -194,7 +194,7 @@ export class TaskThreads implements TaskHosting {
     const tasks = [...this.#tasks.values()].filter((task) => task.thread === thread);
     for (const task of tasks) task.thread = undefined;
     const culprit = tasks.find(({ assignment, over }) => !over && taskText(assignment.id) === end.culprit);
-    if (culprit !== undefined) this.#suspects.add(culprit.assignment, end, endText(thread, end, culprit));
+    if (culprit !== undefined) this.#suspect(culprit, end, endText(thread, end, culprit));
     const left = tasks.filter(({ stopping, over }) => !stopping && !over);
     const isKnown = end.culprit !== undefined || isOrderly(end);
     for (const task of left) {
@@ -210,6 +210,18 @@ export class TaskThreads implements TaskHosting {
       error.stack = `${error.name}: ${error.message}`;
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
+    }
+  }
+
+  /** Other tasks of the connector may get its partitions. */
+  #suspect({ assignment }: PlacedTask, end: ThreadEnd, text: string): void {
+    this.#suspects.add(assignment, end, text);
+    const care = this.#suspects.careFor(assignment);
+    if (care === undefined) return;
+    for (const other of this.#tasks.values()) {
+      const { id } = other.assignment;
+      if (id.connector !== assignment.id.connector || other.thread === undefined || other.thread === 'main') continue;
+      other.thread.calls.tell('setCare', id, care);
     }
   }
 

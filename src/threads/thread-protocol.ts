@@ -1,7 +1,7 @@
 import type { SourceCoordinates } from '../data/record.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { OffsetRecord, StoredOffset } from '../connect/source/offset-storage.ts';
-import type { TargetState, TaskAssignment, TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
+import type { TargetState, TaskAssignment, TaskCare, TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
 import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
@@ -46,6 +46,8 @@ export interface ControlFunctions {
 export interface TaskThreadFunctions extends ThreadFunctions {
   start(assignment: TaskAssignment): Promise<void>;
   setTargetState(id: TaskId, state: TargetState): Promise<void>;
+  /** Another task of its connector has ended its thread. */
+  setCare(id: TaskId, care: TaskCare): Promise<void>;
   /** The tasks that did not stop in time. */
   stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]>;
   reports(): Promise<readonly TaskReport[]>;

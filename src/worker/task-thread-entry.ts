@@ -20,6 +20,9 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
   setTargetState: async (id, state) => {
     (await host).setTargetState(id, state);
   },
+  setCare: async (id, care) => {
+    (await host).setCare(id, care);
+  },
   stop: async (ids, timeoutMs) => (await host).stop(ids, timeoutMs),
   reports: async () => (await host).reports(),
 }));

@@ -43,11 +43,16 @@ describe('a task that never returns', function () {
   });
 
   /** A sink of a topic with these values into a table of its own. */
-  async function create(values: readonly string[], more: Record<string, string> = {}): Promise<string> {
+  async function create(
+    values: readonly string[],
+    more: Record<string, string> = {},
+    otherPartition: readonly string[] = [],
+  ): Promise<string> {
     const name = uniqueName('stuck');
     await sql.run(`create table "${name}" (value text primary key, puts int)`);
-    await kafka.createTopic(name);
+    await kafka.createTopic(name, otherPartition.length === 0 ? 1 : 2);
     await send(name, values);
+    await send(name, otherPartition, 1);
     await worker.rest.create(name, {
       'connector.class': 'StuckSink',
       topics: name,
@@ -59,10 +64,10 @@ describe('a task that never returns', function () {
     return name;
   }
 
-  async function send(name: string, values: readonly string[]): Promise<void> {
+  async function send(name: string, values: readonly string[], partition = 0): Promise<void> {
     await kafka.produce(
       name,
-      values.map((value) => ({ value })),
+      values.map((value) => ({ value, partition })),
     );
   }
 
@@ -208,6 +213,22 @@ describe('a task that never returns', function () {
     }
     assert.equal(ends(), before);
     assert.deepEqual([await rowsOf(name), await putsOf(name)], [700, 700], 'all before it is stored once');
+    await bystandersGoOn();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('leaves its partition to another task of the connector, which finds the record: the next start skips it', async () => {
+    const more = { 'tasks.max': '2', 'errors.tolerance': 'all', 'consumer.override.session.timeout.ms': '6000' };
+    const name = await create([...plain(40), 'loop', ...plain(40, 40)], more, plain(20, 80));
+    const failed = async () => {
+      const { tasks } = await worker.rest.status(name);
+      return tasks.length === 2 && tasks.every(({ state }) => state === 'FAILED') && tasks;
+    };
+    const traces = (await until(failed, 'both have failed')).map(({ trace = '' }) => trace);
+    assert.equal(traces.filter((trace) => trace.includes(`topic ${name}, partition 0, offset 40`)).length, 1);
+    assert.equal((await worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
+    await committed(name, 101);
+    assert.deepEqual([await rowsOf(name), await putsOf(name)], [100, 100]);
     await bystandersGoOn();
     await worker.rest.delete(`/connectors/${name}`);
   });

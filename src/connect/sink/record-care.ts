@@ -7,6 +7,7 @@ import type { PoisonedRecord, TaskCare } from '../tasks/task-assignment.ts';
 
 /** Into so many steps a suspected range is divided, as each step ends with a commit. */
 const MAX_STEPS = 1000;
+const NO_CARE: TaskCare = { suspects: [], poisoned: [] };
 const TRANSFORMATION = 'org.apache.kafka.connect.transforms.Transformation';
 const SINK_TASK = 'org.apache.kafka.connect.sink.SinkTask';
 
@@ -32,14 +33,18 @@ export interface CareSurroundings {
  * end is at one record; those that are known go to the error policy.
  */
 export class RecordCare {
-  #suspects: readonly RecordRange[];
-  #poisoned: readonly PoisonedRecord[];
+  #suspects: readonly RecordRange[] = [];
+  #poisoned: readonly PoisonedRecord[] = [];
   readonly #surroundings: CareSurroundings;
 
   constructor(care: TaskCare | undefined, surroundings: CareSurroundings) {
-    this.#suspects = care?.suspects ?? [];
-    this.#poisoned = care?.poisoned ?? [];
     this.#surroundings = surroundings;
+    this.set(care ?? NO_CARE);
+  }
+
+  set({ suspects, poisoned }: TaskCare): void {
+    this.#suspects = suspects;
+    this.#poisoned = poisoned;
   }
 
   /** Whether some records of the block need care. */

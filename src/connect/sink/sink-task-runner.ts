@@ -8,6 +8,7 @@ import { PolledRecords } from './polled-records.ts';
 import { RecordCare } from './record-care.ts';
 import { unsettled } from './unsettled.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
+import type { TaskCare } from '../tasks/task-assignment.ts';
 import {
   AFTER_SHUTDOWN,
   countBatch,
@@ -92,6 +93,10 @@ export class SinkTaskRunner implements TaskRunner {
 
   stop(): void {
     this.#runtime.abort.abort();
+  }
+
+  setCare(care: TaskCare): void {
+    this.#polled.care.set(care);
   }
 
   details(): TaskDetails {

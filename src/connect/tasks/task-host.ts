@@ -3,7 +3,14 @@ import { javaTrace } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
-import { taskText, type TargetState, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
+import {
+  taskText,
+  type TargetState,
+  type TaskAssignment,
+  type TaskCare,
+  type TaskEvent,
+  type TaskId,
+} from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
 import type { TaskHosting } from './task-hosting.ts';
 import type { ErrorCounts } from '../pipeline/error-policy.ts';
@@ -92,6 +99,12 @@ export class TaskHost implements TaskHosting {
     hosted.targetState = state;
     if (state === 'STARTED') hosted.runner?.resume();
     else hosted.runner?.pause();
+  }
+
+  /** As of a later assignment. */
+  setCare(id: TaskId, care: TaskCare): void {
+    const runner = this.#tasks.get(taskText(id))?.runner;
+    runner?.setCare?.(care);
   }
 
   /** Those that are not done in time are left behind, silent; their ids are the result. */

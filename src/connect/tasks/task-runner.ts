@@ -4,7 +4,7 @@ import type { TaskPart } from '../api.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
-import { taskText, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
+import { taskText, type TaskAssignment, type TaskCare, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 
@@ -23,6 +23,8 @@ export interface TaskRunner {
   stop(): void;
   /** It did not end in time: gives up what it waits for, and can write nothing any more. */
   cancel?(): void;
+  /** Records of its connector have ended a thread. */
+  setCare?(care: TaskCare): void;
   /** For metrics, at any time. */
   details(): TaskDetails;
 }

@@ -49,8 +49,8 @@ class StuckSinkConnector {
     this.config = config;
   }
 
-  async taskConfigs() {
-    return [this.config];
+  async taskConfigs(maxTasks) {
+    return Array.from({ length: maxTasks }, () => this.config);
   }
 
   async stop() {}
