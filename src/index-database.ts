@@ -52,7 +52,7 @@ export { StructDecoder, type StructPolicy } from './formats/struct/struct.ts';
 export { readTimestamp } from './formats/timestamp-read.ts';
 export type { ValueType } from './formats/tsd/metric-shape.ts';
 export { MetricTargets } from './formats/tsd/metric-targets.ts';
-export { countCollapsed } from './observe/row-metrics.ts';
+export { countCollapsed } from './observe/row-counts.ts';
 export { changeProblem, isDoneAlready, type ChangeKind } from './sql/change-statement.ts';
 export { classify, type Classification, type StatementKind } from './sql/classify.ts';
 export {

@@ -1,5 +1,4 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
-import { rowMetricsText } from '../observe/row-metrics.ts';
 import type { ThreadName, WorkerThreads } from '../observe/thread-figures.ts';
 import type { TaskReport } from '../connect/tasks/task-host.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
@@ -36,7 +35,8 @@ export async function metricsText(source: MetricsSource, workerThreads: WorkerTh
   addThreads(page, threads, source.taskPlaces());
   const cluster = source.cluster();
   if (cluster !== undefined) addCluster(page, cluster);
-  return (await page.text()) + (await rowMetricsText(threads.counts.rowMetrics)) + (await processMetrics.metrics());
+  page.collapsed(threads.counts.collapsed);
+  return (await page.text()) + (await processMetrics.metrics());
 }
 
 function addConnectors(page: MetricsPage, directory: ConnectorDirectory): void {

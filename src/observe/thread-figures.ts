@@ -1,6 +1,6 @@
 import { getHeapStatistics } from 'node:v8';
 import { eventLoopWatch } from './event-loop-watch.ts';
-import { addRowMetrics, rowMetrics, type MetricValues } from './row-metrics.ts';
+import { collapsedRows, sumCollapsed, type CollapsedRows } from './row-counts.ts';
 import { threadCpu } from './thread-cpu.ts';
 import { unhandledErrors } from './unhandled-errors.ts';
 
@@ -13,7 +13,7 @@ export interface UnhandledCounts {
 /** What a thread has counted since it began. */
 export interface ThreadCounts {
   readonly unhandled: UnhandledCounts;
-  readonly rowMetrics: readonly MetricValues[];
+  readonly collapsed: readonly CollapsedRows[];
 }
 
 /** Figures of a thread since it began; plain data. */
@@ -24,12 +24,12 @@ export interface ThreadFigures extends ThreadCounts {
 }
 
 /** Of the thread that asks. */
-export async function ownFigures(): Promise<ThreadFigures> {
+export function ownFigures(): ThreadFigures {
   return {
     cpuSeconds: threadCpu.of === 'thread' ? threadCpu.ms() / 1000 : undefined,
     heapBytes: getHeapStatistics().used_heap_size,
     unhandled: { ...unhandledErrors },
-    rowMetrics: await rowMetrics.getMetricsAsJSON(),
+    collapsed: collapsedRows(),
   };
 }
 
@@ -72,7 +72,7 @@ export function addCounts(counts: readonly ThreadCounts[]): ThreadCounts {
     counts.reduce((total, { unhandled }) => total + count(unhandled), 0);
   return {
     unhandled: { owned: sum(({ owned }) => owned), unknown: sum(({ unknown }) => unknown) },
-    rowMetrics: addRowMetrics(counts.map((each) => each.rowMetrics)),
+    collapsed: sumCollapsed(counts.map((each) => each.collapsed)),
   };
 }
 

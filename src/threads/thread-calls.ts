@@ -96,13 +96,14 @@ export class ThreadCalls<Own extends object, Other extends object> {
 
   async #answer(message: Extract<Message, { kind: 'call' }>): Promise<void> {
     const { id } = message;
-    let answer: Message;
     try {
-      answer = { kind: 'answer', id, value: await this.#run(message) };
-    } catch (error) {
-      answer = { kind: 'refusal', id, error: packError(toError(error)) };
+      const value = await this.#run(message);
+      if (this.#closed === undefined) this.#port.postMessage({ kind: 'answer', id, value } satisfies Message);
+    } catch (thrown) {
+      // A value that cannot be copied is refused as well.
+      const error = packError(toError(thrown));
+      if (this.#closed === undefined) this.#port.postMessage({ kind: 'refusal', id, error } satisfies Message);
     }
-    if (this.#closed === undefined) this.#port.postMessage(answer);
   }
 
   #take(id: number): OpenCall | undefined {

@@ -31,7 +31,7 @@ export class ThreadList implements WorkerThreads {
   readonly #figures = new WeakMap<RunningThread, ThreadFigures>();
   readonly #asking = new WeakMap<RunningThread, Promise<void>>();
   readonly #ends = { ...NO_ENDS };
-  #ofEnded: ThreadCounts = { unhandled: { owned: 0, unknown: 0 }, rowMetrics: [] };
+  #ofEnded: ThreadCounts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [] };
 
   /** The lowest that no thread has, so that the figures of threads that replace one another are one series. */
   takeNumber(): number {
@@ -67,7 +67,8 @@ export class ThreadList implements WorkerThreads {
   }
 
   async measure(): Promise<ThreadMeasurement> {
-    const [main] = await Promise.all([ownFigures(), ...this.all().map((thread) => this.ask(thread))]);
+    await Promise.all(this.all().map((thread) => this.ask(thread)));
+    const main = ownFigures();
     // From here on nothing may wait: a thread that ends meanwhile would count twice, or not at all.
     const threads = this.#inOrder().map((thread) => ({ ...viewOf(thread), figures: this.#figures.get(thread) }));
     return {

@@ -25,7 +25,7 @@ export interface ThreadData {
 
 /** What every thread answers. */
 export interface ThreadFunctions {
-  figures(): Promise<ThreadFigures>;
+  figures(): ThreadFigures;
   setLogLevel(logger: string, level: LogLevel): void;
   addSecret(value: string): void;
 }

@@ -36,6 +36,11 @@ export interface ThreadOptions {
   readonly memoryMaxMb?: number | undefined;
 }
 
+/**
+ * Of Node's 48 MB for each thread little is used: with 8 MB a row costs as much CPU, and an idle thread has 15 to 20 MB less
+ * (docs/benchmarks.md).
+ */
+const YOUNG_GENERATION_MB = 8;
 /** A thread that cannot be ended, because it waits in a system call, is left behind after this time. */
 const TERMINATE_MS = 5000;
 
@@ -83,8 +88,10 @@ export class WorkerThread<
       logLevels: logLevels.explicit(),
       secrets: secrets.values(),
     };
-    const resourceLimits: ResourceLimits =
-      options.memoryMaxMb === undefined ? {} : { maxOldGenerationSizeMb: options.memoryMaxMb };
+    const resourceLimits: ResourceLimits = {
+      maxYoungGenerationSizeMb: YOUNG_GENERATION_MB,
+      ...(options.memoryMaxMb === undefined ? {} : { maxOldGenerationSizeMb: options.memoryMaxMb }),
+    };
     this.worker = openWorker(options.entry, { workerData: data, resourceLimits, name: options.purpose });
     const relay = logRelay(logger.child({ thread: this.thread }));
     const common: ControlFunctions = {

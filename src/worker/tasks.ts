@@ -88,6 +88,5 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
 }
 
 function threadCount({ own }: WorkerConfig): number {
-  if (own['task.threads'] === null) return 0;
   return own['task.threads'] ?? Math.min(MAX_THREADS, Math.max(MIN_THREADS, availableParallelism()));
 }

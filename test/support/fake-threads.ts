@@ -73,15 +73,11 @@ export function endOf(kind: ThreadEnd['kind'], culprit?: string): ThreadEnd {
 
 /** Figures of a thread that has counted so many errors and collapsed rows. */
 export function figuresOf(count: number): ThreadFigures {
-  const name = 'sluice_rows_collapsed_total';
-  const values = [{ value: count, labels: { connector: 'sink' } }];
   return {
     cpuSeconds: count,
     heapBytes: count,
     unhandled: { owned: count, unknown: 0 },
-    rowMetrics: [
-      { name, help: 'Rows', type: 'counter', aggregator: 'sum', values },
-    ] as unknown as ThreadFigures['rowMetrics'],
+    collapsed: [{ writer: { connector: 'sink' }, rows: count }],
   };
 }
 

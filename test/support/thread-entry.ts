@@ -1,5 +1,5 @@
 import { ConnectError } from '../../src/errors.ts';
-import { countCollapsed } from '../../src/observe/row-metrics.ts';
+import { countCollapsed } from '../../src/observe/row-counts.ts';
 import { comeUp, enterThread } from '../../src/threads/inside-thread.ts';
 import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread-protocol.ts';
 

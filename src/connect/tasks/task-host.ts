@@ -13,6 +13,7 @@ import {
 } from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
 import type { TaskHosting } from './task-hosting.ts';
+import type { TaskPart } from '../api.ts';
 import type { ErrorCounts } from '../pipeline/error-policy.ts';
 import { newCounts, type TaskCounts, type TaskDetails, type TaskRunner } from './task-runner.ts';
 
@@ -152,7 +153,8 @@ export class TaskHost implements TaskHosting {
   /** Asks the plugin as well, which must not cost others their metrics. */
   #detailsOf(id: TaskId, runner: TaskRunner | undefined): TaskDetails | undefined {
     try {
-      return runner?.details();
+      const details = runner?.details();
+      return details && { ...details, parts: details.parts.map(plainPart) };
     } catch (error) {
       this.#logger.warn({ err: error, ...id }, `Task ${taskText(id)} does not say how it is doing`);
       return undefined;
@@ -199,4 +201,9 @@ export class TaskHost implements TaskHosting {
       tell({ id: hosted.id, state: 'FAILED', trace: javaTrace(error) });
     }
   }
+}
+
+/** A plugin may give objects of its own classes, which do not cross threads. */
+function plainPart({ name, state, error, counts }: TaskPart): TaskPart {
+  return { name, state, error, counts: { ...counts } };
 }

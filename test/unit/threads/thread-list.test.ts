@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { rowMetricsText } from '../../../src/observe/row-metrics.ts';
 import type { ThreadFigures } from '../../../src/observe/thread-figures.ts';
 import { ThreadList } from '../../../src/threads/thread-list.ts';
 import { asThread, endOf, FakeThread, figuresOf } from '../../support/fake-threads.ts';
@@ -26,9 +25,8 @@ describe('the list of threads', () => {
   async function counted(): Promise<{ owned: number; collapsed: number }> {
     const { threads, counts } = await list.measure();
     const own = threads[0]?.figures?.unhandled.owned ?? Number.NaN;
-    const page = await rowMetricsText(counts.rowMetrics);
-    const collapsed = /^sluice_rows_collapsed_total\{connector="sink"\} (\d+)$/m.exec(page)?.[1];
-    return { owned: counts.unhandled.owned - own, collapsed: Number(collapsed ?? 0) };
+    const ofSink = counts.collapsed.find(({ writer }) => 'connector' in writer && writer.connector === 'sink');
+    return { owned: counts.unhandled.owned - own, collapsed: ofSink?.rows ?? 0 };
   }
 
   it('gives a new thread the lowest number that is free', () => {

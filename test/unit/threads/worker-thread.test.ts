@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { LogLevels } from '../../../src/observe/log-levels.ts';
 import { relayedLogger } from '../../../src/observe/log-relay.ts';
-import { rowMetricsText } from '../../../src/observe/row-metrics.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { ThreadList } from '../../../src/threads/thread-list.ts';
 import type { ControlFunctions } from '../../../src/threads/thread-protocol.ts';
@@ -98,7 +97,7 @@ describe('a thread of the worker', () => {
     assert.equal(next.thread, 1);
     next.calls.tell('count', 'counted', 2);
     const { threads, counts, ends } = await list.measure();
-    assert.match(await rowMetricsText(counts.rowMetrics), /^sluice_rows_collapsed_total\{connector="counted"\} 7$/m);
+    assert.deepEqual(counts.collapsed, [{ writer: { connector: 'counted' }, rows: 7 }]);
     assert.equal(ends['idle'], 1);
     const figures = threads[1]?.figures ?? assert.fail('it has figures');
     assert.ok(figures.heapBytes > 1_000_000, String(figures.heapBytes));

@@ -1,0 +1,32 @@
+/** Who wrote rows: a connector, or a path of the HTTP API. */
+export type RowWriter = { readonly connector: string } | { readonly path: string };
+
+/** Rows that became one with a later row of their batch, because both have the same key or fall into one microsecond. */
+export interface CollapsedRows {
+  readonly writer: RowWriter;
+  readonly rows: number;
+}
+
+const collapsed = new Map<string, CollapsedRows>();
+
+/** Counts them for this thread; the page of metrics shows the sum of all threads. */
+export function countCollapsed(writer: RowWriter, rows: number): void {
+  if (rows > 0) add(collapsed, { writer, rows });
+}
+
+/** Of this thread, since it began. */
+export function collapsedRows(): readonly CollapsedRows[] {
+  return [...collapsed.values()];
+}
+
+/** The counts of several threads as those of one. */
+export function sumCollapsed(ofThreads: readonly (readonly CollapsedRows[])[]): readonly CollapsedRows[] {
+  const sum = new Map<string, CollapsedRows>();
+  for (const counts of ofThreads.flat()) add(sum, counts);
+  return [...sum.values()];
+}
+
+function add(sum: Map<string, CollapsedRows>, { writer, rows }: CollapsedRows): void {
+  const key = JSON.stringify(writer);
+  sum.set(key, { writer, rows: (sum.get(key)?.rows ?? 0) + rows });
+}
