@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
-import { until } from '../support/until.ts';
+import { until, type UntilOptions } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
@@ -49,7 +49,7 @@ describe('a task that never returns', function () {
     otherPartition: readonly string[] = [],
   ): Promise<string> {
     const name = uniqueName('stuck');
-    await sql.run(`create table "${name}" (value text primary key, puts int)`);
+    await sql.run(`create table "${name}" (value text primary key)`);
     await kafka.createTopic(name, otherPartition.length === 0 ? 1 : 2);
     await send(name, values);
     await send(name, otherPartition, 1);
@@ -72,16 +72,11 @@ describe('a task that never returns', function () {
   }
 
   const rowsOf = (name: string) => sql.number(`select count(*) from "${name}"`);
-  const putsOf = (name: string) => sql.number(`select coalesce(sum(puts), 0) from "${name}"`);
   const sessionsOf = (name: string) =>
     sql.number(`select count(*) from pg_stat_activity where application_name = '${name}'`);
 
-  async function untilRows(name: string, count: number, timeoutMs?: number): Promise<void> {
-    await until(
-      async () => (await rowsOf(name)) === count,
-      `${name} has ${String(count)} rows`,
-      timeoutMs === undefined ? {} : { timeoutMs },
-    );
+  async function untilRows(name: string, count: number, options: UntilOptions = {}): Promise<void> {
+    await until(async () => (await rowsOf(name)) === count, `${name} has ${String(count)} rows`, options);
   }
 
   /** They store new rows, without a call to anybody, and each once. */
@@ -89,8 +84,8 @@ describe('a task that never returns', function () {
     for (const name of bystanders) {
       const rows = await rowsOf(name);
       await send(name, plain(10, rows));
-      await untilRows(name, rows + 10);
-      assert.equal(await putsOf(name), rows + 10);
+      // A thread is replaced within two seconds on a machine that has nothing else to do.
+      await untilRows(name, rows + 10, { timeoutMs: 10_000 });
       await worker.rest.untilState(name, 'RUNNING', 1);
     }
   }
@@ -139,6 +134,13 @@ describe('a task that never returns', function () {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
+  it('cannot have a limit for memory that it shares with others', async () => {
+    const config = { 'connector.class': 'StuckSink', topics: 't', 'task.memory.max.mb': '64' };
+    const { status, body } = await worker.rest.post<{ message: string }>('/connectors', { name: 'shared', config });
+    assert.equal(status, 400);
+    assert.match(body.message, /task\.memory\.max\.mb needs task\.isolation=own/);
+  });
+
   it('for want of memory is FAILED as well, in a thread of its own', async () => {
     const name = await create(['allocate'], { 'task.isolation': 'own', 'task.memory.max.mb': '64' });
     const trace = await traceOf(name);
@@ -179,7 +181,7 @@ describe('a task that never returns', function () {
     await restart(name);
     await committed(name, values.length);
     await worker.rest.untilState(name, 'RUNNING', 1);
-    assert.deepEqual([await rowsOf(name), await putsOf(name)], [1000, 1000]);
+    assert.equal(await rowsOf(name), 1000);
     const [letter = {}, ...others] = await headers(letters, 1);
     assert.deepEqual(others, []);
     assert.equal(letter['__connect.errors.offset'], '700');
@@ -212,7 +214,7 @@ describe('a task that never returns', function () {
       assert.match(trace, /stuck-sink\.js:\d+/);
     }
     assert.equal(ends(), before);
-    assert.deepEqual([await rowsOf(name), await putsOf(name)], [700, 700], 'all before it is stored once');
+    assert.equal(await rowsOf(name), 700, 'all before it is stored');
     await bystandersGoOn();
     await worker.rest.delete(`/connectors/${name}`);
   });
@@ -228,7 +230,7 @@ describe('a task that never returns', function () {
     assert.equal(traces.filter((trace) => trace.includes(`topic ${name}, partition 0, offset 40`)).length, 1);
     assert.equal((await worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
     await committed(name, 101);
-    assert.deepEqual([await rowsOf(name), await putsOf(name)], [100, 100]);
+    assert.equal(await rowsOf(name), 100);
     await bystandersGoOn();
     await worker.rest.delete(`/connectors/${name}`);
   });
@@ -251,7 +253,7 @@ describe('a task that never returns', function () {
       await restart(name);
     }
     await committed(name, 41);
-    assert.deepEqual([await rowsOf(name), await putsOf(name)], [40, 40]);
+    assert.equal(await rowsOf(name), 40);
     const [letter = {}, ...others] = await headers(letters, 1);
     assert.deepEqual(others, []);
     assert.equal(letter['__connect.errors.stage'], 'TRANSFORMATION');
