@@ -140,6 +140,10 @@ async function serve(
     logger.info(`${signal}: stopping`);
     await worker?.stop();
     logger.info('Kafka Connect stopped');
+    if (worker !== undefined && worker.threadsLeftBehind() > 0) {
+      logger.warn('A thread waits in a system call; the process does not wait for it and ends by SIGKILL');
+      process.kill(process.pid, 'SIGKILL');
+    }
     process.exit(0);
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void (stopping ??= stop(signal)));

@@ -57,6 +57,11 @@ export class ThreadList implements WorkerThreads {
     if (last !== undefined) this.#ofEnded = addCounts([this.#ofEnded, last]);
   }
 
+  /** Threads that could not be ended, because they wait in a system call, and are still in the process. */
+  get leftBehind(): number {
+    return this.#numbers.size - this.#threads.size;
+  }
+
   /** Those that have not ended. */
   all(): readonly RunningThread[] {
     return [...this.#threads];

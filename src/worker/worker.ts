@@ -47,6 +47,8 @@ export interface Worker {
   readonly started: Promise<void>;
   /** Stops the API and the services, then tasks and connectors, then the stores. */
   stop(): Promise<void>;
+  /** Threads that cannot be ended, and that the end of the process would wait for. */
+  threadsLeftBehind(): number;
 }
 
 /**
@@ -89,6 +91,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     validation,
     services: services.addresses,
     started,
+    threadsLeftBehind: () => threads.leftBehind,
     stop: async () => {
       try {
         await Promise.all([listeners.close(), services.stop()]);
