@@ -261,4 +261,16 @@ describe('a task that never returns', function () {
     await bystandersGoOn();
     await worker.rest.delete(`/connectors/${name}`);
   });
+
+  // The last one: it ends the worker.
+  it('in a call that cannot be interrupted is FAILED all the same, and the worker can be stopped', async () => {
+    const name = await create(['compute']);
+    const trace = await traceOf(name);
+    assert.match(trace, /did not turn its event loop/);
+    await bystandersGoOn();
+    const ended = await worker.terminate();
+    assert.match(worker.log, /A thread waits in a system call; the process does not wait for it/);
+    assert.equal(ended, 'SIGKILL');
+    for (const each of bystanders) assert.equal(await putsOf(each), await rowsOf(each));
+  });
 });
