@@ -33,6 +33,8 @@ import { WriteLane, type LaneDependencies } from './write-lane.ts';
 const LANES = 2;
 
 /** How long `put` waits for a batch; then partitions are paused and polling goes on. Far below any max.poll.interval.ms. */
+/** `offset.flush.interval.ms`, 60 s by default, stays the longest time between two commits. */
+const COMMIT_EVERY_MS = 1000;
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
 /** What waits is stored before partitions are given back if that is done in this time; else the next owner reads it again. */
@@ -49,6 +51,8 @@ export class DbSinkTask implements SinkTask {
   #signal: AbortSignal | undefined;
   #retries: Retries | undefined;
   #exactlyOnce: ExactlyOnce | undefined;
+  #requestCommit: (() => void) | undefined;
+  #committedAt = 0;
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
@@ -88,6 +92,8 @@ export class DbSinkTask implements SinkTask {
     const requestCommit = (): void => {
       context.requestCommit();
     };
+    // With delivery=exactly-once the offsets that count are in the database.
+    this.#requestCommit = exactlyOnce === undefined ? requestCommit : undefined;
     const { errantRecords } = context;
     const laneDependencies: LaneDependencies = {
       createDecoder,
@@ -113,6 +119,7 @@ export class DbSinkTask implements SinkTask {
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     for (const lane of this.#lanes) lane.check();
+    if (records.length > 0) this.#commitSoon();
     await this.#exactlyOnce?.claims.ready();
     if (records.length > 0) await this.#waitForRoom(this.#lanes);
     let topic: string | undefined;
@@ -132,6 +139,7 @@ export class DbSinkTask implements SinkTask {
   }
 
   async putBlock(block: SinkRecordBlock): Promise<void> {
+    this.#commitSoon();
     const { topic, partition } = block.messages;
     const lane = this.#laneOf.get(topicPartitionKey(topic, partition));
     if (lane === undefined) return;
@@ -140,6 +148,14 @@ export class DbSinkTask implements SinkTask {
     await this.#waitForRoom([lane]);
     await lane.addBlock(block);
     lane.start();
+  }
+
+  /** What was stored is not to be written again in another thread or worker, should this one come to an end. */
+  #commitSoon(): void {
+    const now = Date.now();
+    if (now - this.#committedAt < COMMIT_EVERY_MS) return;
+    this.#committedAt = now;
+    this.#requestCommit?.();
   }
 
   /** A database that is slow, or away, must not keep the consumer from polling: what has no room is asked for again later. */
