@@ -6,7 +6,10 @@ import { atLeast, nullOr, oneOf } from './validators.ts';
 const GROUP = 'Threads';
 const MIN_MEMORY_MB = 32;
 
-/** Options of a connector that Kafka Connect does not have. */
+/**
+ * Options of a connector that Kafka Connect does not have.
+ * @internal
+ */
 export const taskThreadOptions = declareOptions({
   'task.isolation': {
     type: 'STRING',

@@ -1,4 +1,4 @@
-import type { TaskReport } from '../connect/tasks/task-host.ts';
+import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';

@@ -1,6 +1,6 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 import type { ThreadName, WorkerThreads } from '../observe/thread-figures.ts';
-import type { TaskReport } from '../connect/tasks/task-host.ts';
+import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { ClusterView } from './placement.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';

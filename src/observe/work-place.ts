@@ -53,6 +53,7 @@ class WorkPlaces {
   /** To be called before any task runs. */
   share(buffer: SharedArrayBuffer): void {
     this.#buffer = buffer;
+    this.#used.clear();
     lastOf(buffer)[0] = -1;
   }
 

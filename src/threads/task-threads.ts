@@ -7,7 +7,8 @@ import {
   type TaskEvent,
   type TaskId,
 } from '../connect/tasks/task-assignment.ts';
-import type { TaskConfigs, TaskReport } from '../connect/tasks/task-host.ts';
+import type { TaskConfigs } from '../connect/tasks/task-host.ts';
+import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';

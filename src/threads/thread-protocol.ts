@@ -2,7 +2,7 @@ import type { SourceCoordinates } from '../data/record.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { OffsetRecord, StoredOffset } from '../connect/source/offset-storage.ts';
 import type { TargetState, TaskAssignment, TaskCare, TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
-import type { TaskReport } from '../connect/tasks/task-host.ts';
+import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
 import type { PackedError } from './thread-calls.ts';

@@ -9,6 +9,8 @@ export interface Figures {
   readonly rows_per_s_range: Range;
   /** Of the worker process. */
   readonly cpu_s_per_million: number;
+  /** Of the main thread alone. */
+  readonly main_thread_cpu_s_per_million: number;
   readonly database_cpu_s_per_million: number;
   readonly peak_rss_mb: number;
   /** In the first, the middle and the last fifth of the longest run. */
@@ -31,6 +33,7 @@ export async function summarise(runs: readonly Run[], worker: WorkerUnderTest): 
     rows_per_s: Math.round(median(rates)),
     rows_per_s_range: rangeOf(rates),
     cpu_s_per_million: rounded(median(runs.map(({ cpu }) => cpu))),
+    main_thread_cpu_s_per_million: rounded(median(runs.map(({ mainThreadCpu }) => mainThreadCpu))),
     database_cpu_s_per_million: rounded(median(runs.map(({ databaseCpu }) => databaseCpu))),
     peak_rss_mb: await worker.peakRssMb(),
     rss_mb_start_middle_end: startMiddleEnd(runs.reduce((a, b) => (b.rssMb.length > a.rssMb.length ? b : a)).rssMb),

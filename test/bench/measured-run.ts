@@ -9,6 +9,8 @@ export interface Run {
   readonly rowsPerS: number;
   /** Seconds per million rows, of the worker process. */
   readonly cpu: number;
+  /** The same of its main thread alone. */
+  readonly mainThreadCpu: number;
   /** The same of all of the database's processes; NaN for a database elsewhere. */
   readonly databaseCpu: number;
   /** The worker's memory in MiB, four times a second. */
@@ -26,15 +28,22 @@ export async function measure(
     void worker.rssMb().then((mb) => rssMb.push(mb));
   }, SAMPLE_EVERY_MS);
   try {
-    const [workerBefore, databaseBefore] = [await worker.cpuSeconds(), await services.databaseCpuSeconds()];
+    const usage = async (): Promise<number[]> => [
+      await worker.cpuSeconds(),
+      await worker.mainThreadSeconds(),
+      await services.databaseCpuSeconds(),
+    ];
+    const before = await usage();
     const stretch = await action();
-    const [workerAfter, databaseAfter] = [await worker.cpuSeconds(), await services.databaseCpuSeconds()];
+    const after = await usage();
+    const perMillion = (at: number): number => (((after[at] ?? NaN) - (before[at] ?? NaN)) * 1e6) / rows;
     rssMb.push(await worker.rssMb());
     stretches.push(stretch);
     return {
       rowsPerS: rowsPerSecond(stretch),
-      cpu: ((workerAfter - workerBefore) * 1e6) / rows,
-      databaseCpu: ((databaseAfter - databaseBefore) * 1e6) / rows,
+      cpu: perMillion(0),
+      mainThreadCpu: perMillion(1),
+      databaseCpu: perMillion(2),
       rssMb,
     };
   } finally {

@@ -9,6 +9,12 @@ export async function cpuSecondsOf(pid: number): Promise<number> {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
 }
 
+/** The same of its first thread alone, which is Node's main thread. */
+export async function mainThreadSecondsOf(pid: number): Promise<number> {
+  const fields = statFields(await readFile(`/proc/${String(pid)}/task/${String(pid)}/stat`, 'utf8'));
+  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
 /** The process that started another; `undefined` when that one is not of this program or not on this machine. */
 export async function parentOf(pid: number, program: string): Promise<number | undefined> {
   const stat = await readFile(`/proc/${String(pid)}/stat`, 'utf8').catch(() => '');

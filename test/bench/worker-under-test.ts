@@ -10,7 +10,7 @@ import { silentLogger } from '../../src/observe/logger.ts';
 import { ConnectRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
 import { builtCli } from '../support/worker-build.ts';
-import { cpuSecondsOf, peakRssMbOf, rssMbOf } from './process-usage.ts';
+import { cpuSecondsOf, mainThreadSecondsOf, peakRssMbOf, rssMbOf } from './process-usage.ts';
 
 export const projectRoot = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -74,6 +74,11 @@ export class WorkerUnderTest {
 
   async cpuSeconds(): Promise<number> {
     return cpuSecondsOf(this.pid);
+  }
+
+  /** Of the main thread, which does what tasks in other threads have in common. */
+  async mainThreadSeconds(): Promise<number> {
+    return mainThreadSecondsOf(this.pid);
   }
 
   /** In MiB, now. */

@@ -92,12 +92,16 @@ function isPassing(value: unknown): boolean {
 
 const PASSING: ReadonlySet<unknown> = new Set(['UNASSIGNED', 'RESTARTING']);
 
-/** Generations, workers, times and session keys are another run's; of a trace the first line is compared. */
+/**
+ * Generations, workers, times and session keys are another run's, and so is the task that uses a topic first; of a trace the first line is compared.
+ */
 function stableValue(text: string | null): unknown {
   if (text === null) return null;
   return JSON.parse(text, (name, value: unknown) => {
     if (['generation', 'worker_id', 'discoverTimestamp', 'creation-timestamp'].includes(name)) return typeof value;
     if (name === 'key' && typeof value === 'string') return Buffer.from(value, 'base64').length;
+    if (value !== null && typeof value === 'object' && 'discoverTimestamp' in value)
+      return { ...value, task: 'number' };
     if (name === 'trace' && typeof value === 'string') return value.split('\n')[0];
     return value;
   });

@@ -78,6 +78,9 @@ export class ConnectRest {
   async untilState(name: string, state: string, tasks?: number, options: UntilOptions = {}): Promise<ConnectorStatus> {
     let seen: ConnectorStatus | undefined;
     const holds = async (): Promise<ConnectorStatus | undefined> => {
+      const answer = await this.get<ConnectorStatus>(`/connectors/${encodeURIComponent(name)}/status`);
+      // A moment after its creation a connector has no status.
+      if (answer.status === 404) return undefined;
       seen = await this.status(name);
       const enough = tasks === undefined ? seen.tasks.length > 0 : seen.tasks.length === tasks;
       const states = [seen.connector.state, ...seen.tasks.map((task) => task.state)];

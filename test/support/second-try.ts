@@ -21,7 +21,10 @@ export class SecondTries {
   readonly #passed: string[] = [];
 
   constructor(runner: Mocha.Runner) {
-    runner.on('retry', (test: Mocha.Test, error: Error) => this.#errors.set(test.fullTitle(), error));
+    runner.on('retry', (test: Mocha.Test, error: Error) => {
+      this.#errors.set(test.fullTitle(), error);
+      Mocha.reporters.Base.consoleLog(`    (first try of "${test.title}": ${error.message})`);
+    });
     runner.on('pass', (test: Mocha.Test) => {
       if (this.#errors.has(test.fullTitle())) this.#passed.push(test.fullTitle());
     });

@@ -12,7 +12,7 @@ import {
   type TaskId,
 } from './task-assignment.ts';
 import type { TaskFactory } from './task-factory.ts';
-import type { TaskHosting } from './task-hosting.ts';
+import type { TaskHosting, TaskReport } from './task-hosting.ts';
 import type { TaskPart } from '../api.ts';
 import type { ErrorCounts } from '../pipeline/error-policy.ts';
 import { newCounts, type TaskCounts, type TaskDetails, type TaskRunner } from './task-runner.ts';
@@ -38,15 +38,6 @@ interface HostedTask {
 /** Puts values in the place of variables when a task is started; the task FAILS when that cannot be done. */
 export interface TaskConfigs {
   resolveAssignment(assignment: TaskAssignment): Promise<TaskAssignment>;
-}
-
-/** How a task is doing; what it has not come to yet is absent. */
-export interface TaskReport {
-  readonly id: TaskId;
-  readonly type: TaskAssignment['type'];
-  readonly counts: TaskCounts;
-  readonly errors: ErrorCounts | undefined;
-  readonly details: TaskDetails | undefined;
 }
 
 /**

@@ -1,6 +1,16 @@
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import type { TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
-import type { TaskReport } from './task-host.ts';
+import type { ErrorCounts } from '../pipeline/error-policy.ts';
+import type { TaskCounts, TaskDetails } from './task-runner.ts';
+
+/** How a task is doing; what it has not come to yet is absent. */
+export interface TaskReport {
+  readonly id: TaskId;
+  readonly type: TaskAssignment['type'];
+  readonly counts: TaskCounts;
+  readonly errors: ErrorCounts | undefined;
+  readonly details: TaskDetails | undefined;
+}
 
 /** Runs tasks, wherever they run. Events tell how they fare; see TaskEvent. */
 export interface TaskHosting {
