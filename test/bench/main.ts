@@ -12,6 +12,7 @@ import { memory } from './memory.ts';
 import { oneHangs } from './one-hangs.ts';
 import { formatProfile, profileRun } from './profile-run.ts';
 import { restUnderLoad } from './rest-under-load.ts';
+import { scale } from './scale.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
 import { sourceIdle } from './source-idle.ts';
 import { sourceJson } from './source-json.ts';
@@ -37,6 +38,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   latency,
   'one-hangs': oneHangs,
   memory,
+  scale,
 };
 
 const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--seconds N] [--peers] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
