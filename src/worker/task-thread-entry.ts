@@ -8,7 +8,6 @@ import { TaskHost } from '../connect/tasks/task-host.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import { BorrowedOffsets } from '../threads/lent-offsets.ts';
-import { thinTopicEvents } from '../threads/topic-events.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
 import { builtInPlugins } from './built-in-plugins.ts';
 import { clientOverrides, taskDefaults } from './task-settings.ts';
@@ -55,9 +54,9 @@ async function openHost(): Promise<TaskHost> {
   return new TaskHost(
     factory,
     asGiven,
-    thinTopicEvents((event) => {
+    (event) => {
       calls.tell('event', event);
-    }),
+    },
     logger,
   );
 }
