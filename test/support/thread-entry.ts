@@ -7,17 +7,19 @@ import type { ControlFunctions, ThreadFunctions } from '../../src/threads/thread
 export interface TestThreadFunctions extends ThreadFunctions {
   count(connector: string, rows: number): void;
   say(text: string): void;
+  hide(text: string): string;
   leave(code: number): void;
   fillHeap(): void;
 }
 
-const { calls, data } = enterThread<TestThreadFunctions, ControlFunctions>(({ logger }) => ({
+const { calls, data } = enterThread<TestThreadFunctions, ControlFunctions>(({ logger, secrets }) => ({
   count: (connector, rows) => {
     countCollapsed({ connector }, rows);
   },
   say: (text) => {
     logger.warn(text);
   },
+  hide: (text) => secrets.hide(text),
   leave: (code) => process.exit(code),
   fillHeap: () => {
     const held: unknown[] = [];

@@ -14,6 +14,8 @@ const WARN = 40;
 
 describe('a thread of the worker', () => {
   let list: ThreadList;
+  let levels: LogLevels;
+  let secrets: SecretMask;
   let lines: { readonly level: number; readonly msg: string; readonly thread?: number }[];
 
   beforeEach(() => {
@@ -34,8 +36,8 @@ describe('a thread of the worker', () => {
       properties,
       mode: 'standalone',
       exactlyOnceGroup: undefined,
-      logLevels: new LogLevels(logger),
-      secrets: new SecretMask(),
+      logLevels: (levels = new LogLevels(logger)),
+      secrets: (secrets = new SecretMask()),
       logger,
       threads: list,
     } as const;
@@ -65,6 +67,20 @@ describe('a thread of the worker', () => {
       lines.filter(({ level }) => level === WARN).map(({ msg, thread: number }) => [msg, number]),
       [['something is odd', 1]],
     );
+  });
+
+  it('follows changes of log levels, and knows secrets that come later', async () => {
+    const thread = await start();
+    levels.set('root', 'ERROR');
+    await thread.calls.call('say', 'not to be seen');
+    levels.set('root', 'WARN');
+    await thread.calls.call('say', 'to be seen');
+    assert.deepEqual(
+      lines.filter(({ level }) => level === WARN).map(({ msg }) => msg),
+      ['to be seen'],
+    );
+    secrets.add('swordfish-7');
+    assert.equal(await thread.calls.call('hide', 'the password is swordfish-7'), 'the password is [hidden]');
   });
 
   it('that cannot start ends, with the reason', async () => {
