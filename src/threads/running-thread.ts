@@ -29,7 +29,6 @@ export interface RunningThread {
   readonly worker: Worker;
   readonly ended: Promise<ThreadEnd>;
   place(task?: string): Place | undefined;
-  utilization(): number;
   /** Rejects when the thread has ended; does not resolve while it hangs. */
   figures(): Promise<ThreadFigures>;
   end(why: ThreadEnd | string): Promise<ThreadEnd>;

@@ -8,8 +8,7 @@ import {
   type TaskId,
 } from '../connect/tasks/task-assignment.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
-import type { TaskReport } from '../connect/tasks/task-hosting.ts';
-import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
+import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import { isOrderly, type ThreadEnd } from './running-thread.ts';
@@ -90,7 +89,12 @@ export class TaskThreads implements TaskHosting {
     const byThread = new Map<TaskThread, PlacedTask[]>();
     for (const task of placed) {
       task.stopping = true;
-      if (task.thread === undefined || task.thread === 'main') continue;
+      if (task.thread === undefined) {
+        // Said now, as the next task of this id may have begun when `#begin` gets to it.
+        if (!task.over) this.#finish(task, { id: task.assignment.id, state: 'STOPPED' });
+        continue;
+      }
+      if (task.thread === 'main') continue;
       byThread.set(task.thread, [...(byThread.get(task.thread) ?? []), task]);
     }
     await Promise.all([
@@ -134,10 +138,7 @@ export class TaskThreads implements TaskHosting {
     try {
       const isForMainThread = await needsMainThread(task.assignment);
       const assignment = isForMainThread ? task.assignment : await configs.resolveAssignment(task.assignment);
-      if (task.stopping) {
-        this.#finish(task, { id, state: 'STOPPED' });
-        return;
-      }
+      if (task.stopping) return;
       if (isForMainThread) {
         task.thread = 'main';
         mainThread.start({ ...assignment, targetState: task.targetState });
@@ -147,6 +148,7 @@ export class TaskThreads implements TaskHosting {
       const care = this.#suspects.careFor(task.assignment);
       task.thread.calls.tell('start', { ...assignment, targetState: task.targetState, care });
     } catch (error) {
+      if (task.stopping) return;
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
     }

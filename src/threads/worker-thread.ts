@@ -37,8 +37,8 @@ export interface ThreadOptions {
 }
 
 /**
- * Of Node's 48 MB for each thread little is used: with 8 MB a row costs as much CPU, and an idle thread has 15 to 20 MB less
- * (docs/benchmarks.md).
+ * Node's default is 48 MB. With 8 MB a worker has 60 to 130 MB less; sinks use as much CPU, the database source a third more
+ * (test/bench/RESULTS.md).
  */
 const YOUNG_GENERATION_MB = 8;
 /** A thread that cannot be ended, because it waits in a system call, is left behind after this time. */
@@ -154,11 +154,6 @@ export class WorkerThread<
 
   figures(): Promise<ThreadFigures> {
     return (this.calls as unknown as ThreadCalls<Control, ThreadFunctions>).call('figures');
-  }
-
-  /** Share of the time since the last call in which the thread was busy, 0 to 1. */
-  utilization(): number {
-    return this.worker.performance.eventLoopUtilization().utilization;
   }
 
   /** Ends the thread with all that it has open. From the call on, nothing in it may write. */

@@ -5,7 +5,7 @@ import type { PartitionOffset } from '../api.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { PoisonedRecord, TaskCare } from '../tasks/task-assignment.ts';
 
-/** Into so many steps a suspected range is divided, as each step ends with a commit. */
+/** Most steps of one suspected range; each step ends with a commit. */
 const MAX_STEPS = 1000;
 const NO_CARE: TaskCare = { suspects: [], poisoned: [] };
 const TRANSFORMATION = 'org.apache.kafka.connect.transforms.Transformation';
@@ -21,7 +21,7 @@ export interface Step {
   readonly poisoned: PoisonedRecord | undefined;
 }
 
-/** What else the error policy is told of a poisoned record. */
+/** What the error policy gets with a poisoned record. */
 export interface CareSurroundings {
   readonly errors: ErrorPolicy;
   readonly valueConverter: string;

@@ -29,7 +29,7 @@ export interface TaskAssignment {
   readonly care?: TaskCare | undefined;
 }
 
-/** What a task is told of earlier ones of its connector that ended with their threads. */
+/** The records at which earlier tasks of the connector ended their threads. */
 export interface TaskCare {
   /** One of these records may end the thread: they are put in small steps. */
   readonly suspects: readonly RecordRange[];
