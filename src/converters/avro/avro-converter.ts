@@ -2,6 +2,7 @@ import { declareOptions } from '../../config/option.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import type { ConverterPlugin } from '../../connect/api.ts';
+import { formatOptions } from '../schema-registry/format-options.ts';
 import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
 import { loadAvro } from './avro-codec.ts';
 import { AvroFormat } from './avro-format.ts';
@@ -21,12 +22,7 @@ export const avroConverterOptions = declareOptions({
     importance: 'MEDIUM',
     documentation: 'Whether enums are written as enums again, and members of unions keep their namespaces.',
   },
-  'generalized.sum.type.support': {
-    type: 'BOOLEAN',
-    default: false,
-    importance: 'MEDIUM',
-    documentation: 'Whether enums and unions are described in the same way for Avro, Protobuf and JSON Schema.',
-  },
+  'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {
     type: 'BOOLEAN',
     default: false,
@@ -51,12 +47,7 @@ export const avroConverterOptions = declareOptions({
     importance: 'LOW',
     documentation: 'Whether a union of one member is that member.',
   },
-  'ignore.default.for.nullables': {
-    type: 'BOOLEAN',
-    default: false,
-    importance: 'LOW',
-    documentation: 'Whether a null is written as null, although its field has a default.',
-  },
+  'ignore.default.for.nullables': formatOptions['ignore.default.for.nullables'],
 });
 
 /** io.confluent.connect.avro.AvroConverter. */

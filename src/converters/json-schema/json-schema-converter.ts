@@ -3,6 +3,7 @@ import { parseOptions } from '../../config/parse.ts';
 import { oneOfIgnoringCase } from '../../config/validators.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import type { ConverterPlugin } from '../../connect/api.ts';
+import { formatOptions } from '../schema-registry/format-options.ts';
 import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
 import { JsonSchemaFormat } from './json-schema-format.ts';
 
@@ -28,24 +29,14 @@ export const jsonSchemaConverterOptions = declareOptions({
     importance: 'MEDIUM',
     documentation: 'Whether properties that are not required become optional fields.',
   },
-  'generalized.sum.type.support': {
-    type: 'BOOLEAN',
-    default: false,
-    importance: 'MEDIUM',
-    documentation: 'Whether enums and unions are described in the same way for Avro, Protobuf and JSON Schema.',
-  },
+  'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'flatten.singleton.unions': {
     type: 'BOOLEAN',
     default: true,
     importance: 'LOW',
     documentation: 'Whether a `oneOf` of one schema is that schema.',
   },
-  'ignore.default.for.nullables': {
-    type: 'BOOLEAN',
-    default: false,
-    importance: 'LOW',
-    documentation: 'Whether a null is written as null, although its field has a default.',
-  },
+  'ignore.default.for.nullables': formatOptions['ignore.default.for.nullables'],
 });
 
 /** io.confluent.connect.json.JsonSchemaConverter. */

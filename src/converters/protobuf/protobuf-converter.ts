@@ -2,6 +2,7 @@ import { declareOptions } from '../../config/option.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import type { ConverterPlugin } from '../../connect/api.ts';
+import { formatOptions } from '../schema-registry/format-options.ts';
 import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
 import { loadProtobuf } from './protobuf-files.ts';
 import { ProtobufFormat } from './protobuf-format.ts';
@@ -15,12 +16,7 @@ export const protobufConverterOptions = declareOptions({
     importance: 'MEDIUM',
     documentation: 'Whether names of schemas keep the packages of their messages.',
   },
-  'generalized.sum.type.support': {
-    type: 'BOOLEAN',
-    default: false,
-    importance: 'MEDIUM',
-    documentation: 'Whether enums and unions are described in the same way for Avro, Protobuf and JSON Schema.',
-  },
+  'generalized.sum.type.support': formatOptions['generalized.sum.type.support'],
   'scrub.invalid.names': {
     type: 'BOOLEAN',
     default: false,
