@@ -65,17 +65,20 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const restLogger = logger.child({ logger: 'org.apache.kafka.connect.runtime.rest' });
   const listeners = await openListeners(config, { stage, secrets, logger: restLogger });
   logger.info(`REST server listening at ${listeners.url}/, advertising ${listeners.advertised}`);
+  let opened: OpenedPlugins | undefined;
   let built: BuiltWorker;
   let services: RunningServices;
   try {
-    built = await build(config, { listeners, stage, secrets, plugins, logLevels, threads, logger });
+    opened = await stage.during('loading plugins', () => openPlugins(config, { plugins, secrets, logger }));
+    built = build(config, { listeners, stage, secrets, plugins, opened, logLevels, threads, logger });
     listeners.serve({ ...built, secrets, logger: restLogger });
     services = await openServices(config, { secrets, logLevels, threads, logger });
   } catch (error) {
-    await listeners.close();
+    await Promise.allSettled([listeners.close(), opened?.resolver.close()]);
     throw error;
   }
-  const { herder, validation, resolver } = built;
+  const { resolver } = opened;
+  const { herder, validation } = built;
   const stopWatching = eventLoopWatch.start(logger);
   const start = async () => {
     // Tasks are named by it.
@@ -104,23 +107,29 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   };
 }
 
-type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger'> & { readonly resolver: ConfigResolver };
+type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger'>;
+
+interface OpenedPlugins {
+  readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
+}
 
 interface BuildDependencies {
   readonly listeners: RestListeners;
   readonly stage: StageTracker;
   readonly secrets: SecretMask;
   readonly plugins: readonly Plugin[];
+  readonly opened: OpenedPlugins;
   readonly logLevels: LogLevels;
   readonly threads: ThreadList;
   readonly logger: Logger;
 }
 
 /** Nothing of it runs yet. */
-async function build(config: WorkerConfig, dependencies: BuildDependencies): Promise<BuiltWorker> {
+function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWorker {
   const { listeners, stage, secrets, logLevels, threads, logger } = dependencies;
+  const { plugins, resolver } = dependencies.opened;
   const { common, converterConfig } = config;
-  const { plugins, resolver } = await stage.during('loading plugins', () => openPlugins(config, dependencies));
   const peers = new PeerClient(peerTls(config.properties));
   const mode = openMode(config, { url: listeners.url, workerId: listeners.advertised, peers, logger });
   const { configs, statuses } = mode.stores;
@@ -186,7 +195,6 @@ async function build(config: WorkerConfig, dependencies: BuildDependencies): Pro
     threads,
     kafkaClusterId: clusterId,
     signatureAlgorithms: mode.signatureAlgorithms,
-    resolver,
   };
 }
 
@@ -194,7 +202,10 @@ function openMode(config: WorkerConfig, dependencies: ModeDependencies): Mode {
   return config.mode === 'distributed' ? distributedMode(config, dependencies) : standaloneMode(config, dependencies);
 }
 
-async function openPlugins(config: WorkerConfig, { plugins: given, secrets, logger }: BuildDependencies) {
+async function openPlugins(
+  config: WorkerConfig,
+  { plugins: given, secrets, logger }: Pick<BuildDependencies, 'plugins' | 'secrets' | 'logger'>,
+): Promise<OpenedPlugins> {
   const pluginPath = await openPluginPath(config.common['plugin.path'], logger);
   const builtIn = await builtInPlugins({ strictJson: config.own['json.converter.strict'] });
   const plugins = new PluginRegistry([...builtIn, ...given], pluginPath.plugins);

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import { loadWorkerConfig } from '../../src/config/worker-config.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
@@ -13,6 +14,7 @@ import { evaluateInThread } from '../support/thread-debugger.ts';
 import { until } from '../support/until.ts';
 import { basic, send } from './http-fixture.ts';
 
+const PLUGINS = fileURLToPath(new URL('../support/example-plugins', import.meta.url));
 const CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
 
 describe('a worker with services=database-http', () => {
@@ -166,5 +168,21 @@ describe('a worker with services=database-http', () => {
       const config = loadWorkerConfig({ mode: 'standalone', properties: await properties(more) });
       await assert.rejects(startWorker(config, { logger: silentLogger }), message);
     }
+  });
+
+  it('closes its config providers when a service cannot start', async () => {
+    const closed = join(directory, 'closed');
+    const config = loadWorkerConfig({
+      mode: 'standalone',
+      properties: await properties({
+        services: 'database-http',
+        'plugin.path': PLUGINS,
+        'config.providers': 'vault',
+        'config.providers.vault.class': 'com.example.CountingConfigProvider',
+        'config.providers.vault.param.closed.file': closed,
+      }),
+    });
+    await assert.rejects(startWorker(config, { logger: silentLogger }), /connection\.url/);
+    assert.equal(await readFile(closed, 'utf8'), 'closed\n');
   });
 });

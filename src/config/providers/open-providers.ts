@@ -10,7 +10,7 @@ export type ProviderFinder = (className: string) => Promise<ConfigProviderPlugin
 /**
  * The providers that `config.providers` names, by name, set up by `config.providers.<name>.class` and `.param.…`. A name
  * without a class is passed over, as in Java, with a warning. Throws a ConfigError for a class that there is not and for
- * parameters that are wrong.
+ * parameters that are wrong; those opened before it are closed.
  */
 export async function openProviders(
   properties: Properties,
@@ -18,6 +18,21 @@ export async function openProviders(
   logger: Logger,
 ): Promise<ReadonlyMap<string, ConfigProvider>> {
   const providers = new Map<string, ConfigProvider>();
+  try {
+    await openAll(providers, properties, find, logger);
+    return providers;
+  } catch (error) {
+    await Promise.allSettled([...providers.values()].map(async (provider) => provider.close?.()));
+    throw error;
+  }
+}
+
+async function openAll(
+  providers: Map<string, ConfigProvider>,
+  properties: Properties,
+  find: ProviderFinder,
+  logger: Logger,
+): Promise<void> {
   for (const name of listEntries(properties['config.providers'])) {
     const option = `config.providers.${name}.class`;
     const className = properties[option]?.trim();
@@ -33,7 +48,6 @@ export async function openProviders(
     }
     providers.set(name, create(plugin, name, properties, logger));
   }
-  return providers;
 }
 
 function create(plugin: ConfigProviderPlugin, name: string, properties: Properties, logger: Logger): ConfigProvider {

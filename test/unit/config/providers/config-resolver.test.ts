@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
-import type { ConfigProvider, ProvidedValues } from '../../../../src/config/providers/config-provider.ts';
+import type {
+  ConfigProvider,
+  ConfigProviderPlugin,
+  ProvidedValues,
+} from '../../../../src/config/providers/config-provider.ts';
 import { ConfigResolver } from '../../../../src/config/providers/config-resolver.ts';
 import { openProviders } from '../../../../src/config/providers/open-providers.ts';
 import { configProviderPlugins } from '../../../../src/config/providers/registry.ts';
@@ -101,5 +105,26 @@ describe('config variables', () => {
         'Invalid value com.acme.Vault for configuration config.providers.a.class: Could not load config provider class or one of its dependencies',
     });
     assert.equal((await openProviders({ 'config.providers': 'a' }, find, silentLogger)).size, 0);
+  });
+
+  it('leave no provider open when another one cannot be opened', async () => {
+    let closed = 0;
+    const vault: ConfigProviderPlugin = {
+      type: 'config_provider',
+      className: 'com.acme.Vault',
+      version: '1',
+      create: () => ({
+        get: () => Promise.resolve({ values: new Map() }),
+        close: () => Promise.resolve(void closed++),
+      }),
+    };
+    const properties = {
+      'config.providers': 'a,b',
+      'config.providers.a.class': 'com.acme.Vault',
+      'config.providers.b.class': 'com.acme.None',
+    };
+    const findVault = (name: string) => Promise.resolve(name === vault.className ? vault : undefined);
+    await assert.rejects(openProviders(properties, findVault, silentLogger), /com\.acme\.None/);
+    assert.equal(closed, 1);
   });
 });
