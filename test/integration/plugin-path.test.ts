@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -35,6 +35,27 @@ describe('plugins outside of the project', function () {
     return target;
   }
 
+  /** A package with two transformations that say where they run, of which one needs the main thread. */
+  async function installWhereabouts(): Promise<void> {
+    const target = join(folder, 'plugins', 'whereabouts');
+    const plugins = ['InThread', 'InMainThread'].map((name) => ({
+      type: 'transformation',
+      class: `com.acme.${name}`,
+      module: './whereabouts.js',
+    }));
+    await mkdir(target, { recursive: true });
+    const manifest = { name: 'whereabouts', version: '1.0.0', type: 'module', sluice: { plugins } };
+    await writeFile(join(target, 'package.json'), JSON.stringify(manifest));
+    await writeFile(
+      join(target, 'whereabouts.js'),
+      `import { isMainThread } from 'node:worker_threads';
+      const create = () => ({ apply: (record) => ({ ...record, value: isMainThread ? 'main' : 'thread' }) });
+      const plugin = { type: 'transformation', options: {}, create };
+      export const inThread = { ...plugin, className: 'com.acme.InThread' };
+      export const inMainThread = { ...plugin, className: 'com.acme.InMainThread', needsMainThread: true };`,
+    );
+  }
+
   /** Sends texts through a sink of its own to a file; gives its name. */
   async function sink(texts: readonly (string | null)[], more: Readonly<Record<string, string>>): Promise<string> {
     const name = uniqueName('lines');
@@ -66,6 +87,7 @@ describe('plugins outside of the project', function () {
     await writeFile(join(broken, 'stamp.js'), "import 'a-package-that-there-is-not';");
     const garbled = await install('garbled', '1.0.0', 'never');
     await writeFile(join(garbled, 'package.json'), '{');
+    await installWhereabouts();
     traffic = await KafkaTraffic.shared();
     worker = await WorkerProcess.start({
       properties: {
@@ -124,6 +146,19 @@ describe('plugins outside of the project', function () {
     assert.deepEqual(one?.lines, ['[hidden]ONE/first']);
     assert.deepEqual(none?.faults, [{ stage: 'TASK_PUT', message: 'a record without a value is no line' }]);
     await assert.rejects(readFile(join(folder, 'previewed')), { code: 'ENOENT' });
+  });
+
+  it('run in the main thread if they need it, while tasks without them run in threads', async () => {
+    const where = async (type: string): Promise<string[]> => {
+      const name = await sink(['one'], { transforms: 'where', 'transforms.where.type': type });
+      const [line = ''] = await lines(name, 1);
+      const { threads } = (await worker.rest.get<{ threads: { thread: string; tasks: string[] }[] }>('/cluster')).body;
+      const thread = threads.find(({ tasks }) => tasks.includes(`${name}-0`))?.thread ?? '';
+      return [line, thread === 'main' ? thread : 'thread'];
+    };
+    const elsewhere = process.env['TASK_THREADS'] === '0' ? 'main' : 'thread';
+    assert.deepEqual(await where('com.acme.InMainThread'), ['main', 'main']);
+    assert.deepEqual(await where('com.acme.InThread'), [elsewhere, elsewhere]);
   });
 
   it("throw the worker's own errors", async () => {
