@@ -13,9 +13,10 @@ const WINDOW_BYTES = 49_152;
  */
 export class BlockText {
   text = '';
+  /** Where the text begins in the block's bytes. */
+  base = 0;
   #block: MessageBlock | undefined;
-  /** Where the text begins in the block's bytes, and behind which record it ends. */
-  #base = 0;
+  /** The records whose values are in the text: the first one, and behind the last one. */
   #from = 0;
   #to = 0;
   #words: Int32Array = new Int32Array(0);
@@ -29,7 +30,7 @@ export class BlockText {
     let to = index + 1;
     while (to < count && valueEnds[to]! - base <= WINDOW_BYTES) to++;
     this.#block = block;
-    this.#base = base;
+    this.base = base;
     this.#from = index;
     this.#to = to;
     this.text = bytes.toString('latin1', base, Math.max(base, valueEnds[to - 1]!));
@@ -42,12 +43,12 @@ export class BlockText {
   }
 
   start(index: number): number {
-    return this.#block!.valueStarts[index]! - this.#base;
+    return this.#block!.valueStarts[index]! - this.base;
   }
 
   /** Before `start` where there is no value. */
   end(index: number): number {
-    return this.#block!.valueEnds[index]! - this.#base;
+    return this.#block!.valueEnds[index]! - this.base;
   }
 
   /** Whether the value is, apart from its first `known` bytes, which need not be looked at. */

@@ -1,5 +1,5 @@
 const SLOTS = 1024;
-const LONGEST = 64;
+export const LONGEST_REPEATED = 64;
 
 /**
  * Short texts that come again and again, as tags and states do: each is one string, however many rows have it. A row's own
@@ -13,7 +13,7 @@ export class RepeatedTexts {
   /** The part of `text` from `start` to `end`; `hash` by `hashOf`, character by character. */
   of(text: string, start: number, end: number, hash: number): string {
     const length = end - start;
-    if (length > LONGEST) return text.slice(start, end);
+    if (length > LONGEST_REPEATED) return text.slice(start, end);
     const slot = (hash ^ (hash >>> 15)) & (SLOTS - 1);
     if (this.#hashes[slot] !== hash) {
       this.#hashes[slot] = hash;

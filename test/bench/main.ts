@@ -11,6 +11,7 @@ import { limit } from './limit.ts';
 import { memory } from './memory.ts';
 import { oneHangs } from './one-hangs.ts';
 import { formatProfile, profileRun } from './profile-run.ts';
+import { sinkAvro } from './registry-sinks.ts';
 import { restUnderLoad } from './rest-under-load.ts';
 import { scale } from './scale.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
@@ -25,6 +26,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   worker: workerCost,
   'sink-struct-upsert': sinkStructUpsert,
   'sink-struct-insert': sinkStructInsert,
+  'sink-avro': sinkAvro,
   'sink-json': sinkJson,
   'sink-lines': sinkLines,
   'http-lines': httpLines,

@@ -2,7 +2,7 @@ import { createKafkaClient } from '../../src/kafka/client.ts';
 import type { KafkaClient, ProducedRecord } from '../../src/kafka/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import type { BenchServices } from './bench-services.ts';
-import type { TextOf } from './rows.ts';
+import type { MessageOf } from './rows.ts';
 import type { Stretch } from './stretch.ts';
 
 const PARTITIONS = 4;
@@ -19,7 +19,7 @@ export class RowTopic {
   }
 
   /** Rows are generated as they are sent, so that any number of them takes no memory. */
-  static async produce(services: BenchServices, name: string, rows: number, textOf: TextOf): Promise<RowTopic> {
+  static async produce(services: BenchServices, name: string, rows: number, messageOf: MessageOf): Promise<RowTopic> {
     const client = createKafkaClient({ 'bootstrap.servers': services.bootstrapServers }, silentLogger);
     const topic = new RowTopic(`${name}-${String(Date.now())}`, client);
     const admin = client.admin();
@@ -29,7 +29,7 @@ export class RowTopic {
     await producer.connect();
     for (let from = 0; from < rows; from += MESSAGES_PER_SEND) {
       const records = Array.from({ length: Math.min(MESSAGES_PER_SEND, rows - from) }, (_, i) =>
-        topic.record(from + i, textOf),
+        topic.record(from + i, messageOf),
       );
       await producer.send(records);
     }
@@ -38,12 +38,12 @@ export class RowTopic {
   }
 
   /** The message of row `id`, in the partition where all workloads have it. */
-  record(id: number, textOf: TextOf): ProducedRecord {
+  record(id: number, messageOf: MessageOf): ProducedRecord {
     return {
       topic: this.name,
       partition: id % PARTITIONS,
       key: Buffer.from(String(id)),
-      value: Buffer.from(textOf(id)),
+      value: Buffer.from(messageOf(id) as string),
       timestamp: null,
       headers: [],
     };

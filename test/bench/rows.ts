@@ -16,6 +16,9 @@ const ENVELOPE_SCHEMA = JSON.stringify({
 /** The text of row `id` in some format. */
 export type TextOf = (id: number) => string;
 
+/** The value of its message. */
+export type MessageOf = (id: number) => string | Buffer;
+
 /** The row of all workloads: `id` from 0 on, one of 100 categories, a float of two digits, a millisecond each. */
 export const category: TextOf = (id) => `category-${String(id % 100)}`;
 export const value = (id: number): number => ((id * 7919) % 1_000_003) / 100;

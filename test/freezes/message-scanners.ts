@@ -5,7 +5,9 @@ import { SimpleDateFormat } from '../../src/java/date-format/simple-date-format.
 import { STRING } from '../../src/data/schema.ts';
 import type { ConnectValue } from '../../src/data/value.ts';
 import { jsonConverterOptions, JsonConverter } from '../../src/converters/json-converter.ts';
+import { AvroFormat } from '../../src/converters/avro/avro-format.ts';
 import { parseAvroSchema } from '../../src/converters/avro/avro-schema.ts';
+import { BlockText } from '../../src/data/block-text.ts';
 import { parseJson } from '../../src/converters/json-schema/json-schema-document.ts';
 import { parseProtobuf } from '../../src/converters/protobuf/protobuf-files.ts';
 import { parseHeaderText } from '../../src/converters/header-literals.ts';
@@ -24,6 +26,8 @@ import { LineTsdDecoder } from '../../src/formats/tsd/line-tsd.ts';
 import { cellToText } from '../../src/sql/cell-text.ts';
 import { jsonToArrayLiteral } from '../../src/sql/json-array.ts';
 import type { TypeFamily } from '../../src/sql/column-type.ts';
+import { AVRO_DEFAULTS } from '../support/avro-defaults.ts';
+import { blockOf } from '../unit/formats/block-of.ts';
 import { scanner, type Scanner } from './scanner.ts';
 
 const RECORD = { kind: 'record', topic: 'topic', partition: 0, offset: 0 } as const;
@@ -59,6 +63,25 @@ const converted =
     value.toConnectData('topic', Buffer.from(message(text)));
 const envelope = (schema: string, payload: string): string => `{"schema":${schema},"payload":${payload}}`;
 const decimalSchema = '{"type":"bytes","name":"org.apache.kafka.connect.data.Decimal","parameters":{"scale":"2"}}';
+
+/** A message of a schema with a field of each kind that has a length. */
+function avroStruct(): (text: string) => unknown {
+  const types = ['string', { type: 'bytes', logicalType: 'decimal', precision: 9, scale: 2 }, 'long'];
+  const lists = types.flatMap((type) => [
+    { type: 'array', items: type },
+    { type: 'map', values: ['null', type] },
+  ]);
+  const fields = [...types, ...lists].map((type, index) => ({ name: `f${String(index)}`, type }));
+  const schema = JSON.stringify({ type: 'record', name: 'Row', fields });
+  const registered = { id: 1, schemaType: 'AVRO', text: schema, references: [] };
+  const { structs } = new AvroFormat(AVRO_DEFAULTS).reader(registered, undefined);
+  return (text) => {
+    const block = blockOf([text]);
+    const window = new BlockText();
+    window.open(block, 0);
+    return structs?.readInto(window, block.bytes, block.valueStarts[0] ?? 0, block.valueEnds[0] ?? 0, []);
+  };
+}
 
 const SCALARS = ['int8', 'int64', 'float32', 'float64', 'boolean', 'string', 'bytes'];
 const CASTS = ['int8', 'int64', 'float32', 'float64', 'boolean', 'string'] as const;
@@ -183,6 +206,7 @@ export const MESSAGE_SCANNERS: readonly Scanner[] = [
     return scanner(`cell for ${family}`, (text) => toText(text));
   }),
   scanner('JSON array for an array column', (text) => jsonToArrayLiteral(`[${json(text)}]`, { typeOid: 1009 })),
+  scanner('Avro struct', avroStruct()),
   scanner('Avro schema', (text) => parseAvroSchema(text)),
   scanner('Avro schema name', (text) => parseAvroSchema(`{"type":"record","name":${json(text)},"fields":[]}`)),
   scanner('JSON schema', parseJson),

@@ -12,6 +12,8 @@ type AvscType = import('avsc').Type;
 export interface AvroCodec {
   /** Throws a DataError when the bytes are no value of the schema, or more than one. */
   decode(message: Buffer, from: number, to: number): unknown;
+  /** The same for a value with something behind it. */
+  decodePart(message: Buffer, from: number): { readonly value: unknown; readonly end: number };
   /** The prefix and then the value. Throws a DataError when the value is none of the schema. */
   encode(value: unknown, prefix: Buffer): Buffer;
 }
@@ -54,15 +56,20 @@ class TypeCodec implements AvroCodec {
   }
 
   decode(message: Buffer, from: number, to: number): unknown {
+    const { value, end } = this.decodePart(to === message.length ? message : message.subarray(0, to), from);
+    if (end !== to) throw new DataError(`${String(to - end)} bytes are left behind the value`);
+    return value;
+  }
+
+  decodePart(message: Buffer, from: number): { value: unknown; end: number } {
     let read: { value: unknown; offset: number };
     try {
-      read = this.#type.decode(to === message.length ? message : message.subarray(0, to), from);
+      read = this.#type.decode(message, from);
     } catch (error) {
       throw new DataError(`The bytes do not fit the schema: ${toError(error).message}`, { cause: error });
     }
     if (read.offset < 0) throw new DataError('The bytes end before the value does');
-    if (read.offset !== to) throw new DataError(`${String(to - read.offset)} bytes are left behind the value`);
-    return read.value;
+    return { value: read.value, end: read.offset };
   }
 
   encode(value: unknown, prefix: Buffer): Buffer {

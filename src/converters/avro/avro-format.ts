@@ -9,6 +9,7 @@ import { ANYTHING_TEXT, describeAvro } from './avro-from-connect.ts';
 import { avroToConnect } from './avro-read.ts';
 import { parseAvroSchema } from './avro-schema.ts';
 import type { AvroSettings } from './avro-settings.ts';
+import { AvroStructReader } from './avro-struct-reader.ts';
 import { ConnectSchemas } from './avro-to-connect.ts';
 import { AvroWriting } from './avro-write.ts';
 
@@ -39,7 +40,10 @@ export class AvroFormat implements SchemaFormat {
     }
     const schema = new ConnectSchemas(this.#settings).schemaOf(avro, version);
     const toConnect = avroToConnect(avro, schema);
-    return { read: (message, from, to) => ({ schema, value: toConnect(codec.decode(message, from, to)) }) };
+    return {
+      read: (message, from, to) => ({ schema, value: toConnect(codec.decode(message, from, to)) }),
+      structs: avro.type === 'record' ? new AvroStructReader(avro, schema) : undefined,
+    };
   }
 
   recordName({ text, references }: SchemaText): string | undefined {

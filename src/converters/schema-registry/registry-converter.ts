@@ -1,3 +1,4 @@
+import { BlockText } from '../../data/block-text.ts';
 import type { MessageBlock, TakeStruct } from '../../data/message-block.ts';
 import type { Schema } from '../../data/schema.ts';
 import { Struct, type ConnectValue } from '../../data/value.ts';
@@ -47,6 +48,8 @@ export class RegistryConverter implements Converter {
   #lastTopic = '';
   #lastId = -1;
   #lastReader: SchemaReader | undefined;
+  readonly #blockText = new BlockText();
+  readonly #values: ConnectValue[] = [];
   readonly #texts = new WeakMap<object, SchemaText>();
   /** By Connect schema, then by topic. */
   readonly #outputs = new WeakMap<object, BoundedMap<string, Output>>();
@@ -78,13 +81,23 @@ export class RegistryConverter implements Converter {
 
   readStructs(block: MessageBlock, from: number, to: number, take: TakeStruct): number {
     const { topic, bytes, valueStarts, valueEnds } = block;
-    for (let index = from; index < to; index++) {
-      const start = valueStarts[index] ?? 0;
+    let index = from;
+    for (; index < to; index++) {
       const end = valueEnds[index] ?? 0;
-      const reader = this.#reader(topic, schemaIdOf(bytes, start, end));
-      if (reader === undefined || !takes(reader, bytes, start + WIRE_PREFIX_BYTES, end, index, take)) return index;
+      const reader = this.#reader(topic, schemaIdOf(bytes, valueStarts[index] ?? 0, end));
+      if (reader === undefined) break;
+      const start = (valueStarts[index] ?? 0) + WIRE_PREFIX_BYTES;
+      const { structs } = reader;
+      if (structs === undefined) {
+        if (!takes(reader, bytes, start, end, index, take)) break;
+        continue;
+      }
+      this.#blockText.open(block, index);
+      if (!structs.readInto(this.#blockText, bytes, start, end, this.#values)) break;
+      if (!take(structs.schema, this.#values, index)) break;
     }
-    return to;
+    if (index === block.count) this.#blockText.close();
+    return index;
   }
 
   prepareFromConnectData(topic: string, schema: Schema | null, value: ConnectValue): Promise<void> | undefined {

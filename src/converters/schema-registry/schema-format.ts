@@ -1,3 +1,4 @@
+import type { BlockText } from '../../data/block-text.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
 import type { SchemaAndValue } from '../../connect/api.ts';
@@ -7,6 +8,20 @@ import type { RegisteredSchema, SchemaType } from './registry-client.ts';
 export interface SchemaReader {
   /** The value in `message` from `from` (behind the wire prefix) up to `to`. */
   read(message: Buffer, from: number, to: number): SchemaAndValue;
+  /** Absent: values are no structs, or there is no quicker way than `read`. */
+  readonly structs?: SchemaStructs | undefined;
+}
+
+/** Reads structs of one registered schema without making objects of them. */
+export interface SchemaStructs {
+  readonly schema: Schema;
+  /**
+   * The values of the fields, in their order; an int64 is a number where that is exact.
+   * @param window the message as text
+   * @param bytes the block's; the value is there from `from` (behind the wire prefix) up to `to`
+   * @returns `false` if `read` must have a look at the message
+   */
+  readInto(window: BlockText, bytes: Buffer, from: number, to: number, values: ConnectValue[]): boolean;
 }
 
 /** Writes the values of one Connect schema as one registered schema has them. */

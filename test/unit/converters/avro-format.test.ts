@@ -7,22 +7,13 @@ import { wirePrefix } from '../../../src/converters/schema-registry/wire-format.
 import { LogicalName, Schema } from '../../../src/data/schema.ts';
 import { sameSchema } from '../../../src/data/schema-equality.ts';
 import { Decimal, Struct, TypedNumber, type ConnectValue } from '../../../src/data/value.ts';
+import { AVRO_DEFAULTS } from '../../support/avro-defaults.ts';
 import { plain, samples } from './arbitrary-data.ts';
 
-const SETTINGS: AvroSettings = {
-  connectMetaData: true,
-  enhanced: false,
-  generalized: false,
-  scrubInvalidNames: false,
-  discardTypeDocDefault: false,
-  allowOptionalMapKeys: false,
-  flattenSingletonUnions: true,
-  ignoreDefaultForNullables: false,
-};
 const PREFIX = wirePrefix(1);
 
 function format(settings: Partial<AvroSettings> = {}): AvroFormat {
-  return new AvroFormat({ ...SETTINGS, ...settings });
+  return new AvroFormat({ ...AVRO_DEFAULTS, ...settings });
 }
 
 /** What is read of hex digits with an Avro schema. */

@@ -6,7 +6,7 @@ import { jsonSchemaConverterPlugin } from '../../../src/converters/json-schema/j
 import { protobufConverterPlugin } from '../../../src/converters/protobuf/protobuf-converter.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import { samples, type Sample } from './arbitrary-data.ts';
-import { RegistryStub } from './registry-stub.ts';
+import { RegistryStub } from '../../support/registry-stub.ts';
 
 /** The message's bytes behind the schema's id with some of them changed, taken away or added. */
 const damage = fc.record({

@@ -13,7 +13,7 @@ import { Struct, type ConnectValue } from '../../../src/data/value.ts';
 import { javaTrace, SluiceError, UnavailableError } from '../../../src/errors.ts';
 import { until } from '../../support/until.ts';
 import { plain } from './arbitrary-data.ts';
-import { RegistryStub } from './registry-stub.ts';
+import { RegistryStub } from '../../support/registry-stub.ts';
 
 const ROW = '{"type":"record","name":"Row","namespace":"com.acme","fields":[{"name":"a","type":"int"}]}';
 /** `{"a": 42}` of schema 1 in Confluent's wire format: a zero, the id, and 42 in zigzag. */
