@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { BenchServices } from './bench-services.ts';
-import type { BinaryCell, TableLayout } from './tables.ts';
+import type { BinaryCell, TableLayout, TextLayout } from './tables.ts';
 
 const ROWS_PER_WRITE = 1000;
 /** 2000-01-01 in milliseconds, where PostgreSQL's binary times begin. */
@@ -26,7 +26,7 @@ export class CopyFiles {
 
   /** Divides the rows over as many files as connections are to load them. */
   static async write(
-    layout: TableLayout,
+    layout: TextLayout | TableLayout,
     rows: number,
     { format = 'text', connections = 1 }: { format?: 'text' | 'binary'; connections?: number } = {},
   ): Promise<CopyFiles> {
@@ -35,7 +35,7 @@ export class CopyFiles {
     for (let part = 0; part < connections; part++) {
       const [from, to] = [part, part + 1].map((at) => Math.floor((rows * at) / connections)) as [number, number];
       const file = join(folder, `${String(part)}.${format}`);
-      await writeRows(file, format === 'text' ? textPieces(layout, from, to) : binaryPieces(layout, from, to));
+      await writeRows(file, format === 'text' ? textPieces(layout, from, to) : binaryPieces(withCells(layout), from, to));
       files.push(file);
     }
     return new CopyFiles(folder, files, format, rows);
@@ -64,12 +64,17 @@ async function writeRows(file: string, pieces: Iterable<Buffer>): Promise<void> 
   await once(stream, 'finish');
 }
 
-function* textPieces({ copyLine }: TableLayout, from: number, to: number): Generator<Buffer> {
+function* textPieces({ copyLine }: TextLayout, from: number, to: number): Generator<Buffer> {
   for (let at = from; at < to; at += ROWS_PER_WRITE) {
     let text = '';
     for (let id = at; id < Math.min(to, at + ROWS_PER_WRITE); id++) text += `${copyLine(id)}\n`;
     yield Buffer.from(text);
   }
+}
+
+function withCells(layout: TextLayout | TableLayout): TableLayout {
+  if ('copyCells' in layout) return layout;
+  throw new Error('this table has no rows in binary');
 }
 
 /** PostgreSQL manual, COPY, "Binary Format": signature, flags, rows of length-prefixed fields, trailer -1. */

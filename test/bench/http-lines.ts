@@ -1,7 +1,7 @@
-import { Agent, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { startApi } from './api-under-test.ts';
 import type { BenchContext } from './bench-context.ts';
+import { BodyClient } from './body-client.ts';
 import { CopyFiles } from './copy-files.ts';
 import { compare, median, rangeOf, rounded, summarise, type Comparison, type Figures, type Range } from './figures.ts';
 import { measure, type Run } from './measured-run.ts';
@@ -14,6 +14,7 @@ const LINES_PER_REQUEST = 5_000;
 const IN_FLIGHT = 4;
 const TABLE = 'bench_http';
 const COPY_TABLE = 'bench_http_copy';
+const PATH = '/restapi/linedb?precision=ms';
 
 interface HttpLinesFigures extends Figures, Comparison {
   /** The same with gzip, which this machine packs beforehand. */
@@ -32,7 +33,7 @@ export async function httpLines(half: BenchContext): Promise<HttpLinesFigures> {
   const context = { ...half, rows: 2 * half.rows };
   const { services, rows, stretches } = context;
   const { worker, port, token } = await startApi(context);
-  const client = new LineClient(port, token);
+  const client = new BodyClient({ port, token, path: PATH, contentType: 'text/plain', inFlight: IN_FLIGHT });
   const copyFiles = await CopyFiles.write(derivedSeriesTable, rows);
   const results = { plain: [] as Run[], gzip: [] as Run[], copy: [] as number[], parse: [] as number[] };
   try {
@@ -72,7 +73,7 @@ export async function httpLines(half: BenchContext): Promise<HttpLinesFigures> {
 async function sendOnce(
   context: BenchContext,
   worker: WorkerUnderTest,
-  client: LineClient,
+  client: BodyClient,
   requests: readonly Buffer[],
 ): Promise<{ run: Run; parseMs: number }> {
   const { services, rows } = context;
@@ -80,12 +81,16 @@ async function sendOnce(
   let parseMs = 0;
   const run = await measure(context, worker, async (): Promise<Stretch> => {
     const fromMs = performance.now();
-    const told = await client.sendAll(requests);
+    let told = 0;
+    parseMs = await client.sendAll(requests, ({ text }) => {
+      const answer = JSON.parse(text) as { code: number; rows: number };
+      if (answer.code !== 0) throw new Error(text.slice(0, 500));
+      told += answer.rows;
+    });
     const toMs = performance.now();
-    ({ parseMs } = told);
     const stored = await services.number(`select count(*) from ${TABLE}`);
-    if (stored !== rows || told.rows !== rows) {
-      throw new Error(`${String(stored)} rows are stored and ${String(told.rows)} were told, not ${String(rows)}`);
+    if (stored !== rows || told !== rows) {
+      throw new Error(`${String(stored)} rows are stored and ${String(told)} were told, not ${String(rows)}`);
     }
     return { rows, fromMs, toMs };
   });
@@ -101,61 +106,3 @@ function bodies(rows: number): Buffer[] {
     return Buffer.from(text);
   });
 }
-
-/** Keeps connections open and a number of requests on their way. */
-class LineClient {
-  readonly #port: number;
-  readonly #token: string;
-  readonly #agent = new Agent({ keepAlive: true, maxSockets: IN_FLIGHT });
-
-  constructor(port: number, token: string) {
-    this.#port = port;
-    this.#token = token;
-  }
-
-  async sendAll(requests: readonly Buffer[]): Promise<{ rows: number; parseMs: number }> {
-    let next = 0;
-    let rows = 0;
-    let parseMs = 0;
-    const sender = async (): Promise<void> => {
-      for (let body = requests[next++]; body !== undefined; body = requests[next++]) {
-        const answer = await this.#send(body);
-        rows += answer.rows;
-        parseMs += answer.parseMs;
-      }
-    };
-    await Promise.all(Array.from({ length: IN_FLIGHT }, sender));
-    return { rows, parseMs };
-  }
-
-  close(): void {
-    this.#agent.destroy();
-  }
-
-  async #send(body: Buffer): Promise<{ rows: number; parseMs: number }> {
-    const isPacked = body[0] === 0x1f && body[1] === 0x8b;
-    const headers = {
-      Authorization: `Basic ${this.#token}`,
-      'Content-Type': 'text/plain',
-      'Content-Length': body.length,
-      ...(isPacked ? { 'Content-Encoding': 'gzip' } : {}),
-    };
-    return new Promise((resolve, reject) => {
-      const options = { port: this.#port, agent: this.#agent, method: 'POST', path: PATH, headers };
-      const call = request(options, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
-        response.on('end', () => {
-          const { code, rows } = JSON.parse(text) as { code: number; rows: number };
-          const parse = /parse;dur=([\d.]+)/.exec(String(response.headers['server-timing']));
-          if (code === 0) resolve({ rows, parseMs: Number(parse?.[1] ?? 0) });
-          else reject(new Error(text.slice(0, 500)));
-        });
-      });
-      call.on('error', reject);
-      call.end(body);
-    });
-  }
-}
-
-const PATH = '/restapi/linedb?precision=ms';

@@ -5,6 +5,7 @@ import { BenchServices } from './bench-services.ts';
 import { formatTable, machine } from './figures.ts';
 import { httpLines } from './http-lines.ts';
 import { httpQuery } from './http-query.ts';
+import { httpTsbs } from './http-tsbs.ts';
 import { JavaPeer } from './java-peer.ts';
 import { latency } from './latency.ts';
 import { limit } from './limit.ts';
@@ -30,6 +31,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'sink-json': sinkJson,
   'sink-lines': sinkLines,
   'http-lines': httpLines,
+  'http-tsbs': httpTsbs,
   'http-query': httpQuery,
   'source-json': sourceJson,
   'source-idle': sourceIdle,

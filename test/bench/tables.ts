@@ -8,13 +8,17 @@ export type BinaryCell =
   | { readonly type: 'timestamptz'; readonly timeMs: number }
   | { readonly type: 'text'; readonly value: string };
 
-/** A table the rows can be stored in, and its rows as `COPY` takes them. */
-export interface TableLayout {
+/** A table the rows can be stored in, and its rows as `COPY` takes them in text. */
+export interface TextLayout {
   readonly columns: string;
   /** The product's marks, by column. */
   readonly comments: Readonly<Record<string, string>>;
   /** A row of `COPY … (FORMAT text)`, without its line end. */
   readonly copyLine: TextOf;
+}
+
+/** The same with rows in binary. */
+export interface TableLayout extends TextLayout {
   readonly copyCells: (id: number) => readonly BinaryCell[];
 }
 
