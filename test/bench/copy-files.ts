@@ -35,7 +35,10 @@ export class CopyFiles {
     for (let part = 0; part < connections; part++) {
       const [from, to] = [part, part + 1].map((at) => Math.floor((rows * at) / connections)) as [number, number];
       const file = join(folder, `${String(part)}.${format}`);
-      await writeRows(file, format === 'text' ? textPieces(layout, from, to) : binaryPieces(withCells(layout), from, to));
+      await writeRows(
+        file,
+        format === 'text' ? textPieces(layout, from, to) : binaryPieces(withCells(layout), from, to),
+      );
       files.push(file);
     }
     return new CopyFiles(folder, files, format, rows);

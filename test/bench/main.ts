@@ -4,6 +4,7 @@ import type { BenchContext, Workload } from './bench-context.ts';
 import { BenchServices } from './bench-services.ts';
 import { formatTable, machine } from './figures.ts';
 import { httpLines } from './http-lines.ts';
+import { httpOpenTsdb } from './http-opentsdb.ts';
 import { httpQuery } from './http-query.ts';
 import { httpTsbs } from './http-tsbs.ts';
 import { JavaPeer } from './java-peer.ts';
@@ -32,6 +33,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'sink-lines': sinkLines,
   'http-lines': httpLines,
   'http-tsbs': httpTsbs,
+  'http-opentsdb': httpOpenTsdb,
   'http-query': httpQuery,
   'source-json': sourceJson,
   'source-idle': sourceIdle,

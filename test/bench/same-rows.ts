@@ -1,7 +1,12 @@
 import type { BenchServices } from './bench-services.ts';
 
 /** Throws unless both tables, or queries in parentheses, have the same rows, and so many. */
-export async function expectSameRows(services: BenchServices, left: string, right: string, rows: number): Promise<void> {
+export async function expectSameRows(
+  services: BenchServices,
+  left: string,
+  right: string,
+  rows: number,
+): Promise<void> {
   const [stored, wanted] = [await countOf(services, left), await countOf(services, right)];
   if (stored !== rows || wanted !== rows) {
     throw new Error(`${String(stored)} and ${String(wanted)} rows are stored, not ${String(rows)}`);
