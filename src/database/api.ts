@@ -97,6 +97,8 @@ export interface Table {
 export interface TableCatalogue {
   find(table: TableName): Promise<Table | undefined>;
   refresh(table: TableName): Promise<Table | undefined>;
+  /** The same as `find` of each, with one query for all that are not remembered. */
+  findAll(tables: readonly TableName[]): Promise<readonly (Table | undefined)[]>;
   /** Drops all that is remembered: a statement from outside may have changed any table. */
   forget(): void;
   /** What this database can do, asked for at most once a minute. */
@@ -180,6 +182,12 @@ export interface TableWriter {
   write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport>;
 }
 
+/** Rows of one table, and how they are written. */
+export interface TableWrite {
+  readonly batch: RowBatch;
+  readonly policy: WritePolicy;
+}
+
 /** One transaction on one connection. What is done in it is done one after another, whatever the caller awaits. */
 export interface Transaction extends TableWriter {
   /** One statement; when it fails, all that is left to do is to undo the transaction. */
@@ -219,6 +227,12 @@ export interface Executor extends TableWriter {
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   /** One statement of our own on any connection. */
   ask: Session['ask'];
+  /**
+   * Writes batches of different tables, as `write` does one: those that nothing stands in the way of go together, many tables in
+   * one round trip and transaction. Never rejects: what became of each batch stands at its place. After a failure that does not concern one
+   * table alone the batches that are left are not tried.
+   */
+  writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]>;
   /**
    * Makes the table fit these rows as `write` does, and writes nothing: a transaction that writes them then need not change
    * tables, and keep others waiting until it ends. Rejects as `write` does.

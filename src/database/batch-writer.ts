@@ -1,7 +1,7 @@
 import type { Fault } from '../data/fault.ts';
 import type { RowBatch, WriteReport } from '../data/row-batch.ts';
 import { DatabaseError } from '../errors.ts';
-import type { GrowingPolicy, WritePolicy } from './api.ts';
+import type { GrowingPolicy, TableWrite, WritePolicy } from './api.ts';
 import { nothingStored } from './batch-faults.ts';
 import { type Catalogue, type CatalogueSource, missing } from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
@@ -11,10 +11,13 @@ import { PlannedBatch } from './planned-batch.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
 import { inTransaction } from './savepoint.ts';
 import { SchemaGrowth } from './schema-growth.ts';
+import { fits } from './schema-growth-plan.ts';
+import { copyScript } from '../sql/copy-script.ts';
 import { applySessionOptions } from './session.ts';
 import { isTableChanged } from './sqlstate.ts';
 import { TablePreparation } from './table-preparation.ts';
 import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
+import { type PlannedWrite, writeTables } from './write-tables.ts';
 
 /** A table read this short a time ago need not be read again before columns are left out that it does not have. */
 const FRESH_MS = 1_000;
@@ -69,10 +72,10 @@ export class BatchWriter {
     await this.#preparation.prepare(batch, policy.shape, policy, await this.#catalogue.find(batch.table));
   }
 
-  async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
+  async write(batch: RowBatch, policy: WritePolicy, minCopiedRows?: number): Promise<WriteReport> {
     if (batch.rowCount === 0) return NOTHING_STORED;
     for (let isRetry = false; ; isRetry = true) {
-      const { attempt, faults } = await this.#plan(batch, policy, isRetry);
+      const { attempt, faults } = await this.#plan({ batch, policy, minCopiedRows }, isRetry);
       if (policy.wholly === true && faults.length > 0) return nothingStored(faults);
       // From a table that is not there nothing needs to be deleted.
       if (attempt === undefined) return { ...NOTHING_STORED, stored: batch.rowCount };
@@ -86,14 +89,48 @@ export class BatchWriter {
     }
   }
 
+  async writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]> {
+    return writeTables(
+      {
+        write: (write) => this.write(write.batch, write.policy, write.minCopiedRows),
+        plan: (write) => this.#planCopy(write),
+        copy: (attempts, policy) => this.#copyTogether(attempts, policy),
+      },
+      writes,
+    );
+  }
+
+  /** The attempt of a batch that COPY can store in its table as that is known; `undefined` where there is more to it. */
+  #planCopy(write: PlannedWrite): WriteAttempt | undefined {
+    const { batch, policy } = write;
+    const known = this.#catalogue.remembered(batch.table);
+    if (known === undefined || batch.rowCount === 0 || policy.wholly === true) return undefined;
+    if (policy.shape !== undefined && (policy.shape.exact || !fits(known, batch, policy.shape))) return undefined;
+    const attempt = this.#attempt(known, write);
+    const isCertain = this.#isCertain({ attempt, faults: [], isCurrent: false }, known, batch);
+    return isCertain && attempt.copy !== undefined ? attempt : undefined;
+  }
+
+  async #copyTogether(attempts: readonly WriteAttempt[], { signal, timeoutMs }: WritePolicy): Promise<void> {
+    const copies = attempts.flatMap(({ copy }) => copy ?? []);
+    const script = copyScript(copies.map(({ target }) => target));
+    const messages = Buffer.concat(copies.map((copy) => copy.messages));
+    await this.#connections.lend(
+      (connection) => connection.copyIn(script, messages, { signal, timeoutMs }),
+      'clean',
+      signal,
+    );
+  }
+
   /** Rows are never refused on the strength of what was remembered of the table: it may have changed since. */
-  async #plan(batch: RowBatch, policy: WritePolicy, isRetry: boolean): Promise<Planned> {
+  async #plan(write: PlannedWrite, isRetry: boolean): Promise<Planned> {
+    const { batch } = write;
     const known = isRetry ? undefined : this.#catalogue.remembered(batch.table);
     if (known !== undefined) {
-      const planned = await this.#planOn(known, batch, policy);
+      const planned = await this.#planOn(known, write);
       if (this.#isCertain(planned, known, batch)) return planned;
     }
-    return this.#planOn(await this.#catalogue.refresh(batch.table), batch, policy);
+    return this.#planOn(await this.#catalogue.refresh(batch.table), write);
   }
 
   #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
@@ -105,20 +142,21 @@ export class BatchWriter {
     return !planned.leavesOut || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
   }
 
-  async #planOn(known: CatalogueTable | undefined, batch: RowBatch, policy: WritePolicy): Promise<Planned> {
+  async #planOn(known: CatalogueTable | undefined, write: PlannedWrite): Promise<Planned> {
+    const { batch, policy } = write;
     const { shape } = policy;
     if (shape !== undefined) {
       const prepared = await this.#preparation.prepare(batch, shape, policy, known);
       const { faults, isCurrent } = prepared;
-      return { attempt: this.#attempt(prepared.batch, prepared.table, policy), faults, isCurrent };
+      return { attempt: this.#attempt(prepared.table, { ...write, batch: prepared.batch }), faults, isCurrent };
     }
-    if (known !== undefined) return { attempt: this.#attempt(batch, known, policy), faults: [], isCurrent: false };
+    if (known !== undefined) return { attempt: this.#attempt(known, write), faults: [], isCurrent: false };
     if (batch.groups?.list.every(({ operation }) => operation === 'delete') !== true) throw missing(batch.table);
     return { attempt: undefined, faults: [], isCurrent: false };
   }
 
-  #attempt(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): WriteAttempt {
-    return new WriteAttempt(new PlannedBatch(batch, table, policy), policy, this.#options);
+  #attempt(table: CatalogueTable, { batch, policy, minCopiedRows }: PlannedWrite): WriteAttempt {
+    return new WriteAttempt(new PlannedBatch(batch, table, policy, minCopiedRows), policy, this.#options);
   }
 
   async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {

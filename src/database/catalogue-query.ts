@@ -26,18 +26,19 @@ export interface CatalogueTable extends Table {
 }
 
 /**
- * The first schema of the session's search path that has the table; pg_catalog, which is searched implicitly, is left out. A cast to
- * `name` cuts at 63 bytes: a longer name must not find the table that has its beginning for a name.
+ * Of each name the table in the first schema of the session's search path that has one; pg_catalog, which is searched implicitly, is
+ * left out. A cast to `name` cuts at 63 bytes: a longer name must not find the table that has its beginning for a name.
  */
-const NAMED_TABLE = `
-  SELECT c.oid, n.nspname, c.relname
+const NAMED_TABLES = `
+  SELECT DISTINCT ON (c.relname) c.oid, n.nspname, c.relname
   FROM unnest(CASE WHEN $2::text IS NULL THEN current_setting('sluice.schemas')::name[] ELSE ARRAY[$2::text::name] END)
     WITH ORDINALITY AS place(schema, position)
   JOIN pg_catalog.pg_namespace n ON n.nspname = place.schema
+  CROSS JOIN unnest($1::text[]) AS wanted(name)
   JOIN pg_catalog.pg_class c
-    ON c.relnamespace = n.oid AND c.relname = $1::text::name AND c.relkind IN ('r', 'p', 'f', 'v')
-  WHERE octet_length($1::text) <= 63 AND octet_length(COALESCE($2::text, '')) <= 63
-  ORDER BY place.position LIMIT 1`;
+    ON c.relnamespace = n.oid AND c.relname = wanted.name::name AND c.relkind IN ('r', 'p', 'f', 'v')
+  WHERE octet_length(wanted.name) <= 63 AND octet_length(COALESCE($2::text, '')) <= 63
+  ORDER BY c.relname, place.position`;
 
 const USER_TABLES = `
   SELECT c.oid, n.nspname, c.relname
@@ -85,8 +86,8 @@ function columnsOf(tables: string): string {
     ORDER BY f.nspname, f.relname, a.attnum`;
 }
 
-/** Parameters: the table's name, and its schema or NULL. */
-export const ONE_TABLE = ownStatement('catalogue: one table', columnsOf(NAMED_TABLE));
+/** Parameters: the tables' names as an array, and their schema or NULL. */
+export const TABLES_BY_NAME = ownStatement('catalogue: tables by name', columnsOf(NAMED_TABLES));
 
 export const ALL_TABLES = ownStatement('catalogue: all tables', columnsOf(USER_TABLES));
 

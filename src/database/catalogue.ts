@@ -1,6 +1,7 @@
 import { tableText, type TableName } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
+import { textArray } from '../sql/array-literal.ts';
 import { createTableStatements, tableOrder } from '../sql/create-table.ts';
 import { DIALECT_QUERY, dialectOf, type Dialect } from '../sql/dialects/dialect.ts';
 import { ownStatement } from '../sql/own-statement.ts';
@@ -9,18 +10,22 @@ import {
   ALL_TABLES,
   type CatalogueTable,
   DEFAULT_EXPRESSIONS,
-  ONE_TABLE,
   readTables,
   tableOfDefaults,
+  TABLES_BY_NAME,
   withDefaults,
 } from './catalogue-query.ts';
 import { existsNow } from './sqlstate.ts';
+import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import { hypertableStatements } from '../sql/hypertable.ts';
 
 /** Tables are asked for again after this time, so that changes made by others are seen without an error first. */
 const MAX_AGE_MS = 60_000;
 /** Tables kept; beyond it the one asked for longest ago goes. */
 const MAX_TABLES = 10_000;
+
+/** Names in one query. */
+const MAX_NAMES_AT_ONCE = 1_000;
 
 /** How the catalogue reaches the database. */
 export interface CatalogueSource {
@@ -72,6 +77,40 @@ export class Catalogue implements TableCatalogue {
       else this.remember(table, found);
       return found;
     });
+  }
+
+  async findAll(tables: readonly TableName[]): Promise<readonly (CatalogueTable | undefined)[]> {
+    const unknown = new Set<string>();
+    for (const table of tables) {
+      if (table.schema === undefined && isPossible(table.name) && this.remembered(table) === undefined) {
+        unknown.add(table.name);
+      }
+    }
+    const names = [...unknown];
+    const found = new Map<string, CatalogueTable>();
+    for (let from = 0; from < names.length; from += MAX_NAMES_AT_ONCE) {
+      for (const table of await this.#readAll(names.slice(from, from + MAX_NAMES_AT_ONCE))) {
+        found.set(table.name.name, table);
+      }
+    }
+    const all: (CatalogueTable | undefined)[] = [];
+    for (const table of tables) {
+      const known = this.remembered(table) ?? found.get(table.name);
+      all.push(known === undefined && table.schema !== undefined ? await this.find(table) : known);
+    }
+    return all;
+  }
+
+  async #readAll(names: readonly string[]): Promise<readonly CatalogueTable[]> {
+    const startedAt = performance.now();
+    const found = await this.#source.session((session) => readTablesNamed(session, names, undefined));
+    for (const table of found) {
+      const { name } = table.name;
+      const entry = this.#tables.get(name);
+      // As in `refresh`.
+      if (entry === undefined || entry.readAt <= startedAt) this.remember({ name }, table);
+    }
+    return found;
   }
 
   forget(): void {
@@ -181,16 +220,34 @@ export async function lockTable(session: Session, table: TableName): Promise<voi
   await session.ask(LOCK, [`sluice table ${tableText(table)}`]);
 }
 
-export async function readTable(session: Session, table: TableName): Promise<CatalogueTable | undefined> {
-  const [found] = readTables(await session.ask(ONE_TABLE, [table.name, table.schema ?? null]));
-  const oid = found === undefined ? undefined : tableOfDefaults(found);
-  if (found === undefined || oid === undefined) return found;
-  return withDefaults(found, await session.query(DEFAULT_EXPRESSIONS, [oid]));
+export async function readTable(session: Session, { name, schema }: TableName): Promise<CatalogueTable | undefined> {
+  const [found] = await readTablesNamed(session, [name], schema);
+  return found;
+}
+
+/** Those of the tables that exist. */
+async function readTablesNamed(
+  session: Session,
+  names: readonly string[],
+  schema: string | undefined,
+): Promise<readonly CatalogueTable[]> {
+  const found = readTables(await session.ask(TABLES_BY_NAME, [textArray(names), schema ?? null]));
+  const complete: CatalogueTable[] = [];
+  for (const table of found) {
+    const oid = tableOfDefaults(table);
+    complete.push(oid === undefined ? table : withDefaults(table, await session.query(DEFAULT_EXPRESSIONS, [oid])));
+  }
+  return complete;
 }
 
 async function readDialect(session: Session): Promise<Dialect> {
   const [version, timescaleSchema] = (await session.ask(DIALECT_QUERY)).rows[0] ?? [];
   return dialectOf(version ?? '', timescaleSchema ?? null);
+}
+
+/** Whether a table can have the name; one with a NUL would spoil the query for others. */
+function isPossible(name: string): boolean {
+  return name.length <= MAX_IDENTIFIER_BYTES && !name.includes('\0') && Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES;
 }
 
 /** Tables that are known to match: decoders give the same shape again for the same text. */

@@ -12,6 +12,7 @@ import type {
   SessionOptions,
   StatementOptions,
   TableCatalogue,
+  TableWrite,
   Transaction,
   WritePolicy,
 } from './api.ts';
@@ -128,6 +129,10 @@ export class PooledExecutor implements Executor {
 
   async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
     return this.#open().writer.write(batch, policy);
+  }
+
+  async writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]> {
+    return this.#open().writer.writeAll(writes);
   }
 
   async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {

@@ -46,15 +46,17 @@ export class PlannedBatch {
   /** All rows for COPY, where that may work; rounds are then made only when it did not. */
   readonly copy: Buffer | undefined;
   readonly #policy: WritePolicy;
+  readonly #minCopiedRows: number;
   /** By group; one for a batch without groups. */
   readonly #plans: readonly WritePlan[];
   #rounds: readonly Round[] | undefined;
 
-  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy) {
+  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, minCopiedRows = MIN_COPIED_ROWS) {
     const grouped = groupedByDefaults(batch, table, policy);
     this.batch = grouped;
     this.table = table;
     this.#policy = policy;
+    this.#minCopiedRows = minCopiedRows;
     this.faults = new BatchFaults(batch);
     const groups = grouped.groups?.list ?? [undefined];
     this.#plans = groups.map((group) => planWrite(table, { policy, batch: grouped, group }));
@@ -67,7 +69,7 @@ export class PlannedBatch {
 
   /** The same anew, as if nothing had been sent. */
   again(): PlannedBatch {
-    return new PlannedBatch(this.batch, this.table, this.#policy);
+    return new PlannedBatch(this.batch, this.table, this.#policy, this.#minCopiedRows);
   }
 
   /** Rows were refused because of what the table looks like. */
@@ -203,7 +205,7 @@ export class PlannedBatch {
   #encodeCopy(): Buffer | undefined {
     const { groups, rowCount } = this.batch;
     if (this.#policy.plain === true) return undefined;
-    if (rowCount < MIN_COPIED_ROWS || this.#plans.length > 1 || this.faults.count > 0) return undefined;
+    if (rowCount < this.#minCopiedRows || this.#plans.length > 1 || this.faults.count > 0) return undefined;
     const { copy, columns } = this.planOf(0);
     if (groups?.list[0]?.operation === 'delete' || copy === undefined || copy.refused) return undefined;
     if (!copy.path.shouldTry()) return undefined;

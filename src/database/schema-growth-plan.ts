@@ -43,6 +43,20 @@ export function planGrowth(table: CatalogueTable, batch: RowBatch, shape: TableS
   return add.length + widen.length + conflicts.length === 0 ? NO_GROWTH : { add, widen, conflicts };
 }
 
+const fitting = new WeakMap<TableShape, CatalogueTable>();
+
+/** Whether the table lacks nothing for these rows. Decoders of points give the same shape again until it changes. */
+export function fits(table: CatalogueTable, batch: RowBatch, shape: TableShape): boolean {
+  if (fitting.get(shape) === table) return true;
+  if (planGrowth(table, batch, shape) !== NO_GROWTH) return false;
+  const dependsOnCells = shape.columns.some(({ name, length }) => {
+    const column = columnNamed(table, name);
+    return column !== undefined && length !== undefined && isNarrower(column, length);
+  });
+  if (!dependsOnCells) fitting.set(shape, table);
+  return true;
+}
+
 /** What of a plan may be done; what may not be is left to the write, which says so of the rows that need it. */
 export function permitted(plan: Growth, { add, widen }: GrowthPolicy): Growth {
   if (plan === NO_GROWTH || (add && widen)) return plan;

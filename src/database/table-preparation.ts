@@ -6,7 +6,7 @@ import type { GrowthPolicy, WritePolicy } from './api.ts';
 import { missing, type Catalogue } from './catalogue.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
 import { impossibility, type SchemaGrowth } from './schema-growth.ts';
-import { isTag, isTooLong, NO_GROWTH, permitted, planGrowth } from './schema-growth-plan.ts';
+import { fits, isTag, isTooLong, NO_GROWTH, permitted, planGrowth } from './schema-growth-plan.ts';
 
 /** Something the table could not be given, and which cells cannot be stored without it. */
 interface Lack {
@@ -49,6 +49,7 @@ export class TablePreparation {
       return { table: await this.#catalogue.ensure(batch.table, shape, growth), batch, faults: [], isCurrent: false };
     }
     if (known === undefined && !growth.create) throw missing(batch.table, ' and may not be created');
+    if (known !== undefined && fits(known, batch, shape)) return { table: known, batch, faults: [], isCurrent: false };
     let table = known;
     let refusal: DatabaseError | undefined;
     if (table === undefined || needsChange(table, batch, shape, growth)) {

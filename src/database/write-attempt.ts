@@ -1,6 +1,6 @@
 import type { WriteReport } from '../data/row-batch.ts';
 import { DatabaseError } from '../errors.ts';
-import { TYPES_CHANGED } from '../sql/copy-binary.ts';
+import { copyScript, type CopyTarget, TYPES_CHANGED } from '../sql/copy-script.ts';
 import type { WritePolicy } from './api.ts';
 import { nothingStored } from './batch-faults.ts';
 import type { StatementRunner } from './connection.ts';
@@ -72,13 +72,27 @@ export class WriteAttempt {
     return { stored, ...gaveWay, faults };
   }
 
+  /** What COPY sends of the batch, where that may work; `undefined` where the rows go another way. */
+  get copy(): { readonly target: CopyTarget; readonly messages: Buffer } | undefined {
+    const messages = this.planned.copy;
+    const { copy } = this.planned.planOf(0);
+    return messages === undefined || copy === undefined ? undefined : { target: copy.target, messages };
+  }
+
+  /** To be called when COPY has stored all rows. */
+  copied(): WriteReport {
+    this.#stored += this.planned.batch.rowCount;
+    this.planned.planOf(0).copy?.path.succeeded();
+    return this.report();
+  }
+
   /** False when the rows were not stored and must go another way. */
   async #sendCopy(connection: StatementRunner, messages: Buffer): Promise<boolean> {
     const { copy } = this.planned.planOf(0);
     if (copy === undefined) return false;
     const { signal, timeoutMs } = this.#policy;
     try {
-      await this.#retryRolledBack(() => connection.copyIn(copy.text, messages, { signal, timeoutMs }));
+      await this.#retryRolledBack(() => connection.copyIn(copyScript([copy.target]), messages, { signal, timeoutMs }));
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error;
       if (error.message.includes(TYPES_CHANGED)) {
@@ -90,8 +104,7 @@ export class WriteAttempt {
       else throw error;
       return false;
     }
-    this.#stored += this.planned.batch.rowCount;
-    copy.path.succeeded();
+    this.copied();
     return true;
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ColumnCells, RowBatch, RowGroup } from '../data/row-batch.ts';
 import type { ColumnTarget } from '../sql/column-type.ts';
-import { copyScript } from '../sql/copy-binary.ts';
+import { type CopyTarget, copyTarget } from '../sql/copy-script.ts';
 import {
   type Conflict,
   deleteStatement,
@@ -54,7 +54,7 @@ export interface PlanRequest {
 }
 
 export interface CopyPlan {
-  readonly text: string;
+  readonly target: CopyTarget;
   readonly path: OptimisticPath;
   /** Set when the server refused to copy into this table at all (a view, row-level security). */
   refused: boolean;
@@ -135,7 +135,7 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const inserted = columns.map(({ column }) => column);
   return {
     statement: prepared(conflict),
-    copy: mayTry ? { text: copyScript(table.name, inserted), path, refused: false } : undefined,
+    copy: mayTry ? { target: copyTarget(table.name, inserted), path, refused: false } : undefined,
     firstTry: mayTry && conflict !== undefined ? { statement: prepared(undefined), path } : undefined,
     insertOnly: conflict && {
       statement: prepared(leavesOut(conflict) ? 'any' : undefined),

@@ -69,3 +69,8 @@ function isTooLong(text: string, maxLength: number): boolean {
   for (let count = 0; count < maxLength; count++) position += (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
   return /[^ ]/.test(text.slice(position));
 }
+
+/** Texts as one literal of a `text[]`; what the server cannot store it says itself. */
+export function textArray(texts: readonly string[]): string {
+  return `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}

@@ -1,7 +1,6 @@
-import type { Cell, CellKind, TableName } from '../data/row-batch.ts';
+import type { Cell, CellKind } from '../data/row-batch.ts';
 import { fitsFloat4, isTimestamp, roundingUnit, roundMicros } from './cell-text.ts';
 import { type ColumnTarget, INTEGER_BOUNDS } from './column-type.ts';
-import { quoteIdentifier, quoteLiteral, quoteTable } from './quote.ts';
 
 /** `PGCOPY\n\377\r\n\0`, flags, length of the header's extension (PostgreSQL's documentation of COPY, "Binary Format"). */
 const SIGNATURE = Buffer.from('5047434f50590aff0d0a000000000000000000', 'hex');
@@ -37,27 +36,6 @@ export interface CopiedColumn {
   readonly target: ColumnTarget;
   /** Whether the column itself takes NULL; a default for missing cells is nothing that COPY knows. */
   readonly nullable: boolean;
-}
-
-/** What the server says in an error (22P02) when a column's type is no longer what the rows were written for. */
-export const TYPES_CHANGED = 'column types have changed';
-
-/**
- * A text for the simple protocol: `COPY t (a, b) FROM STDIN (FORMAT binary)`, in one transaction with a look at the columns'
- * types. Binary values carry none: those of a float8 would become an int8 after ALTER COLUMN TYPE and nobody would notice.
- */
-export function copyScript(table: TableName, columns: readonly { name: string; typeOid: number }[]): string {
-  const target = quoteTable(table);
-  const types = columns.map(({ name, typeOid }) => `(${quoteLiteral(name)}, ${String(typeOid)})`).join(', ');
-  return (
-    `LOCK TABLE ONLY ${target} IN ROW EXCLUSIVE MODE; ` +
-    `SELECT (CASE WHEN pg_catalog.count(*) OPERATOR(pg_catalog.=) ${String(columns.length)} THEN '0' ` +
-    `ELSE ${quoteLiteral(TYPES_CHANGED)} END)::pg_catalog.int4 ` +
-    `FROM pg_catalog.pg_attribute a JOIN (VALUES ${types}) AS c(name, type) ` +
-    `ON a.attname OPERATOR(pg_catalog.=) c.name AND a.atttypid OPERATOR(pg_catalog.=) c.type AND NOT a.attisdropped ` +
-    `WHERE a.attrelid OPERATOR(pg_catalog.=) ${quoteLiteral(target)}::pg_catalog.regclass; ` +
-    `COPY ${target} (${columns.map(({ name }) => quoteIdentifier(name)).join(', ')}) FROM STDIN (FORMAT binary)`
-  );
 }
 
 /** How cells of this kind are written for the column; `undefined`: not by binary COPY. */

@@ -124,6 +124,21 @@ describe('time-series points by HTTP', () => {
     assert.match(body.desc ?? '', /^point 1: .*63.*; point 2: .*63/);
   });
 
+  it('of many metrics are stored in a table each, the good ones of them, as often as they come', async () => {
+    const metrics = Array.from({ length: 120 }, (_, at) => `wide.m${String(at)}`);
+    const body = (timestamp: number, last: unknown): string =>
+      JSON.stringify(
+        metrics.map((metric, at) => ({ metric, timestamp, value: at === 119 ? last : at, tags: { host: 'a' } })),
+      );
+    assert.equal((await api.post('/restapi/tsdbjson?value.type=auto', body(1700000000, 119))).body.rows, 120);
+    const second = await api.post('/restapi/tsdbjson?value.type=auto', body(1700000001, 'no number'));
+    assert.deepEqual([second.status, second.body.rows], [400, 119]);
+    assert.match(String(second.body.desc), /^point 120: .*double precision/);
+    assert.equal((await api.post('/restapi/tsdbjson?value.type=auto', body(1700000001, 1))).body.rows, 120);
+    const all = metrics.map((metric) => `SELECT value FROM "${metric}"`).join(' UNION ALL ');
+    assert.deepEqual(await api.rows(`SELECT count(*), sum(value) FROM (${all}) t`), [['240', '14162']]);
+  });
+
   it('stores the same point once, and grows tables for new tags', async () => {
     const line = 'same.x 1700000000 1 a=1\n';
     await api.post('/restapi/tsdbtelnet', line + line);

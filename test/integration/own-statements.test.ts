@@ -41,7 +41,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'connections: end abandoned ones': [[], ['[{"pid":1,"ageMs":1}]']],
   'connections: those that wait for us': [[], ['{1}']],
   "catalogue: lock of a table's name": [[], ['t']],
-  'catalogue: one table': [[], ['t', null]],
+  'catalogue: tables by name': [[], ['{t}', null]],
   'catalogue: all tables': NONE,
   'catalogue: defaults of columns': [[], ['1']],
   'access: is the user an administrator': NONE,

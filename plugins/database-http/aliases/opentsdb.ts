@@ -68,7 +68,7 @@ function pointTexts(text: string): (point: number) => string | undefined {
 }
 
 /** A larger piece is one point, or almost: parsing it takes several times its size, and keeps everyone else waiting. */
-const MAX_REPEATED_LENGTH = 1_200_000;
+const MAX_REPEATED_LENGTH = 2_400_000;
 /** Larger bad points are not repeated in the answer. */
 const MAX_POINT_LENGTH = 10_000;
 

@@ -5,15 +5,18 @@ import type { BodyPart, DecodeClock } from './decode.ts';
 import { OutcomeCounts, type Outcome } from './outcome.ts';
 import { ApiFailure } from '../route.ts';
 
-/** Batches with the database, or waiting for the batch of their table before them, at the same time. */
+/** Parts of a body with the database, or waiting for one before them that has rows of the same tables, at the same time. */
 const MAX_IN_FLIGHT = 2;
 const RETRY_AFTER_SECONDS = 5;
 
-/** Stores rows of one table. Rows that cannot be stored are faults; it rejects only for what concerns all rows. */
-export type Store = (rows: DecodedRows) => Promise<WriteReport>;
+/**
+ * Stores batches and says what became of each, at its place. Rows that cannot be stored are faults; a rejection concerns more than its
+ * own table.
+ */
+export type Store = (all: readonly DecodedRows[]) => Promise<readonly PromiseSettledResult<WriteReport>[]>;
 
 /**
- * Decodes and stores a body: while batches are with the database the next one is decoded. Batches of one table are written one
+ * Decodes and stores a body: while parts of it are with the database the next one is decoded. Batches of one table are written one
  * after the other, in the order of the body. The first failure that concerns more than its rows ends the reading; batches
  * on their way are waited for and counted. With nothing to tell but that failure it rejects with it, an ApiFailure.
  */
@@ -25,7 +28,7 @@ export async function ingest(parts: AsyncIterable<BodyPart>, store: Store, clock
   try {
     for await (const part of parts) {
       counts.addFaults(part.decoded.faults, part.textOf);
-      for (const rows of part.decoded.rows) await writes.add(rows, part.textOf);
+      if (part.decoded.rows.length > 0) await writes.add(part.decoded.rows, part.textOf);
       if (writes.failure !== undefined) break;
     }
   } catch (error) {
@@ -55,7 +58,7 @@ class Writes {
   readonly #store: Store;
   readonly #counts: OutcomeCounts;
   readonly #running = new Set<Promise<void>>();
-  /** The last write of each table. */
+  /** The last write with rows of each table. */
   readonly #lastOf = new Map<string, Promise<void>>();
   /** Writes with the database, and since when there is one. */
   #busy = 0;
@@ -76,15 +79,16 @@ class Writes {
     return this.#databaseMs;
   }
 
-  /** Starts a write, or puts it behind that of its table; resolves when there is room for a further one. */
-  async add(rows: DecodedRows, textOf: BodyPart['textOf']): Promise<void> {
-    const table = orderKey(rows);
-    const write = this.#after(this.#lastOf.get(table), rows, textOf).finally(() => {
+  /** Starts a write, or puts it behind those of its tables; resolves when there is room for a further one. */
+  async add(all: readonly DecodedRows[], textOf: BodyPart['textOf']): Promise<void> {
+    const tables = new Set(all.map(orderKey));
+    const before = new Set([...tables].flatMap((table) => this.#lastOf.get(table) ?? []));
+    const write = this.#after(before, all, textOf).finally(() => {
       this.#running.delete(write);
-      if (this.#lastOf.get(table) === write) this.#lastOf.delete(table);
+      for (const table of tables) if (this.#lastOf.get(table) === write) this.#lastOf.delete(table);
     });
     this.#running.add(write);
-    this.#lastOf.set(table, write);
+    for (const table of tables) this.#lastOf.set(table, write);
     if (this.#running.size >= MAX_IN_FLIGHT) await Promise.race(this.#running);
   }
 
@@ -93,14 +97,23 @@ class Writes {
   }
 
   /** Never rejects. */
-  async #after(previous: Promise<void> | undefined, rows: DecodedRows, textOf: BodyPart['textOf']): Promise<void> {
-    await previous;
+  async #after(
+    before: ReadonlySet<Promise<void>>,
+    all: readonly DecodedRows[],
+    textOf: BodyPart['textOf'],
+  ): Promise<void> {
+    await Promise.all(before);
     if (this.#failure !== undefined) return;
     if (this.#busy++ === 0) this.#busySince = performance.now();
     try {
-      const report = await this.#store(rows);
-      this.#counts.addReport(report);
-      this.#counts.addFaults(report.faults, textOf);
+      for (const settled of await this.#store(all)) {
+        if (settled.status === 'rejected') {
+          this.#failure ??= toError(settled.reason);
+          continue;
+        }
+        this.#counts.addReport(settled.value);
+        this.#counts.addFaults(settled.value.faults, textOf);
+      }
     } catch (error) {
       this.#failure ??= toError(error);
     } finally {

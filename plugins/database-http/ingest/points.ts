@@ -72,14 +72,15 @@ function policyOf({ valueType, nanoseconds }: PointReading) {
 function spreading({ nanoseconds }: PointReading, store: Store): Store {
   if (nanoseconds !== 'spread') return store;
   const spread = new NanosecondSpread();
-  return async (rows) => store(spread.apply(rows));
+  return async (all) => store(all.map((rows) => spread.apply(rows)));
 }
 
 const targetsByCatalogue = new WeakMap<TableCatalogue, MetricTargets>();
 
-/** Finds the table of each metric, and writes into it by `store`. */
+/** Finds the tables of metrics, and writes into them by `store`. */
 export function byMetric(catalogue: TableCatalogue, store: Store): Store {
   const targets = targetsByCatalogue.get(catalogue) ?? new MetricTargets(async (name) => catalogue.find({ name }));
   targetsByCatalogue.set(catalogue, targets);
-  return async (rows) => targets.write(rows, store);
+  const findTables = async (names: readonly string[]) => catalogue.findAll(names.map((name) => ({ name })));
+  return async (all) => targets.writeAll(all, store, findTables);
 }

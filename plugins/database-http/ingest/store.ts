@@ -8,8 +8,8 @@ import {
   tableText,
   takesPrimaryTag,
   type DecodedRows,
-  type RowBatch,
   type Table,
+  type TableWrite,
   type TableWriter,
   type WritePolicy,
   type WriteReport,
@@ -21,6 +21,7 @@ import type { ApiRequest } from '../route.ts';
 export const TIME_COLUMN = 'k_timestamp';
 
 type Place = Pick<ApiRequest, 'path' | 'executor' | 'timeZone' | 'signal' | 'statementTimeoutMs'>;
+type Settled = PromiseSettledResult<WriteReport>;
 
 function policyOf({ timeZone, signal, statementTimeoutMs }: Place, { partial }: DecodedRows): WritePolicy {
   return {
@@ -34,15 +35,22 @@ function policyOf({ timeZone, signal, statementTimeoutMs }: Place, { partial }: 
 
 /** Writes into tables that exist and follow the rules of the collector endpoint. */
 export function existingTables(place: Place): Store {
-  return async (rows) =>
-    orRefused(rows.batch, async () => {
-      const { catalogue } = place.executor;
-      const table = await catalogue.find(rows.batch.table);
-      if (table === undefined) throw refusal(`relation "${tableText(rows.batch.table)}" does not exist`, '42P01');
-      const broken = brokenRule(table) && brokenRule((await catalogue.refresh(rows.batch.table)) ?? table);
-      if (broken !== undefined) throw refusal(broken, '42804');
-      return counted(place, await place.executor.write(fitToTable(rows.batch, table), policyOf(place, rows)));
-    });
+  const { catalogue } = place.executor;
+  return storeBy(
+    place.executor,
+    async (all) => {
+      const tables = await catalogue.findAll(all.map(({ batch }) => batch.table));
+      return async (rows, at) => {
+        const { batch } = rows;
+        const table = tables[at];
+        if (table === undefined) throw refusal(`relation "${tableText(batch.table)}" does not exist`, '42P01');
+        const broken = brokenRule(table) && brokenRule((await catalogue.refresh(batch.table)) ?? table);
+        if (broken !== undefined) throw refusal(broken, '42804');
+        return { batch: fitToTable(batch, table), policy: policyOf(place, rows) };
+      };
+    },
+    place.path,
+  );
 }
 
 function brokenRule({ name, columns }: Table): string | undefined {
@@ -54,34 +62,124 @@ function brokenRule({ name, columns }: Table): string | undefined {
   return `table "${name.name}" cannot take lines here: it has no primary tag named ${PRIMARY_TAG}`;
 }
 
-/** Writes into tables that are created and extended for the rows; `writer`: the executor, or a transaction of it. */
-export function growingTables(place: Place, writer: TableWriter = place.executor): Store {
-  return async (rows) =>
-    orRefused(rows.batch, async () => {
-      const table = await writer.catalogue.find(rows.batch.table);
-      if (table === undefined && (await writer.engine()) === 'relational') {
+/** Writes into tables that are created and extended for the rows. */
+export function growingTables(place: Place): Store {
+  return storeBy(place.executor, growing(place, place.executor), place.path);
+}
+
+/** The same in a transaction; what it has done counts when it is committed. */
+export function growingTablesWithin(place: Place, transaction: TableWriter): Store {
+  const writeAll = async (writes: readonly TableWrite[]): Promise<readonly Settled[]> => {
+    const settled: Settled[] = [];
+    for (const { batch, policy } of writes) settled.push(await settle(transaction.write(batch, policy)));
+    return settled;
+  };
+  return storeBy({ writeAll }, growing(place, transaction));
+}
+
+function growing(place: Place, writer: TableWriter): Preparation {
+  return async (all) => {
+    const tables = await writer.catalogue.findAll(all.map(({ batch }) => batch.table));
+    const isRelational = tables.includes(undefined) && (await writer.engine()) === 'relational';
+    return (rows, at) => {
+      const table = tables[at];
+      if (table === undefined && isRelational) {
         throw refusal(`table "${tableText(rows.batch.table)}" is not created: the database is relational`, '0A000');
       }
       const batch = table === undefined ? rows.batch : fitToTable(rows.batch, table);
-      const report = await writer.write(batch, { ...policyOf(place, rows), shape: rows.shape });
-      // What a transaction has done counts when it is committed.
-      return writer === place.executor ? counted(place, report) : report;
-    });
+      return { batch, policy: { ...policyOf(place, rows), shape: rows.shape } };
+    };
+  };
 }
 
-function counted({ path }: Place, report: WriteReport): WriteReport {
-  countCollapsed({ path }, report.collapsed);
-  return report;
+/** Looks at the tables of some rows; gives the function that says how each of them are written, or throws what is in the way. */
+type Preparation = (
+  all: readonly DecodedRows[],
+) => Promise<(rows: DecodedRows, at: number) => TableWrite | Promise<TableWrite>>;
+
+interface Writing {
+  writeAll(writes: readonly TableWrite[]): Promise<readonly Settled[]>;
 }
 
-/** What concerns one table, or this user's rights on it, is a fault of each of its rows, and of no other table's. */
-async function orRefused(batch: RowBatch, write: () => Promise<WriteReport>): Promise<WriteReport> {
-  try {
-    return await write();
-  } catch (error) {
-    if (!(error instanceof DatabaseError) || !isOfOneTable(error)) throw error;
-    return { stored: 0, discarded: 0, collapsed: 0, faults: refuseAll(batch, error) };
+/**
+ * Batches of one table are written one after the other, in their order. What concerns one table, or this user's rights on it, is a fault
+ * of each of its rows, and of no other table's. `path`: where merged rows are counted.
+ */
+function storeBy(writing: Writing, prepare: Preparation, path?: string): Store {
+  return async (all) => {
+    const settled: Settled[] = [];
+    for (const round of rounds(all)) {
+      const outcomes = await storeRound(
+        writing,
+        prepare,
+        round.map(({ rows }) => rows),
+      );
+      for (const [at, outcome] of outcomes.entries()) {
+        settled[round[at]?.index ?? 0] = outcome;
+        if (path !== undefined && outcome.status === 'fulfilled') countCollapsed({ path }, outcome.value.collapsed);
+      }
+    }
+    return settled;
+  };
+}
+
+interface Indexed {
+  readonly rows: DecodedRows;
+  readonly index: number;
+}
+
+/** Each has a table once. */
+function rounds(all: readonly DecodedRows[]): Indexed[][] {
+  const found: Indexed[][] = [];
+  const seen = new Map<string, number>();
+  for (const [index, rows] of all.entries()) {
+    const table = tableText(rows.batch.table);
+    const round = seen.get(table) ?? 0;
+    seen.set(table, round + 1);
+    (found[round] ??= []).push({ rows, index });
   }
+  return found;
+}
+
+async function storeRound(
+  writing: Writing,
+  prepare: Preparation,
+  all: readonly DecodedRows[],
+): Promise<readonly Settled[]> {
+  let writeOf: Awaited<ReturnType<Preparation>>;
+  try {
+    writeOf = await prepare(all);
+  } catch (reason) {
+    return all.map(() => ({ status: 'rejected', reason }));
+  }
+  const outcomes: Settled[] = [];
+  const writes: TableWrite[] = [];
+  const places: number[] = [];
+  for (const [at, rows] of all.entries()) {
+    try {
+      writes.push(await writeOf(rows, at));
+      places.push(at);
+    } catch (reason) {
+      outcomes[at] = { status: 'rejected', reason };
+    }
+  }
+  for (const [index, outcome] of (await writing.writeAll(writes)).entries()) outcomes[places[index] ?? 0] = outcome;
+  return outcomes.map((outcome, at) => refusedRows(outcome, all[at]));
+}
+
+function refusedRows(outcome: Settled, rows: DecodedRows | undefined): Settled {
+  if (outcome.status === 'fulfilled' || rows === undefined) return outcome;
+  const error: unknown = outcome.reason;
+  if (!(error instanceof DatabaseError) || !isOfOneTable(error)) return outcome;
+  return {
+    status: 'fulfilled',
+    value: { stored: 0, discarded: 0, collapsed: 0, faults: refuseAll(rows.batch, error) },
+  };
+}
+
+async function settle(writing: Promise<WriteReport>): Promise<Settled> {
+  const [settled] = await Promise.allSettled([writing]);
+  return settled;
 }
 
 function refusal(message: string, sqlstate: string): DatabaseError {

@@ -3,7 +3,7 @@ import { DecodeClock, type BodyPart } from './decode.ts';
 import { asFailure, type Store } from './ingest.ts';
 import { lineParts, type LineReading } from './lines.ts';
 import { OutcomeCounts, type Outcome } from './outcome.ts';
-import { growingTables } from './store.ts';
+import { growingTablesWithin } from './store.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 
 /** A body that is to be stored whole or not at all has to stand in memory, as columns. */
@@ -45,7 +45,7 @@ export async function ingestWhole(request: ApiRequest, reading: LineReading): Pr
   const writingSince = performance.now();
   try {
     const counts = await request.executor.atomically(
-      (writer) => writeAll(written, growingTables(request, writer)),
+      (writer) => writeAll(written, growingTablesWithin(request, writer)),
       request.signal,
     );
     databaseMs = performance.now() - writingSince;
@@ -78,11 +78,14 @@ function inTableOrder(written: readonly Written[]): Written[] {
 async function writeAll(written: readonly Written[], store: Store): Promise<OutcomeCounts> {
   const counts = new OutcomeCounts();
   for (const { rows, textOf } of written) {
-    const report = await store(rows);
-    counts.addReport(report);
-    if (report.faults.length === 0) continue;
-    counts.addFaults(report.faults, textOf);
-    throw new RefusedLines(counts);
+    for (const settled of await store([rows])) {
+      if (settled.status === 'rejected') throw settled.reason;
+      const report = settled.value;
+      counts.addReport(report);
+      if (report.faults.length === 0) continue;
+      counts.addFaults(report.faults, textOf);
+      throw new RefusedLines(counts);
+    }
   }
   return counts;
 }

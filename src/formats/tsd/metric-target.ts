@@ -20,10 +20,7 @@ export interface MetricTarget {
 /** PostgreSQL's limit for names, in bytes. */
 const MAX_NAME_BYTES = 63;
 
-/**
- * The ways to read a metric as table and column: at every dot, the last one first.
- * @internal
- */
+/** The ways to read a metric as table and column: at every dot, the last one first. */
 export function metricSplits(metric: string): { readonly table: string; readonly column: string }[] {
   const splits = [];
   for (let dot = metric.lastIndexOf('.'); dot > 0; dot = metric.lastIndexOf('.', dot - 1)) {

@@ -39,4 +39,41 @@ describe('the tables of metrics', () => {
     await targets.write(point('meters.v'), store);
     assert.equal(asked.length, 3);
   });
+
+  it('are asked for all at once, behind those that may create them', async () => {
+    const tables = new Set(['meters']);
+    const asked: (readonly string[])[] = [];
+    const targets = new MetricTargets(() => Promise.reject(new Error('asked alone')));
+    const find = (names: readonly string[]) => {
+      asked.push(names);
+      const columns = [{ name: 'value', role: 'data' as const }];
+      return Promise.resolve(names.map((name) => (tables.has(name) ? { columns } : undefined)));
+    };
+    const written: string[] = [];
+    const store = (all: readonly DecodedRows[]) => {
+      for (const { batch } of all) {
+        tables.add(batch.table.name);
+        written.push(batch.table.name);
+      }
+      return Promise.resolve(all.map(() => ({ status: 'fulfilled', value: STORED }) as const));
+    };
+    const all = ['meters.value', 'a.b', 'x', 'a.b.value'].map(point);
+    const settled = await targets.writeAll(all, store, find);
+    assert.deepEqual(
+      settled.map(({ status }) => status),
+      all.map(() => 'fulfilled'),
+    );
+    assert.deepEqual(written, ['meters', 'a.b', 'x', 'a.b']);
+    assert.deepEqual(asked, [
+      ['meters', 'meters.value', 'a', 'a.b', 'x'],
+      ['a.b', 'a', 'a.b.value'],
+    ]);
+    await targets.writeAll(all, store, find);
+    assert.equal(asked.length, 2);
+
+    const refusing = () => Promise.resolve([{ status: 'rejected', reason: new Error('away') } as const]);
+    assert.equal((await targets.writeAll([point('x')], refusing, find))[0]?.status, 'rejected');
+    await targets.writeAll([point('x')], store, find);
+    assert.deepEqual(asked[2], ['x']);
+  });
 });

@@ -31,23 +31,40 @@ async function* parts(...tables: readonly (readonly DecodedRows[])[]): AsyncGene
 
 const stored = (count: number): WriteReport => ({ stored: count, discarded: 0, collapsed: 0, faults: [] });
 
+/** Writes batch after batch. */
+function storing(write: (rows: DecodedRows) => Promise<WriteReport>): Store {
+  return async (all) => {
+    const settled = [];
+    for (const rows of all) settled.push(...(await Promise.allSettled([write(rows)])));
+    return settled;
+  };
+}
+
 describe('the flow of a body into the database', () => {
-  it('has two writes on their way at the most, and one per table', async () => {
-    const running: string[] = [];
+  it('has two parts on their way at the most, and one per table', async () => {
+    const running: (readonly string[])[] = [];
     let most = 0;
     const order: string[] = [];
-    const store: Store = async ({ batch }) => {
-      assert.ok(!running.includes(batch.table.name), 'two writes of one table at the same time');
-      running.push(batch.table.name);
+    const store: Store = async (all) => {
+      const tables = all.map(({ batch }) => batch.table.name);
+      assert.ok(!running.flat().some((table) => tables.includes(table)), 'two writes of one table at the same time');
+      running.push(tables);
       most = Math.max(most, running.length);
-      for (let wait = 0; wait < (batch.rowCount % 3) + 1; wait++) await turn();
-      order.push(`${batch.table.name}${String(batch.rowCount)}`);
-      running.splice(running.indexOf(batch.table.name), 1);
-      return stored(batch.rowCount);
+      const rowCount = all.reduce((sum, { batch }) => sum + batch.rowCount, 0);
+      for (let wait = 0; wait < (rowCount % 3) + 1; wait++) await turn();
+      order.push(...all.map(({ batch }) => `${batch.table.name}${String(batch.rowCount)}`));
+      running.splice(running.indexOf(tables), 1);
+      return all.map(({ batch }) => ({ status: 'fulfilled', value: stored(batch.rowCount) }));
     };
-    const body = parts([rows('a', 5), rows('b', 1)], [rows('a', 1), rows('a', 4)], [rows('c', 2), rows('b', 3)]);
+    const body = parts(
+      [rows('a', 5), rows('b', 1)],
+      [rows('a', 1), rows('a', 4)],
+      [rows('c', 2), rows('b', 3)],
+      [rows('d', 2)],
+      [rows('e', 2)],
+    );
     const outcome = await ingest(body, store, new DecodeClock());
-    assert.equal(outcome.stored, 16);
+    assert.equal(outcome.stored, 20);
     assert.equal(most, 2);
     const ofTable = (table: string) => order.filter((entry) => entry.startsWith(table));
     assert.deepEqual([ofTable('a'), ofTable('b'), ofTable('c')], [['a5', 'a1', 'a4'], ['b1', 'b3'], ['c2']]);
@@ -55,10 +72,10 @@ describe('the flow of a body into the database', () => {
 
   it('ends with 503 when the database goes away, and counts what was stored before', async () => {
     let calls = 0;
-    const store: Store = async ({ batch }) => {
+    const store = storing(async ({ batch }) => {
       if (++calls > 2) throw new DatabaseError('connection reset', { scope: 'infrastructure' });
       return stored(batch.rowCount);
-    };
+    });
     const tables = Array.from({ length: 50 }, (_, index) => [rows(`t${String(index)}`, 10)]);
     const outcome = await ingest(parts(...tables), store, new DecodeClock());
     assert.equal(outcome.stored, 20);
@@ -68,7 +85,12 @@ describe('the flow of a body into the database', () => {
   });
 
   it('answers 503 for locks that were not had in time and 400 for a database that is none', async () => {
-    const failing = (error: Error) => ingest(parts([rows('t', 1)]), () => Promise.reject(error), new DecodeClock());
+    const failing = (error: Error) =>
+      ingest(
+        parts([rows('t', 1)]),
+        storing(() => Promise.reject(error)),
+        new DecodeClock(),
+      );
     const locked = new DatabaseError('canceling statement due to lock timeout', {
       scope: 'infrastructure',
       sqlstate: '55P03',
@@ -85,7 +107,11 @@ describe('the flow of a body into the database', () => {
       yield* parts([rows('t', 3)]);
       throw new ApiFailure(400, 'the request body is larger than 1 bytes');
     }
-    const outcome = await ingest(broken(), async ({ batch }) => stored(batch.rowCount), new DecodeClock());
+    const outcome = await ingest(
+      broken(),
+      storing(async ({ batch }) => stored(batch.rowCount)),
+      new DecodeClock(),
+    );
     assert.deepEqual([outcome.stored, statusOf(outcome, 200)], [3, 400]);
     assert.equal(describeOutcome(outcome, 'line'), 'the request body is larger than 1 bytes');
   });
