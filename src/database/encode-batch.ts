@@ -59,5 +59,5 @@ function encodeCells(
   { target }: PlannedColumn,
   onRefusal: Refuse,
 ): string | Buffer {
-  return binaryArray(cells, kind, rows, target, onRefusal) ?? arrayLiteral(cells, kind, rows, target, onRefusal);
+  return binaryArray(cells, kind, rows, target) ?? arrayLiteral(cells, kind, rows, target, onRefusal);
 }

@@ -3,7 +3,7 @@ import { ownStatement } from '../own-statement.ts';
 /** What a database family can do that this program would use; each dialect differs from PostgreSQL with a reason. */
 export interface Dialect {
   readonly name: 'postgresql' | 'timescaledb' | 'cockroachdb' | 'original';
-  /** Fixed-width columns of a batch go as binary arrays; otherwise everything goes as array literals. */
+  /** Columns of a batch go as binary arrays where their types have a form for it; otherwise everything goes as array literals. */
   readonly binaryArrays: boolean;
   /** `INSERT … ON CONFLICT (key) DO UPDATE`. */
   readonly onConflict: boolean;

@@ -186,10 +186,11 @@ function readQuotedArray(text: string): string[] {
 }
 
 describe('binary arrays', () => {
-  const none = (): never => assert.fail('nothing is refused');
+  const encoded = (cells: Cell[], kind: CellKind, column: ColumnTarget): Buffer | undefined =>
+    binaryArray(cells, kind, Int32Array.from(cells.keys()), column);
 
   it('carry header, element type and NULLs as array_recv expects them', () => {
-    const buffer = binaryArray([1, null, -1], 'int', Int32Array.of(0, 1, 2), target('int4', { typeOid: 23 }), none);
+    const buffer = encoded([1, null, -1], 'int', target('int4', { typeOid: 23 }));
     assert.equal(
       buffer?.toString('hex'),
       ['00000001', '00000001', '00000017', '00000003', '00000001'].join('') +
@@ -202,17 +203,20 @@ describe('binary arrays', () => {
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
         const number = Number(value);
         const cells = Number.isSafeInteger(number) ? [value, number] : [value];
-        const rows = Int32Array.from(cells.keys());
-        const buffer = binaryArray(cells, 'int', rows, target('int8'), none) ?? assert.fail();
-        for (const row of rows) assert.equal(buffer.readBigInt64BE(20 + 12 * row + 4), value);
+        const buffer = encoded(cells, 'int', target('int8')) ?? assert.fail();
+        for (const row of cells.keys()) assert.equal(buffer.readBigInt64BE(20 + 12 * row + 4), value);
       }),
     );
   });
 
+  it('hold a whole number that is no safe integer as what the double is', () => {
+    const buffer = encoded([2 ** 60], 'float', target('int8')) ?? assert.fail();
+    assert.equal(buffer.readBigInt64BE(24), 1_152_921_504_606_846_976n);
+  });
+
   it('count times from 2000, exactly also where microseconds leave the safe integers', () => {
     const cells = [946_684_800_000_000, -(2 ** 53) + 1, -210866803200000000n, 9224318015999999999n];
-    const rows = Int32Array.from(cells.keys());
-    const buffer = binaryArray(cells, 'time', rows, target('timestamptz'), none) ?? assert.fail();
+    const buffer = encoded(cells, 'time', target('timestamptz')) ?? assert.fail();
     const seen = cells.map((_, row) => buffer.readBigInt64BE(20 + 12 * row + 4));
     assert.deepEqual(
       seen,
@@ -220,20 +224,43 @@ describe('binary arrays', () => {
     );
   });
 
-  it('refuse the same cells as literals do', () => {
-    const refused: number[] = [];
-    const cells = [1, 32_768, 1.5, null, Number.NaN, -32_769n];
-    const column = target('int2', { acceptsNull: false });
-    binaryArray(cells, 'int', Int32Array.from(cells.keys()), column, (row) => refused.push(row));
-    assert.deepEqual(refused, [1, 2, 3, 4, 5]);
+  it('hold texts of any length, JSON and bytes as they are', () => {
+    const long = 'ü😀"\\,{}'.repeat(1_000);
+    const elements = (buffer: Buffer | undefined): (Buffer | null)[] => {
+      const seen: (Buffer | null)[] = [];
+      for (let at = 20; buffer !== undefined && at < buffer.length;) {
+        const length = buffer.readInt32BE(at);
+        seen.push(length < 0 ? null : buffer.subarray(at + 4, at + 4 + length));
+        at += 4 + Math.max(0, length);
+      }
+      return seen;
+    };
+    const texts = ['', 'a', null, long, 'é'];
+    const asBytes = texts.map((each) => (each === null ? null : Buffer.from(each)));
+    assert.deepEqual(elements(encoded(texts, 'text', target('text', { typeOid: 1043 }))), asBytes);
+    assert.deepEqual(elements(encoded(['{"a":1}'], 'json', target('json', { typeOid: 114 }))), [
+      Buffer.from('{"a":1}'),
+    ]);
+    const jsonb = elements(encoded(['{"a":1}'], 'json', target('json', { typeOid: 3802 })));
+    assert.deepEqual(jsonb, [Buffer.from('\u0001{"a":1}')]);
+    const bytes = [Buffer.of(0, 255), Buffer.of()];
+    assert.deepEqual(elements(encoded(bytes, 'bytes', target('bytes', { typeOid: 17 }))), bytes);
   });
 
-  it('leave to literals what has no fixed width, what is a domain, and columns with a cell of another kind', () => {
-    const rows = Int32Array.of(0, 1);
-    assert.equal(binaryArray(['a', 'b'], 'text', rows, target('text'), none), undefined);
-    assert.equal(binaryArray([1, 2], 'int', rows, target('int4', { binary: false }), none), undefined);
-    assert.equal(binaryArray([1, '2'], 'int', rows, target('int4'), none), undefined);
-    assert.equal(binaryArray([0, 'infinity'], 'time', rows, target('timestamptz'), none), undefined);
-    assert.equal(binaryArray([1, 2], 'int', rows, target('numeric'), none), undefined);
+  it('leave to literals the columns with a cell that is refused, whose reason those give', () => {
+    const column = target('int2', { acceptsNull: false });
+    for (const cell of [32_768, 1.5, null, Number.NaN, -32_769n]) {
+      assert.equal(encoded([1, cell], 'int', column), undefined, String(cell));
+    }
+    const text = target('text', { typeOid: 1043, maxLength: 3 });
+    for (const cell of ['abcd', 'a\0', '\ud800']) assert.equal(encoded(['a', cell], 'text', text), undefined);
+  });
+
+  it('leave to literals other types, domains, and columns with a cell of another kind', () => {
+    assert.equal(encoded(['a', 'b'], 'text', target('text', { typeOid: 19 })), undefined);
+    assert.equal(encoded([1, 2], 'int', target('int4', { binary: false })), undefined);
+    assert.equal(encoded([1, '2'], 'int', target('int4')), undefined);
+    assert.equal(encoded([0, 'infinity'], 'time', target('timestamptz')), undefined);
+    assert.equal(encoded([1, 2], 'int', target('numeric')), undefined);
   });
 });
