@@ -7,8 +7,12 @@ import { promisify } from 'node:util';
 import { freePort } from '../../src/dev/ports.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
+import { ConnectRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
 import type { BenchServices } from './bench-services.ts';
+import { rounded } from './figures.ts';
+import { cpuSecondsOf, peakRssMbOf } from './process-usage.ts';
+import { rowsPerSecond, untilAll, untilLastCommit } from './stretch.ts';
 import { projectRoot } from './worker-under-test.ts';
 
 /** What the peers' scripts print of a run. */
@@ -17,6 +21,15 @@ export interface PeerRun {
   readonly rows_per_s: number;
   readonly cpu_s_per_million: number;
   readonly peak_rss_mb: number;
+}
+
+export interface PeerJob {
+  readonly topic: string;
+  readonly table: string;
+  /** As of SinkJob. */
+  readonly arrived?: string | undefined;
+  readonly mode: 'insert' | 'upsert';
+  readonly rows: number;
 }
 
 interface PeerStart {
@@ -71,10 +84,44 @@ export class JavaPeer {
     return new JavaPeer(services, environment, port, pid, started);
   }
 
-  /** The JDBC sink from this topic of envelopes into a table that exists and is empty. */
-  async sink(topic: string, table: string, rows: number, mode: 'insert' | 'upsert', tasks = 2): Promise<PeerRun> {
-    const args = [script('java-connect.sh'), 'sink', topic, table, String(rows), mode, String(tasks)];
-    return complete(await run<PeerRun>('bash', args, this.#environment), rows);
+  /** The JDBC sink of 2 tasks from a topic of envelopes into a table that exists, with the batches that suit it best. */
+  async sink({ topic, table, arrived = table, mode, rows }: PeerJob): Promise<PeerRun> {
+    const services = this.#services;
+    const { host, port, user, password, database } = services.database;
+    const rest = new ConnectRest(this.url);
+    const name = `${topic}-${String(Date.now())}`;
+    const cpuBefore = await cpuSecondsOf(this.pid);
+    await rest.create(name, {
+      'connector.class': 'io.debezium.connector.jdbc.JdbcSinkConnector',
+      'tasks.max': '2',
+      topics: topic,
+      'connection.url': `jdbc:postgresql://${host}:${String(port)}/${database}?reWriteBatchedInserts=true`,
+      'connection.username': user,
+      'connection.password': password,
+      'insert.mode': mode,
+      'primary.key.mode': 'record_value',
+      'primary.key.fields': 'id',
+      'schema.evolution': 'none',
+      'collection.name.format': table,
+      'batch.size': '3000',
+      'consumer.override.max.poll.records': '3000',
+    });
+    try {
+      const counted = await untilAll(
+        rows,
+        () => services.number(`select count(*) from ${arrived}`),
+        () => rest.status(name),
+      );
+      const stretch = (await untilLastCommit(services, arrived)) ?? counted;
+      return {
+        rows,
+        rows_per_s: Math.round(rowsPerSecond(stretch)),
+        cpu_s_per_million: rounded((((await cpuSecondsOf(this.pid)) - cpuBefore) * 1e6) / rows),
+        peak_rss_mb: await peakRssMbOf(this.pid),
+      };
+    } finally {
+      await rest.delete(`/connectors/${name}`);
+    }
   }
 
   /** The PostgreSQL source's snapshot of a table into a topic of one partition. */

@@ -16,6 +16,7 @@ import { formatProfile, profileRun } from './profile-run.ts';
 import { sinkAvro } from './registry-sinks.ts';
 import { restUnderLoad } from './rest-under-load.ts';
 import { scale } from './scale.ts';
+import { upsertAllMet, upsertHalfMet } from './sink-met-keys.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
 import { sourceIdle } from './source-idle.ts';
 import { sourceJson } from './source-json.ts';
@@ -29,6 +30,8 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'sink-struct-upsert': sinkStructUpsert,
   'sink-struct-insert': sinkStructInsert,
   'sink-avro': sinkAvro,
+  'upsert-half-met': upsertHalfMet,
+  'upsert-all-met': upsertAllMet,
   'sink-json': sinkJson,
   'sink-lines': sinkLines,
   'http-lines': httpLines,

@@ -5,6 +5,8 @@ import type { WorkerUnderTest } from './worker-under-test.ts';
 
 export interface SinkJob {
   readonly table: string;
+  /** What follows FROM in a query of the rows that came from the topic; the table, where it was empty. */
+  readonly arrived?: string;
   /** Options of the sink, without topic and connection. */
   readonly options: Readonly<Record<string, string>>;
 }
@@ -14,7 +16,7 @@ export async function sinkOnce(
   { services, rows, overrides }: BenchContext,
   { rest }: WorkerUnderTest,
   topic: string,
-  { table, options }: SinkJob,
+  { table, arrived = table, options }: SinkJob,
 ): Promise<Stretch> {
   const name = `${topic}-${String(Date.now())}`;
   const config = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
@@ -22,10 +24,10 @@ export async function sinkOnce(
   try {
     const counted = await untilAll(
       rows,
-      () => services.number(`select count(*) from ${table}`),
+      () => services.number(`select count(*) from ${arrived}`),
       () => rest.status(name),
     );
-    return (await untilLastCommit(services, table)) ?? counted;
+    return (await untilLastCommit(services, arrived)) ?? counted;
   } finally {
     await rest.delete(`/connectors/${name}`);
   }

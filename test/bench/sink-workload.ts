@@ -20,6 +20,8 @@ export interface SinkWorkload extends SinkJob {
   readonly textOf: TextOf;
   /** The Debezium JDBC sink's insert mode that it is held against. */
   readonly peerMode: PeerMode | null;
+  /** Stores rows that are there before the topic's, in a table that is empty; then `arrived` tells them apart. */
+  readonly prepare?: (services: BenchServices, table: string, rows: number) => Promise<void>;
 }
 
 export interface SinkFigures extends Figures, Comparison, Partial<DebeziumFigures> {}
@@ -38,8 +40,8 @@ interface DebeziumFigures {
  */
 export async function runSink(context: BenchContext, workload: SinkWorkload): Promise<SinkFigures> {
   const { services, rows } = context;
-  const { table, layout } = workload;
-  const debezium = await DebeziumSink.open(context, workload.peerMode);
+  const { table, layout, prepare } = workload;
+  const debezium = await DebeziumSink.open(context, workload);
   const worker = await context.startWorker();
   const copyFiles = await CopyFiles.write(layout, rows);
   const topic = await RowTopic.produce(services, table.replaceAll('_', '-'), rows, workload.textOf);
@@ -53,6 +55,7 @@ export async function runSink(context: BenchContext, workload: SinkWorkload): Pr
         copyRates.push(await copyFiles.load(services, COPY_TABLE));
         await debezium?.run();
         await services.createTable(table, layout);
+        await prepare?.(services, table, rows);
       },
       () => sinkOnce(context, worker, topic.name, workload),
     );
@@ -82,30 +85,45 @@ async function sameRows(services: BenchServices, table: string): Promise<void> {
 class DebeziumSink {
   readonly #context: BenchContext;
   readonly #peer: JavaPeer;
-  readonly #mode: PeerMode;
+  readonly #workload: SinkWorkload & { readonly peerMode: PeerMode };
   readonly #topic: RowTopic;
   readonly #runs: PeerRun[] = [];
 
-  private constructor(context: BenchContext, peer: JavaPeer, mode: PeerMode, topic: RowTopic) {
+  private constructor(
+    context: BenchContext,
+    peer: JavaPeer,
+    workload: SinkWorkload & { readonly peerMode: PeerMode },
+    topic: RowTopic,
+  ) {
     this.#context = context;
     this.#peer = peer;
-    this.#mode = mode;
+    this.#workload = workload;
     this.#topic = topic;
   }
 
   /** `undefined` when there is nothing to be held against. */
-  static async open(context: BenchContext, mode: PeerMode | null): Promise<DebeziumSink | undefined> {
-    if (mode === null) return undefined;
+  static async open(context: BenchContext, workload: SinkWorkload): Promise<DebeziumSink | undefined> {
+    const { peerMode } = workload;
+    if (peerMode === null) return undefined;
     const peer = await context.peer();
     if (peer === undefined) return undefined;
     const topic = await RowTopic.produce(context.services, 'bench-peer', context.rows, envelope);
-    return new DebeziumSink(context, peer, mode, topic);
+    return new DebeziumSink(context, peer, { ...workload, peerMode }, topic);
   }
 
   async run(): Promise<void> {
     const { services, rows } = this.#context;
+    const { table, arrived, peerMode: mode, prepare } = this.#workload;
     await services.createTable(PEER_TABLE, keyedTable);
-    this.#runs.push(await this.#peer.sink(this.#topic.name, PEER_TABLE, rows, this.#mode));
+    await prepare?.(services, PEER_TABLE, rows);
+    const job = {
+      topic: this.#topic.name,
+      table: PEER_TABLE,
+      arrived: arrived?.replace(table, PEER_TABLE),
+      mode,
+      rows,
+    };
+    this.#runs.push(await this.#peer.sink(job));
     await services.dropTable(PEER_TABLE);
   }
 

@@ -59,20 +59,20 @@ export interface Arrival {
 }
 
 /**
- * The stretch from the first commit that a table's rows came with to the last, by the database's own clock; `undefined` where
- * the server does not keep it (`track_commit_timestamp`).
+ * The stretch from the first commit that rows came with to the last, by the database's own clock; `undefined` where
+ * the server does not keep it (`track_commit_timestamp`). `from`: a table, or one with a WHERE clause.
  */
-export async function untilLastCommit(services: BenchServices, table: string): Promise<Stretch | undefined> {
+export async function untilLastCommit(services: BenchServices, from: string): Promise<Stretch | undefined> {
   const [kept] = (await services.query('show track_commit_timestamp')).rows[0] ?? [];
-  return kept === 'on' ? stretchOf(await commitsOf(services, table)) : undefined;
+  return kept === 'on' ? stretchOf(await commitsOf(services, from)) : undefined;
 }
 
-/** The commits that a table's rows came with, in order. Needs `track_commit_timestamp`. */
-export async function commitsOf(services: BenchServices, table: string): Promise<readonly Arrival[]> {
+/** The commits that rows came with, in order. Needs `track_commit_timestamp`. */
+export async function commitsOf(services: BenchServices, from: string): Promise<readonly Arrival[]> {
   return arrivals(
     await services.query(
       `select count, extract(epoch from pg_xact_commit_timestamp(xmin)) * 1000 as ms
-        from (select xmin, count(*) from ${table} group by xmin) commits order by ms`,
+        from (select xmin, count(*) from ${from} group by xmin) commits order by ms`,
     ),
   );
 }
