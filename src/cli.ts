@@ -5,9 +5,10 @@ import { listEntries } from './config/list-text.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
 import { loadWorkerConfig, type Properties, type WorkerConfig } from './config/worker-config.ts';
 import { ConfigError, toError } from './errors.ts';
-import { createLogger, silentLogger, type Logger } from './observe/logger.ts';
+import { createLogger, type Logger } from './observe/logger.ts';
 import { SecretMask } from './observe/secret-mask.ts';
 import { packageVersion } from './version.ts';
+import { readWorkerProperties } from './worker/worker-properties.ts';
 import type { Worker } from './worker/worker.ts';
 
 /** Connect's exit codes: 1 usage, 2 stopped by an error, 3 could not start. */
@@ -72,6 +73,17 @@ program
     for (const line of await listPlugins(listEntries(pluginPath))) process.stdout.write(`${line}\n`);
   });
 
+program
+  .command('doctor')
+  .description('look at everything that a worker and its connectors need, and say how to mend what is wrong')
+  .argument('[worker.properties]', 'worker settings; CONNECT_* variables are read as well and win')
+  .argument('[connectors...]', 'connector files: JSON or .properties')
+  .option('--json', 'print the findings as one line of JSON')
+  .action(async (file: string | undefined, connectors: string[], options: { json?: boolean }) => {
+    const { runDoctor } = await import('./doctor/command.ts');
+    process.exitCode = await runDoctor({ file, connectors, json: options.json ?? false });
+  });
+
 async function runWorker(mode: WorkerConfig['mode'], file: string | undefined, connectors: string[]): Promise<void> {
   const secrets = new SecretMask();
   const config = await readConfig(mode, file, secrets);
@@ -86,11 +98,11 @@ async function readConfig(
   secrets: SecretMask,
 ): Promise<WorkerConfig> {
   try {
-    const environment = environmentProperties(process.env);
-    const given = file === undefined ? {} : await readPropertiesFile(file);
-    const { properties, warnings } = await resolved({ ...given, ...environment.properties }, secrets);
+    const openLogger = ({ 'log.format': format }: Properties) =>
+      createLogger({ level: 'warn', format: logFormat(format), secrets });
+    const { properties, warnings } = await readWorkerProperties(file, secrets, openLogger);
     const config = loadWorkerConfig({ mode, properties });
-    return { ...config, warnings: [...environment.warnings, ...warnings, ...config.warnings] };
+    return { ...config, warnings: [...warnings, ...config.warnings] };
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     process.stderr.write(
@@ -98,18 +110,6 @@ async function readConfig(
     );
     process.exit(EXIT_NOT_STARTED);
   }
-}
-
-/** The properties with the values of their variables, where they name config providers. */
-async function resolved(properties: Properties, secrets: SecretMask) {
-  if (properties['config.providers'] === undefined) return { properties, warnings: [] };
-  const { resolveWorkerProperties } = await import('./config/providers/worker-variables.ts');
-  const { configProviderFinder } = await import('./worker/built-in-plugins.ts');
-  const { openPluginPath } = await import('./connect/plugins/path/plugin-path.ts');
-  const logger = await createLogger({ level: 'warn', format: logFormat(properties['log.format']), secrets });
-  // The worker itself says once more what is wrong with the path.
-  const pluginPath = await openPluginPath(listEntries(properties['plugin.path']), silentLogger);
-  return resolveWorkerProperties(properties, configProviderFinder(pluginPath), secrets, logger);
 }
 
 function logFormat(option = 'auto'): 'text' | 'json' {

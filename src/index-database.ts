@@ -6,6 +6,7 @@ export type * from './database/api.ts';
 export { refuseAll } from './database/batch-faults.ts';
 export { checkConnection } from './database/connection-check.ts';
 export { connectionOptions, connectionSettings } from './database/connection-options.ts';
+export { diagnoseDatabase, type DatabaseDemands } from './database/diagnosis.ts';
 export {
   beginWithAttempts,
   connectWithAttempts,
@@ -30,6 +31,7 @@ export {
   isUnreachable,
   isUnsupported,
 } from './database/sqlstate.ts';
+export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './database/table-rights.ts';
 export { DatabaseError } from './errors.ts';
 export { partsOf } from './formats/format.ts';
 export { fitNameTag, fitToTable, takesPrimaryTag } from './formats/fit-table.ts';
@@ -47,7 +49,7 @@ export {
   type EncodedFormatName,
 } from './formats/registry.ts';
 export type { KeyMode } from './formats/struct/struct-layout.ts';
-export { tableFormatProblem } from './formats/struct/struct-table-names.ts';
+export { tableFormatProblem, TableNames } from './formats/struct/struct-table-names.ts';
 export { StructDecoder, type StructPolicy } from './formats/struct/struct.ts';
 export { readTimestamp } from './formats/timestamp-read.ts';
 export type { ValueType } from './formats/tsd/metric-shape.ts';

@@ -8,6 +8,7 @@ export { parseOptions } from './config/parse.ts';
 export { Password } from './config/password.ts';
 export * from './config/validators.ts';
 export type * from './config/providers/config-provider.ts';
+export { fail, ok, warn, type Finding } from './data/finding.ts';
 export type * from './data/message-block.ts';
 export * from './data/record.ts';
 export { JSON_TEXT, LogicalName, Schema } from './data/schema.ts';

@@ -4,6 +4,7 @@ import { greetingAliases, influxAliases } from './aliases/influx.ts';
 import { influxQueryAlias } from './aliases/influx-query.ts';
 import { openTsdbAlias } from './aliases/opentsdb.ts';
 import { ingestRoutes } from './ingest/routes.ts';
+import { diagnoseApi } from './diagnosis.ts';
 import { serviceOptions } from './options.ts';
 import type { Route } from './route.ts';
 import { DatabaseHttpService } from './service.ts';
@@ -16,6 +17,8 @@ export const databaseHttp: ServicePlugin = {
   version: SLUICE_VERSION,
   optionPrefix: 'database.http.',
   options: serviceOptions,
+  diagnose: diagnoseApi,
+  addresses: (config) => parseOptions(serviceOptions, config).listeners,
   create: (config, context) => {
     for (const name of Object.keys(config)) {
       if (!Object.hasOwn(serviceOptions, name)) context.logger.warn(`database.http.${name} is ignored: no such option`);

@@ -31,6 +31,8 @@ import { WriteLane, type LaneDependencies } from './write-lane.ts';
 
 /** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
 const LANES = 2;
+/** To the database, of each task. */
+export const CONNECTIONS = LANES + 1;
 
 /** How long `put` waits for a batch; then partitions are paused and polling goes on. Far below any max.poll.interval.ms. */
 /** `offset.flush.interval.ms`, 60 s by default, stays the longest time between two commits. */
@@ -56,7 +58,7 @@ export class DbSinkTask implements SinkTask {
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
-    const executor = openExecutor(connectionSettings(options), { logger: context.logger, poolSize: LANES + 1 });
+    const executor = openExecutor(connectionSettings(options), { logger: context.logger, poolSize: CONNECTIONS });
     this.#executor = executor;
     this.#signal = context.signal;
     context.retryAfterMs(PUT_AGAIN_AFTER_MS);

@@ -9,6 +9,7 @@ import {
 } from '../../src/index.ts';
 import { checkConnection } from '../../src/index-database.ts';
 import { DbSinkTask } from './db-sink-task.ts';
+import { diagnoseSink } from './diagnosis.ts';
 import { alterOffsets } from './delivery.ts';
 import { deliveryProblems } from './delivery-options.ts';
 import { refusedByEngine, sinkFormat, unsupportedPrecision } from './decoders.ts';
@@ -65,5 +66,6 @@ export const dbSink: SinkConnectorPlugin = {
   createTask: () => new DbSinkTask(),
   preview: previewRecords,
   validate,
+  diagnose: diagnoseSink,
   alterOffsets,
 };

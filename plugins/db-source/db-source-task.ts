@@ -31,7 +31,7 @@ import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
 /** Cursors that may stay open while other tables have their turn. */
 const MAX_HELD = 4;
 /** Beside the held ones: three pages being read, and a look at the tables. */
-const CONNECTIONS = 8;
+export const CONNECTIONS = 8;
 /** Rows that are looked at in one turn of the event loop. */
 const MAX_PAGE_ROWS = 10_000;
 /** Looks come this much earlier than poll.interval.ms, so that new rows are read and sent within it. */

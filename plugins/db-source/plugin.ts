@@ -12,6 +12,7 @@ import {
 import { checkConnection } from '../../src/index-database.ts';
 import { DbSourceConnector } from './db-source-connector.ts';
 import { DbSourceTask } from './db-source-task.ts';
+import { diagnoseSource } from './diagnosis.ts';
 import { sourceOptions } from './options.ts';
 import { fromOffset } from './position.ts';
 import { settingProblems, sourceSettings } from './source-settings.ts';
@@ -52,5 +53,6 @@ export const dbSource: SourceConnectorPlugin = {
   // A pass over a whole table has no offset that tells what was sent of it.
   exactlyOnceSupport: (config) => (sourceSettings(config).mode === 'bulk' ? 'unsupported' : 'supported'),
   validate,
+  diagnose: diagnoseSource,
   alterOffsets,
 };

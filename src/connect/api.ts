@@ -8,7 +8,7 @@ import type { SinkConnectorPlugin } from './api/sink.ts';
 import type { SourceConnectorPlugin } from './api/source.ts';
 
 /** The interfaces between the worker and its plugins. docs/plugins.md shows how to implement them. */
-export type { Connector, ConnectorConfig, ConnectorContext } from './api/connector.ts';
+export type { Connector, ConnectorConfig, ConnectorContext, DiagnosisContext } from './api/connector.ts';
 export type * from './api/conversion.ts';
 export type * from './api/service.ts';
 export type * from './api/sink.ts';

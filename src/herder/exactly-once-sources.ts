@@ -7,12 +7,17 @@ import type { Leader } from './leader-requests.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 import { ZombieFencing } from './zombie-fencing.ts';
 
+/** Whether `exactly.once.source.support` is `enabled`. */
+export function offersExactlyOnce({ distributed }: DistributedWorkerConfig): boolean {
+  return distributed['exactly.once.source.support'].toLowerCase() === 'enabled';
+}
+
 /**
  * What tasks of source connectors need to write in transactions; `undefined` unless `exactly.once.source.support` is
  * `enabled`. Tasks of a worker that is `preparing` write as before.
  */
 export function exactlyOnceSources(
-  { distributed }: DistributedWorkerConfig,
+  config: DistributedWorkerConfig,
   dependencies: {
     readonly configs: ConfigStore;
     readonly clients: TaskClients;
@@ -20,9 +25,9 @@ export function exactlyOnceSources(
     readonly logger: Logger;
   },
 ): { readonly sources: ExactlyOnceSources; readonly fencing: ZombieFencing } | undefined {
-  if (distributed['exactly.once.source.support'].toLowerCase() !== 'enabled') return undefined;
+  if (!offersExactlyOnce(config)) return undefined;
   const { configs, clients, leader, logger } = dependencies;
-  const transactionalId = transactionalIds(distributed['group.id']);
+  const transactionalId = transactionalIds(config.distributed['group.id']);
   const fencing = new ZombieFencing({
     configs,
     logger,

@@ -93,11 +93,12 @@ export class AnswerReader {
     return entries;
   }
 
-  /** Passes over the fields at the end of a flexible structure that its version does not name. */
-  tags(): void {
+  /** Passes over the fields at the end of a flexible structure that its version does not name; `field` gets the bytes of each, by its number. */
+  tags(field?: (tag: number, bytes: Buffer) => void): void {
     for (let left = this.#varint(); left > 0; left--) {
-      this.#varint();
-      this.#pass(this.#varint());
+      const tag = this.#varint();
+      const bytes = this.#view(this.#varint());
+      field?.(tag, bytes);
     }
   }
 

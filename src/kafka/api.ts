@@ -177,6 +177,45 @@ export interface Admin {
   close(): Promise<void>;
 }
 
+/** Operations as Kafka's ACLs and `kafka-acls.sh` name them. */
+export type AclOperation =
+  'Read' | 'Write' | 'Create' | 'Delete' | 'Alter' | 'Describe' | 'DescribeConfigs' | 'AlterConfigs';
+
+export interface SurveyedCluster {
+  readonly clusterId: string;
+  readonly brokers: number;
+  /** Such as `4.3`, at least; `undefined`: brokers before 3.3 do not tell. */
+  readonly release: string | undefined;
+}
+
+export interface SurveyedTopic {
+  /** `denied`: it may exist, but this client is not told. */
+  readonly state: 'exists' | 'missing' | 'denied';
+  readonly partitions: number;
+  /** Partitions without a leader. */
+  readonly leaderless: number;
+  /** Of the partition with the fewest. */
+  readonly replicas: number;
+  /** What this client may do with it; `undefined`: brokers before 2.8 do not tell. */
+  readonly allowed: ReadonlySet<AclOperation> | undefined;
+}
+
+/** Looks at a cluster and at what this client may do in it. Nothing is changed by it, no topic and no group comes to be. */
+export interface Survey {
+  cluster(): Promise<SurveyedCluster>;
+  topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>>;
+  topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
+  /** Why the topic could not be created; `undefined` when it could. */
+  creationProblem(topic: NewTopic): Promise<Error | undefined>;
+  /** Whether this client may be a member of the group. */
+  mayJoin(groupId: string): Promise<boolean>;
+  /** Whether it may write in transactions of the id. */
+  mayTransact(transactionalId: string): Promise<boolean>;
+  /** How far the controller's clock is ahead of ours, at least, in milliseconds; `undefined`: not told. */
+  clockLeadMs(): Promise<number | undefined>;
+  close(): Promise<void>;
+}
+
 /** A compacted topic read whole and followed (Connect's KafkaBasedLog): the store behind configs, offsets and status. */
 export interface CompactedTopic {
   /** Creates the topic when missing, refuses one that is not compacted, reads to its end; then follows it. */
@@ -216,5 +255,6 @@ export interface KafkaClient {
   /** `transactional.id` must be among the properties. */
   transactionalProducer(properties?: ClientProperties): TransactionalProducer;
   admin(properties?: ClientProperties): Admin;
+  survey(properties?: ClientProperties): Survey;
   compactedTopic(options: CompactedTopicOptions, properties?: ClientProperties): CompactedTopic;
 }

@@ -8,6 +8,7 @@ import { consumerConfig } from './config/consumer-config.ts';
 import { KafkaProducer } from './producer/producer.ts';
 import { producerConfig } from './config/producer-config.ts';
 import { PropertyReader } from '../config/property-reader.ts';
+import { KafkaSurvey } from './survey.ts';
 import { KafkaTransactionalProducer } from './producer/transactional-producer.ts';
 
 /**
@@ -30,6 +31,7 @@ export function createKafkaClient(properties: ClientProperties, logger: Logger):
       reader.logUnknown(logger);
       return new KafkaAdmin(config, logger);
     },
+    survey: (over) => new KafkaSurvey(connectionConfig(new PropertyReader(merged(over))), logger),
     compactedTopic: (options, over) => {
       const common = merged(over);
       const consumer = consumerConfig({ ...common, ...LOG_CONSUMER, 'group.id': '' }, logger);

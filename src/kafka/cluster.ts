@@ -37,8 +37,12 @@ export class Cluster {
   }
 
   /** Asks whichever broker answers. Errors of single topics are in the answer. */
-  async metadata(topics: readonly string[] | 'all', mayCreate = false): Promise<MetadataAnswer> {
-    const answer = await this.callAny(metadataCall(topics, mayCreate));
+  async metadata(
+    topics: readonly string[] | 'all',
+    mayCreate = false,
+    withOperations = false,
+  ): Promise<MetadataAnswer> {
+    const answer = await this.callAny(metadataCall(topics, mayCreate, withOperations));
     this.#learnBrokers(answer);
     return answer;
   }

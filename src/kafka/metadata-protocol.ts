@@ -13,6 +13,8 @@ export interface MetadataAnswer {
     /** As Kafka's tools print it; `undefined` where brokers have none (before Kafka 2.8). */
     readonly topicId: string | undefined;
     readonly isInternal: boolean;
+    /** What the client may do with the topic, a bit for each operation of Kafka's ACLs; `undefined`: not asked for, or not told. */
+    readonly operations: number | undefined;
     readonly partitionMetadata: readonly {
       readonly partitionErrorCode: number;
       readonly partitionId: number;
@@ -20,8 +22,12 @@ export interface MetadataAnswer {
       readonly leader: number;
       /** -1: not known. */
       readonly leaderEpoch: number;
+      /** How many replicas there are. */
+      readonly replicas: number;
     }[];
   }[];
+  /** The same for the cluster. */
+  readonly clusterOperations: number | undefined;
 }
 
 type Asked = readonly string[] | 'all';
@@ -32,15 +38,18 @@ const WITH_EPOCHS = 7;
 const WITH_TOPIC_IDS = 10;
 const NO_TAGS = 0;
 const NO_TOPIC_ID = Buffer.alloc(16);
+const OPERATIONS_NOT_TOLD = -(2 ** 31);
 
 /**
  * Metadata of some topics, of all, or of none (brokers alone). Encoded here because the library cannot ask for none and does
  * not know topic ids, and so that topics come into being by being asked for only where `mayCreate` says so and the brokers
- * are set to do it.
+ * are set to do it. `withOperations`: brokers from Kafka 2.8 on also tell what the client may do.
  */
-export function metadataCall(topics: Asked, mayCreate = false): Call<MetadataAnswer> {
+export function metadataCall(topics: Asked, mayCreate = false, withOperations = false): Call<MetadataAnswer> {
   return (ranges) =>
-    highestVersion('Metadata', ranges) >= WITH_TOPIC_IDS ? flexible(topics, mayCreate) : plain(topics, mayCreate);
+    highestVersion('Metadata', ranges) >= WITH_TOPIC_IDS
+      ? flexible(topics, mayCreate, withOperations)
+      : plain(topics, mayCreate);
 }
 
 function plain(topics: Asked, mayCreate: boolean): LibraryCall<MetadataAnswer> {
@@ -51,16 +60,15 @@ function plain(topics: Asked, mayCreate: boolean): LibraryCall<MetadataAnswer> {
   return ownCall('Metadata', WITH_EPOCHS, body, decodePlain);
 }
 
-function flexible(topics: Asked, mayCreate: boolean): LibraryCall<MetadataAnswer> {
+function flexible(topics: Asked, mayCreate: boolean, withOperations: boolean): LibraryCall<MetadataAnswer> {
   const body = new Encoder().writeUVarInt(NO_TAGS);
   if (topics === 'all') body.writeUVarInt(0);
   else {
     body.writeUVarInt(topics.length + 1);
     for (const topic of topics) body.writeBuffer(NO_TOPIC_ID).writeUVarIntString(topic).writeUVarInt(NO_TAGS);
   }
-  const clusterOperations = false;
-  const topicOperations = false;
-  body.writeBoolean(mayCreate).writeBoolean(clusterOperations).writeBoolean(topicOperations).writeUVarInt(NO_TAGS);
+  const [ofCluster, ofTopics] = [withOperations, withOperations];
+  body.writeBoolean(mayCreate).writeBoolean(ofCluster).writeBoolean(ofTopics).writeUVarInt(NO_TAGS);
   return ownCall('Metadata', WITH_TOPIC_IDS, body, decodeFlexible);
 }
 
@@ -83,7 +91,8 @@ function decodeFlexible(payload: Buffer): MetadataAnswer {
     string: () => reader.compactString(),
     topicId: () => reader.uuid(),
     operations: () => {
-      reader.skip(4);
+      const operations = reader.int32();
+      return operations === OPERATIONS_NOT_TOLD ? undefined : operations;
     },
     end: () => {
       reader.tags();
@@ -96,7 +105,7 @@ interface Form {
   list<T>(read: () => T): T[];
   string(): string;
   topicId(): string | undefined;
-  operations(): void;
+  operations(): number | undefined;
   end(): void;
 }
 
@@ -120,14 +129,16 @@ function decode(reader: AnswerReader, form: Form): MetadataAnswer {
       const partitionId = reader.int32();
       const leader = reader.int32();
       const leaderEpoch = reader.int32();
-      const replicaLists = 3; // all, those in sync, those offline
-      for (let left = replicaLists; left > 0; left--) form.list(() => reader.int32());
+      const replicas = form.list(() => reader.int32()).length;
+      const furtherLists = 2; // replicas in sync, replicas offline
+      for (let left = furtherLists; left > 0; left--) form.list(() => reader.int32());
       form.end();
-      return { partitionErrorCode, partitionId, leader, leaderEpoch };
+      return { partitionErrorCode, partitionId, leader, leaderEpoch, replicas };
     });
-    form.operations();
+    const operations = form.operations();
     form.end();
-    return { topicErrorCode, topic, topicId, isInternal, partitionMetadata };
+    return { topicErrorCode, topic, topicId, isInternal, operations, partitionMetadata };
   });
-  return { clientSideThrottleTime, brokers, clusterId, controllerId, topicMetadata };
+  const clusterOperations = form.operations();
+  return { clientSideThrottleTime, brokers, clusterId, controllerId, topicMetadata, clusterOperations };
 }

@@ -165,7 +165,7 @@ export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutM
 }
 
 /** Requests that came after the library's last release. */
-const OWN_KEYS: Readonly<Record<string, number>> = { OffsetDelete: 47 };
+const OWN_KEYS: Readonly<Record<string, number>> = { OffsetDelete: 47, DescribeQuorum: 55 };
 
 /** A request that this room encodes (and usually decodes) itself. */
 export function ownCall<A>(

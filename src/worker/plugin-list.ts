@@ -10,16 +10,28 @@ import { silentLogger } from '../observe/logger.ts';
  * packages and with single plugins, each of which is loaded to see.
  */
 export async function listPlugins(pluginPath: readonly string[]): Promise<string[]> {
+  const { registry, problems } = await tryPlugins(pluginPath);
+  const rows = registry.all().map(({ type, className, version, location }) => [type, className, version, location]);
+  return [...inColumns(rows), ...problems.map((problem) => `warning: ${problem}`)];
+}
+
+/** How many plugins the folders have, and what is wrong with packages and with single plugins. */
+export async function pluginProblems(
+  pluginPath: readonly string[],
+): Promise<{ readonly count: number; readonly problems: readonly string[] }> {
+  const { external, problems } = await tryPlugins(pluginPath);
+  return { count: external.length, problems };
+}
+
+async function tryPlugins(pluginPath: readonly string[]) {
   const { plugins: external } = await openPluginPath(pluginPath, silentLogger);
   const registry = new PluginRegistry(await builtInPlugins({ strictJson: false }), external);
-  const rows = registry.all().map(({ type, className, version, location }) => [type, className, version, location]);
   const { warnings } = await scanPluginPath(pluginPath);
   const hidden = registry.hidden.map(
     ({ className, version, location }) => `${className} ${version} in ${location} is passed over: there is one already`,
   );
   const broken = await Promise.all(external.map(async (plugin) => plugin.load().then(() => [], problemOf)));
-  const problems = [...warnings, ...hidden, ...broken.flat()].map((problem) => `warning: ${problem}`);
-  return [...inColumns(rows), ...problems];
+  return { registry, external, problems: [...warnings, ...hidden, ...broken.flat()] };
 }
 
 function problemOf(error: unknown): string[] {

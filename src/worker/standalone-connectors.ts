@@ -4,7 +4,8 @@ import { ConfigError, toError } from '../errors.ts';
 import type { TargetState } from '../connect/tasks/task-assignment.ts';
 import type { Worker } from './worker.ts';
 
-interface ConnectorFile {
+/** A connector as its file describes it. */
+export interface ConnectorFile {
   readonly name: string;
   readonly config: Record<string, string>;
   readonly initialState: TargetState | undefined;
@@ -24,7 +25,7 @@ export async function createConnectors(worker: Worker, paths: readonly string[])
 }
 
 /** A flat JSON map with `name`, `{name, config, initial_state}`, or `.properties` (docs/worker.md#worker-files). */
-async function readConnectorFile(path: string): Promise<ConnectorFile> {
+export async function readConnectorFile(path: string): Promise<ConnectorFile> {
   const text = decode(await readFile(path));
   const nested = text.trimStart().startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
   if (typeof nested['config'] === 'object' && nested['config'] !== null) {

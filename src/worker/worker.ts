@@ -1,15 +1,11 @@
 import type { WorkerConfig } from '../config/worker-config.ts';
-import { ConfigResolver } from '../config/providers/config-resolver.ts';
-import { openProviders } from '../config/providers/open-providers.ts';
 import type { Plugin } from '../connect/api.ts';
-import { openPluginPath } from '../connect/plugins/path/plugin-path.ts';
-import { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
 import { PeerClient } from '../herder/peer-client.ts';
-import { ConnectorValidation } from '../herder/validation.ts';
+import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -19,13 +15,12 @@ import { ThreadList } from '../threads/thread-list.ts';
 import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
 import type { ResourceDependencies } from '../rest/resource.ts';
-import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
 import { distributedMode } from './distributed.ts';
 import { kafkaClusterId } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
+import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
 import { openServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
-import { clientOverrides } from './task-settings.ts';
 import { openTasks } from './tasks.ts';
 
 export interface WorkerOptions {
@@ -109,11 +104,6 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
 
 type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger'>;
 
-interface OpenedPlugins {
-  readonly plugins: PluginRegistry;
-  readonly resolver: ConfigResolver;
-}
-
 interface BuildDependencies {
   readonly listeners: RestListeners;
   readonly stage: StageTracker;
@@ -166,15 +156,12 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     answers: mode.answers,
     logger: logger.child({ logger: mode.herderLogger }),
   });
-  const validation = new ConnectorValidation({
+  const validation = connectorValidation(config, {
     plugins,
     resolver,
     secrets,
-    converterConfig,
     workerGroupId: mode.groupId,
     exactlyOnceSources: exactlyOnce !== undefined,
-    overridePolicy: clientOverrides(config),
-    topicCreationEnabled: common['topic.creation.enable'],
   });
   return {
     herder,
@@ -200,18 +187,4 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
 
 function openMode(config: WorkerConfig, dependencies: ModeDependencies): Mode {
   return config.mode === 'distributed' ? distributedMode(config, dependencies) : standaloneMode(config, dependencies);
-}
-
-async function openPlugins(
-  config: WorkerConfig,
-  { plugins: given, secrets, logger }: Pick<BuildDependencies, 'plugins' | 'secrets' | 'logger'>,
-): Promise<OpenedPlugins> {
-  const pluginPath = await openPluginPath(config.common['plugin.path'], logger);
-  const builtIn = await builtInPlugins({ strictJson: config.own['json.converter.strict'] });
-  const plugins = new PluginRegistry([...builtIn, ...given], pluginPath.plugins);
-  for (const { className, version, location } of plugins.hidden) {
-    logger.warn(`The plugin ${className} ${version} in ${location} is passed over: there is one already`);
-  }
-  const providers = await openProviders(config.properties, configProviderFinder(pluginPath), logger);
-  return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
 }

@@ -1,4 +1,5 @@
 import type { OptionDeclarations, OptionResult } from '../../config/option.ts';
+import type { Finding } from '../../data/finding.ts';
 import type { Logger } from '../../observe/logger.ts';
 
 /** A flat configuration as Connect keeps it. Variables of config providers (`${file:…}`) are already replaced by their values. */
@@ -28,6 +29,21 @@ export interface ConnectorPluginBase extends PluginBase {
    * @returns results by option name; their errors are added to those of the declared checks. No error is thrown for bad values
    */
   validate?(config: ConnectorConfig): Promise<readonly OptionResult[]>;
+  /**
+   * Looks at the system that a valid configuration names, for `sluice doctor`: whether it can be reached, and what of it the
+   * connector will miss. It must not change anything.
+   * @throws any error becomes a finding
+   */
+  diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
+}
+
+/** What `sluice doctor` gives to plugins. */
+export interface DiagnosisContext {
+  readonly logger: Logger;
+  /** Aborted when nobody waits for the findings any more. */
+  readonly signal: AbortSignal;
+  /** Names topics that a source is going to write, so that the rights on them are looked at. */
+  writesTo(topics: readonly string[]): void;
 }
 
 /** What the worker gives to a connector instance. */

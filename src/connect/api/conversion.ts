@@ -2,7 +2,8 @@ import type { MessageBlock, TakeStruct } from '../../data/message-block.ts';
 import type { ConnectRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
-import type { ConnectorConfig, PluginBase } from './connector.ts';
+import type { Finding } from '../../data/finding.ts';
+import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.ts';
 
 /** A value with its schema, as converters exchange it. */
 export interface SchemaAndValue {
@@ -52,6 +53,8 @@ export interface ConverterPlugin extends PluginBase {
    * @throws ConfigError that names the option that is wrong
    */
   create(config: ConnectorConfig, isKey: boolean): Converter;
+  /** As for connectors, with the properties that `create` gets. */
+  diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
 }
 
 /** The same for the values of headers. A DataError is a fault of the record. */

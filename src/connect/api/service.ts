@@ -1,5 +1,6 @@
 import type { Logger } from '../../observe/logger.ts';
-import type { ConnectorConfig, PluginBase } from './connector.ts';
+import type { Finding } from '../../data/finding.ts';
+import type { ConnectorConfig, DiagnosisContext, PluginBase } from './connector.ts';
 
 /** What the worker gives to a service. */
 export interface ServiceContext {
@@ -27,4 +28,8 @@ export interface ServicePlugin extends PluginBase {
   readonly optionPrefix: string;
   /** `config` has the service's properties without their prefix. A ConfigError names what is wrong. */
   create(config: ConnectorConfig, context: ServiceContext): Service;
+  /** As for connectors. */
+  diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
+  /** Where it would listen, as `http://host:port`; the host may be empty. */
+  addresses?(config: ConnectorConfig): readonly string[];
 }

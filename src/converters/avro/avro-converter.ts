@@ -3,6 +3,7 @@ import { parseOptions } from '../../config/parse.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import type { ConverterPlugin } from '../../connect/api.ts';
 import { formatOptions } from '../schema-registry/format-options.ts';
+import { diagnoseRegistry } from '../schema-registry/registry-diagnosis.ts';
 import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
 import { loadAvro } from './avro-codec.ts';
 import { AvroFormat } from './avro-format.ts';
@@ -56,6 +57,7 @@ export const avroConverterPlugin: ConverterPlugin = {
   className: 'io.confluent.connect.avro.AvroConverter',
   version: SLUICE_VERSION,
   options: avroConverterOptions,
+  diagnose: diagnoseRegistry,
   create(config, isKey) {
     const options = parseOptions(avroConverterOptions, { ...config, 'converter.type': isKey ? 'key' : 'value' });
     loadAvro();

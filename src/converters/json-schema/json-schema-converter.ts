@@ -4,6 +4,7 @@ import { oneOfIgnoringCase } from '../../config/validators.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import type { ConverterPlugin } from '../../connect/api.ts';
 import { formatOptions } from '../schema-registry/format-options.ts';
+import { diagnoseRegistry } from '../schema-registry/registry-diagnosis.ts';
 import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
 import { JsonSchemaFormat } from './json-schema-format.ts';
 
@@ -45,6 +46,7 @@ export const jsonSchemaConverterPlugin: ConverterPlugin = {
   className: 'io.confluent.connect.json.JsonSchemaConverter',
   version: SLUICE_VERSION,
   options: jsonSchemaConverterOptions,
+  diagnose: diagnoseRegistry,
   create(config, isKey) {
     const options = parseOptions(jsonSchemaConverterOptions, { ...config, 'converter.type': isKey ? 'key' : 'value' });
     const format = new JsonSchemaFormat({

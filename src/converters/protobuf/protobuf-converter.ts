@@ -3,6 +3,7 @@ import { parseOptions } from '../../config/parse.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import type { ConverterPlugin } from '../../connect/api.ts';
 import { formatOptions } from '../schema-registry/format-options.ts';
+import { diagnoseRegistry } from '../schema-registry/registry-diagnosis.ts';
 import { registryConverter, registryOptions } from '../schema-registry/registry-options.ts';
 import { loadProtobuf } from './protobuf-files.ts';
 import { ProtobufFormat } from './protobuf-format.ts';
@@ -85,6 +86,7 @@ export const protobufConverterPlugin: ConverterPlugin = {
   className: 'io.confluent.connect.protobuf.ProtobufConverter',
   version: SLUICE_VERSION,
   options: protobufConverterOptions,
+  diagnose: diagnoseRegistry,
   create(config, isKey) {
     const options = parseOptions(protobufConverterOptions, { ...config, 'converter.type': isKey ? 'key' : 'value' });
     loadProtobuf();

@@ -1,0 +1,61 @@
+import {
+  fail,
+  ok,
+  parseOptions,
+  toError,
+  type ConnectorConfig,
+  type DiagnosisContext,
+  type Finding,
+} from '../../src/index.ts';
+import {
+  DatabaseError,
+  diagnoseDatabase,
+  isLoginRefused,
+  openExecutor,
+  parseConnectionUrl,
+  type ConnectionSettings,
+} from '../../src/index-database.ts';
+import { serviceOptions } from './options.ts';
+
+/** A server that refuses this user answers. */
+const NOBODY = 'sluice_doctor';
+const CONNECT_TIMEOUT_MS = 4000;
+
+/** What `sluice doctor` says of the API: its database, as its own account sees it or, without one, whether it answers. */
+export async function diagnoseApi(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
+  const settings = parseOptions(serviceOptions, config);
+  const url = settings['connection.url'];
+  const database = settings['default.database'];
+  const account = ownAccount(url, { password: settings['connection.password'], database });
+  if (account === undefined) return [await answerFinding(parseConnectionUrl(url, { user: NOBODY, database }), context)];
+  return diagnoseDatabase(account, { connections: settings['user.connections'], writes: true }, context);
+}
+
+/** `undefined`: the URL names no user. */
+function ownAccount(url: string, over: Parameters<typeof parseConnectionUrl>[1]): ConnectionSettings | undefined {
+  try {
+    return parseConnectionUrl(url, over);
+  } catch {
+    return undefined;
+  }
+}
+
+async function answerFinding(settings: ConnectionSettings, { logger, signal }: DiagnosisContext): Promise<Finding> {
+  const executor = openExecutor({ ...settings, connectTimeoutMs: CONNECT_TIMEOUT_MS }, { logger, poolSize: 1 });
+  try {
+    await executor.query('SELECT 1', [], { signal });
+    return ok('database', `the server answers, and lets ${NOBODY} in`);
+  } catch (error) {
+    if (error instanceof DatabaseError && isLoginRefused(error)) {
+      return ok('database', 'the server answers; users log in with their own names');
+    }
+    const [server] = settings.servers;
+    return fail(
+      'database',
+      toError(error).message,
+      `pg_isready -h ${server?.host ?? ''} -p ${String(server?.port ?? '')}`,
+    );
+  } finally {
+    await executor.close();
+  }
+}

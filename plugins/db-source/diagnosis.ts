@@ -1,0 +1,103 @@
+import { fail, ok, warn, type ConnectorConfig, type DiagnosisContext, type Finding } from '../../src/index.ts';
+import {
+  diagnoseDatabase,
+  quoteIdentifier,
+  quoteTable,
+  readTableRights,
+  type Executor,
+} from '../../src/index-database.ts';
+import { CONNECTIONS } from './db-source-task.ts';
+import { describeQuery } from './query-table.ts';
+import { sourceSettings, type SourceSettings } from './source-settings.ts';
+import { TableWatch } from './table-watch.ts';
+import { tableOrder, type TableOrder } from './table-order.ts';
+import { tableLabel } from './tables.ts';
+import { topicNames } from './topic-names.ts';
+
+/** More tables are counted, but not named. */
+const MAX_NAMED = 5;
+
+/** What `sluice doctor` says of a source: its database, the tables that it reads, and the rights on them. */
+export async function diagnoseSource(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
+  const settings = sourceSettings(config);
+  const connections = Number(config['tasks.max'] ?? 1) * CONNECTIONS + 1;
+  const findings = await diagnoseDatabase(settings.connection, { connections, writes: false }, context, (executor) =>
+    settings.query === undefined
+      ? tableFindings(executor, settings, context)
+      : queryFindings(executor, settings.query, context, settings),
+  );
+  return findings;
+}
+
+async function queryFindings(
+  executor: Executor,
+  query: { readonly sql: string; readonly name: string },
+  context: DiagnosisContext,
+  { naming }: SourceSettings,
+): Promise<Finding[]> {
+  const { columns } = await describeQuery(executor, query);
+  context.writesTo([...topicNames(naming, [query.name]).topics.values()]);
+  return [ok('query', `gives ${String(columns.length)} columns: ${columns.map(({ name }) => name).join(', ')}`)];
+}
+
+async function tableFindings(
+  executor: Executor,
+  settings: SourceSettings,
+  context: DiagnosisContext,
+): Promise<Finding[]> {
+  const all = await new TableWatch(executor).tables();
+  const included = all.filter((table) => settings.isIncluded(tableLabel(table)));
+  const orders = new Map(included.map((table) => [table, tableOrder(table, settings)]));
+  const isRead = (order: TableOrder | string) => settings.mode === 'bulk' || typeof order !== 'string';
+  const read = included.filter((table) => isRead(orders.get(table) ?? ''));
+  const findings: Finding[] = [];
+  const leftOut = [...orders].flatMap(([table, order]) =>
+    isRead(order) || typeof order !== 'string' ? [] : [{ label: tableLabel(table), reason: order }],
+  );
+  for (const { label, reason } of leftOut.slice(0, MAX_NAMED)) {
+    const cure = 'set the column that orders its rows, or table.exclude';
+    findings.push(warn(`table ${label}`, `is left out: ${reason}`, cure));
+  }
+  if (leftOut.length > MAX_NAMED) findings.push(warn('tables', `${String(leftOut.length)} are left out in all`));
+  const { topics, refused } = topicNames(settings.naming, read.map(tableLabel).sort());
+  for (const reason of new Set(refused.values())) findings.push(fail('topics', reason));
+  context.writesTo([...topics.values()]);
+  if (read.length === 0) return [...findings, warn('tables', 'there is none to read yet', 'look at table.include')];
+  const rights = await readTableRights(executor, context.signal);
+  const role = quoteIdentifier(settings.connection.user);
+  const denied = read.filter(({ name }) =>
+    rights.some(({ table, readsAll }) => table.schema === name.schema && table.name === name.name && !readsAll),
+  );
+  for (const table of denied.slice(0, MAX_NAMED)) {
+    const cure = `GRANT SELECT ON ${quoteTable(table.name)} TO ${role};`;
+    findings.push(fail(`table ${tableLabel(table)}`, 'the user lacks SELECT', cure));
+  }
+  if (denied.length > MAX_NAMED) findings.push(fail('tables', `${String(denied.length)} may not be read, in all`));
+  if (denied.length === 0)
+    findings.push(ok('tables', `${String(read.length)} to read: ${named(read.map(tableLabel))}`));
+  if (settings.notify)
+    findings.push(
+      ...ownershipFindings(
+        read.map(({ name }) => name),
+        rights,
+      ),
+    );
+  return findings;
+}
+
+function ownershipFindings(
+  read: readonly { readonly schema: string; readonly name: string }[],
+  rights: Awaited<ReturnType<typeof readTableRights>>,
+): Finding[] {
+  const foreign = read.filter((name) =>
+    rights.some(({ table, owns }) => table.schema === name.schema && table.name === name.name && !owns),
+  );
+  if (foreign.length === 0) return [];
+  const message = `triggers need the rights of the owner; polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
+  return [warn('notify', message, 'GRANT the role of the owner to the user, or set notify=false')];
+}
+
+function named(labels: readonly string[]): string {
+  const more = labels.length > MAX_NAMED ? ` and ${String(labels.length - MAX_NAMED)} more` : '';
+  return `${labels.slice(0, MAX_NAMED).join(', ')}${more}`;
+}

@@ -1,0 +1,146 @@
+import { clockLead } from '../data/finding.ts';
+import type { Logger } from '../observe/logger.ts';
+import { KafkaAdmin } from './admin.ts';
+import type { AclOperation, NewTopic, Survey, SurveyedCluster, SurveyedTopic } from './api.ts';
+import { Cluster } from './cluster.ts';
+import type { ConnectionConfig } from './config/connection-config.ts';
+import { ErrorCode } from './error-codes.ts';
+import { KafkaError } from './errors.ts';
+import type { MetadataAnswer } from './metadata-protocol.ts';
+import { Apis, libraryCall, type Call } from './protocol.ts';
+import { backoffOf, retry } from './retry.ts';
+import { quorumClockCall, supportedFeaturesCall } from './survey-protocol.ts';
+
+/** The bit of each operation (org.apache.kafka.common.acl.AclOperation). */
+const OPERATION_BITS: readonly (readonly [AclOperation, number])[] = [
+  ['Read', 3],
+  ['Write', 4],
+  ['Create', 5],
+  ['Delete', 6],
+  ['Alter', 7],
+  ['Describe', 8],
+  ['DescribeConfigs', 10],
+  ['AlterConfigs', 11],
+];
+
+/** The first level of `metadata.version` that each release knows (org.apache.kafka.server.common.MetadataVersion). */
+const RELEASES: readonly (readonly [level: number, release: string])[] = [
+  [30, '4.3'],
+  [28, '4.2'],
+  [26, '4.1'],
+  [22, '4.0'],
+  [21, '3.9'],
+  [20, '3.8'],
+  [15, '3.7'],
+  [12, '3.6'],
+  [9, '3.5'],
+  [8, '3.4'],
+  [4, '3.3'],
+];
+const NOBODY = { memberId: '', groupGenerationId: -1 };
+const NO_PRODUCER = { producerId: -1, producerEpoch: -1 };
+
+/**
+ * Survey of api.ts. Where brokers do not tell a right, they are asked for something that they cannot do, and that they refuse for
+ * the right first: the heartbeat of nobody, the end of nobody's transaction.
+ */
+export class KafkaSurvey implements Survey {
+  readonly #cluster: Cluster;
+  readonly #admin: KafkaAdmin;
+  #closed = false;
+
+  constructor(config: ConnectionConfig, logger: Logger) {
+    this.#cluster = new Cluster(config, logger);
+    this.#admin = new KafkaAdmin(config, logger);
+  }
+
+  async cluster(): Promise<SurveyedCluster> {
+    const { clusterId, brokers } = await this.#retry('Reading metadata', () => this.#cluster.metadata([]));
+    const features = await this.#cluster.callAny(supportedFeaturesCall(this.#cluster.config.clientId)).catch(nothing);
+    const level = features?.get('metadata.version') ?? 0;
+    const release = RELEASES.find(([first]) => level >= first)?.[1];
+    return { clusterId: clusterId ?? '', brokers: brokers.length, release };
+  }
+
+  async topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>> {
+    if (names.length === 0) return new Map();
+    const { topicMetadata } = await this.#retry('Reading metadata', () => this.#cluster.metadata(names, false, true));
+    return new Map(topicMetadata.map((each) => [each.topic, surveyed(each)]));
+  }
+
+  topicSettings(name: string): Promise<ReadonlyMap<string, string>> {
+    return this.#admin.topicSettings(name);
+  }
+
+  async creationProblem({ name, partitions, replicationFactor, settings }: NewTopic): Promise<Error | undefined> {
+    const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }));
+    const wanted = { topic: name, numPartitions: partitions, replicationFactor, configEntries };
+    const parameters = { topics: [wanted], timeout: this.#cluster.config.requestTimeoutMs, validateOnly: true };
+    const what = `Creating topic ${name}`;
+    const { topicErrors } = await this.#retry(what, () =>
+      this.#cluster.callController(libraryCall(Apis.createTopics, parameters)),
+    );
+    const { errorCode, errorMessage } = topicErrors[0] ?? { errorCode: ErrorCode.none };
+    return errorCode === ErrorCode.none ? undefined : KafkaError.ofCode(errorCode, what, errorMessage ?? null);
+  }
+
+  async mayJoin(groupId: string): Promise<boolean> {
+    const code = await this.#answerTo(libraryCall(Apis.heartbeat, { groupId, ...NOBODY }));
+    return code !== ErrorCode.groupAuthorizationFailed;
+  }
+
+  async mayTransact(transactionalId: string): Promise<boolean> {
+    const parameters = { transactionalId, ...NO_PRODUCER, transactionResult: false };
+    const code = await this.#answerTo(libraryCall(Apis.endTxn, parameters));
+    return code !== ErrorCode.transactionalIdAuthorizationFailed;
+  }
+
+  async clockLeadMs(): Promise<number | undefined> {
+    const askedAt = Date.now();
+    const clock = await this.#cluster.callAny(quorumClockCall()).catch(nothing);
+    return clock === undefined ? undefined : clockLead(clock, askedAt, Date.now());
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await Promise.all([this.#cluster.close(), this.#admin.close()]);
+  }
+
+  async #answerTo(call: Call<{ readonly errorCode: number }>): Promise<number> {
+    const { errorCode } = await this.#retry('Asking for rights', () => this.#cluster.callAny(call));
+    return errorCode;
+  }
+
+  #retry<T>(what: string, action: () => Promise<T>): Promise<T> {
+    const { apiTimeoutMs } = this.#cluster.config;
+    return retry(what, backoffOf(this.#cluster), apiTimeoutMs, action, () => this.#closed);
+  }
+}
+
+function surveyed({
+  topic,
+  topicErrorCode,
+  operations,
+  partitionMetadata,
+}: MetadataAnswer['topicMetadata'][number]): SurveyedTopic {
+  const denied = topicErrorCode === ErrorCode.topicAuthorizationFailed;
+  const missing = topicErrorCode === ErrorCode.unknownTopicOrPartition;
+  const known: readonly number[] = [ErrorCode.none, ErrorCode.leaderNotAvailable];
+  if (!denied && !missing && !known.includes(topicErrorCode)) throw KafkaError.ofCode(topicErrorCode, `Topic ${topic}`);
+  return {
+    state: denied ? 'denied' : missing ? 'missing' : 'exists',
+    partitions: partitionMetadata.length,
+    leaderless: partitionMetadata.filter(({ leader }) => leader < 0).length,
+    replicas: Math.min(...partitionMetadata.map(({ replicas }) => replicas)),
+    allowed: operations === undefined ? undefined : allowedBy(operations),
+  };
+}
+
+function allowedBy(operations: number): ReadonlySet<AclOperation> {
+  return new Set(OPERATION_BITS.flatMap(([name, bit]) => ((operations & (1 << bit)) === 0 ? [] : [name])));
+}
+
+/** An older broker does not know the request. */
+function nothing(): undefined {
+  return undefined;
+}

@@ -1,0 +1,53 @@
+import { ConfigResolver } from '../config/providers/config-resolver.ts';
+import { openProviders } from '../config/providers/open-providers.ts';
+import type { WorkerConfig } from '../config/worker-config.ts';
+import type { Plugin } from '../connect/api.ts';
+import { openPluginPath } from '../connect/plugins/path/plugin-path.ts';
+import { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
+import { ConnectorValidation, type ValidationDependencies } from '../herder/validation.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
+import { builtInPlugins, configProviderFinder } from './built-in-plugins.ts';
+import { clientOverrides } from './task-settings.ts';
+
+interface PluginSurroundings {
+  /** Beyond those that ship with the worker. */
+  readonly plugins: readonly Plugin[];
+  readonly secrets: SecretMask;
+  readonly logger: Logger;
+}
+
+export interface OpenedPlugins {
+  readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
+}
+
+/** The plugins of a worker and its config providers; the resolver is to be closed. */
+export async function openPlugins(
+  config: WorkerConfig,
+  { plugins: given, secrets, logger }: PluginSurroundings,
+): Promise<OpenedPlugins> {
+  const pluginPath = await openPluginPath(config.common['plugin.path'], logger);
+  const builtIn = await builtInPlugins({ strictJson: config.own['json.converter.strict'] });
+  const plugins = new PluginRegistry([...builtIn, ...given], pluginPath.plugins);
+  for (const { className, version, location } of plugins.hidden) {
+    logger.warn(`The plugin ${className} ${version} in ${location} is passed over: there is one already`);
+  }
+  const providers = await openProviders(config.properties, configProviderFinder(pluginPath), logger);
+  return { plugins, resolver: new ConfigResolver(providers, secrets, logger) };
+}
+
+type ValidationParts = Pick<
+  ValidationDependencies,
+  'plugins' | 'resolver' | 'secrets' | 'workerGroupId' | 'exactlyOnceSources'
+>;
+
+/** What checks the configurations of a worker's connectors. */
+export function connectorValidation(config: WorkerConfig, parts: ValidationParts): ConnectorValidation {
+  return new ConnectorValidation({
+    ...parts,
+    converterConfig: config.converterConfig,
+    overridePolicy: clientOverrides(config),
+    topicCreationEnabled: config.common['topic.creation.enable'],
+  });
+}

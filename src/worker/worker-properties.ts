@@ -1,0 +1,34 @@
+import { environmentProperties } from '../config/environment.ts';
+import { listEntries } from '../config/list-text.ts';
+import { readPropertiesFile } from '../config/properties-file.ts';
+import type { Properties } from '../config/worker-config.ts';
+import { silentLogger, type Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
+
+export interface WorkerProperties {
+  readonly properties: Properties;
+  /** One sentence for each thing that cannot be used. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * A worker's properties: those of the file, then `CONNECT_*` variables, which win; variables of config providers are replaced
+ * by their values, which `secrets` learns. Throws a ConfigError that says what is wrong with the file or with a provider.
+ */
+export async function readWorkerProperties(
+  file: string | undefined,
+  secrets: SecretMask,
+  openLogger: (properties: Properties) => Promise<Logger>,
+): Promise<WorkerProperties> {
+  const environment = environmentProperties(process.env);
+  const given = { ...(file === undefined ? {} : await readPropertiesFile(file)), ...environment.properties };
+  if (given['config.providers'] === undefined) return { properties: given, warnings: environment.warnings };
+  const { resolveWorkerProperties } = await import('../config/providers/worker-variables.ts');
+  const { configProviderFinder } = await import('./built-in-plugins.ts');
+  const { openPluginPath } = await import('../connect/plugins/path/plugin-path.ts');
+  // The worker itself says once more what is wrong with the path.
+  const pluginPath = await openPluginPath(listEntries(given['plugin.path']), silentLogger);
+  const find = configProviderFinder(pluginPath);
+  const { properties, warnings } = await resolveWorkerProperties(given, find, secrets, await openLogger(given));
+  return { properties, warnings: [...environment.warnings, ...warnings] };
+}
