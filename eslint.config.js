@@ -217,6 +217,7 @@ export default defineConfig(
       'src/formats/**/*.ts',
       'src/database/**/*.ts',
       'src/converters/avro/avro-struct-reader.ts',
+      'src/connect/pipeline/struct-plan.ts',
     ],
     rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
   },

@@ -25,17 +25,34 @@ export interface MessageBlock extends TopicPartition {
  */
 export type TakeStruct = (schema: Schema, values: readonly ConnectValue[], index: number) => boolean;
 
+/** The record of a struct, beside its value; to be read during the call alone. */
+export interface StructRecord {
+  /** Transforms may have given it another one than the block's. */
+  readonly topic: string;
+  /** `undefined`: a record has to be made to know it. */
+  key(): { readonly schema: Schema | null; readonly value: ConnectValue } | undefined;
+}
+
+/** As `TakeStruct`, with what came out of the transforms. */
+export type TakeRecord = (
+  schema: Schema,
+  values: readonly ConnectValue[],
+  index: number,
+  record: StructRecord,
+) => boolean;
+
 /** A block for `SinkTask.putBlock`. */
 export interface SinkRecordBlock {
+  /** As they were read, before transforms. */
   readonly messages: MessageBlock;
-  /** The converter does not change values: they are the bytes, or the bytes as UTF-8 text. */
+  /** Neither the converter nor transforms change values: they are the bytes, or the bytes as UTF-8 text. */
   readonly passesMessages: boolean;
   /**
-   * Calls `take` with the structs from index `from` on, without making records, as long as the value converter can read them and
-   * `take` accepts them.
+   * Calls `take` with the structs from index `from` on, without making records, as long as the value converter can read them,
+   * the transforms are planned by their schemas, and `take` accepts them.
    * @returns the index of the first one that was not accepted, or `to`
    */
-  readStructs(from: number, to: number, take: TakeStruct): number;
-  /** Makes one record; `undefined` if it cannot be converted and the error policy skips it. */
+  readStructs(from: number, to: number, take: TakeRecord): number;
+  /** Makes one record; `undefined` if a transform drops it, or if it cannot be converted and the error policy skips it. */
   sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined>;
 }

@@ -35,6 +35,47 @@ export function castValue(value: ConnectValue, schema: Schema | null, type: Cast
   }
 }
 
+/** `castValue` for all values of a schema but null, of which an int64 may be a number; so may the result's. */
+export function castFor(schema: Schema, type: CastType): (value: Exclude<ConnectValue, null>) => ConnectValue {
+  const isWide = schema.type === 'int64';
+  const quick = isWide ? castOfLong(type) : castOfNumber(type);
+  return (value) => {
+    if (typeof value !== 'number') return castValue(value, schema, type);
+    return quick?.(value) ?? castValue(isWide ? BigInt(value) : value, schema, type);
+  };
+}
+
+function castOfLong(type: CastType): ((value: number) => ConnectValue) | undefined {
+  switch (type) {
+    case 'int64':
+    case 'float64':
+      return (value) => value + 0;
+    case 'float32':
+      return (value) => Math.fround(value + 0);
+    case 'int32':
+      return (value) => value | 0;
+    case 'boolean':
+      return (value) => value !== 0;
+    case 'string':
+      return String;
+    default:
+      return undefined;
+  }
+}
+
+function castOfNumber(type: CastType): ((value: number) => ConnectValue) | undefined {
+  switch (type) {
+    case 'float64':
+      return (value) => value;
+    case 'float32':
+      return Math.fround;
+    case 'int32':
+      return doubleToInt;
+    default:
+      return undefined;
+  }
+}
+
 function requireCastable(value: ConnectValue, schema: Schema | null): void {
   if (schema === null && (value instanceof Date || value instanceof Decimal)) {
     throw new DataError(

@@ -1,11 +1,12 @@
 import { declareOptions, type Validator } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { DataError, toError } from '../errors.ts';
 import { castSpec, type CastType } from './cast-spec.ts';
-import { castValue } from './cast-value.ts';
-import { partTransformation, PAIRS_TEXT, replaceNullWithDefault } from './plugin-declaration.ts';
+import { castFor, castValue } from './cast-value.ts';
+import { partTransformation, PAIRS_TEXT, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct } from './requirements.ts';
 import { basicsOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
@@ -81,6 +82,19 @@ export const cast = partTransformation('Cast', options, (config, part) => {
       }
       const casted = structWithCasts(schema);
       return part.replaced(record, casted, inStruct(requireStruct(value, schema, PURPOSE), casted));
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined || whole !== undefined) return false;
+      const casted = structWithCasts(struct.schema);
+      const places = struct.schema.fields.map((field, index) => {
+        const { name, schema } = field;
+        const place = plan.withDefault(placeOf(struct, field), schema, replaceNull);
+        const type = fields.get(name);
+        const cast = type === undefined ? place : plan.changedAsRead(place, castFor(schema, type));
+        return plan.required(cast, fieldAt(casted, index).schema);
+      });
+      return part.replan(plan, casted, places);
     },
   };
 });

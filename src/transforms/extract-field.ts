@@ -1,8 +1,9 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { illegalArgument, requireMap, requireStruct } from './requirements.ts';
 import { FieldPath } from './field-path.ts';
-import { partTransformation, fieldSyntaxVersion, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, fieldSyntaxVersion, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { rememberedBySchema } from './schema-building.ts';
 
 const PURPOSE = 'field extraction';
@@ -37,6 +38,14 @@ export const extractField = partTransformation('ExtractField', options, (config,
       const struct = value === null ? null : requireStruct(value, schema, PURPOSE);
       const found = fieldSchema(schema);
       return part.replaced(record, found, struct === null ? null : path.inStruct(struct, withDefault));
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      const field = path.isNested ? undefined : struct?.schema.field(path.last);
+      if (struct === undefined || field === undefined) return false;
+      const place = plan.withDefault(placeOf(struct, field), field.schema, withDefault);
+      const places = field.schema.type === 'struct' ? plan.opened(place, field.schema) : [place];
+      return part.replan(plan, field.schema, places);
     },
   };
 });

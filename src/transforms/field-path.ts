@@ -21,6 +21,15 @@ export class FieldPath {
     this.#last = steps.at(-1) ?? '';
   }
 
+  get isNested(): boolean {
+    return this.#parents.length > 0;
+  }
+
+  /** The name of the field itself. */
+  get last(): string {
+    return this.#last;
+  }
+
   /** Throws a DataError where the way leads into what is no struct. */
   fieldOf(schema: Schema): Field | undefined {
     let current: Schema | undefined = schema;

@@ -1,11 +1,12 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { javaClassOf } from '../data/java-class.ts';
 import type { Schema } from '../data/schema.ts';
 import type { Field } from '../data/schema.ts';
 import { Decimal, Struct, type ConnectValue } from '../data/value.ts';
 import { DataError } from '../errors.ts';
-import { partTransformation } from './plugin-declaration.ts';
+import { partTransformation, plannedStruct } from './plugin-declaration.ts';
 import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
 import { basicsOf, copyOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
@@ -56,8 +57,7 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
   const flattenStruct = (struct: Struct, from: Schema): Struct => {
     const { schema, leaves } = flatSchema(from);
     const values = leaves.map(({ parents, field }, index) => {
-      let holder: Struct | null = struct;
-      for (const parent of parents) holder = (holder?.values[parent.index] ?? null) as Struct | null;
+      const holder = holderIn(struct, parents);
       return holder === null ? null : checkedCell(cellOf(holder, field, true), fieldAt(schema, index));
     });
     return new Struct(schema, values);
@@ -76,8 +76,33 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
       const updated = flattenStruct(requireStruct(value, schema, PURPOSE), schema);
       return part.replaced(record, updated.schema, updated);
     },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined) return false;
+      const { schema, leaves } = flatSchema(struct.schema);
+      const places = leaves.map(({ parents: [top, ...parents], field }, index) => {
+        const to = fieldAt(schema, index);
+        if (top === undefined) {
+          return plan.required(plan.withDefault(placeOf(struct, field), field.schema, true), to.schema);
+        }
+        const from = placeOf(struct, top);
+        return plan.place((place) => (cells) => {
+          const holder = holderIn(cells[from] as Struct | null, parents);
+          cells[place] = holder === null ? null : checkedCell(cellOf(holder, field, true), to);
+          return true;
+        });
+      });
+      return part.replan(plan, schema, places);
+    },
   };
 });
+
+/** The struct at the end of a way; null where the way ends early. */
+function holderIn(struct: Struct | null, parents: readonly Field[]): Struct | null {
+  let holder = struct;
+  for (const { index } of parents) holder = (holder?.values[index] ?? null) as Struct | null;
+  return holder;
+}
 
 function schemalessLeaf(value: ConnectValue, name: string): ConnectValue {
   if (value instanceof Date || value instanceof Decimal) {

@@ -1,12 +1,13 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { oneOf } from '../config/validators.ts';
 import type { Header } from '../data/record.ts';
 import { schemaText, type Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
 import { recordError, requireMap, requireStruct } from './requirements.ts';
-import { partTransformation, nonEmptyList, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, nonEmptyList, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { basicsOf, rememberedBySchema, structSchema } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 
@@ -83,6 +84,21 @@ export const headerFrom = partTransformation('HeaderFrom', options, (config, par
       const added = pairs.map(({ field, header }) => headerOf(struct, header, field));
       const updated = part.replaced(record, operation === 'move' ? rest.schema : schema, rest);
       return { ...updated, headers: [...record.headers, ...added] };
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined) return false;
+      for (const { field: name, header } of pairs) {
+        const field = struct.schema.field(name);
+        if (field === undefined) return false;
+        const place = plan.withDefault(placeOf(struct, field), field.schema, withDefault);
+        plan.addHeader(header, field.schema, plan.required(place, field.schema));
+      }
+      if (operation === 'copy') return true;
+      const schema = schemaWithout(struct.schema);
+      const places = schema.fields.map((field) => placeOf(struct, struct.schema.field(field.name) ?? field));
+      const rest = { schema, places };
+      return part.replan(plan, schema, plan.stored(rest, withDefault));
     },
   };
 });

@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { Struct } from '../data/value.ts';
 import { partTransformation } from './plugin-declaration.ts';
 import { fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
@@ -24,6 +25,17 @@ export const hoistField = partTransformation('HoistField', options, (config, par
       if (schema === null) return part.replaced(record, null, new Map([[name, value]]));
       const updated = hoisted(schema);
       return part.replaced(record, updated, new Struct(updated, [checkedCell(value, fieldAt(updated, 0))]));
+    },
+    [PLAN](plan) {
+      const planned = part.planned(plan);
+      if (planned === undefined) return false;
+      const { schema, places } = planned;
+      const whole = schema.type === 'struct' ? [plan.struct(planned)] : places;
+      return part.replan(
+        plan,
+        hoisted(schema),
+        whole.map((place) => plan.required(place, schema)),
+      );
     },
   };
 });

@@ -1,12 +1,13 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, type StructPlan } from '../connect/pipeline/struct-plan.ts';
 import { javaStringHash } from '../java/java-hash-order.ts';
 import { invalidValueText } from '../config/to-text.ts';
 import type { ConnectRecord, SinkRecord } from '../data/record.ts';
 import { LogicalName, Schema } from '../data/schema.ts';
 import { Struct, TypedNumber, type ConnectValue } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
-import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct } from './requirements.ts';
 import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
@@ -44,6 +45,8 @@ interface Insertion {
   readonly schema: Schema;
   readonly typed: (record: ConnectRecord) => ConnectValue | undefined;
   readonly untyped: (record: ConnectRecord) => ConnectValue | undefined;
+  /** The place of the value in a plan. */
+  readonly planned: (plan: StructPlan) => number | undefined;
 }
 
 /** Adds the topic, partition, offset or time of the record, or a fixed text, to a struct or map. */
@@ -52,21 +55,32 @@ export const insertField = partTransformation('InsertField', options, (config, p
   const withDefault = parsed['replace.null.with.default'];
   const staticValue = parsed['static.value'];
   const insertions = [
-    ...insertion(parsed['topic.field'], ['string'], (record) => record.topic),
-    ...insertion(
-      parsed['partition.field'],
-      ['int32'],
-      (record) => record.partition ?? undefined,
-      ({ partition }) => (partition === null ? undefined : new TypedNumber('int32', partition)),
-    ),
-    ...insertion(parsed['offset.field'], ['int64'], offsetOf),
-    ...insertion(
-      parsed['timestamp.field'],
-      ['int64', LogicalName.timestamp],
-      ({ timestamp }) => (timestamp === null ? undefined : new Date(timestamp)),
-      ({ timestamp }) => (timestamp === null ? undefined : BigInt(timestamp)),
-    ),
-    ...insertion(parsed['static.field'], ['string'], () => staticValue ?? undefined),
+    ...insertion(parsed['topic.field'], ['string'], {
+      typed: (record) => record.topic,
+      planned: (plan) => (plan.topic === undefined ? plan.topicPlace : plan.constant(plan.topic)),
+    }),
+    ...insertion(parsed['partition.field'], ['int32'], {
+      typed: (record) => record.partition ?? undefined,
+      untyped: ({ partition }) => (partition === null ? undefined : new TypedNumber('int32', partition)),
+      planned: (plan) => plan.inserted(({ partition }) => partition),
+    }),
+    ...insertion(parsed['offset.field'], ['int64'], {
+      typed: offsetOf,
+      planned: (plan) => plan.inserted(({ offsets }, index) => offsets[index] ?? null),
+    }),
+    ...insertion(parsed['timestamp.field'], ['int64', LogicalName.timestamp], {
+      typed: ({ timestamp }) => (timestamp === null ? undefined : new Date(timestamp)),
+      untyped: ({ timestamp }) => (timestamp === null ? undefined : BigInt(timestamp)),
+      planned: (plan) =>
+        plan.inserted(({ timestamps }, index) => {
+          const timestamp = timestamps[index] ?? -1;
+          return timestamp < 0 ? null : new Date(timestamp);
+        }),
+    }),
+    ...insertion(parsed['static.field'], ['string'], {
+      typed: () => staticValue ?? undefined,
+      planned: (plan) => (staticValue === null ? undefined : plan.constant(staticValue)),
+    }),
   ];
   if (insertions.length === 0) throw new ConfigError('No field insertion configured');
   if (parsed['static.field'] !== null && staticValue === null) {
@@ -104,19 +118,29 @@ export const insertField = partTransformation('InsertField', options, (config, p
       const updated = inStruct(requireStruct(value, schema, PURPOSE), record);
       return part.replaced(record, updated.schema, updated);
     },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined) return false;
+      const places = plan.stored(struct, withDefault);
+      for (const { planned } of insertions) {
+        const place = planned(plan);
+        if (place === undefined) return false;
+        places.push(place);
+      }
+      return part.replan(plan, widened(struct.schema), places);
+    },
   };
 });
 
 function insertion(
   spec: string | null,
   [type, name]: readonly ['string' | 'int32' | 'int64', string?],
-  typed: Insertion['typed'],
-  untyped: Insertion['untyped'] = typed,
+  { typed, untyped = typed, planned }: Pick<Insertion, 'typed' | 'planned'> & Partial<Pick<Insertion, 'untyped'>>,
 ): Insertion[] {
   if (spec === null) return [];
   const optional = !spec.endsWith('!');
   const schema = new Schema(type, { optional, ...(name === undefined ? {} : { name, version: 1 }) });
-  return [{ name: /[!?]$/.test(spec) ? spec.slice(0, -1) : spec, schema, typed, untyped }];
+  return [{ name: /[!?]$/.test(spec) ? spec.slice(0, -1) : spec, schema, typed, untyped, planned }];
 }
 
 function offsetOf(record: ConnectRecord): bigint {

@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { nonNull } from '../config/validators.ts';
 import { parseHeaderText } from '../converters/header-literals.ts';
 import { recordTransformation } from './plugin-declaration.ts';
@@ -24,5 +25,12 @@ const options = declareOptions({
 export const insertHeader = recordTransformation('InsertHeader', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
   const header = { key: parsed.header, ...parseHeaderText(parsed['value.literal']) };
-  return { apply: (record) => ({ ...record, headers: [...record.headers, header] }) };
+  return {
+    apply: (record) => ({ ...record, headers: [...record.headers, header] }),
+    [PLAN](plan) {
+      plan.headerNames = plan.headerNames && [...plan.headerNames, header.key];
+      plan.headerSteps.push((headers) => [...headers, header]);
+      return true;
+    },
+  };
 });

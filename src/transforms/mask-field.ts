@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { distinctList, nonEmptyString } from '../config/validators.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { javaClassOf } from '../data/java-class.ts';
@@ -8,8 +9,9 @@ import { Decimal, Struct, TypedNumber, type ConnectValue } from '../data/value.t
 import { DataError } from '../errors.ts';
 import { decimalToDouble, decimalToLong } from './number-casts.ts';
 import { parsedDecimal } from './number-parsing.ts';
-import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct } from './requirements.ts';
+import { fieldAt } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 
 const PURPOSE = 'mask fields';
@@ -57,6 +59,20 @@ export const maskField = partTransformation('MaskField', options, (config, part)
         return checkedCell(masked.has(field.name) ? mask(cell, field.schema) : cell, field);
       });
       return part.replaced(record, schema, new Struct(struct.schema, values));
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined) return false;
+      const places = plan.stored(struct, withDefault).map((place, index) => {
+        const field = fieldAt(struct.schema, index);
+        if (!masked.has(field.name)) return place;
+        const text = field.schema.type === 'string' ? (replacement ?? '') : undefined;
+        const changed = plan.changed(place, field.schema, (value) =>
+          text !== undefined && typeof value === 'string' ? text : mask(value, field.schema),
+        );
+        return plan.required(changed, field.schema);
+      });
+      return part.replan(plan, struct.schema, places);
     },
   };
 });

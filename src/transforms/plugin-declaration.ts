@@ -1,6 +1,7 @@
 import type { OptionDeclarations, OptionDeclaration, Validator } from '../config/option.ts';
 import { CONNECT_VERSION } from '../version.ts';
-import type { ConnectorConfig, Transformation, TransformationPlugin } from '../connect/api.ts';
+import type { ConnectorConfig, TransformationPlugin } from '../connect/api.ts';
+import type { PlannableTransformation, PlannedPart, StructPlan } from '../connect/pipeline/struct-plan.ts';
 import type { ConnectRecord } from '../data/record.ts';
 import type { Schema } from '../data/schema.ts';
 import type { ConnectValue } from '../data/value.ts';
@@ -12,7 +13,7 @@ const PACKAGE = 'org.apache.kafka.connect.transforms';
 export function recordTransformation(
   name: string,
   options: OptionDeclarations,
-  create: (config: ConnectorConfig) => Transformation,
+  create: (config: ConnectorConfig) => PlannableTransformation,
 ): readonly TransformationPlugin[] {
   return [{ type: 'transformation', className: `${PACKAGE}.${name}`, version: CONNECT_VERSION, options, create }];
 }
@@ -21,7 +22,7 @@ export function recordTransformation(
 export function partTransformation(
   name: string,
   options: OptionDeclarations,
-  create: (config: ConnectorConfig, part: RecordPart) => Transformation,
+  create: (config: ConnectorConfig, part: RecordPart) => PlannableTransformation,
 ): readonly TransformationPlugin[] {
   return Object.entries(RECORD_PARTS).flatMap(([partName, part]) =>
     recordTransformation(`${name}$${partName}`, options, (config) => create(config, part)),
@@ -34,21 +35,41 @@ export interface RecordPart {
   value(record: ConnectRecord): ConnectValue;
   /** The same record with another schema and value at this place. */
   replaced<R extends ConnectRecord>(record: R, schema: Schema | null, value: ConnectValue): R;
+  /** What it is in a plan; `undefined`: not known. */
+  planned(plan: StructPlan): PlannedPart | undefined;
+  /** Gives `true`, as the method of a transformation that could be planned. */
+  replan(plan: StructPlan, schema: Schema, places: readonly number[]): true;
 }
 
 const KEY: RecordPart = {
   schema: (record) => record.keySchema,
   value: (record) => record.key,
   replaced: (record, keySchema, key) => ({ ...record, keySchema, key }),
+  planned: (plan) => plan.key,
+  replan(plan, schema, places) {
+    plan.key = { schema, places };
+    return true;
+  },
 };
 
 const VALUE: RecordPart = {
   schema: (record) => record.valueSchema,
   value: (record) => record.value,
   replaced: (record, valueSchema, value) => ({ ...record, valueSchema, value }),
+  planned: (plan) => plan.value,
+  replan(plan, schema, places) {
+    plan.value = { schema, places };
+    return true;
+  },
 };
 
 const RECORD_PARTS = { Key: KEY, Value: VALUE } as const;
+
+/** The part in a plan, if it is a struct. */
+export function plannedStruct(part: RecordPart, plan: StructPlan): PlannedPart | undefined {
+  const planned = part.planned(plan);
+  return planned?.schema.type === 'struct' ? planned : undefined;
+}
 
 /** Options that several transformations have. */
 

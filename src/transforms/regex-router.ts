@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { validRegex } from '../config/validators.ts';
 import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
 import { recordError } from './requirements.ts';
@@ -40,6 +41,11 @@ export const regexRouter = recordTransformation('RegexRouter', options, (config)
     apply(record) {
       const topic = routed(record.topic);
       return topic === record.topic ? record : { ...record, topic };
+    },
+    [PLAN](plan) {
+      if (plan.topic === undefined) return false;
+      plan.topic = routed(plan.topic);
+      return true;
     },
   };
 });

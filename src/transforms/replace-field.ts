@@ -1,5 +1,6 @@
 import { declareOptions, type Validator } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { invalidValueText } from '../config/to-text.ts';
 import { distinctList } from '../config/validators.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
@@ -7,7 +8,7 @@ import { javaSplit } from '../java/java-text.ts';
 import type { Field, Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { ConfigError, DataError, toError } from '../errors.ts';
-import { partTransformation, PAIRS_TEXT, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, PAIRS_TEXT, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
 import { basicsOf, fieldAt, rememberedBySchema, structSchema } from './schema-building.ts';
 import { cellOf, fittingCell } from './struct-cells.ts';
@@ -123,6 +124,18 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
       if (schema === null) return part.replaced(record, null, inMap(requireMap(value, PURPOSE)));
       const updated = inStruct(requireStruct(value, schema, PURPOSE));
       return part.replaced(record, updated.schema, updated);
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined) return false;
+      const { schema, sources } = replacement(struct.schema);
+      // Names that change places: then values need not fit their new fields.
+      if (sources.some((source, index) => source.schema !== fieldAt(schema, index).schema)) return false;
+      const places = sources.map((field) => {
+        const place = plan.withDefault(placeOf(struct, field), field.schema, withDefault);
+        return plan.required(place, field.schema);
+      });
+      return part.replan(plan, schema, places);
     },
   };
 });

@@ -1,8 +1,9 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
-import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { copyOf, rememberedBySchema } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 
@@ -39,6 +40,10 @@ export const setSchemaMetadata = partTransformation('SetSchemaMetadata', options
             )
           : value;
       return part.replaced(record, updated, moved);
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      return struct !== undefined && part.replan(plan, changed(struct.schema), plan.stored(struct, withDefault));
     },
   };
 });

@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { oneOf } from '../config/validators.ts';
 import { DatePatternError } from '../java/date-format/date-pattern.ts';
 import { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
@@ -7,11 +8,12 @@ import { javaTrim } from '../java/java-text.ts';
 import type { Schema } from '../data/schema.ts';
 import { Struct, type ConnectValue } from '../data/value.ts';
 import { ConfigError, DataError } from '../errors.ts';
-import { partTransformation, replaceNullWithDefault } from './plugin-declaration.ts';
+import { partTransformation, plannedStruct, replaceNullWithDefault } from './plugin-declaration.ts';
 import { requireMap, requireStruct } from './requirements.ts';
 import { basicsOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 import {
+  conversionFor,
   kindOfSchema,
   kindOfValue,
   TIMESTAMP_KINDS,
@@ -120,6 +122,18 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
       const struct = value === null ? null : requireStruct(value, schema, PURPOSE);
       const updated = structWithTime(schema);
       return part.replaced(record, updated, struct === null ? null : inStruct(struct, updated));
+    },
+    [PLAN](plan) {
+      const struct = plannedStruct(part, plan);
+      if (struct === undefined || name === '') return false;
+      const converted = structWithTime(struct.schema);
+      const places = struct.schema.fields.map((field, index) => {
+        const { schema } = field;
+        const place = plan.withDefault(placeOf(struct, field), schema, replaceNull);
+        const time = field.name === name ? plan.changedAsRead(place, conversionFor(schema, target, settings)) : place;
+        return plan.required(time, fieldAt(converted, index).schema);
+      });
+      return part.replan(plan, converted, places);
     },
   };
 });

@@ -22,7 +22,8 @@ export type UnixPrecision = keyof typeof UNIX_PRECISIONS;
 const NANOS_PER_MS = UNIX_PRECISIONS.milliseconds;
 const MAX_LONG = 2n ** 63n - 1n;
 /** The last moment that a Date holds, in the year 275760; Java's go on to the year 292278994. */
-const LAST_DATE_MS = 8_640_000_000_000_000n;
+const LAST_MS = 8_640_000_000_000_000;
+const LAST_DATE_MS = BigInt(LAST_MS);
 const DAY_MS = BigInt(MS_PER_DAY);
 
 export interface TimestampSettings {
@@ -110,6 +111,29 @@ export function timestampValue(ms: bigint, kind: TimestampKind, settings: Timest
     case 'Timestamp':
       return dateOf(ms);
   }
+}
+
+/** `timestampMs` and `timestampValue` for all values of a schema but null, of which an int64 may be a number; so may the result's. */
+export function conversionFor(
+  schema: Schema,
+  target: TimestampKind,
+  settings: TimestampSettings,
+): (value: Exclude<ConnectValue, null>) => ConnectValue {
+  const kind = kindOfSchema(schema);
+  const { format, precision } = settings;
+  const fromNumber = kind === 'unix' && precision === 'milliseconds';
+  const fromDate = kind === 'Timestamp' || kind === 'Date' || kind === 'Time';
+  return (value) => {
+    const isPlain = fromDate ? value instanceof Date : fromNumber && typeof value === 'number';
+    const ms = isPlain ? Number(value) : NaN;
+    if (Math.abs(ms) <= LAST_MS) {
+      if (target === 'Timestamp') return new Date(ms);
+      if (target === 'unix' && precision === 'milliseconds') return ms;
+      if (target === 'string' && format !== undefined) return format.format(ms);
+    }
+    const exact = typeof value === 'number' ? BigInt(value) : value;
+    return timestampValue(timestampMs(exact, kind, settings), target, settings);
+  };
 }
 
 function msOfDay(ms: bigint): bigint {

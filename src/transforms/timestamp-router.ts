@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { DatePatternError } from '../java/date-format/date-pattern.ts';
 import { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
 import { DataError } from '../errors.ts';
@@ -27,13 +28,28 @@ export const timestampRouter = recordTransformation('TimestampRouter', options, 
   const parsed = parseOptions(options, config, { errors: 'first' });
   // A wrong pattern is found with the first record, as in Connect.
   let format: SimpleDateFormat | undefined;
+  const routed = (topic: string, timestamp: number): string => {
+    format ??= dateFormat(parsed['timestamp.format']);
+    const time = format.format(timestamp);
+    const named = parsed['topic.format'].replaceAll('${topic}', () => topic);
+    return named.replaceAll('${timestamp}', () => time);
+  };
   return {
     apply(record) {
       if (record.timestamp === null) throw new DataError(`Timestamp missing on record: ${recordText(record)}`);
-      format ??= dateFormat(parsed['timestamp.format']);
-      const time = format.format(record.timestamp);
-      const topic = parsed['topic.format'].replaceAll('${topic}', () => record.topic);
-      return { ...record, topic: topic.replaceAll('${timestamp}', () => time) };
+      return { ...record, topic: routed(record.topic, record.timestamp) };
+    },
+    [PLAN](plan) {
+      const { topic } = plan;
+      if (topic === undefined) return false;
+      plan.topic = undefined;
+      plan.topicPlace = plan.place((to) => (cells, { timestamps }, index) => {
+        const timestamp = timestamps[index] ?? -1;
+        if (timestamp < 0) return false;
+        cells[to] = routed(topic, timestamp);
+        return true;
+      });
+      return true;
     },
   };
 });

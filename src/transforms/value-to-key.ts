@@ -1,5 +1,6 @@
 import { declareOptions } from '../config/option.ts';
 import { parseOptions } from '../config/parse.ts';
+import { PLAN, placeOf } from '../connect/pipeline/struct-plan.ts';
 import { distinctList } from '../config/validators.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { Struct } from '../data/value.ts';
@@ -54,6 +55,17 @@ export const valueToKey = recordTransformation('ValueToKey', options, (config) =
       }
       const key = keyStruct(requireStruct(value, valueSchema, PURPOSE));
       return { ...record, keySchema: key.schema, key };
+    },
+    [PLAN](plan) {
+      const { value } = plan;
+      if (value.schema.type !== 'struct') return false;
+      const schema = keySchema(value.schema);
+      const places = schema.fields.map((field) => {
+        const place = placeOf(value, value.schema.field(field.name) ?? field);
+        return plan.required(plan.withDefault(place, field.schema, withDefault), field.schema);
+      });
+      plan.key = { schema, places };
+      return true;
     },
   };
 });

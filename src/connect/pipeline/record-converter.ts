@@ -7,6 +7,7 @@ import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 import type { Converter, HeaderConverter, SchemaAndValue } from '../api.ts';
 import type { ErrorPolicy } from './error-policy.ts';
+import type { StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
 import { Turn } from './turn.ts';
 
@@ -81,6 +82,22 @@ export class SinkRecordConverter {
     const converted = this.#start(source);
     this.#place.leaveRecord();
     return converted;
+  }
+
+  /** The record of which a plan has just transformed the value; `undefined`: it is to be converted by itself. */
+  planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined {
+    const { topic } = source;
+    this.#place.record(topic, source.partition, source.offset);
+    try {
+      const key = this.#converters.key.toConnectData(topic, source.key);
+      const value = { schema: program.schema, value: program.struct() };
+      const headers = program.headers(source.headers.length === 0 ? NO_HEADERS : this.#headers(source));
+      return sinkRecord(source, program.key ?? key, value, headers, program.topic);
+    } catch {
+      return undefined;
+    } finally {
+      this.#place.leaveRecord();
+    }
   }
 
   #start(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
@@ -188,9 +205,10 @@ function sinkRecord(
   key: SchemaAndValue,
   value: SchemaAndValue,
   headers: readonly Header[],
+  topic = source.topic,
 ): SinkRecord {
   return {
-    topic: source.topic,
+    topic,
     partition: source.partition,
     keySchema: key.schema,
     key: key.value,

@@ -1,11 +1,19 @@
 import type { ConnectRecord } from '../../data/record.ts';
 import type { Predicate, Transformation } from '../api.ts';
+import {
+  HOLDS,
+  PLAN,
+  type PlannablePredicate,
+  type PlannableTransformation,
+  type StructPlan,
+  type StructProgram,
+} from './struct-plan.ts';
 
 export interface TransformationStep {
   /** Class name, for error contexts. */
   readonly className: string;
-  readonly transformation: Transformation;
-  readonly condition?: { readonly predicate: Predicate; readonly negate: boolean };
+  readonly transformation: Transformation & PlannableTransformation;
+  readonly condition?: { readonly predicate: Predicate & PlannablePredicate; readonly negate: boolean };
 }
 
 /** A connector's transforms in order. An empty chain costs nothing: check `empty` before calling `apply`. */
@@ -20,6 +28,14 @@ export class TransformationChain {
     return this.#steps.length === 0;
   }
 
+  /** Whether there may be records for which `plan` gives a program. */
+  get isPlannable(): boolean {
+    return this.#steps.every(
+      ({ transformation, condition }) =>
+        transformation[PLAN] !== undefined && (condition === undefined || condition.predicate[HOLDS] !== undefined),
+    );
+  }
+
   /** Class name of the step that ran last, so that an error can be put at its door. */
   lastClassName = '';
 
@@ -32,6 +48,22 @@ export class TransformationChain {
       if (current === null) return null;
     }
     return current;
+  }
+
+  /** What `apply` does to records of this kind; `undefined` if each has to be looked at. */
+  plan(plan: StructPlan): StructProgram | undefined {
+    try {
+      for (const { transformation, condition } of this.#steps) {
+        const holds = condition === undefined || condition.predicate[HOLDS]?.(plan);
+        if (holds === undefined) return undefined;
+        if (holds === condition?.negate) continue;
+        if (transformation[PLAN]?.(plan) !== true) return undefined;
+      }
+      return plan.finish();
+    } catch {
+      // What is wrong shows with each record.
+      return undefined;
+    }
   }
 
   close(): void {

@@ -1,12 +1,14 @@
-import type { SinkRecordBlock, TakeStruct } from '../../data/message-block.ts';
 import { topicPartitionKey, type SinkRecord } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { ConsumedBlock } from '../../kafka/api.ts';
-import type { Converter, PartitionOffset, SinkTask } from '../api.ts';
+import type { ConsumedBlock, ConsumedRecord } from '../../kafka/api.ts';
+import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { ConvertedRecords, Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
+import { ChainPlans } from '../pipeline/chain-plans.ts';
+import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { RecordCare, Step } from './record-care.ts';
+import { SinkBlock } from './sink-block.ts';
 
 /** Records of one partition in the form in which the task takes them, and the offset behind them. */
 interface Portion {
@@ -21,7 +23,7 @@ interface Portion {
 
 export interface PolledRecordsSettings {
   readonly converters: Converters;
-  readonly hasTransforms: boolean;
+  readonly chain: TransformationChain;
   readonly care: RecordCare;
 }
 
@@ -35,26 +37,25 @@ export interface PolledRecordsSettings {
 export class PolledRecords {
   readonly #task: SinkTask;
   readonly #converter: SinkRecordConverter;
-  readonly #value: Converter;
+  readonly #converters: Converters;
   readonly care: RecordCare;
-  readonly #passes: ((block: ConsumedBlock) => boolean | Promise<boolean>) | undefined;
+  readonly #plans: ChainPlans | undefined;
+  readonly #readsStructs: boolean;
+  readonly #putsBlocks: boolean;
   #portions: Portion[] = [];
   /** By partition. */
   readonly #failures = new Map<string, Error>();
 
-  constructor(
-    task: SinkTask,
-    converter: SinkRecordConverter,
-    { converters, hasTransforms, care }: PolledRecordsSettings,
-  ) {
+  constructor(task: SinkTask, converter: SinkRecordConverter, { converters, chain, care }: PolledRecordsSettings) {
     this.#task = task;
     this.#converter = converter;
     this.care = care;
-    this.#value = converters.value;
+    this.#converters = converters;
     const { value } = converters;
-    const readsBlocks = value.passesMessages === true || value.readStructs !== undefined;
-    const passes = task.putBlock !== undefined && !hasTransforms && readsBlocks;
-    this.#passes = passes ? (block) => convertsAside(block, converters) : undefined;
+    this.#plans = chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
+    this.#readsStructs = value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
+    const passes = this.#readsStructs || (value.passesMessages === true && chain.empty);
+    this.#putsBlocks = task.putBlock !== undefined && passes;
   }
 
   get count(): number {
@@ -106,13 +107,14 @@ export class PolledRecords {
       }
       const from = offsets[0] ?? 0;
       const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
-      if (await this.#passes?.(block)) {
-        const content = new SinkBlock(block, this.#converter, this.#value);
+      const content = new SinkBlock(block, this.#converter, this.#converters, this.#plans);
+      if (this.#putsBlocks && (await convertsAside(block, this.#converters))) {
         this.#portions.push({ content, count, from, end, isCareful: false });
         continue;
       }
-      const source = Array.from({ length: count }, (_, index) => block.record(index));
-      this.#add(block, { from: 0, to: count, isCareful: false }, await this.#converter.convert(source));
+      const isPlanned = this.#readsStructs && this.#plans !== undefined;
+      const converted = await (isPlanned ? content.records() : this.#converter.convert(recordsOf(block)));
+      this.#add(block, { from: 0, to: count, isCareful: false }, converted);
     }
   }
 
@@ -216,33 +218,8 @@ function until(portions: readonly Portion[], isEnd: (portion: Portion) => boolea
   return end < 0 ? [...portions] : portions.slice(0, end);
 }
 
-class SinkBlock implements SinkRecordBlock {
-  readonly messages: ConsumedBlock;
-  readonly passesMessages: boolean;
-  readonly #converter: SinkRecordConverter;
-  readonly #value: Converter;
-  /** The record that fails the task. */
-  failed: { readonly index: number; readonly error: unknown } | undefined;
-
-  constructor(messages: ConsumedBlock, converter: SinkRecordConverter, value: Converter) {
-    this.messages = messages;
-    this.passesMessages = value.passesMessages ?? false;
-    this.#converter = converter;
-    this.#value = value;
-  }
-
-  readStructs(from: number, to: number, take: TakeStruct): number {
-    return this.#value.readStructs?.(this.messages, from, to, take) ?? from;
-  }
-
-  sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined> {
-    const made = this.#converter.convertOne(this.messages.record(index));
-    if (!(made instanceof Promise)) return made;
-    return made.catch((error: unknown) => {
-      this.failed = { index, error };
-      throw error;
-    });
-  }
+function recordsOf(block: ConsumedBlock): ConsumedRecord[] {
+  return Array.from({ length: block.count }, (_, index) => block.record(index));
 }
 
 /** Whether keys and headers can be converted: who reads messages alone must not hide that they are bad. */

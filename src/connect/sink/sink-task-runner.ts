@@ -72,7 +72,7 @@ export class SinkTaskRunner implements TaskRunner {
       hasTransforms,
       valueConverter: converters.valueClass,
     });
-    this.#polled = new PolledRecords(task, converter, { converters, hasTransforms, care });
+    this.#polled = new PolledRecords(task, converter, { converters, chain: runtime.chain, care });
     this.#activities = taskActivities(runtime.assignment.id);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;

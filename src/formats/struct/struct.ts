@@ -1,5 +1,5 @@
 import type { Fault, Origin } from '../../data/fault.ts';
-import type { MessageBlock, SinkRecordBlock } from '../../data/message-block.ts';
+import type { MessageBlock, SinkRecordBlock, StructRecord } from '../../data/message-block.ts';
 import type { SinkRecord } from '../../data/record.ts';
 import { type TableName, tableText } from '../../data/row-batch.ts';
 import type { Schema } from '../../data/schema.ts';
@@ -54,21 +54,28 @@ export class StructDecoder {
     if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
   }
 
-  /** As `Decoder.addBlock`, for structs that stand for rows themselves and whose keys, if any, are in them. */
+  /** As `Decoder.addBlock`, for structs that stand for rows themselves. */
   addBlock(block: SinkRecordBlock, from: number, to: number): number {
     const { messages } = block;
     const { keyMode } = this.#policy;
-    if (keyMode === 'record_key' || !this.#tables.byTopicAlone) return from;
-    const table = this.#tables.of({ topic: messages.topic, value: null });
-    if (typeof table === 'string') return from;
-    return block.readStructs(from, to, (schema, values, index) => {
-      const layout = isEnvelope(schema) ? undefined : this.#layouts.of(schema, undefined);
-      if (layout === undefined || typeof layout === 'string') return false;
-      const key = keyMode === 'kafka' ? kafkaValues(messages, index) : NO_VALUES;
-      if (this.#rowsOf(table, layout).addOf(key, values, messages, index) !== undefined) return false;
+    if (!this.#tables.byTopicAlone) return from;
+    return block.readStructs(from, to, (schema, values, index, record) => {
+      const table = this.#tables.of({ topic: record.topic, value: null });
+      const key = keyMode === 'record_key' ? this.#keyOfStruct(record) : undefined;
+      if (typeof table === 'string' || typeof key === 'string' || isEnvelope(schema)) return false;
+      const layout = this.#layouts.of(schema, key?.schema);
+      if (typeof layout === 'string') return false;
+      const keys = keyMode === 'kafka' ? kafkaValues(messages, index) : key === undefined ? NO_VALUES : valuesOf(key);
+      if (this.#rowsOf(table, layout).addOf(keys, values, messages, index) !== undefined) return false;
       this.#rowCount++;
       return true;
     });
+  }
+
+  /** A string: a record has to be made. */
+  #keyOfStruct(record: StructRecord): { schema: Schema; value: ConnectValue } | string {
+    const key = record.key();
+    return (key && this.#keyOf({ key: key.value, keySchema: key.schema })) ?? 'not known';
   }
 
   /** Rows and faults since the last take; resets the decoder. Batches of one table are to be written in their order. */
@@ -115,7 +122,10 @@ export class StructDecoder {
     return `the record's value ${what}: protocol.type=struct takes structs with a schema and maps`;
   }
 
-  #keyOf({ key, keySchema }: SinkRecord): { schema: Schema; value: ConnectValue } | string | undefined {
+  #keyOf({
+    key,
+    keySchema,
+  }: Pick<SinkRecord, 'key' | 'keySchema'>): { schema: Schema; value: ConnectValue } | string | undefined {
     if (key === null) return undefined;
     if (key instanceof Struct) return { schema: key.schema, value: key };
     if (!(key instanceof Map)) return { schema: keySchema ?? schemaOf(key), value: key };
@@ -141,6 +151,10 @@ export class StructDecoder {
 
 function kafkaValues({ topic, partition, offsets }: MessageBlock, index: number): readonly ConnectValue[] {
   return [topic, partition, BigInt(offsets[index] ?? 0)];
+}
+
+function valuesOf({ value }: { value: ConnectValue }): readonly ConnectValue[] {
+  return value instanceof Struct ? value.values : [value];
 }
 
 const NO_VALUES: readonly ConnectValue[] = [];

@@ -3,6 +3,7 @@ import { parseOptions } from '../../config/parse.ts';
 import { nonEmptyString } from '../../config/validators.ts';
 import { CONNECT_VERSION } from '../../version.ts';
 import type { PredicatePlugin } from '../../connect/api.ts';
+import { HOLDS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
 
 const options = declareOptions({
   name: {
@@ -19,8 +20,11 @@ export const hasHeaderKey: PredicatePlugin = {
   className: 'org.apache.kafka.connect.transforms.predicates.HasHeaderKey',
   version: CONNECT_VERSION,
   options,
-  create(config) {
+  create(config): PlannablePredicate {
     const { name } = parseOptions(options, config, { errors: 'first' });
-    return { test: (record) => record.headers.some(({ key }) => key === name) };
+    return {
+      test: (record) => record.headers.some(({ key }) => key === name),
+      [HOLDS]: ({ headerNames }) => headerNames?.includes(name),
+    };
   },
 };

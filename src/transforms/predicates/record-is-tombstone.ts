@@ -1,5 +1,6 @@
 import { CONNECT_VERSION } from '../../version.ts';
 import type { PredicatePlugin } from '../../connect/api.ts';
+import { HOLDS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
 
 /** Holds for records without a value. */
 export const recordIsTombstone: PredicatePlugin = {
@@ -7,5 +8,9 @@ export const recordIsTombstone: PredicatePlugin = {
   className: 'org.apache.kafka.connect.transforms.predicates.RecordIsTombstone',
   version: CONNECT_VERSION,
   options: {},
-  create: () => ({ test: (record) => record.value === null }),
+  create: (): PlannablePredicate => ({
+    test: (record) => record.value === null,
+    // A struct in a plan is there.
+    [HOLDS]: ({ value }) => (value.schema.type === 'struct' ? false : undefined),
+  }),
 };

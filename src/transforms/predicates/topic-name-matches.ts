@@ -4,6 +4,7 @@ import { validRegex, composite, nonEmptyString } from '../../config/validators.t
 import { JavaPattern } from '../../java/java-regex.ts';
 import { CONNECT_VERSION } from '../../version.ts';
 import type { PredicatePlugin } from '../../connect/api.ts';
+import { HOLDS, type PlannablePredicate } from '../../connect/pipeline/struct-plan.ts';
 
 const options = declareOptions({
   pattern: {
@@ -20,7 +21,7 @@ export const topicNameMatches: PredicatePlugin = {
   className: 'org.apache.kafka.connect.transforms.predicates.TopicNameMatches',
   version: CONNECT_VERSION,
   options,
-  create(config) {
+  create(config): PlannablePredicate {
     const pattern = JavaPattern.compile(parseOptions(options, config, { errors: 'first' }).pattern);
     // Records come in runs of one topic.
     let lastTopic: string | undefined;
@@ -33,6 +34,7 @@ export const topicNameMatches: PredicatePlugin = {
         lastTopic = topic;
         return lastResult;
       },
+      [HOLDS]: ({ topic }) => (topic === undefined ? undefined : pattern.matches(topic)),
     };
   },
 };

@@ -3,6 +3,9 @@ import type { SinkTask } from '../../../src/connect/api.ts';
 import { PolledRecords } from '../../../src/connect/sink/polled-records.ts';
 import { RecordCare } from '../../../src/connect/sink/record-care.ts';
 import type { TaskCare } from '../../../src/connect/tasks/task-assignment.ts';
+import { PLAN, type PlannableTransformation } from '../../../src/connect/pipeline/struct-plan.ts';
+import type { SinkRecordBlock } from '../../../src/data/message-block.ts';
+import { TransformationChain } from '../../../src/connect/pipeline/transformation-chain.ts';
 import type { ErrorPolicy, FailureContext } from '../../../src/connect/pipeline/error-policy.ts';
 import type { Converters, SinkRecordConverter } from '../../../src/connect/pipeline/record-converter.ts';
 import type { ConsumedBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
@@ -16,7 +19,8 @@ function block(partition: number, from: number, count: number): ConsumedBlock {
 function settings(care?: TaskCare, errors = {} as unknown as ErrorPolicy) {
   const converters = { value: {} } as unknown as Converters;
   const hasTransforms = true;
-  return { converters, hasTransforms, care: new RecordCare(care, { errors, hasTransforms, valueConverter: 'v' }) };
+  const chain = new TransformationChain([{ className: 'x', transformation: { apply: (record) => record } }]);
+  return { converters, chain, care: new RecordCare(care, { errors, hasTransforms, valueConverter: 'v' }) };
 }
 
 describe('polled records on their way into a task', () => {
@@ -109,6 +113,28 @@ describe('polled records on their way into a task', () => {
       },
     } as unknown as SinkTask;
   }
+
+  it('go to a task in blocks behind transforms that can be planned, and as records behind others', async () => {
+    const chainOf = (transformation: PlannableTransformation) =>
+      new TransformationChain([{ className: 'x', transformation }]);
+    const apply = <R>(record: R): R => record;
+    for (const [chain, expected] of [
+      [chainOf({ apply, [PLAN]: () => true }), ['block of 2']],
+      [chainOf({ apply }), ['2 records']],
+      [new TransformationChain([]), ['block of 2']],
+    ] as const) {
+      const calls: string[] = [];
+      const task = {
+        put: ({ length }: readonly unknown[]) => Promise.resolve(calls.push(`${String(length)} records`)),
+        putBlock: ({ messages }: SinkRecordBlock) => Promise.resolve(calls.push(`block of ${String(messages.count)}`)),
+      } as unknown as SinkTask;
+      const converters = { value: { readStructs: () => 0 }, key: { passesMessages: true } } as unknown as Converters;
+      const polled = new PolledRecords(task, plain, { ...settings(), chain, converters });
+      await polled.take([block(0, 5, 2)]);
+      await polled.put(() => undefined);
+      assert.deepEqual(calls, expected);
+    }
+  });
 
   it('are put one at a time where one of them may have ended a thread, and together before and after', async () => {
     const puts: number[][] = [];

@@ -85,7 +85,10 @@ function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>
   const block: SinkRecordBlock = {
     messages: read,
     passesMessages: false,
-    readStructs: (from, to, take) => json.readStructs?.(read, from, to, take) ?? from,
+    readStructs: (from, to, take) =>
+      json.readStructs?.(read, from, to, (schema, values, index) =>
+        take(schema, values, index, { topic: 'lines', key: () => undefined }),
+      ) ?? from,
     sinkRecord: () => undefined,
   };
   let fast = 0;

@@ -1,0 +1,34 @@
+import type { Schema } from '../../data/schema.ts';
+import { StructPlan, type StructProgram } from './struct-plan.ts';
+import type { TransformationChain } from './transformation-chain.ts';
+
+/** Kinds of records that are remembered; past it the memory starts afresh. */
+const MAX_REMEMBERED = 256;
+
+/** Plans of a chain, made once for each schema and topic. */
+export class ChainPlans {
+  readonly #chain: TransformationChain;
+  readonly #known = new Map<Schema, Map<string, StructProgram | undefined>>();
+  #count = 0;
+
+  constructor(chain: TransformationChain) {
+    this.#chain = chain;
+  }
+
+  /** `undefined`: the records of this schema are to be transformed one by one. */
+  of(schema: Schema, topic: string, hasHeaders: boolean): StructProgram | undefined {
+    const kind = hasHeaders ? `${topic} with headers` : topic;
+    let byKind = this.#known.get(schema);
+    if (byKind?.has(kind) !== true) {
+      if (this.#count >= MAX_REMEMBERED) {
+        this.#known.clear();
+        this.#count = 0;
+        byKind = undefined;
+      }
+      if (byKind === undefined) this.#known.set(schema, (byKind = new Map<string, StructProgram | undefined>()));
+      byKind.set(kind, this.#chain.plan(new StructPlan(topic, schema, hasHeaders)));
+      this.#count++;
+    }
+    return byKind?.get(kind);
+  }
+}

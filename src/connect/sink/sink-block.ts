@@ -1,0 +1,143 @@
+import type { SinkRecordBlock, StructRecord, TakeRecord } from '../../data/message-block.ts';
+import type { SinkRecord } from '../../data/record.ts';
+import type { Schema } from '../../data/schema.ts';
+import { toError } from '../../errors.ts';
+import type { ConsumedBlock } from '../../kafka/api.ts';
+import type { SchemaAndValue } from '../api.ts';
+import type { ChainPlans } from '../pipeline/chain-plans.ts';
+import type { ConvertedRecords, Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
+import type { StructProgram } from '../pipeline/struct-plan.ts';
+import { Turn } from '../pipeline/turn.ts';
+
+/** Records that are read in one go. */
+const SLICE = 128;
+/** Structs whose values no plan covers, beyond which the rest of a block is transformed record by record: reading them twice is slow. */
+const MAX_UNPLANNED = 16;
+
+/** A block on its way into a sink, with transforms that are planned where that is possible. */
+export class SinkBlock implements SinkRecordBlock {
+  readonly messages: ConsumedBlock;
+  readonly passesMessages: boolean;
+  readonly #converter: SinkRecordConverter;
+  readonly #converters: Pick<Converters, 'key' | 'value'>;
+  readonly #plans: ChainPlans | undefined;
+  readonly #record: PlannedRecord;
+  #schema: Schema | undefined;
+  #program: StructProgram | undefined;
+  #unplanned = 0;
+  /** The record that fails the task. */
+  failed: { readonly index: number; readonly error: unknown } | undefined;
+
+  /** `plans`: absent without transforms. */
+  constructor(
+    messages: ConsumedBlock,
+    converter: SinkRecordConverter,
+    converters: Pick<Converters, 'key' | 'value'>,
+    plans: ChainPlans | undefined,
+  ) {
+    this.messages = messages;
+    this.passesMessages = plans === undefined && converters.value.passesMessages === true;
+    this.#converter = converter;
+    this.#converters = converters;
+    this.#plans = plans;
+    this.#record = new PlannedRecord(messages, converters);
+  }
+
+  readStructs(from: number, to: number, take: TakeRecord): number {
+    const { value } = this.#converters;
+    if (value.readStructs === undefined || this.#unplanned > MAX_UNPLANNED) return from;
+    const { messages } = this;
+    const record = this.#record;
+    if (this.#plans === undefined) {
+      return value.readStructs(messages, from, to, (schema, values, index) => {
+        record.index = index;
+        return take(schema, values, index, record);
+      });
+    }
+    return value.readStructs(messages, from, to, (schema, values, index) => {
+      const program = schema === this.#schema ? this.#program : this.#planned(schema);
+      if (program?.run(values, messages, index) !== true) {
+        this.#unplanned++;
+        return false;
+      }
+      record.index = index;
+      record.program = program;
+      return take(program.schema, program.values, index, record);
+    });
+  }
+
+  #planned(schema: Schema): StructProgram | undefined {
+    const { topic, hasHeaders } = this.messages;
+    this.#schema = schema;
+    this.#program = this.#plans?.of(schema, topic, hasHeaders);
+    return this.#program;
+  }
+
+  sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    const made = this.#converter.convertOne(this.messages.record(index));
+    if (!(made instanceof Promise)) return made;
+    return made.catch((error: unknown) => {
+      this.failed = { index, error };
+      throw error;
+    });
+  }
+
+  /** All records, for a task that takes no blocks; see `SinkRecordConverter.convert`. */
+  async records(): Promise<ConvertedRecords> {
+    const { messages } = this;
+    const { count } = messages;
+    const records: SinkRecord[] = [];
+    const take = (_schema: Schema, _values: unknown, index: number): boolean => {
+      const record = this.#program && this.#converter.planned(messages.record(index), this.#program);
+      if (record === undefined) this.#unplanned++;
+      else records.push(record);
+      return record !== undefined;
+    };
+    const turn = new Turn();
+    for (let index = 0; index < count;) {
+      const begin = index;
+      const end = Math.min(count, begin + SLICE);
+      index = this.readStructs(begin, end, take);
+      if (index < end) {
+        try {
+          const made = this.sinkRecord(index);
+          const record = made instanceof Promise ? await made : made;
+          if (record !== undefined) records.push(record);
+        } catch (error) {
+          return { records, failed: { index, error: toError(error) } };
+        }
+        index++;
+      }
+      const bytes = (messages.valueEnds[index - 1] ?? 0) - (messages.valueStarts[begin] ?? 0);
+      if (turn.isOver(Math.max(0, bytes), index - begin) && index < count) await turn.next();
+    }
+    return { records, failed: undefined };
+  }
+}
+
+class PlannedRecord implements StructRecord {
+  index = 0;
+  program: StructProgram | undefined;
+  readonly #messages: ConsumedBlock;
+  readonly #converters: Pick<Converters, 'key'>;
+
+  constructor(messages: ConsumedBlock, converters: Pick<Converters, 'key'>) {
+    this.#messages = messages;
+    this.#converters = converters;
+  }
+
+  get topic(): string {
+    return this.program === undefined ? this.#messages.topic : this.program.topic;
+  }
+
+  key(): SchemaAndValue | undefined {
+    const planned = this.program?.key;
+    if (planned !== undefined) return planned;
+    const { topic } = this.#messages;
+    try {
+      return this.#converters.key.toConnectData(topic, this.#messages.key(this.index));
+    } catch {
+      return undefined;
+    }
+  }
+}
