@@ -1,9 +1,11 @@
 #!/usr/bin/env node
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { environmentProperties } from './config/environment.ts';
 import { listEntries } from './config/list-text.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
 import { loadWorkerConfig, type Properties, type WorkerConfig } from './config/worker-config.ts';
+import { addConsoleCommands } from './console/commands.ts';
+import { runningBroker } from './dev/addresses.ts';
 import { ConfigError, toError } from './errors.ts';
 import { createLogger, type Logger } from './observe/logger.ts';
 import { SecretMask } from './observe/secret-mask.ts';
@@ -15,6 +17,14 @@ import type { Worker } from './worker/worker.ts';
 const EXIT_USAGE = 1;
 const EXIT_STOPPED_BY_ERROR = 2;
 const EXIT_NOT_STARTED = 3;
+
+interface DevFlags {
+  readonly fresh?: boolean;
+  readonly exitAfter?: number;
+  readonly json?: boolean;
+  readonly bootstrap?: string;
+  readonly data?: string;
+}
 
 process.env['KAFKAJS_NO_PARTITIONER_WARNING'] = '1';
 
@@ -45,18 +55,22 @@ program
   .command('dev')
   .description('start a local PostgreSQL, a Kafka, a worker and sample connectors that move real rows')
   .option('--fresh', 'forget the data and offsets of earlier runs')
-  .option('--exit-after <seconds>', 'stop by itself', Number)
+  .option('--exit-after <seconds>', 'stop by itself so long after everything runs', positiveNumber)
   .option('--json', 'print one line of JSON at the end instead of a live view')
   .option('--bootstrap <servers>', 'use this Kafka instead of a local one')
-  .action(async (options: { fresh?: boolean; exitAfter?: number; json?: boolean; bootstrap?: string }) => {
+  .option('--data <folder>', 'where data and logs are kept (default: .sluice/dev)')
+  .action(async (options: DevFlags) => {
     const { runDev } = await import('./dev/command.ts');
     process.exitCode = await runDev({
+      folder: options.data,
       fresh: options.fresh ?? false,
       json: options.json ?? false,
       exitAfterMs: options.exitAfter === undefined ? undefined : options.exitAfter * 1000,
       bootstrapServers: options.bootstrap,
     });
   });
+
+addConsoleCommands(program, runningBroker);
 
 program
   .command('plugins')
@@ -83,6 +97,12 @@ program
     const { runDoctor } = await import('./doctor/command.ts');
     process.exitCode = await runDoctor({ file, connectors, json: options.json ?? false });
   });
+
+function positiveNumber(text: string): number {
+  const value = Number(text);
+  if (!(value > 0) || value > 1e9) throw new InvalidArgumentError('It must be a number above 0.');
+  return value;
+}
 
 async function runWorker(mode: WorkerConfig['mode'], file: string | undefined, connectors: string[]): Promise<void> {
   const secrets = new SecretMask();
