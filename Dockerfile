@@ -5,7 +5,7 @@ FROM node:lts-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY tsconfig.json tsconfig.build.json build.mjs ./
 COPY src ./src
 COPY plugins ./plugins
 RUN npm run build
