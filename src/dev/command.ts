@@ -1,27 +1,33 @@
+import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { toError } from '../errors.ts';
-import { createLogger } from '../observe/logger.ts';
+import { ConfigError, toError } from '../errors.ts';
+import { createLogger, type Logger } from '../observe/logger.ts';
+import { stateFolder } from './addresses.ts';
 import { LiveView } from './live-view.ts';
 import { produceSampleData } from './sample-data.ts';
-import { startStack, stateFolder, type Stack } from './stack.ts';
+import { startStack, type Stack } from './stack.ts';
 import { StackCounts } from './stack-counts.ts';
 
 export interface DevOptions {
+  /** Where data and logs are kept; absent: `.sluice/dev` below the folder it is started in. */
+  readonly folder: string | undefined;
   readonly fresh: boolean;
   readonly json: boolean;
   readonly exitAfterMs: number | undefined;
   readonly bootstrapServers: string | undefined;
 }
 
+/** What a stack leaves in its folder. */
+const KEPT = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
 /** At the end, how long rows that are on their way get to arrive before they are counted. */
 const SETTLE_MS = 1500;
 
 /** Runs the local stack until it is interrupted or its time is up; the exit code of `sluice dev`. */
 export async function runDev(options: DevOptions): Promise<number> {
-  const logFile = join(stateFolder(), 'worker.log');
-  const logger = await createLogger({ level: 'info', format: 'json', file: logFile });
+  const state = stateFolder(options.folder);
+  const logFile = join(state, 'worker.log');
   const view = new LiveView({ quiet: options.json });
   const ending = new AbortController();
   const interrupt = () => {
@@ -32,10 +38,13 @@ export async function runDev(options: DevOptions): Promise<number> {
   process.on('SIGINT', interrupt);
   process.on('SIGTERM', interrupt);
   let stack: Stack;
+  let logger: Logger;
   try {
     const { fresh, bootstrapServers } = options;
+    await prepareFolder(state, fresh);
+    logger = await createLogger({ level: 'info', format: 'json', file: logFile });
     const onProgress = (message: string) => view.note(message);
-    stack = await startStack({ fresh, bootstrapServers, onProgress, signal: ending.signal, logger, logFile });
+    stack = await startStack({ state, bootstrapServers, onProgress, signal: ending.signal, logger, logFile });
   } catch (error) {
     if (ending.signal.aborted) return 130;
     process.stderr.write(`sluice dev could not start: ${toError(error).message}\n`);
@@ -67,6 +76,22 @@ export async function runDev(options: DevOptions): Promise<number> {
     const failed = result.connectors.some(({ state, tasks }) => [state, ...tasks].includes('FAILED'));
     const moved = result.sinkRows > 0 && result.sourceRecords > 0;
     return exitAfterMs === undefined || (moved && !failed) ? 0 : 1;
+  }
+}
+
+async function prepareFolder(state: string, fresh: boolean): Promise<void> {
+  try {
+    // Not the whole folder: it may be one that somebody named and has more in.
+    const kept = fresh ? KEPT.map((name) => join(state, name)) : [];
+    for (const path of kept) await rm(path, { recursive: true, force: true });
+    await mkdir(state, { recursive: true });
+    await access(state, constants.W_OK);
+  } catch (error) {
+    throw new ConfigError(
+      `its data cannot be kept in ${state} (${toError(error).message}). ` +
+        'Start it in a folder of your own, or name one with --data FOLDER',
+      { cause: error },
+    );
   }
 }
 

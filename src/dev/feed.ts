@@ -1,11 +1,10 @@
 import { Password } from '../config/password.ts';
 import { openExecutor, parseConnectionUrl } from '../database/open-executor.ts';
 import { ConnectError } from '../errors.ts';
-import type { KafkaClient } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import { createLogger, type Logger } from '../observe/logger.ts';
 import { sampleConnectors } from './sample-connectors.ts';
-import { HOST_TABLES, HOST_TOPIC, PROCESS_TOPIC, produceSampleData } from './sample-data.ts';
+import { createSampleTopics, HOST_TABLES, produceSampleData } from './sample-data.ts';
 
 /** A stack that runs elsewhere, such as the one of docker-compose.yml. */
 export interface RunningStack {
@@ -24,7 +23,7 @@ export interface RunningStack {
  */
 export async function feed(stack: RunningStack, signal: AbortSignal, logger: Logger): Promise<void> {
   const kafka = createKafkaClient({ 'bootstrap.servers': stack.bootstrapServers, 'client.id': 'sluice-feed' }, logger);
-  await Promise.all([createTopics(kafka), createTables(stack, logger)]);
+  await Promise.all([createSampleTopics(kafka), createTables(stack, logger)]);
   for (const { name, config } of await sampleConnectors(stack.databaseUrl)) {
     const url = `${stack.connectUrl}/connectors/${encodeURIComponent(name)}/config`;
     const headers = { 'content-type': 'application/json' };
@@ -33,17 +32,6 @@ export async function feed(stack: RunningStack, signal: AbortSignal, logger: Log
     logger.info(`Connector ${name} is there`);
   }
   await produceSampleData(kafka, signal, logger);
-}
-
-async function createTopics(kafka: KafkaClient): Promise<void> {
-  const admin = kafka.admin();
-  try {
-    for (const name of [HOST_TOPIC, PROCESS_TOPIC]) {
-      await admin.createTopic({ name, partitions: 2, replicationFactor: 1, settings: {} });
-    }
-  } finally {
-    await admin.close();
-  }
 }
 
 async function createTables(stack: RunningStack, logger: Logger): Promise<void> {

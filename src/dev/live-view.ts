@@ -1,5 +1,4 @@
-import { join } from 'node:path';
-import { tlsFolder, type Stack } from './stack.ts';
+import type { Stack } from './stack.ts';
 import type { Moved } from './stack-counts.ts';
 
 const PLAIN_EVERY_MS = 10_000;
@@ -20,7 +19,7 @@ export class LiveView {
     (this.#quiet ? process.stderr : process.stdout).write(`${message}\n`);
   }
 
-  header({ worker, bootstrapServers, psqlUrl }: Stack, logFile: string): void {
+  header({ worker, bootstrapServers, psqlUrl, authorityFile }: Stack, logFile: string): void {
     if (this.#quiet) return;
     process.stdout.write(
       [
@@ -32,7 +31,7 @@ export class LiveView {
         `  Log           ${logFile}`,
         '',
         `  Look:  curl -s '${worker.url}/connectors?expand=status'`,
-        `         curl -s --cacert '${join(tlsFolder(), 'ca.pem')}' -u sluice:sluice -d 'select * from host_load order by 1 desc limit 5' ${worker.services['database-http'] ?? ''}/restapi/query`,
+        `         curl -s --cacert '${authorityFile}' -u sluice:sluice -d 'select * from host_load order by 1 desc limit 5' ${worker.services['database-http'] ?? ''}/restapi/query`,
         `         psql '${psqlUrl}' -c 'select * from host_load order by k_timestamp desc limit 5'`,
         '',
         '',

@@ -63,8 +63,8 @@ export class LocalPostgres {
   /** Prepares the data folder where it is missing, and starts the server. */
   static async start(options: PostgresOptions = {}): Promise<LocalPostgres> {
     const binaries = await embeddedPostgres();
-    const account = await postgresAccount();
     const dataDir = resolve(options.dataDir ?? join(await throwAwayFolder(), 'data'));
+    const account = await postgresAccount(dataDir, [binaries.postgres, dataDir]);
     const postgres = new LocalPostgres(
       options,
       { dataDir, port: options.port ?? (await freePort()) },
@@ -144,7 +144,7 @@ export class LocalPostgres {
     const args = ['-D', this.dataDir, '-p', String(this.port), ...flags];
     const process = await ServiceProcess.spawn({
       title: 'PostgreSQL',
-      ...this.#account.command(this.#binaries.postgres, args, [this.dataDir]),
+      ...this.#account.command(this.#binaries.postgres, args),
       logFile: this.logFile,
       stopSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],
       whenOrphaned: this.#throwAway ? ['rm', '-rf', '--', dirname(this.dataDir)] : undefined,
@@ -196,18 +196,14 @@ export class LocalPostgres {
       writeFileSync(passwordFile, this.password, { mode: 0o600 });
       this.#account.own(passwordFile);
       const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
-      const { command, args, account } = this.#account.command(
-        this.#binaries.initdb,
-        [
-          `--pgdata=${unfinished}`,
-          `--username=${this.user}`,
-          `--pwfile=${passwordFile}`,
-          '--auth=scram-sha-256',
-          '--no-sync',
-          ...locale,
-        ],
-        [unfinished],
-      );
+      const { command, args, account } = this.#account.command(this.#binaries.initdb, [
+        `--pgdata=${unfinished}`,
+        `--username=${this.user}`,
+        `--pwfile=${passwordFile}`,
+        '--auth=scram-sha-256',
+        '--no-sync',
+        ...locale,
+      ]);
       const initdb = spawn(command, args, { stdio: ['ignore', log, log], ...account, ...(signal && { signal }) });
       const [code] = (await once(initdb, 'exit')) as [number | null];
       if (code !== 0) throw new Error(`exit code ${String(code)}`);

@@ -4,8 +4,22 @@ import type { Logger } from '../observe/logger.ts';
 import { toError } from '../errors.ts';
 import { hostMetrics } from './host-metrics.ts';
 
-export const HOST_TOPIC = 'host-metrics';
-export const PROCESS_TOPIC = 'process-metrics';
+const HOST_TOPIC = 'host-metrics';
+const PROCESS_TOPIC = 'process-metrics';
+/** Those that are fed, and the one of the example in README.md. */
+const SAMPLE_TOPICS = [HOST_TOPIC, PROCESS_TOPIC, 'meters'];
+
+/** Makes the topics that are missing. */
+export async function createSampleTopics(kafka: KafkaClient): Promise<void> {
+  const admin = kafka.admin();
+  try {
+    for (const name of SAMPLE_TOPICS) {
+      await admin.createTopic({ name, partitions: 2, replicationFactor: 1, settings: {} });
+    }
+  } finally {
+    await admin.close();
+  }
+}
 
 /** Line protocol does not create tables, so these are made before the first line comes. */
 export const HOST_TABLES = [

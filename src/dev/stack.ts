@@ -1,26 +1,31 @@
-import { mkdir, rm } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
+import { within } from '../async/within.ts';
 import { Password } from '../config/password.ts';
 import { loadWorkerConfig } from '../config/worker-config.ts';
 import type { Executor } from '../database/api.ts';
 import { openExecutor, parseConnectionUrl } from '../database/open-executor.ts';
+import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import type { KafkaClient } from '../kafka/api.ts';
+import { requireBroker } from '../kafka/first-contact.ts';
 import type { Logger } from '../observe/logger.ts';
 import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { startWorker, type Worker } from '../worker/worker.ts';
+import { noteBroker } from './addresses.ts';
 import { LocalKafka } from './kafka.ts';
 import { LocalPostgres } from './postgres.ts';
 import { nextFreePort } from './ports.ts';
 import { sampleConnectors } from './sample-connectors.ts';
-import { HOST_TABLES, HOST_TOPIC, PROCESS_TOPIC } from './sample-data.ts';
+import { createSampleTopics, HOST_TABLES } from './sample-data.ts';
 
 /** Name, user and password of the sample database; it listens on this machine alone. */
 const SAMPLE = 'sluice';
-const SAMPLE_TOPICS = [HOST_TOPIC, PROCESS_TOPIC];
+/** So long a worker may take to join its group; the cluster answered a moment ago. */
+const WORKER_START_MS = 60_000;
 
 export interface StackOptions {
-  readonly fresh: boolean;
+  /** Where the data of the services is; it exists. */
+  readonly state: string;
   readonly bootstrapServers: string | undefined;
   readonly onProgress: (message: string) => void;
   readonly signal: AbortSignal;
@@ -32,15 +37,12 @@ export interface Stack {
   readonly bootstrapServers: string;
   readonly databaseUrl: string;
   readonly psqlUrl: string;
+  /** File with the authority of the database API's certificate. */
+  readonly authorityFile: string;
   readonly worker: Worker;
   readonly kafka: KafkaClient;
   readonly executor: Executor;
   stop(): Promise<void>;
-}
-
-/** Where a local stack keeps its data, below the folder it is started in. */
-export function stateFolder(): string {
-  return resolve('.sluice', 'dev');
 }
 
 /**
@@ -48,15 +50,13 @@ export function stateFolder(): string {
  * there. What was started is stopped again when a later part fails.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
-  const state = stateFolder();
-  if (options.fresh) await rm(state, { recursive: true, force: true });
-  await mkdir(state, { recursive: true });
+  const { state } = options;
   const endings: (() => Promise<unknown>)[] = [];
   const stop = async () => {
     for (const ending of endings.splice(0).reverse()) await ending();
   };
   try {
-    const { postgres, bootstrapServers } = await startServices(options, state, endings);
+    const { postgres, bootstrapServers } = await startServices(options, endings);
     const address = `${postgres.host}:${String(postgres.port)}`;
     const databaseUrl = `jdbc:db://${address}/${SAMPLE}`;
     const [executor, { kafka, worker }] = await Promise.all([
@@ -64,16 +64,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
       startWithTopics(bootstrapServers, address, options, endings),
     ]);
     await createConnectors(worker, databaseUrl);
+    endings.push(await noteBroker(state, bootstrapServers));
     const psqlUrl = `postgresql://${SAMPLE}:${SAMPLE}@${address}/${SAMPLE}`;
-    return { bootstrapServers, databaseUrl, psqlUrl, worker, kafka, executor, stop };
+    const authorityFile = join(tlsFolder(state), 'ca.pem');
+    return { bootstrapServers, databaseUrl, psqlUrl, authorityFile, worker, kafka, executor, stop };
   } catch (error) {
     await stop();
     throw error;
   }
 }
 
-async function startServices(options: StackOptions, state: string, endings: (() => Promise<unknown>)[]) {
-  const { onProgress, signal } = options;
+async function startServices(options: StackOptions, endings: (() => Promise<unknown>)[]) {
+  const { onProgress, signal, state } = options;
   const [postgresPort, kafkaPort] = await Promise.all([nextFreePort(5432), nextFreePort(9092)]);
   const startPostgres = async () => {
     const dataDir = join(state, 'postgres');
@@ -83,7 +85,10 @@ async function startServices(options: StackOptions, state: string, endings: (() 
   };
   const startKafka = async () => {
     const given = options.bootstrapServers ?? process.env['BOOTSTRAP_SERVERS'];
-    if (given !== undefined && given !== '') return given;
+    if (given !== undefined && given !== '') {
+      await requireBroker({ 'bootstrap.servers': given, 'client.id': 'sluice-dev' }, options.logger);
+      return given;
+    }
     const kafka = await LocalKafka.start({ dataDir: join(state, 'kafka'), port: kafkaPort, onProgress, signal });
     endings.push(() => kafka.stop());
     return kafka.bootstrapServers;
@@ -132,22 +137,21 @@ async function startWithTopics(
   options: StackOptions,
   endings: (() => Promise<unknown>)[],
 ) {
-  const { logger } = options;
+  const { logger, state } = options;
   const kafka = createKafkaClient({ 'bootstrap.servers': bootstrapServers, 'client.id': 'sluice-dev' }, logger);
-  const admin = kafka.admin();
-  const existing = await admin.describeTopics(SAMPLE_TOPICS);
-  for (const name of SAMPLE_TOPICS) {
-    if (!existing.has(name)) await admin.createTopic({ name, partitions: 2, replicationFactor: 1, settings: {} });
-  }
-  await admin.close();
+  await createSampleTopics(kafka);
   const [restPort, apiPort] = await Promise.all([nextFreePort(8083), nextFreePort(8080)]);
   const properties = {
     ...workerProperties(bootstrapServers, restPort),
-    ...databaseApiProperties(databaseAddress, apiPort),
+    ...databaseApiProperties(databaseAddress, apiPort, state),
   };
   const worker = await startWorker(loadWorkerConfig({ mode: 'distributed', properties }), { logger });
   endings.push(() => worker.stop());
-  await worker.started;
+  if (!(await within(worker.started, WORKER_START_MS))) {
+    throw new ConnectError(
+      `The worker was not ready within ${String(WORKER_START_MS / 1000)} s; see ${options.logFile}`,
+    );
+  }
   return { kafka, worker };
 }
 
@@ -173,21 +177,21 @@ function workerProperties(bootstrapServers: string, port: number): Record<string
 }
 
 /** The database's HTTP API as a service of the worker, for this machine alone. */
-function databaseApiProperties(databaseAddress: string, port: number): Record<string, string> {
+function databaseApiProperties(databaseAddress: string, port: number, state: string): Record<string, string> {
   return {
     services: 'database-http',
     'database.http.listeners': `https://127.0.0.1:${String(port)}`,
     'database.http.connection.url': `jdbc:db://${databaseAddress}`,
     'database.http.default.database': SAMPLE,
-    'database.http.tls.directory': tlsFolder(),
+    'database.http.tls.directory': tlsFolder(state),
     // Ctrl-C ends everything within 5 s.
     'database.http.shutdown.grace.ms': '2000',
   };
 }
 
 /** Where the development certificate of the database's HTTP API and its authority are. */
-export function tlsFolder(): string {
-  return join(stateFolder(), 'tls');
+function tlsFolder(state: string): string {
+  return join(state, 'tls');
 }
 
 /** Connectors of an earlier run are there already; the database may be on another port now, then they are changed. */

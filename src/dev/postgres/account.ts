@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { chownSync, statSync } from 'node:fs';
+import { chownSync, existsSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { userInfo } from 'node:os';
 import { promisify } from 'node:util';
@@ -13,33 +13,61 @@ export interface AccountCommand {
   readonly account?: { readonly uid: number; readonly gid: number };
 }
 
-/** How PostgreSQL's programs are started: as this user, or, since they refuse to run as root, as user `postgres`. */
+/** How PostgreSQL's programs, which refuse to run as root, are started. */
 export interface PostgresAccount {
-  /** What to spawn for a program of PostgreSQL; `paths` are the files and folders it must reach. */
-  command(program: string, args: readonly string[], paths: readonly string[]): AccountCommand;
+  /** What to spawn for a program of PostgreSQL. */
+  command(program: string, args: readonly string[]): AccountCommand;
   /** Hands a file or folder over. */
   own(path: string): void;
 }
 
-/** As root, user `postgres` is made when it does not exist. */
-export async function postgresAccount(): Promise<PostgresAccount> {
-  if (userInfo().uid !== 0) return { own: () => undefined, command: (command, args) => ({ command, args }) };
-  const account = (await lookUp()) ?? (await createUser());
+interface Ids {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const NOBODY_ELSE: Pick<PostgresAccount, 'own'> = { own: () => undefined };
+
+/**
+ * As this user, unless it is root. For root: in a user namespace, where root is called nobody and may enter what root may; else as
+ * user `postgres`, which is made when it does not exist and must be able to enter `paths`. Data of another account stays with it.
+ */
+export async function postgresAccount(dataDir: string, paths: readonly string[]): Promise<PostgresAccount> {
+  if (userInfo().uid !== 0) return { ...NOBODY_ELSE, command: (command, args) => ({ command, args }) };
+  const owner = existsSync(dataDir) ? statSync(dataDir) : undefined;
+  if ((owner === undefined || owner.uid === 0) && (await hasNamespaces())) {
+    return {
+      ...NOBODY_ELSE,
+      command: (program, args) => ({ command: 'unshare', args: ['--user', program, ...args] }),
+    };
+  }
+  const barred = paths.map(barrierTo).find((folder) => folder !== undefined);
+  if (barred !== undefined) {
+    throw new ConnectError(
+      'PostgreSQL does not run as root. Here root cannot make a user namespace (unshare --user), and another user cannot ' +
+        `enter ${barred}. Any one of these helps: work as an ordinary user; work in a folder that others may enter ` +
+        `(/opt, /srv), or allow it (chmod o+x ${barred}); allow user namespaces`,
+    );
+  }
+  const account = owner !== undefined && owner.uid !== 0 ? owner : ((await lookUp()) ?? (await createUser()));
+  const { uid, gid } = account;
   return {
     own: (path) => {
-      chownSync(path, account.uid, account.gid);
+      chownSync(path, uid, gid);
     },
-    command: (program, args, paths) => {
-      if ([program, ...paths].every(reachableByOthers)) return { command: program, args, account };
-      // A checkout below /root cannot be entered by others: the program keeps root's right to pass, and nothing else.
-      const user = ['--reuid', String(account.uid), '--regid', String(account.gid), '--clear-groups'];
-      const right = ['--inh-caps', '+dac_override', '--ambient-caps', '+dac_override'];
-      return { command: 'setpriv', args: [...user, ...right, program, ...args] };
-    },
+    command: (command, args) => ({ command, args, account: { uid, gid } }),
   };
 }
 
-async function lookUp(): Promise<{ uid: number; gid: number } | undefined> {
+/** Whether root can be called by another name that the system knows. */
+function hasNamespaces(): Promise<boolean> {
+  return run('unshare', ['--user', 'id', '-un']).then(
+    ({ stdout }) => stdout.trim() !== 'root',
+    () => false,
+  );
+}
+
+async function lookUp(): Promise<Ids | undefined> {
   try {
     const [user, group] = await Promise.all([run('id', ['-u', 'postgres']), run('id', ['-g', 'postgres'])]);
     return { uid: Number(user.stdout), gid: Number(group.stdout) };
@@ -48,23 +76,26 @@ async function lookUp(): Promise<{ uid: number; gid: number } | undefined> {
   }
 }
 
-async function createUser(): Promise<{ uid: number; gid: number }> {
+async function createUser(): Promise<Ids> {
   try {
     await run('useradd', ['--system', '--user-group', '--no-create-home', 'postgres']);
   } catch (error) {
-    throw new ConnectError('PostgreSQL does not run as root, and a user postgres could not be created', {
-      cause: error,
-    });
+    throw new ConnectError(
+      'PostgreSQL does not run as root, and a user postgres could not be created (useradd). Work as an ordinary user',
+      { cause: error },
+    );
   }
   const ids = await lookUp();
   if (ids === undefined) throw new ConnectError('The user postgres was created but cannot be found');
   return ids;
 }
 
-/** Whether every folder above `path` may be passed by users that do not own it. */
-function reachableByOthers(path: string): boolean {
+/** The first folder above `path` that users that do not own it may not pass. */
+function barrierTo(path: string): string | undefined {
+  const above: string[] = [];
   for (let folder = dirname(resolve(path)); ; folder = dirname(folder)) {
-    if ((statSync(folder).mode & 0o001) === 0) return false;
-    if (folder === dirname(folder)) return true;
+    above.unshift(folder);
+    if (folder === dirname(folder)) break;
   }
+  return above.find((folder) => existsSync(folder) && (statSync(folder).mode & 0o001) === 0);
 }
