@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Moved } from '../../src/dev/stack-counts.ts';
 import { until } from '../support/until.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { shellBlocks } from '../support/shell-blocks.ts';
 import { builtCli } from '../support/worker-build.ts';
 
 describe('sluice dev', function () {
@@ -48,24 +51,133 @@ describe('sluice dev', function () {
     );
   });
 
-  it('goes on with its data at the next start, tells where things are, and stops at Ctrl-C', async () => {
-    const { child, printed } = dev();
-    await until(() => /Rows into PostgreSQL [1-9]/.test(printed.out), 'rows flow', { timeoutMs: 60_000 });
-    for (const expected of [
-      /Connect REST +http:/,
-      /Database API +https:/,
-      /Kafka +127\.0\.0\.1:/,
-      /curl -s 'http:/,
-      /psql 'postgresql:/,
-    ]) {
-      assert.match(printed.out, expected);
-    }
-    const beganMs = Date.now();
-    child.kill('SIGINT');
+  it('ends within seconds, and says why, where the broker that is named does not answer', async () => {
+    const nobody = `127.0.0.1:${String(await freePort())}`;
+    const { child, printed } = dev('--exit-after', '5', '--bootstrap', nobody);
     const [code] = (await once(child, 'close')) as [number];
-    assert.equal(code, 0, printed.err);
-    assert.ok(Date.now() - beganMs < 25_000, `it took ${String(Date.now() - beganMs)} ms`);
-    const log = await readFile(join(folder, '.sluice', 'dev', 'worker.log'), 'utf8');
-    assert.equal(log.split('\n').filter((line) => line.includes('created the compacted topic')).length, 3);
+    assert.equal(code, 3);
+    assert.match(
+      printed.err,
+      new RegExp(`^sluice dev could not start: No Kafka broker answers at ${nobody}: .*ECONNREFUSED`),
+    );
   });
+
+  it('says where data can be kept, where a folder cannot be written to or its time is no number', async () => {
+    const file = join(folder, 'a file');
+    await writeFile(file, '');
+    const barred = dev('--data', join(file, 'below'));
+    const wrong = dev('--exit-after', 'soon');
+    const [[code], [wrongCode]] = (await Promise.all([barred, wrong].map(({ child }) => once(child, 'close')))) as [
+      [number],
+      [number],
+    ];
+    assert.equal(code, 3);
+    assert.match(barred.printed.err, /its data cannot be kept in .*a file\/below \(ENOTDIR.*--data FOLDER\n$/);
+    assert.equal(wrongCode, 1);
+    assert.match(wrong.printed.err, /argument 'soon' is invalid/);
+  });
+
+  describe('at the next start', () => {
+    let running: ReturnType<typeof dev>;
+
+    before(async () => {
+      running = dev();
+      await until(() => /Rows into PostgreSQL [1-9]/.test(running.printed.out), 'rows flow', { timeoutMs: 60_000 });
+    });
+
+    after(async () => {
+      if (running.child.exitCode !== null) return;
+      running.child.kill('SIGINT');
+      await once(running.child, 'close');
+    });
+
+    it('tells where things are', () => {
+      for (const expected of [
+        /Connect REST +http:/,
+        /Database API +https:/,
+        /Kafka +127\.0\.0\.1:/,
+        /curl -s 'http:/,
+        /psql 'postgresql:/,
+      ]) {
+        assert.match(running.printed.out, expected);
+      }
+    });
+
+    it("leads through the README's steps, as they are printed, to rows of one's own data and back", async () => {
+      const blocks = (await shellBlocks('README.md', 'A first connector')).map(atAddressesOf(running.printed.out));
+      const [produce, configure, dryRun, create, rows, more, goBack, remove, ...others] = blocks.map(
+        (block) => () => sh(block),
+      );
+      assert.deepEqual(others, []);
+
+      assert.deepEqual((await produce?.())?.split('\n').slice(0, 3).map(idOf), [1, 2, 3]);
+      await configure?.();
+      const preview = JSON.parse((await dryRun?.()) ?? '') as {
+        records: { rows: { table: string; values: unknown[] }[]; faults: unknown[] }[];
+      };
+      assert.deepEqual(
+        preview.records.map(({ rows: [row], faults }) => [row?.table, row?.values, faults]),
+        [['meters', [3, 'Tromsø', 7.1], []]],
+      );
+      const created = (await create?.())?.trim() ?? '';
+      assert.match(created, /"name":"meters-sink","connector":\{"state":"RUNNING"/);
+      await until(async () => (await table(rows))?.length === 3, 'the rows are in the table');
+      assert.deepEqual(await table(rows), [
+        [1, 'Oslo', 4.2],
+        [2, 'Bergen', 3.9],
+        [3, 'Tromsø', 7.1],
+      ]);
+      await more?.();
+      await until(async () => (await table(rows))?.[2]?.[2] === 0.5, 'the row is changed');
+      const back = [...((await goBack?.()) ?? '').matchAll(/\{"table":"meters".*?"data":\[\{"id":(\d+)/g)];
+      assert.deepEqual(
+        back.map(([, id]) => id),
+        ['1', '2', '3'],
+      );
+      assert.equal(await remove?.(), '');
+    });
+
+    it('stops at Ctrl-C, and went on with its data', async () => {
+      const beganMs = Date.now();
+      running.child.kill('SIGINT');
+      const [code] = (await once(running.child, 'close')) as [number];
+      assert.equal(code, 0, running.printed.err);
+      assert.ok(Date.now() - beganMs < 25_000, `it took ${String(Date.now() - beganMs)} ms`);
+      const log = await readFile(join(folder, '.sluice', 'dev', 'worker.log'), 'utf8');
+      assert.equal(log.split('\n').filter((line) => line.includes('created the compacted topic')).length, 3);
+    });
+  });
+
+  /** Runs a block of the README in the folder of the stack, with `npx sluice` as the build of this run. */
+  async function sh(block: string): Promise<string> {
+    const npx = join(folder, 'npx');
+    await writeFile(npx, `#!/bin/sh\nshift\nexec '${process.execPath}' '${cli}' "$@"\n`);
+    await chmod(npx, 0o755);
+    const path = `${folder}${delimiter}${process.env['PATH'] ?? ''}`;
+    const { stdout } = await promisify(execFile)('sh', ['-ec', block], {
+      cwd: folder,
+      env: { ...process.env, PATH: path, BOOTSTRAP_SERVERS: '' },
+    });
+    return stdout;
+  }
 });
+
+/** The README's addresses, as a reader replaces them where others are printed. */
+function atAddressesOf(printed: string): (block: string) => string {
+  const port = (title: string) => new RegExp(`${title} +\\S*?127\\.0\\.0\\.1:(\\d+)`).exec(printed)?.[1] ?? title;
+  const ports: Readonly<Record<string, string>> = {
+    '8083': port('Connect REST'),
+    '8080': port('Database API'),
+    '5432': port('PostgreSQL'),
+  };
+  return (block) => block.replace(/127\.0\.0\.1:(\d+)/g, (text, usual: string) => `127.0.0.1:${ports[usual] ?? text}`);
+}
+
+function idOf(line: string): unknown {
+  return (JSON.parse(line) as { id: unknown }).id;
+}
+
+/** The rows of an answer; none where the table is still missing. */
+async function table(query: (() => Promise<string>) | undefined): Promise<unknown[][] | null> {
+  return (JSON.parse((await query?.()) ?? '') as { data: unknown[][] | null }).data;
+}
