@@ -44,7 +44,10 @@ export class LiveView {
     const lines = [
       `  Rows into PostgreSQL   ${moved.sinkRows.toLocaleString('en')}`,
       `  Records into Kafka     ${moved.sourceRecords.toLocaleString('en')}`,
-      ...moved.connectors.map(({ name, state, tasks }) => `  ${name.padEnd(22)} ${state}  tasks: ${tasks.join(', ')}`),
+      ...moved.connectors.map(({ name, state, tasks, waitsFor }) => {
+        const waiting = waitsFor.length === 0 ? '' : `  waits for topic ${waitsFor.join(', ')}`;
+        return `  ${name.padEnd(22)} ${state}  tasks: ${tasks.join(', ')}${waiting}`;
+      }),
     ];
     if (this.#terminal) {
       const up = this.#drawnLines > 0 ? `\x1b[${String(this.#drawnLines)}A` : '';

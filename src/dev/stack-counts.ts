@@ -5,6 +5,8 @@ export interface ConnectorCount {
   readonly name: string;
   readonly state: string;
   readonly tasks: readonly string[];
+  /** Topics that a sink reads and that do not exist. */
+  readonly waitsFor: readonly string[];
 }
 
 /** What has moved since the stack was started: rows that the tables hold more, records that the topics hold more. */
@@ -31,12 +33,8 @@ export class StackCounts {
   }
 
   async read(): Promise<Moved> {
-    const [rows, records] = await Promise.all([this.#rows(), this.#records()]);
-    return {
-      sinkRows: rows - this.#rowsBefore,
-      sourceRecords: records - this.#recordsBefore,
-      connectors: this.#connectors(),
-    };
+    const [rows, records, connectors] = await Promise.all([this.#rows(), this.#records(), this.#connectors()]);
+    return { sinkRows: rows - this.#rowsBefore, sourceRecords: records - this.#recordsBefore, connectors };
   }
 
   async #rows(): Promise<number> {
@@ -60,15 +58,24 @@ export class StackCounts {
     }
   }
 
-  #connectors(): ConnectorCount[] {
+  #connectors(): Promise<ConnectorCount[]> {
     const { herder } = this.#stack.worker;
-    return herder.directory.names().map((name) => {
+    const one = async (name: string): Promise<ConnectorCount> => {
       try {
         const { connector, tasks } = herder.directory.status(name);
-        return { name, state: connector.state, tasks: tasks.map(([, { state }]) => state) };
+        const parts = await Promise.all(tasks.map(([task]) => herder.requests.taskParts({ connector: name, task })));
+        const waiting = parts.flat().filter(({ state }) => state === 'WAITING');
+        return {
+          name,
+          state: connector.state,
+          tasks: tasks.map(([, { state }]) => state),
+          waitsFor: [...new Set(waiting.map((part) => part.name))],
+        };
       } catch {
-        return { name, state: 'UNASSIGNED', tasks: [] };
+        // Created, or deleted, a moment ago.
+        return { name, state: 'UNASSIGNED', tasks: [], waitsFor: [] };
       }
-    });
+    };
+    return Promise.all(herder.directory.names().map(one));
   }
 }

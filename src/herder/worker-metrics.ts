@@ -104,9 +104,9 @@ function addTask(page: MetricsPage, { id, type, counts, errors, details }: TaskR
   }
   for (const part of parts) {
     const where = { ...labels, part: part.name };
-    page.state('kafka_connect_source_task_part_status', 'State of a part of the task (a table)', where, part.state);
+    page.state(`${group}_part_status`, 'State of a part of the task (a table, a missing topic)', where, part.state);
     for (const [name, value] of Object.entries(part.counts)) {
-      page.counter(`kafka_connect_source_task_part_${snakeCase(name)}_total`, 'Counted by the task', where, value);
+      page.counter(`${group}_part_${snakeCase(name)}_total`, 'Counted by the task', where, value);
     }
   }
   if (errors === undefined) return;

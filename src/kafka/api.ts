@@ -79,6 +79,8 @@ export interface Consumer {
   position(partition: TopicPartition): number | undefined;
   /** How far each assigned partition's end is ahead of `position`, as far as the broker said so lately. */
   lags(): readonly PartitionLag[];
+  /** Topics that are subscribed by name and do not exist. */
+  missingTopics(): readonly string[];
   /** With an epoch, the log is compared with it before anything is read. */
   seek(position: PartitionPosition): void;
   /** The position of an assigned partition, with the topic id and the leader epoch that it was read under. */

@@ -70,6 +70,11 @@ export class TopicMetadata {
     this.#logger = logger;
   }
 
+  /** Topics by name that did not exist when the cluster was asked last, although somebody is interested in them. */
+  missingTopics(): readonly string[] {
+    return [...this.#missing.keys()];
+  }
+
   /** The error that waiting does not mend (authorization, invalid name) of the last update, once. */
   takeFailure(): Error | undefined {
     const failure = this.#failure;

@@ -89,6 +89,7 @@ describe('topics that come to be while a consumer is subscribed (L10)', function
       }, 'the topic is created');
       await produceNumbers(client, topic, { count: 5 });
       await readsAll(consumer, 0, 5);
+      assert.deepEqual(consumer.missingTopics(), []);
     });
 
     it('it is not with allow.auto.create.topics=false', async () => {
@@ -100,6 +101,7 @@ describe('topics that come to be while a consumer is subscribed (L10)', function
         await consumer.poll(100);
         return logged.lines.some(({ msg }) => msg === 'the topic does not exist, waiting for it') || undefined;
       }, 'the topic is waited for');
+      assert.deepEqual(consumer.missingTopics(), [topic]);
       assert.equal(await exists(topic), false);
     });
   });

@@ -76,6 +76,20 @@ for (const threads of ['0', '2'])
       assert.equal(await value(`kafka_connect_connector_task_status${of},status="running"}`), undefined);
     });
 
+    it('and the parts of a task name a topic that a sink waits for, until it exists', async () => {
+      const [topic, name] = [uniqueName('metrics'), uniqueName('metrics')];
+      await worker.rest.create(name, sinkConfig(target, { topics: topic, 'protocol.type': 'line_lp' }));
+      const parts = async () => (await worker.rest.get(`/connectors/${name}/tasks/0/parts`)).body as unknown[];
+      await until(async () => (await parts()).length > 0, 'the sink says what it waits for');
+      assert.deepEqual(await parts(), [
+        { name: topic, state: 'WAITING', error: 'the topic does not exist', counts: {} },
+      ]);
+      const sample = `kafka_connect_sink_task_part_status{connector="${name}",task="0",part="${topic}",status="waiting"}`;
+      assert.equal(await value(sample), 1);
+      await traffic.createTopic(topic);
+      await until(async () => (await parts()).length === 0, 'it waits no longer');
+    });
+
     it('and its health show the longest turn of the event loop, and a warning names the task that took it (issue 12, lights)', async () => {
       const shown = async () => ({
         metric: (await value('sluice_event_loop_delay_seconds')) ?? Number.NaN,

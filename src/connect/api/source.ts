@@ -54,9 +54,12 @@ export interface SourceTransactions {
 /** State and counts of one part of a task, such as a table, for status and metrics. */
 export interface TaskPart {
   readonly name: string;
-  /** FAILED: the task tries this part again and continues with the others. */
-  readonly state: 'RUNNING' | 'FAILED';
-  /** The last error while the part is FAILED. */
+  /**
+   * FAILED: the task tries this part again and continues with the others. WAITING: something that the part needs does not
+   * exist yet.
+   */
+  readonly state: 'RUNNING' | 'FAILED' | 'WAITING';
+  /** The last error while the part is FAILED; what a WAITING one waits for. */
   readonly error: string | undefined;
   /** Totals since the task started, by name in camel case (`rows`, `lateRows`). */
   readonly counts: Readonly<Record<string, number>>;

@@ -15,6 +15,7 @@ import {
   takeAll,
   taskActivities,
   untilMayWork,
+  waitedFor,
   type TaskActivities,
   type TaskDetails,
   type TaskRunner,
@@ -100,7 +101,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   details(): TaskDetails {
-    return { partitions: this.#consumer.lags(), parts: [] };
+    return { partitions: this.#consumer.lags(), parts: this.#consumer.missingTopics().map(waitedFor) };
   }
 
   async run(): Promise<void> {
@@ -347,9 +348,7 @@ export class SinkTaskRunner implements TaskRunner {
       },
       () => this.#consumer.close(offsetFlushTimeoutMs),
       () => this.#task.stop(),
-      () => {
-        chain.close();
-      },
+      () => chain.close(),
       () => errors.close(),
     ];
     await takeAll(steps, logger);

@@ -33,8 +33,13 @@ export interface TaskRunner {
 export interface TaskDetails {
   /** Partitions that a sink task reads. */
   readonly partitions: readonly PartitionLag[];
-  /** What a source task is made of. */
+  /** What a source task is made of; topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
+}
+
+/** The part that stands for a topic that does not exist. */
+export function waitedFor(topic: string): TaskPart {
+  return { name: topic, state: 'WAITING', error: 'the topic does not exist', counts: {} };
 }
 
 /** What both kinds of runners are built from. */

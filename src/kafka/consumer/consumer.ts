@@ -132,6 +132,10 @@ export class KafkaConsumer implements Consumer {
     return this.#fetcher.get(partition)?.position;
   }
 
+  missingTopics(): readonly string[] {
+    return this.#metadata.missingTopics();
+  }
+
   lags(): readonly PartitionLag[] {
     return [...this.#fetcher.partitions].map(({ topic, partition, position, highWatermark }) => {
       const isKnown = position !== undefined && highWatermark !== undefined;
