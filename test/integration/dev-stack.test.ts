@@ -38,7 +38,7 @@ describe('sluice dev', function () {
   }
 
   it('moves rows both ways, says so in one line of JSON and ends with 0', async () => {
-    const { child, printed } = dev('--exit-after', '8', '--json');
+    const { child, printed } = dev('--exit-after', '15', '--json');
     const [code] = (await once(child, 'close')) as [number];
     assert.equal(code, 0, printed.err);
     assert.equal(printed.out.trim().split('\n').length, 1);
@@ -135,6 +135,32 @@ describe('sluice dev', function () {
         ['1', '2', '3'],
       );
       assert.equal(await remove?.(), '');
+    });
+
+    it('shows the topic that a sink waits for', async () => {
+      const config = `{"connector.class": "FileStreamSink", "topics": "later", "file": "later.txt"}`;
+      await sh(
+        atAddressesOf(running.printed.out)(
+          `curl -sf -X PUT -H 'Content-Type: application/json' http://127.0.0.1:8083/connectors/waits/config -d '${config}'`,
+        ),
+      );
+      await until(
+        () => running.printed.out.includes('waits RUNNING tasks: RUNNING waits for topic later'),
+        'it is shown',
+      );
+    });
+
+    it('has what the dry run of the sink page needs, which shows the row that does not fit', async () => {
+      const blocks = (await shellBlocks('docs/sink.md', 'A dry run')).map(atAddressesOf(running.printed.out));
+      assert.equal(blocks.length, 2);
+      assert.equal((JSON.parse(await sh(blocks[0] ?? '')) as { code: number }).code, 0);
+      const preview = JSON.parse(await sh(blocks[1] ?? '')) as {
+        records: { rows: { values: unknown[] }[]; faults: { sqlstate: string; column: string }[] }[];
+      };
+      assert.deepEqual(
+        preview.records.map(({ rows, faults }) => [rows[0]?.values, ...faults.map(({ sqlstate }) => sqlstate)]),
+        [[[7, 'pump']], [[8, 'a long name'], '22001']],
+      );
     });
 
     it('stops at Ctrl-C, and went on with its data', async () => {
