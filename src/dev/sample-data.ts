@@ -6,15 +6,15 @@ import { hostMetrics } from './host-metrics.ts';
 
 const HOST_TOPIC = 'host-metrics';
 const PROCESS_TOPIC = 'process-metrics';
-/** Those that are fed, and the one of the example in README.md. */
-const SAMPLE_TOPICS = [HOST_TOPIC, PROCESS_TOPIC, 'meters'];
+/** Partitions of the topics that are fed, and of the one of the example in README.md, whose messages have no key. */
+const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
 /** Makes the topics that are missing. */
 export async function createSampleTopics(kafka: KafkaClient): Promise<void> {
   const admin = kafka.admin();
   try {
-    for (const name of SAMPLE_TOPICS) {
-      await admin.createTopic({ name, partitions: 2, replicationFactor: 1, settings: {} });
+    for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
+      await admin.createTopic({ name, partitions, replicationFactor: 1, settings: {} });
     }
   } finally {
     await admin.close();
