@@ -7,7 +7,7 @@ import { stateFolder } from './addresses.ts';
 import { LiveView } from './live-view.ts';
 import { produceSampleData } from './sample-data.ts';
 import { startStack, type Stack } from './stack.ts';
-import { StackCounts } from './stack-counts.ts';
+import { StackCounts, type Moved } from './stack-counts.ts';
 
 export interface DevOptions {
   /** Where data and logs are kept; absent: `.sluice/dev` below the folder it is started in. */
@@ -21,6 +21,8 @@ export interface DevOptions {
 /** What a stack leaves in its folder. */
 const KEPT = ['kafka', 'kafka.log', 'kafka.properties', 'postgres', 'postgres.log', 'tls', 'worker.log'];
 const REFRESH_MS = 1000;
+/** The time of `--exit-after` begins when the tasks run, at the latest after this. */
+const TASKS_START_MS = 60_000;
 /** At the end, how long rows that are on their way get to arrive before they are counted. */
 const SETTLE_MS = 1500;
 
@@ -61,11 +63,16 @@ export async function runDev(options: DevOptions): Promise<number> {
     const counts = await StackCounts.start(running);
     const data = new AbortController();
     const producing = produceSampleData(running.kafka, data.signal, logger);
-    if (exitAfterMs !== undefined) setTimeout(() => end.abort(), exitAfterMs).unref();
     live.header(running, logFile);
+    const startLimitMs = Date.now() + TASKS_START_MS;
+    let isEnding = exitAfterMs === undefined;
     while (!end.signal.aborted) {
       await waitFor(REFRESH_MS, end.signal);
-      live.counts(await counts.read());
+      const moved = await counts.read();
+      live.counts(moved);
+      if (isEnding || (!haveStarted(moved) && Date.now() < startLimitMs)) continue;
+      isEnding = true;
+      setTimeout(() => end.abort(), exitAfterMs).unref();
     }
     data.abort();
     await producing;
@@ -93,6 +100,11 @@ async function prepareFolder(state: string, fresh: boolean): Promise<void> {
       { cause: error },
     );
   }
+}
+
+/** Whether each connector has tasks, and none is still to be placed. */
+function haveStarted({ connectors }: Moved): boolean {
+  return connectors.every(({ tasks }) => tasks.length > 0 && !tasks.includes('UNASSIGNED'));
 }
 
 /** Resolves early when the signal aborts. */

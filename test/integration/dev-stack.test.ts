@@ -38,7 +38,7 @@ describe('sluice dev', function () {
   }
 
   it('moves rows both ways, says so in one line of JSON and ends with 0', async () => {
-    const { child, printed } = dev('--exit-after', '15', '--json');
+    const { child, printed } = dev('--exit-after', '8', '--json');
     const [code] = (await once(child, 'close')) as [number];
     assert.equal(code, 0, printed.err);
     assert.equal(printed.out.trim().split('\n').length, 1);
