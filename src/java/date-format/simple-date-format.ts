@@ -2,9 +2,11 @@ import { dayOfWeek, fieldsOf, type DayFields } from './calendar-days.ts';
 import { MS_PER_DAY } from './calendar-fields.ts';
 import { DAYS, ERAS, HALVES, MONTHS } from './date-names.ts';
 import { DateTextParser } from './date-text-parser.ts';
-import { datePattern, type PatternLetter, type PatternPart } from './date-pattern.ts';
+import { datePattern, type PatternPart } from './date-pattern.ts';
 import { ZONE_NAMES } from './zone-names.ts';
 import { offsetAt, type ZoneOffset } from './zone-offsets.ts';
+
+type LetterPart = Extract<PatternPart, { letter: unknown }>;
 
 /** A moment as the letters of a pattern need it. */
 interface Moment {
@@ -13,6 +15,14 @@ interface Moment {
   readonly msOfDay: number;
   readonly offset: ZoneOffset;
 }
+
+/** A part of a second's text, and how many digits of milliseconds follow; none for 0. */
+interface SecondText {
+  readonly before: string;
+  readonly digits: number;
+}
+
+const NO_TEXT: SecondText = { before: '', digits: 0 };
 
 /**
  * java.text.SimpleDateFormat for English, starting in UTC. As there, a zone that was read from a text (`z`) stays: later
@@ -24,6 +34,8 @@ export class SimpleDateFormat {
   readonly #parser: DateTextParser;
   /** Fields of the day written last: times come in runs of one day. */
   #day: { readonly number: number; readonly fields: DayFields } = { number: 0, fields: fieldsOf(0) };
+  /** What the second written last is but for its milliseconds, in runs as well. */
+  #second: { readonly number: number; readonly zone: string; readonly texts: readonly SecondText[] } | undefined;
 
   constructor(pattern: string) {
     this.pattern = pattern;
@@ -31,14 +43,47 @@ export class SimpleDateFormat {
     this.#parser = new DateTextParser(this.#parts);
   }
 
+  /** Whether reading a text may change how later ones are read and written. */
+  get keepsZone(): boolean {
+    return this.#parts.some((part) => !('text' in part) && (part.letter === 'z' || part.letter === 'Z'));
+  }
+
   /** `ms`: milliseconds since 1970. */
   format(ms: number | bigint): string {
+    const { zone } = this.#parser;
+    const near = Number(ms);
+    if (Number.isSafeInteger(near)) return this.#formatInSecond(near, zone);
     const moment = this.#moment(ms);
+    return this.#parts.map((part) => ('text' in part ? part.text : fieldText(part, moment, zone))).join('');
+  }
+
+  #formatInSecond(ms: number, zone: string): string {
+    const number = Math.floor(ms / 1000);
+    if (this.#second?.number !== number || this.#second.zone !== zone) {
+      this.#second = { number, zone, texts: this.#textsOf(this.#moment(ms), zone) };
+    }
+    const { texts } = this.#second;
+    // From the end, so that the long beginning is not copied.
     let text = '';
-    for (const part of this.#parts) {
-      text += 'text' in part ? part.text : fieldText(part.letter, part.count, moment, this.#parser.zone);
+    for (let i = texts.length - 1; i >= 0; i--) {
+      const { before, digits } = texts[i] ?? NO_TEXT;
+      text = before + (digits === 0 ? text : padded(ms - number * 1000, digits) + text);
     }
     return text;
+  }
+
+  #textsOf(moment: Moment, zone: string): readonly SecondText[] {
+    const texts: SecondText[] = [];
+    let before = '';
+    for (const part of this.#parts) {
+      if ('text' in part) before += part.text;
+      else if (part.letter !== 'S') before += fieldText(part, moment, zone);
+      else {
+        texts.push({ before, digits: part.count });
+        before = '';
+      }
+    }
+    return [...texts, { before, digits: 0 }];
   }
 
   #moment(ms: number | bigint): Moment {
@@ -64,7 +109,7 @@ function split(ms: number | bigint): [number, number] {
   return [day, Number(ms) - day * MS_PER_DAY];
 }
 
-function fieldText(letter: PatternLetter, count: number, moment: Moment, zone: string): string {
+function fieldText({ letter, count }: LetterPart, moment: Moment, zone: string): string {
   const { day, weekday, msOfDay } = moment;
   const hour = Math.floor(msOfDay / 3_600_000);
   switch (letter) {
@@ -114,6 +159,7 @@ function fieldText(letter: PatternLetter, count: number, moment: Moment, zone: s
 }
 
 function padded(value: number, digits: number): string {
+  if (digits <= 3 && value >= 100) return String(value);
   if (digits === 2 && value >= 0 && value < 10) return `0${String(value)}`;
   return value < 0 ? `-${padded(-value, digits)}` : String(value).padStart(digits, '0');
 }

@@ -22,6 +22,16 @@ describe('dates by patterns of SimpleDateFormat', () => {
     assert.equal(written('YYYY-ww', Date.UTC(2021, 11, 31)), '2022-01');
   });
 
+  it('are the same whichever was written before', () => {
+    const pattern = "SSS yyyy-MM-dd'T'HH:mm:ss.SS Z S";
+    const format = new SimpleDateFormat(pattern);
+    for (const ms of [0, 7, 999, 1000, -1, -1000, 7, 1_700_000_000_123, 1_700_000_000_023n, 9_007_199_254_740_991n]) {
+      assert.equal(format.format(ms), new SimpleDateFormat(pattern).format(ms), String(ms));
+    }
+    assert.equal(format.format(-1), '999 1969-12-31T23:59:59.999 +0000 999');
+    assert.equal(format.format(1_700_000_000_023n), '023 2023-11-14T22:13:20.23 +0000 23');
+  });
+
   it('are Julian before 1582-10-15, and years before 1 are BC', () => {
     assert.equal(written('yyyy-MM-dd', -12_219_292_800_000), '1582-10-15');
     assert.equal(written('yyyy-MM-dd', -12_219_292_800_001), '1582-10-04');
