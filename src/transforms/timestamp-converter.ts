@@ -125,7 +125,8 @@ export const timestampConverter = partTransformation('TimestampConverter', optio
     },
     [PLAN](plan) {
       const struct = plannedStruct(part, plan);
-      if (struct === undefined || name === '') return false;
+      // A zone that is read with one record counts for the next ones, and a plan reads texts of records that are refused.
+      if (struct === undefined || name === '' || settings.format?.keepsZone === true) return false;
       const converted = structWithTime(struct.schema);
       const places = struct.schema.fields.map((field, index) => {
         const { schema } = field;

@@ -172,7 +172,11 @@ const VALUES: readonly TypedValue[] = [
   ['float32', undefined, fc.constantFrom(0, 1.5, -3, 300)],
   ['float64', undefined, fc.oneof(fc.constantFrom(0, 1, -1.5, 1e300, 4e9, 0.1), fc.integer())],
   ['boolean', undefined, fc.boolean()],
-  ['string', undefined, fc.constantFrom('', 'text', '12', '-1.5', 'true', '2024-05-06', 'q"uote', 'é', '300')],
+  [
+    'string',
+    undefined,
+    fc.constantFrom('', 'text', '12', '-1.5', 'true', '2024-05-06', '10:11:12.013 PST', 'q"uote', 'é', '300'),
+  ],
   ['bytes', undefined, fc.constantFrom(Buffer.of(1, 2), Buffer.alloc(0))],
   ['int64', LogicalName.timestamp, fc.constantFrom(0, 1_700_000_000_123, -5).map((ms) => new Date(ms))],
   ['int32', LogicalName.date, fc.constantFrom(0, 19_000).map((days) => new Date(days * 86_400_000))],
@@ -279,7 +283,7 @@ const transform: fc.Arbitrary<Options> = fc.oneof(
         'target.type': fc.constantFrom('string', 'unix', 'Date', 'Time', 'Timestamp'),
         'unix.precision': fc.constantFrom('milliseconds', 'seconds', 'nanoseconds'),
       })
-      .map((options) => ({ ...options, format: 'yyyy-MM-dd' })),
+      .chain((options) => fc.constantFrom('yyyy-MM-dd', 'HH:mm:ss.SSS z').map((format) => ({ ...options, format }))),
   ),
   made('ValueToKey', fc.constantFrom({ fields: 'a' }, { fields: 'b,a' }, { fields: 'c' })),
   fc.constantFrom<Options>(
