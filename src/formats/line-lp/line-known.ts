@@ -1,3 +1,4 @@
+import { standsAt } from '../../data/repeated-texts.ts';
 import { EXACT_DIGITS, POWERS_OF_TEN } from '../../data/short-decimal.ts';
 import type { RowBatchBuilder } from '../../data/row-batch-builder.ts';
 import type { Precision } from '../format.ts';
@@ -34,6 +35,8 @@ export class KnownLineReader {
   #end = 0;
   #at = 0;
   #nextSpace = -1;
+  /** Of the last line that was read. */
+  #last: Series | undefined;
 
   constructor(scanner: LineScanner, series: ReadonlyMap<string, Series>, precision: Precision) {
     this.#scanner = scanner;
@@ -46,6 +49,11 @@ export class KnownLineReader {
     this.#text = this.#scanner.text;
     this.#end = this.#text.length;
     this.#nextSpace = -1;
+  }
+
+  /** To be called when the series are forgotten. */
+  forget(): void {
+    this.#last = undefined;
   }
 
   /** A message that ends at `end` of the scanner's text. */
@@ -61,7 +69,7 @@ export class KnownLineReader {
    */
   read(now: (() => number) | undefined): RowBatchBuilder | undefined {
     const start = this.#scanner.position;
-    const series = this.#knownSeries(start);
+    const series = this.#expectedSeries(start) ?? this.#knownSeries(start);
     const shape = series?.shape;
     const batch = shape?.batch;
     if (series === undefined || shape === undefined || batch === undefined || batch !== series.table.open?.rows) {
@@ -72,12 +80,26 @@ export class KnownLineReader {
     if (this.#fields(shape) && this.#time(shape, now)) {
       pushTags(shape, series, batch.rowCount);
       this.#scanner.position = this.#at;
+      if (this.#last !== undefined) this.#last.next = series;
+      this.#last = series;
       return batch;
     }
     batch.abandonRow();
     this.#scanner.position = start;
     this.#scanner.linesBefore = linesBefore;
     return undefined;
+  }
+
+  /** The series that came behind the last one before, when the line is of it: its text need not be hashed. */
+  #expectedSeries(start: number): Series | undefined {
+    const series = this.#last?.next;
+    if (series === undefined) return undefined;
+    const { text } = series;
+    const end = start + text.length;
+    if (end >= this.#end || this.#text.charCodeAt(end) !== SPACE || !standsAt(this.#text, text, start))
+      return undefined;
+    this.#at = end + 1;
+    return series;
   }
 
   #knownSeries(start: number): Series | undefined {

@@ -2,12 +2,12 @@ import type { Fault, Origin } from '../../data/fault.ts';
 import type { MessageBlock } from '../../data/message-block.ts';
 import type { RowBatchBuilder } from '../../data/row-batch-builder.ts';
 import { BlockText } from '../../data/block-text.ts';
-import { admit, fits } from '../cell-kinds.ts';
+import { admit } from '../cell-kinds.ts';
 import { messageText, shown } from '../message-text.ts';
 import type { Decoded, Decoder, Precision } from '../format.ts';
 import { KnownLineReader } from './line-known.ts';
 import { LineScanner, type ScannedLine, type StringEscapes } from './line-scan.ts';
-import { LineBatch, mayGrow, type LineShape, type LineTable, type Series, type TagKeys } from './line-table.ts';
+import { bindable, LineBatch, type LineShape, type LineTable, type Series, type TagKeys } from './line-table.ts';
 import { KIND_OF_LINE_TYPE } from './line-value.ts';
 import { ownText } from '../../data/repeated-texts.ts';
 import { messageParts } from '../message-parts.ts';
@@ -175,7 +175,7 @@ export class LineLpDecoder implements Decoder {
   }
 
   #forget(): void {
-    this.#series.clear();
+    this.#forgetSeries();
     this.#tables.clear();
     this.#shapes = 0;
   }
@@ -199,7 +199,7 @@ export class LineLpDecoder implements Decoder {
     const series = this.#seriesOf(line);
     series.shape = shape;
     if (shape.derivedTag !== undefined) series.primaryTag = this.#primaryTags.of(line.tagKeys, line.tagValues);
-    this.#remember(line, series);
+    this.#remember(series);
     return true;
   }
 
@@ -253,7 +253,7 @@ export class LineLpDecoder implements Decoder {
     const usable = shape ?? this.#newShape(line, series.tagKeys);
     series.shape = usable;
     series.tagKeys.latest = usable;
-    this.#remember(line, series);
+    this.#remember(series);
     const batch = this.#pushRow(usable, line, series, micros);
     if (batch === undefined) return `a field cannot have the name ${shown(PRIMARY_TAG)} in this table`;
     this.#endRow(batch, origin, line.linesBefore);
@@ -261,6 +261,8 @@ export class LineLpDecoder implements Decoder {
   }
 
   #seriesOf(line: ScannedLine): Series {
+    const known = this.#series.get(this.#seriesText(line));
+    if (known !== undefined) return known;
     let table = this.#tables.get(line.measurement);
     if (table === undefined) {
       table = { name: ownText(line.measurement), tagKeys: new Map(), open: undefined };
@@ -273,12 +275,25 @@ export class LineLpDecoder implements Decoder {
       table.tagKeys.set(ownText(names), tagKeys);
       this.#shapes++;
     }
-    return { table, tagKeys, tagValues: line.tagValues.map(ownText), primaryTag: undefined, shape: undefined };
+    return {
+      text: ownText(this.#seriesText(line)),
+      next: undefined,
+      table,
+      tagKeys,
+      tagValues: line.tagValues.map(ownText),
+      primaryTag: undefined,
+      shape: undefined,
+    };
   }
 
-  #remember(line: ScannedLine, series: Series): void {
-    if (this.#series.size >= MAX_SERIES) this.#series.clear();
-    this.#series.set(ownText(this.#seriesText(line)), series);
+  #remember(series: Series): void {
+    if (this.#series.size >= MAX_SERIES) this.#forgetSeries();
+    this.#series.set(series.text, series);
+  }
+
+  #forgetSeries(): void {
+    this.#series.clear();
+    this.#known.forget();
   }
 
   #duplicateName(line: ScannedLine): string | undefined {
@@ -370,24 +385,6 @@ export class LineLpDecoder implements Decoder {
     shape.givenRows = isGiven ? primary.given : undefined;
     shape.batch = rows;
   }
-}
-
-/** Whether the batch has, or can be given, a column for each tag and field of the line. */
-function bindable(shape: LineShape, rows: RowBatchBuilder, line: ScannedLine): boolean {
-  let missing = 0;
-  for (const name of shape.tagKeys.names) {
-    const column = rows.column(name);
-    if (column === undefined) missing++;
-    else if (column.role === 'data') return false;
-  }
-  for (const [index, field] of shape.fields.entries()) {
-    const column = rows.column(field.key);
-    const value = line.fieldValues[index];
-    if (column === undefined) missing++;
-    else if (column.role !== 'data' || value === undefined || !fits(column, KIND_OF_LINE_TYPE[value.type]))
-      return false;
-  }
-  return missing === 0 || mayGrow(rows, missing);
 }
 
 function shapeOf(line: ScannedLine, tagKeys: TagKeys): LineShape | undefined {

@@ -1,7 +1,8 @@
 import { RowBatchBuilder, type OpenColumn } from '../../data/row-batch-builder.ts';
 import type { ColumnShape, TableShape } from '../../data/table-shape.ts';
-import { MAX_COLUMNS } from './line-scan.ts';
-import type { LineType } from './line-value.ts';
+import { fits } from '../cell-kinds.ts';
+import { MAX_COLUMNS, type ScannedLine } from './line-scan.ts';
+import { KIND_OF_LINE_TYPE, type LineType } from './line-value.ts';
 import { NANOS_COLUMN } from '../nanoseconds.ts';
 import { PRIMARY_TAG } from '../primary-tag.ts';
 
@@ -42,6 +43,9 @@ export interface TagKeys {
 
 /** A measurement with one set of tag values; found by the text that both have in the line. */
 export interface Series {
+  readonly text: string;
+  /** The series of the line that came behind one of this series lately: senders mostly keep to an order. */
+  next: Series | undefined;
   readonly table: LineTable;
   readonly tagKeys: TagKeys;
   readonly tagValues: readonly string[];
@@ -134,8 +138,26 @@ const MAX_PADDED_CELLS = 40_000;
 const FEW_COLUMNS = 128;
 
 /** Whether more columns leave the batch in proportion to its lines: a megabyte of short lines must not become gigabytes. */
-export function mayGrow({ columns, rowCount }: RowBatchBuilder, missing: number): boolean {
+function mayGrow({ columns, rowCount }: RowBatchBuilder, missing: number): boolean {
   const width = columns.length + missing;
   if (rowCount === 0 || width <= FEW_COLUMNS) return true;
   return width <= MAX_COLUMNS && width * rowCount <= MAX_PADDED_CELLS;
+}
+
+/** Whether the batch has, or can be given, a column for each tag and field of the line. */
+export function bindable(shape: LineShape, rows: RowBatchBuilder, line: ScannedLine): boolean {
+  let missing = 0;
+  for (const name of shape.tagKeys.names) {
+    const column = rows.column(name);
+    if (column === undefined) missing++;
+    else if (column.role === 'data') return false;
+  }
+  for (const [index, field] of shape.fields.entries()) {
+    const column = rows.column(field.key);
+    const value = line.fieldValues[index];
+    if (column === undefined) missing++;
+    else if (column.role !== 'data' || value === undefined || !fits(column, KIND_OF_LINE_TYPE[value.type]))
+      return false;
+  }
+  return missing === 0 || mayGrow(rows, missing);
 }

@@ -54,6 +54,28 @@ describe('a line of line protocol', () => {
     assert.equal(decoder.take().faults.length, 1);
   });
 
+  it('is read the same whatever series came before it, in an order that repeats or changes', () => {
+    const lines = Array.from({ length: 400 }, (_, at) => {
+      const host = at < 200 ? at % 7 : (at * at) % 11;
+      const tags = host === 3 ? String.raw`,host=a\ b,rack=1` : `,host=h${String(host)}`;
+      const fields = at % 29 === 5 ? `w="x y",v=${String(at)}` : `v=${String(at)},n=${String(at)}i`;
+      return `cpu${tags} ${fields} ${String(at)}000`;
+    });
+    const kept = decoder();
+    for (let from = 0; from < lines.length; from += 50) {
+      const some = lines.slice(from, from + 50);
+      kept.add(some.join('\n'), RECORD);
+      const { rows } = kept.take();
+      const alone = some.map((line) => rowsOf(onlyBatch(line)));
+      const [batch] = rows;
+      assert.equal(rows.length, 1);
+      const filled = rowsOf(batch?.batch).map((row) =>
+        Object.fromEntries(Object.entries(row).filter(([, cell]) => cell !== null)),
+      );
+      assert.deepEqual(filled, alone.flat());
+    }
+  });
+
   it('becomes a row with its time, tags and typed fields', () => {
     const batch = onlyBatch('weather,site=oslo,Zone=B temp=3.5,n=4i,ok=t,note="a=b, c" 1700000000000000000');
     assert.equal(batch?.table.name, 'weather');
