@@ -93,10 +93,17 @@ export class BatchWriter {
     return writeTables(
       {
         write: (write) => this.write(write.batch, write.policy, write.minCopiedRows),
+        create: (some) => this.#createMissing(some),
         plan: (write) => this.#planCopy(write),
         copy: (attempts, policy) => this.#copyTogether(attempts, policy),
       },
       writes,
+    );
+  }
+
+  async #createMissing(writes: readonly TableWrite[]): Promise<void> {
+    await this.#preparation.createAll(
+      writes.filter(({ batch }) => batch.rowCount > 0 && this.#catalogue.remembered(batch.table) === undefined),
     );
   }
 

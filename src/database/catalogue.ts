@@ -82,7 +82,7 @@ export class Catalogue implements TableCatalogue {
   async findAll(tables: readonly TableName[]): Promise<readonly (CatalogueTable | undefined)[]> {
     const unknown = new Set<string>();
     for (const table of tables) {
-      if (table.schema === undefined && isPossible(table.name) && this.remembered(table) === undefined) {
+      if (table.schema === undefined && isTableName(table.name) && this.remembered(table) === undefined) {
         unknown.add(table.name);
       }
     }
@@ -103,7 +103,7 @@ export class Catalogue implements TableCatalogue {
 
   async #readAll(names: readonly string[]): Promise<readonly CatalogueTable[]> {
     const startedAt = performance.now();
-    const found = await this.#source.session((session) => readTablesNamed(session, names, undefined));
+    const found = await this.#source.session((session) => readTablesNamed(session, names));
     for (const table of found) {
       const { name } = table.name;
       const entry = this.#tables.get(name);
@@ -213,11 +213,19 @@ async function createIfMissing(
   });
 }
 
-const LOCK = ownStatement("catalogue: lock of a table's name", 'SELECT pg_advisory_xact_lock(hashtextextended($1, 0))');
+const LOCK = ownStatement(
+  "catalogue: lock of tables' names",
+  'SELECT pg_advisory_xact_lock(hashtextextended(name, 0)) FROM unnest($1::text[]) AS wanted(name)',
+);
 
 /** Until the transaction's end, against other processes of this program that create or change the table. */
 export async function lockTable(session: Session, table: TableName): Promise<void> {
-  await session.ask(LOCK, [`sluice table ${tableText(table)}`]);
+  await lockTables(session, [tableText(table)]);
+}
+
+/** The same for several, in their order: that of all who lock some of them must be the same. */
+export async function lockTables(session: Session, tables: readonly string[]): Promise<void> {
+  await session.ask(LOCK, [textArray(tables.map((table) => `sluice table ${table}`))]);
 }
 
 export async function readTable(session: Session, { name, schema }: TableName): Promise<CatalogueTable | undefined> {
@@ -226,10 +234,10 @@ export async function readTable(session: Session, { name, schema }: TableName): 
 }
 
 /** Those of the tables that exist. */
-async function readTablesNamed(
+export async function readTablesNamed(
   session: Session,
   names: readonly string[],
-  schema: string | undefined,
+  schema?: string,
 ): Promise<readonly CatalogueTable[]> {
   const found = readTables(await session.ask(TABLES_BY_NAME, [textArray(names), schema ?? null]));
   const complete: CatalogueTable[] = [];
@@ -246,7 +254,7 @@ async function readDialect(session: Session): Promise<Dialect> {
 }
 
 /** Whether a table can have the name; one with a NUL would spoil the query for others. */
-function isPossible(name: string): boolean {
+export function isTableName(name: string): boolean {
   return name.length <= MAX_IDENTIFIER_BYTES && !name.includes('\0') && Buffer.byteLength(name) <= MAX_IDENTIFIER_BYTES;
 }
 

@@ -7,7 +7,16 @@ import type { Dialect } from '../sql/dialects/dialect.ts';
 import { quoteIdentifier } from '../sql/quote.ts';
 import { postgresType } from '../sql/type-names.ts';
 import type { GrowthPolicy, Session } from './api.ts';
-import { createTable, lockTable, missing, readTable, type Catalogue, type CatalogueSource } from './catalogue.ts';
+import {
+  createTable,
+  lockTable,
+  lockTables,
+  missing,
+  readTable,
+  readTablesNamed,
+  type Catalogue,
+  type CatalogueSource,
+} from './catalogue.ts';
 import type { CatalogueTable } from './catalogue-query.ts';
 import { type Growth, growthStatements, mergeGrowth, permitted, planGrowth } from './schema-growth-plan.ts';
 import { existsNow, isRollback } from './sqlstate.ts';
@@ -67,6 +76,16 @@ export class SchemaGrowth {
     });
   }
 
+  /**
+   * Creates those of these tables that are missing, all in one transaction, for requests that may create them. What becomes of rows that need
+   * more of them is for `grow`.
+   */
+  async createAll(requests: readonly GrowthRequest[]): Promise<void> {
+    const dialect = await this.#catalogue.dialect();
+    const tables = await this.#source.session((session) => createMissing(session, requests, dialect));
+    for (const table of tables) this.#catalogue.remember({ name: table.name.name }, table);
+  }
+
   /** Never rejects: failures go to those who wait. */
   async #drain(table: TableName, key: string): Promise<void> {
     for (;;) {
@@ -111,6 +130,24 @@ export class SchemaGrowth {
 /** Others, who do not take our lock, may have been faster. */
 function mayBeRepeated(error: DatabaseError): boolean {
   return isRollback(error) || existsNow(error);
+}
+
+/** The tables as they are then. */
+async function createMissing(
+  session: Session,
+  requests: readonly GrowthRequest[],
+  dialect: Dialect,
+): Promise<readonly CatalogueTable[]> {
+  const names = requests.map(({ batch }) => batch.table.name).sort();
+  return session.transaction(async () => {
+    await session.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`);
+    await lockTables(session, names);
+    const there = new Set((await readTablesNamed(session, names)).map(({ name }) => name.name));
+    for (const { batch, shape, growth } of requests) {
+      if (!there.has(batch.table.name)) await createTable(session, batch.table, shape, growth, dialect);
+    }
+    return readTablesNamed(session, names);
+  });
 }
 
 async function change(

@@ -2,10 +2,10 @@ import type { Fault } from '../data/fault.ts';
 import { type Cell, type RowBatch, tableText } from '../data/row-batch.ts';
 import type { ColumnShape, TableShape } from '../data/table-shape.ts';
 import { DatabaseError } from '../errors.ts';
-import type { GrowthPolicy, WritePolicy } from './api.ts';
-import { missing, type Catalogue } from './catalogue.ts';
+import type { GrowthPolicy, TableWrite, WritePolicy } from './api.ts';
+import { isTableName, missing, type Catalogue } from './catalogue.ts';
 import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
-import { impossibility, type SchemaGrowth } from './schema-growth.ts';
+import { type GrowthRequest, impossibility, type SchemaGrowth } from './schema-growth.ts';
 import { fits, isTag, isTooLong, NO_GROWTH, permitted, planGrowth } from './schema-growth-plan.ts';
 
 /** Something the table could not be given, and which cells cannot be stored without it. */
@@ -36,6 +36,18 @@ export class TablePreparation {
   constructor(catalogue: Catalogue, growth: SchemaGrowth) {
     this.#catalogue = catalogue;
     this.#growth = growth;
+  }
+
+  /** Creates the tables of those that need one and may have it; each of the others is for `prepare`. Rejects when none was created. */
+  async createAll(writes: readonly TableWrite[]): Promise<void> {
+    const requests: GrowthRequest[] = [];
+    for (const { batch, policy } of writes) {
+      const { shape, growth = GROWS_FREELY } = policy;
+      if (shape === undefined || shape.exact || !growth.create || growth.held === true) continue;
+      if (batch.table.schema !== undefined || !isTableName(batch.table.name)) continue;
+      if (shape.columns.every((column) => impossibility(column) === undefined)) requests.push({ batch, shape, growth });
+    }
+    if (requests.length > 1) await this.#growth.createAll(requests);
   }
 
   /** `known`: the table as it is, or is believed to be; `undefined`: it does not exist. Rejects as `TableWriter.write` does. */

@@ -18,6 +18,8 @@ export interface PlannedWrite extends TableWrite {
 /** What a writer does for one batch, or for several. */
 export interface TableWriting {
   write(write: PlannedWrite): Promise<WriteReport>;
+  /** Creates tables that are not known and may be created, all of them or none: then it rejects. */
+  create(writes: readonly TableWrite[]): Promise<void>;
   /** The attempt of a batch that may be copied together with others; `undefined`: it goes alone. May throw, as `write` then does. */
   plan(write: PlannedWrite): WriteAttempt | undefined;
   /** Copies all of them, or none and rejects. */
@@ -65,6 +67,7 @@ class TablesRun {
 
   async write(writes: readonly Numbered[]): Promise<void> {
     if (this.#failure !== undefined) return;
+    if (writes.length > 1) await didIt(() => this.#writing.create(writes));
     const alone: Numbered[] = [];
     const together: { readonly write: Numbered; readonly attempt: WriteAttempt }[] = [];
     for (const write of writes) {
@@ -75,7 +78,7 @@ class TablesRun {
     const [first] = together;
     if (first !== undefined) {
       const attempts = together.map(({ attempt }) => attempt);
-      if (await this.#copied(attempts, first.write.policy)) {
+      if (await didIt(() => this.#writing.copy(attempts, first.write.policy))) {
         for (const { write, attempt } of together) {
           this.#settled.set(write.index, { status: 'fulfilled', value: attempt.copied() });
         }
@@ -96,16 +99,6 @@ class TablesRun {
     }
   }
 
-  async #copied(attempts: readonly WriteAttempt[], policy: WritePolicy): Promise<boolean> {
-    try {
-      await this.#writing.copy(attempts, policy);
-      return true;
-    } catch (error) {
-      if (error instanceof DatabaseError) return false;
-      throw error;
-    }
-  }
-
   async #writeAlone(writes: Numbered[]): Promise<void> {
     for (let write = writes.shift(); write !== undefined; write = writes.shift()) {
       if (this.#failure !== undefined) return;
@@ -117,6 +110,17 @@ class TablesRun {
         if (!(reason instanceof DatabaseError) || !isOfOneTable(reason)) this.#failure ??= settled;
       }
     }
+  }
+}
+
+/** False where the database did not: then each table shows by itself what stands in its way. */
+async function didIt(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    if (error instanceof DatabaseError) return false;
+    throw error;
   }
 }
 

@@ -40,7 +40,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'dialect: version and extensions': NONE,
   'connections: end abandoned ones': [[], ['[{"pid":1,"ageMs":1}]']],
   'connections: those that wait for us': [[], ['{1}']],
-  "catalogue: lock of a table's name": [[], ['t']],
+  "catalogue: lock of tables' names": [[], ['{t}']],
   'catalogue: tables by name': [[], ['{t}', null]],
   'catalogue: all tables': NONE,
   'catalogue: defaults of columns': [[], ['1']],
