@@ -18,6 +18,7 @@ import {
   openExecutor,
   type Executor,
 } from '../../src/index-database.ts';
+import { BatchRows } from './batch-rows.ts';
 import { createSinkDecoder, refusedByEngine } from './decoders.ts';
 import { ExactlyOnce } from './delivery.ts';
 import { sinkOptions } from './options.ts';
@@ -34,9 +35,9 @@ const LANES = 2;
 /** To the database, of each task. */
 export const CONNECTIONS = LANES + 1;
 
-/** How long `put` waits for a batch; then partitions are paused and polling goes on. Far below any max.poll.interval.ms. */
 /** `offset.flush.interval.ms`, 60 s by default, stays the longest time between two commits. */
 const COMMIT_EVERY_MS = 1000;
+/** How long `put` waits for a batch; then partitions are paused and polling goes on. Far below any max.poll.interval.ms. */
 const MAX_WAIT_IN_PUT_MS = 2_000;
 const PUT_AGAIN_AFTER_MS = 500;
 /** What waits is stored before partitions are given back if that is done in this time; else the next owner reads it again. */
@@ -55,6 +56,7 @@ export class DbSinkTask implements SinkTask {
   #exactlyOnce: ExactlyOnce | undefined;
   #requestCommit: (() => void) | undefined;
   #committedAt = 0;
+  #hasMore: SinkTaskContext['hasMore'] = () => false;
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
@@ -97,7 +99,7 @@ export class DbSinkTask implements SinkTask {
     // With delivery=exactly-once the offsets that count are in the database.
     this.#requestCommit = exactlyOnce === undefined ? requestCommit : undefined;
     const { errantRecords } = context;
-    const laneDependencies: LaneDependencies = {
+    const laneDependencies: Omit<LaneDependencies, 'batchRows'> = {
       createDecoder,
       attempt: errantRecords.tolerant ? undefined : (exactlyOnce?.store.storeWholly ?? attemptWith(writer)),
       write: (part, signal) => writer.write(part, signal),
@@ -106,9 +108,13 @@ export class DbSinkTask implements SinkTask {
       onFailure: requestCommit,
       onFenced: (error) => exactlyOnce?.claims.fenced(error),
       onTablesChanged: requestCommit,
-      batchRows: options['batch.size'],
     };
-    this.#lanes = Array.from({ length: LANES }, () => new WriteLane(laneDependencies));
+    const setRows = context.config['batch.size'] === undefined ? undefined : options['batch.size'];
+    this.#lanes = Array.from(
+      { length: LANES },
+      () => new WriteLane({ ...laneDependencies, batchRows: new BatchRows(setRows) }),
+    );
+    this.#hasMore = (partition) => context.hasMore(partition);
   }
 
   async open(partitions: readonly TopicPartition[]): Promise<void> {
@@ -127,17 +133,20 @@ export class DbSinkTask implements SinkTask {
     let topic: string | undefined;
     let partition = -1;
     let lane: WriteLane | undefined;
+    const hasMore = new Map<WriteLane, boolean>();
+    if (records.length === 0) for (const each of this.#lanes) hasMore.set(each, false);
     const turn = new Turn();
     for (const record of records) {
       const { original } = record;
       if (original.partition !== partition || original.topic !== topic) {
         ({ topic, partition } = original);
         lane = this.#laneOf.get(topicPartitionKey(topic, partition));
+        if (lane !== undefined) hasMore.set(lane, hasMore.get(lane) === true || this.#hasMore({ topic, partition }));
       }
       lane?.add(record);
       if (turn.isOver(messageBytes(record))) await turn.next();
     }
-    for (const each of this.#lanes) each.start();
+    for (const [each, more] of hasMore) each.start(more);
   }
 
   async putBlock(block: SinkRecordBlock): Promise<void> {
@@ -149,7 +158,7 @@ export class DbSinkTask implements SinkTask {
     await this.#exactlyOnce?.claims.ready();
     await this.#waitForRoom([lane]);
     await lane.addBlock(block);
-    lane.start();
+    lane.start(this.#hasMore({ topic, partition }));
   }
 
   /** What was stored is not to be written again in another thread or worker, should this one come to an end. */

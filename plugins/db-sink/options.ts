@@ -36,7 +36,7 @@ export const sinkOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Rows per write, of at most 8 MB of messages. Fewer are written when the database would otherwise wait for them.',
+      'Most rows of a write, which has at most 8 MB of messages. Fewer are written when no others are known to follow. Unless it is set, writes begin with 1,000 rows and grow with a backlog, up to 10,000 rows, as long as one takes less than about 100 ms.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',

@@ -1,5 +1,6 @@
 import { ConnectError, toError, Turn, within, type SinkRecord, type SinkRecordBlock } from '../../src/index.ts';
 import { partsOf, type Decoded, type DecodedPart, type Fault, type Origin } from '../../src/index-database.ts';
+import { WRITE_MS, type BatchRows } from './batch-rows.ts';
 import { FencedError } from './delivery-offsets.ts';
 import { changesTables, doInOrder, type Attempt } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
@@ -30,7 +31,12 @@ export interface LaneDependencies {
   readonly onFailure: () => void;
   /** Called when all up to a change of tables is done, and had better not be done again. */
   readonly onTablesChanged: () => void;
-  readonly batchRows: number;
+  /** Of this lane. */
+  readonly batchRows: BatchRows;
+}
+
+interface LaneBatch extends SealedBatch {
+  readonly rowCount: number;
 }
 
 /** Bounds what is kept of records that hold no rows (comments, faults). */
@@ -44,7 +50,8 @@ const DROP_TIMEOUT_MS = 15_000;
  * Writes the records of some partitions, in order: while one batch is with the database the next one is decoded, and what
  * has come until then goes out together. Lanes work side by side, so that the database and this process need not take
  * turns; a partition always stays on its lane. Nothing that is added is refused: callers ask for room first, so that no more
- * than what one poll gave waits behind a batch on its way.
+ * than what one poll gave waits behind a batch on its way. Where more records are known to follow, what was added is held back
+ * until the batch is full, for 100 ms at most.
  *
  * States: idle -> writing -> idle; fenced -> (drop) idle; failed after an error, for good: the task ends with it.
  */
@@ -54,7 +61,10 @@ export class WriteLane {
   /** From the first record that is added until `start`: only full batches go out. */
   #isAdding = false;
   #waiting = new WaitingRecords();
-  #sealed: SealedBatch[] = [];
+  /** What waits is held back for others that are known to follow, until then at most; by `performance.now()`. */
+  #heldUntil: number | undefined;
+  #holding: NodeJS.Timeout | undefined;
+  #sealed: LaneBatch[] = [];
   #inFlight = new WaitingRecords();
   #given = new AbortController();
   /** To be called when a batch has ended, or a wait for one, and then to be forgotten. */
@@ -86,7 +96,7 @@ export class WriteLane {
     const turn = new Turn();
     for (let index = 0; index < count;) {
       const begin = index;
-      const most = Math.min(count, index + Math.max(1, batchRows - decoder.rowCount));
+      const most = Math.min(count, index + Math.max(1, batchRows.most - decoder.rowCount));
       const end = sliceEnd(messages, index, most);
       const reached = decoder.addBlock?.(block, index, end) ?? index;
       if (reached > index) this.#waiting.addBlock(block, index, reached);
@@ -110,10 +120,27 @@ export class WriteLane {
     return this.#sealed.length === 0 && !this.#isFenced;
   }
 
-  /** Sends out what was added, unless a write is on its way: then it follows that one. */
-  start(): void {
+  /** Sends out what was added, unless a write is on its way, which it then follows, or more is to come for the same batch. */
+  start(hasMore = false): void {
     this.#isAdding = false;
+    if (hasMore && this.#waiting.count > 0) this.#hold();
+    else this.#letGo();
     this.#startDraining();
+  }
+
+  #hold(): void {
+    if (this.#heldUntil !== undefined) return;
+    this.#heldUntil = performance.now() + WRITE_MS;
+    this.#holding = setTimeout(() => {
+      this.#heldUntil = 0;
+      this.#startDraining();
+    }, WRITE_MS).unref();
+  }
+
+  #letGo(): void {
+    if (this.#heldUntil === undefined) return;
+    this.#heldUntil = undefined;
+    clearTimeout(this.#holding);
   }
 
   #startDraining(): void {
@@ -149,6 +176,7 @@ export class WriteLane {
   /** Ends the write on its way and forgets what waits: the partitions are gone. */
   async drop(): Promise<void> {
     this.#waiting = new WaitingRecords();
+    this.#letGo();
     this.#sealed = [];
     this.#decoder.take();
     const ended = this.#writing === undefined || (await this.#giveUp(this.#writing));
@@ -171,7 +199,9 @@ export class WriteLane {
       while (this.#hasWork() && this.#failure === undefined && !signal.aborted) {
         const batch = this.#sealed.shift() ?? this.#seal();
         this.#inFlight = batch.records;
+        const beganAt = performance.now();
         await this.#do(batch, signal);
+        this.#dependencies.batchRows.wrote(batch.rowCount, performance.now() - beganAt);
         this.#inFlight = new WaitingRecords();
         this.#notify();
       }
@@ -230,7 +260,7 @@ export class WriteLane {
 
   #sealWhenFull(): void {
     const isFull =
-      this.#decoder.rowCount >= this.#dependencies.batchRows ||
+      this.#decoder.rowCount >= this.#dependencies.batchRows.most ||
       this.#waiting.count >= MAX_WAITING_RECORDS ||
       this.#waiting.bytes >= MAX_BATCH_BYTES;
     if (!isFull) return;
@@ -238,14 +268,18 @@ export class WriteLane {
     this.#startDraining();
   }
 
-  #seal(): SealedBatch {
+  #seal(): LaneBatch {
+    this.#letGo();
     const records = this.#waiting;
     this.#waiting = new WaitingRecords();
-    return { records, decoded: this.#decoder.take() };
+    const { rowCount } = this.#decoder;
+    return { records, rowCount, decoded: this.#decoder.take() };
   }
 
   #hasWork(): boolean {
-    return this.#sealed.length > 0 || (this.#waiting.count > 0 && !this.#isAdding);
+    if (this.#sealed.length > 0) return true;
+    const isHeld = this.#heldUntil !== undefined && performance.now() < this.#heldUntil;
+    return this.#waiting.count > 0 && !this.#isAdding && !isHeld;
   }
 
   #notify(): void {

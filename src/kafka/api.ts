@@ -77,6 +77,8 @@ export interface Consumer {
   assignment(): readonly TopicPartition[];
   /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
   position(partition: TopicPartition): number | undefined;
+  /** Whether the broker has told of records at `position` or behind it that `poll` may hand out; not while it is paused. */
+  hasMore(partition: TopicPartition): boolean;
   /** How far each assigned partition's end is ahead of `position`, as far as the broker said so lately. */
   lags(): readonly PartitionLag[];
   /** Topics that are subscribed by name and do not exist. */

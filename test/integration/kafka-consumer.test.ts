@@ -60,6 +60,23 @@ describe('a consumer with assigned partitions', () => {
     await consumer.close(1000);
   });
 
+  it('knows whether there is more than it gave, of partitions that are not paused', async () => {
+    const topic = await newTopic(client);
+    const place = { topic, partition: 0 };
+    await produceNumbers(client, topic, { count: 2 });
+    const consumer = client.consumer({ ...earliest, 'max.poll.records': '1' });
+    assert.ok(!consumer.hasMore(place));
+    consumer.assign([place]);
+    assert.deepEqual(values(await pollUntil(consumer, (got) => got.length >= 1)), ['0']);
+    assert.ok(consumer.hasMore(place));
+    consumer.pause([place]);
+    assert.ok(!consumer.hasMore(place));
+    consumer.resume([place]);
+    assert.deepEqual(values(await pollUntil(consumer, (got) => got.length >= 1)), ['1']);
+    assert.ok(!consumer.hasMore(place));
+    await consumer.close(1000);
+  });
+
   it('ends a waiting poll at wakeup', async () => {
     const topic = await newTopic(client);
     const consumer = client.consumer(earliest);

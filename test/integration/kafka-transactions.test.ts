@@ -59,6 +59,30 @@ describe('a transactional producer', function () {
     assert.deepEqual(await read(topic, 'read_uncommitted', 5, 3), ['a0', 'a1', 'a2', 'b', 'c']);
   });
 
+  it('has nothing for readers of committed records while it is open', async () => {
+    const topic = await newTopic(client);
+    const [place] = partitionsOf(topic, 1);
+    assert.ok(place);
+    const producer = await start(uniqueName('txn'));
+    producer.begin();
+    await producer.send([record(topic, 'a')]);
+    await producer.commit();
+    producer.begin();
+    await producer.send([record(topic, 'b')]);
+    for (const [isolation, hasMore] of [
+      ['read_uncommitted', true],
+      ['read_committed', false],
+    ] as const) {
+      const properties = { 'auto.offset.reset': 'earliest', 'max.poll.records': '1', 'isolation.level': isolation };
+      const consumer = client.consumer(properties);
+      consumer.assign([place]);
+      assert.deepEqual(values(await pollUntil(consumer, (got) => got.length >= 1)), ['a']);
+      if (!hasMore) await until(async () => (await consumer.poll(100)).length === 0, 'the marker is passed');
+      assert.equal(consumer.hasMore(place), hasMore);
+      await consumer.close(1000);
+    }
+  });
+
   it('commits what was sent and not awaited, one transaction right after the other', async () => {
     const topic = await newTopic(client);
     const producer = await start(uniqueName('txn'));

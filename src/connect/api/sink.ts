@@ -84,6 +84,8 @@ export interface SinkTaskContext {
   assignment(): readonly TopicPartition[];
   /** The next offset that will be read of an assigned partition, known from `open` on. Records that wait for `put` are before it. */
   position(partition: TopicPartition): number | undefined;
+  /** Whether the broker has told of records of an assigned partition behind those that were read: `put` gets them soon. */
+  hasMore(partition: TopicPartition): boolean;
   /** The offset of an assigned partition, with the topic id and the leader epoch under which it was read, if the brokers tell them. */
   identified(offset: PartitionOffset): PartitionOffset;
   /**

@@ -68,11 +68,8 @@ export class SinkTaskRunner implements TaskRunner {
     const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors, runtime.place);
     const { converters, errors } = runtime;
     const hasTransforms = !runtime.chain.empty;
-    const care = new RecordCare(runtime.assignment.care, {
-      errors,
-      hasTransforms,
-      valueConverter: converters.valueClass,
-    });
+    const { valueClass: valueConverter } = converters;
+    const care = new RecordCare(runtime.assignment.care, { errors, hasTransforms, valueConverter });
     this.#polled = new PolledRecords(task, converter, { converters, chain: runtime.chain, care });
     this.#activities = taskActivities(runtime.assignment.id);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
@@ -377,6 +374,7 @@ export class SinkTaskRunner implements TaskRunner {
       errantRecords,
       assignment: () => this.#consumer.assignment(),
       position: (partition) => this.#consumer.position(partition),
+      hasMore: (partition) => this.#consumer.hasMore(partition),
       identified: (offset) => this.#consumer.identified(offset),
       kept: (offsets, signal) => this.#consumer.kept(offsets, signal),
       seek: (offsets) => {

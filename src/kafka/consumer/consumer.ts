@@ -132,6 +132,10 @@ export class KafkaConsumer implements Consumer {
     return this.#fetcher.get(partition)?.position;
   }
 
+  hasMore(partition: TopicPartition): boolean {
+    return this.#fetcher.get(partition)?.hasMore === true;
+  }
+
   missingTopics(): readonly string[] {
     return this.#metadata.missingTopics();
   }

@@ -41,6 +41,8 @@ export interface FetchedPartition {
   readonly errorCode: number;
   /** -1 with an error. */
   readonly highWatermark: number;
+  /** Of the first transaction that is open; -1 with an error. */
+  readonly lastStableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
   /** A view of the whole answer's bytes. */
   readonly records: Buffer;
@@ -160,11 +162,15 @@ function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined,
 
 const SESSION_BYTES = 4;
 const PREFERRED_REPLICA_BYTES = 4;
-/** Last stable offset and start of the log. */
-const STABLE_AND_START_BYTES = 16;
+const LOG_START_BYTES = 8;
 
-function readHead(reader: AnswerReader): Pick<FetchedPartition, 'partition' | 'errorCode' | 'highWatermark'> {
-  const head = { partition: reader.int32(), errorCode: reader.int16(), highWatermark: reader.int64() };
-  reader.skip(STABLE_AND_START_BYTES);
+function readHead(reader: AnswerReader): Omit<FetchedPartition, 'topic' | 'aborted' | 'records'> {
+  const head = {
+    partition: reader.int32(),
+    errorCode: reader.int16(),
+    highWatermark: reader.int64(),
+    lastStableOffset: reader.int64(),
+  };
+  reader.skip(LOG_START_BYTES);
   return head;
 }

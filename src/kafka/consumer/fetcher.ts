@@ -235,7 +235,11 @@ export class Fetcher {
       const buffer = this.get(fetched);
       // Answers to questions asked before a seek or a new assignment are of no interest.
       if (buffer === undefined || asked.get(buffer) !== buffer.jumps) continue;
-      if (fetched.highWatermark >= 0) buffer.highWatermark = fetched.highWatermark;
+      const { highWatermark, lastStableOffset } = fetched;
+      if (highWatermark >= 0) {
+        buffer.highWatermark = highWatermark;
+        buffer.readableEnd = this.#config.isolation === 'read_committed' ? lastStableOffset : highWatermark;
+      }
       if (fetched.errorCode !== ErrorCode.none) {
         healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
         progress = true;

@@ -26,6 +26,8 @@ export class PartitionBuffer {
   paused = false;
   /** Where the partition ended when the broker answered last. */
   highWatermark: number | undefined;
+  /** Where what the caller may read ended then: transactions that were open are behind it. */
+  readableEnd: number | undefined;
   #jumps = 0;
   #identity: LogIdentity = { topicId: undefined, leaderEpoch: -1 };
   readonly #epochs = new EpochHistory();
@@ -62,6 +64,12 @@ export class PartitionBuffer {
   /** The next offset to ask the broker for; `undefined` while there is no position to read from. */
   get fetchOffset(): number | undefined {
     return this.#outOfRange || this.#doubt !== 'none' ? undefined : this.#fetchOffset;
+  }
+
+  /** There are records that the caller has not got, and may read. */
+  get hasMore(): boolean {
+    const { position, readableEnd } = this;
+    return !this.paused && position !== undefined && readableEnd !== undefined && position < readableEnd;
   }
 
   get bufferedBytes(): number {

@@ -6,6 +6,7 @@ import { Turn } from '../../../src/connect/pipeline/turn.ts';
 import type { ErrorPolicy } from '../../../src/connect/pipeline/error-policy.ts';
 import type { SinkRecordBlock } from '../../../src/data/message-block.ts';
 import type { ConsumedRecord } from '../../../src/kafka/api.ts';
+import { BatchRows } from '../../../plugins/db-sink/batch-rows.ts';
 import { WriteLane } from '../../../plugins/db-sink/write-lane.ts';
 
 const BYTES = 65_536;
@@ -133,7 +134,7 @@ describe('work on many records', () => {
       refuse: () => Promise.resolve(),
       onFailure: () => undefined,
       onTablesChanged: () => undefined,
-      batchRows: 10_000,
+      batchRows: new BatchRows(10_000),
     });
     const place = { topic: 't', partition: 0, count };
     const block = {

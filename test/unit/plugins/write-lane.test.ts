@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { BatchRows } from '../../../plugins/db-sink/batch-rows.ts';
 import { MessageDecoder } from '../../../plugins/db-sink/record-decoder.ts';
 import { WriteLane, type LaneDependencies } from '../../../plugins/db-sink/write-lane.ts';
 import { topicPartitionKey, type SinkRecord } from '../../../src/data/record.ts';
@@ -47,7 +48,7 @@ class Lane {
       },
       onFailure: () => this.failed++,
       onTablesChanged: () => this.tablesChanged++,
-      batchRows: 2,
+      batchRows: new BatchRows(2),
       ...parts,
     });
   }
@@ -97,7 +98,7 @@ describe('a lane of a sink', () => {
   });
 
   it('is through with what comes before a change of tables as soon as that is done', async () => {
-    const held = new Lane({ batchRows: 100 });
+    const held = new Lane({ batchRows: new BatchRows(100) });
     held.lane.add(record(0, 'garbage'));
     held.lane.add(row(1));
     held.lane.add(statement(2, 'alter'));
@@ -120,6 +121,68 @@ describe('a lane of a sink', () => {
       held.refused.map(([offset]) => offset),
       [0, 5],
     );
+  });
+
+  it('writes a lone record at once', () => {
+    const held = new Lane({ batchRows: new BatchRows() });
+    held.lane.add(row(0));
+    held.lane.start();
+    assert.deepEqual(held.written, ['1 rows']);
+  });
+
+  it('holds records back while more are known to follow, until the batch is full or nothing follows', async () => {
+    const held = new Lane({ batchRows: new BatchRows(4) });
+    const add = (offset: number, hasMore: boolean): void => {
+      held.lane.add(row(offset));
+      held.lane.start(hasMore);
+    };
+    for (const offset of [0, 1, 2]) add(offset, true);
+    assert.deepEqual(held.written, []);
+    assert.equal(held.lane.firstUnstored(KEY), 0);
+    add(3, true);
+    assert.deepEqual(held.written, ['4 rows']);
+    await held.lane.flush(5000);
+    add(4, true);
+    add(5, false);
+    assert.deepEqual(held.written, ['4 rows', '2 rows']);
+    await held.lane.flush(5000);
+  });
+
+  it('holds records back for a short time only, and not when all is to be stored or dropped', async () => {
+    const held = new Lane({ batchRows: new BatchRows(4) });
+    held.lane.add(row(0));
+    held.lane.start(true);
+    await until(() => held.lane.firstUnstored(KEY) === undefined, 'what was held back is stored');
+    held.lane.add(row(1));
+    held.lane.start(true);
+    await held.lane.flush(5000);
+    assert.deepEqual(held.written, ['1 rows', '1 rows']);
+    held.lane.add(row(2));
+    held.lane.start(true);
+    await held.lane.drop();
+    held.lane.add(row(3));
+    held.lane.start(false);
+    assert.deepEqual(held.written, ['1 rows', '1 rows', '1 rows']);
+    assert.equal(held.lane.firstUnstored(KEY), 3);
+    await held.lane.flush(5000);
+  });
+
+  it('tells of each write, so that the next ones can grow', async () => {
+    const told: number[] = [];
+    class Growing extends BatchRows {
+      override wrote(rows: number, ms: number): void {
+        told.push(rows);
+        super.wrote(rows, Math.min(ms, 1));
+      }
+    }
+    const held = new Lane({ batchRows: new Growing() });
+    for (let offset = 0; offset < 3000; offset++) {
+      held.lane.add(row(offset));
+      if (offset === 999) await until(() => told.length === 1, 'the first batch is written');
+    }
+    await held.lane.flush(5000);
+    assert.deepEqual(held.written, ['1000 rows', '2000 rows']);
+    assert.deepEqual(told, [1000, 2000]);
   });
 
   it('gives up the write on its way, and forgets what waits, when its partitions are gone', async () => {
