@@ -16,6 +16,7 @@ import { formatProfile, profileRun } from './profile-run.ts';
 import { sinkAvro } from './registry-sinks.ts';
 import { restUnderLoad } from './rest-under-load.ts';
 import { scale } from './scale.ts';
+import { defaultsJson, defaultsLines, defaultsStructInsert, defaultsStructUpsert } from './sink-defaults.ts';
 import { upsertAllMet, upsertHalfMet } from './sink-met-keys.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
 import { sourceIdle } from './source-idle.ts';
@@ -34,6 +35,10 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'upsert-all-met': upsertAllMet,
   'sink-json': sinkJson,
   'sink-lines': sinkLines,
+  'defaults-struct-upsert': defaultsStructUpsert,
+  'defaults-struct-insert': defaultsStructInsert,
+  'defaults-json': defaultsJson,
+  'defaults-lines': defaultsLines,
   'http-lines': httpLines,
   'http-tsbs': httpTsbs,
   'http-opentsdb': httpOpenTsdb,
@@ -57,7 +62,7 @@ Workloads: ${Object.keys(WORKLOADS).join(', ')}
   --runs     runs that count, after one that warms up (3)
   --seconds  of latency a run; of one-hangs before and after; of memory before each look at it (20)
   --peers    the Debezium connectors on a Java worker in the same run
-  --set      an option of the connector that is measured
+  --set      an option of the connector that is measured; without a value: the option is left out
   --worker   a property of the worker, such as task.threads=0
   --json     one line of JSON for each workload
   --profile  a CPU profile of the worker, and where a row's time goes

@@ -11,7 +11,10 @@ export interface SinkJob {
   readonly options: Readonly<Record<string, string>>;
 }
 
-/** A sink of its own, of 2 tasks where the options say nothing else, moves a topic's rows into a table that is empty. */
+/**
+ * A sink of its own, of 2 tasks where the options say nothing else, moves a topic's rows into a table that is empty. An override
+ * without a value leaves its option out.
+ */
 export async function sinkOnce(
   { services, rows, overrides }: BenchContext,
   { rest }: WorkerUnderTest,
@@ -19,7 +22,8 @@ export async function sinkOnce(
   { table, arrived = table, options }: SinkJob,
 ): Promise<Stretch> {
   const name = `${topic}-${String(Date.now())}`;
-  const config = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
+  const given = { 'tasks.max': '2', topics: topic, ...options, ...overrides };
+  const config = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== ''));
   await rest.create(name, sinkConfig({ ...services.database, url: '' }, config));
   try {
     const counted = await untilAll(

@@ -1,6 +1,6 @@
 import type { Workload } from './bench-context.ts';
 import { envelope, jsonDbOf, lineOf } from './rows.ts';
-import { runSink } from './sink-workload.ts';
+import { runSink, type SinkWorkload } from './sink-workload.ts';
 import { keyedTable, seriesTable } from './tables.ts';
 
 /** What an operator with a backlog sets (docs/benchmarks.md). */
@@ -14,29 +14,37 @@ export const ENVELOPES = {
   'value.converter.schemas.enable': 'true',
 };
 
-/** `sink-lines`: line protocol into a time-series table. */
-export const sinkLines: Workload = (context) =>
-  runSink(context, {
-    table: 'bench_lines',
-    layout: seriesTable,
-    textOf: lineOf('bench_lines'),
-    options: { ...BATCHES, 'value.converter': BYTES, 'protocol.type': 'line_lp', 'timestamp.precision': 'ms' },
-    peerMode: null,
-  });
-
-/** `sink-json`: one `json_db` row a message into the same time-series table. */
-export const sinkJson: Workload = (context) =>
-  runSink(context, {
+/** What the sinks' workloads move, without the sizes of their batches. */
+export const SINKS = {
+  structUpsert: structSink('upsert'),
+  structInsert: structSink('insert'),
+  json: {
     table: 'bench_json',
     layout: seriesTable,
     textOf: jsonDbOf('bench_json'),
-    options: { ...BATCHES, 'value.converter': BYTES, 'protocol.type': 'json_db', 'timestamp.precision': 'ms' },
+    options: { 'value.converter': BYTES, 'protocol.type': 'json_db', 'timestamp.precision': 'ms' },
     peerMode: 'upsert',
-  });
+  },
+  lines: {
+    table: 'bench_lines',
+    layout: seriesTable,
+    textOf: lineOf('bench_lines'),
+    options: { 'value.converter': BYTES, 'protocol.type': 'line_lp', 'timestamp.precision': 'ms' },
+    peerMode: null,
+  },
+} as const satisfies Readonly<Record<string, SinkWorkload>>;
 
+/** `sink-lines`: line protocol into a time-series table. */
+export const sinkLines = inLargeBatches(SINKS.lines);
+/** `sink-json`: one `json_db` row a message into the same time-series table. */
+export const sinkJson = inLargeBatches(SINKS.json);
 /** `sink-struct-upsert` and `sink-struct-insert`: JsonConverter's envelope into a table with primary key `id`. */
-export const sinkStructUpsert = sinkStruct('upsert');
-export const sinkStructInsert = sinkStruct('insert');
+export const sinkStructUpsert = inLargeBatches(SINKS.structUpsert);
+export const sinkStructInsert = inLargeBatches(SINKS.structInsert);
+
+function inLargeBatches(sink: SinkWorkload): Workload {
+  return (context) => runSink(context, { ...sink, options: { ...BATCHES, ...sink.options } });
+}
 
 /** Envelopes into a table with primary key `id`. */
 export function structOptions(table: string, mode: 'insert' | 'upsert'): Record<string, string> {
@@ -50,14 +58,7 @@ export function structOptions(table: string, mode: 'insert' | 'upsert'): Record<
   };
 }
 
-function sinkStruct(mode: 'insert' | 'upsert'): Workload {
+function structSink(mode: 'insert' | 'upsert'): SinkWorkload {
   const table = `bench_struct_${mode}`;
-  return (context) =>
-    runSink(context, {
-      table,
-      layout: keyedTable,
-      textOf: envelope,
-      options: { ...BATCHES, ...structOptions(table, mode) },
-      peerMode: mode,
-    });
+  return { table, layout: keyedTable, textOf: envelope, options: structOptions(table, mode), peerMode: mode };
 }
