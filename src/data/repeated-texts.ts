@@ -45,10 +45,18 @@ export function ownText(text: string): string {
   return text.length < 13 ? text : ` ${text}`.slice(1);
 }
 
+/** Longer ones are compared faster as a whole, though that makes a string. */
+const SHORT = 24;
+
 /**
  * Whether `expected` stands at `position` of `text`. V8 compares equally long strings by memory, but walks through `startsWith`
  * and `endsWith` character by character: 0.06 µs to 0.9 µs for 280 characters.
  */
 export function standsAt(text: string, expected: string, position: number): boolean {
-  return text.slice(position, position + expected.length) === expected;
+  const { length } = expected;
+  if (length > SHORT) return text.slice(position, position + length) === expected;
+  for (let index = 0; index < length; index++) {
+    if (text.charCodeAt(position + index) !== expected.charCodeAt(index)) return false;
+  }
+  return true;
 }

@@ -118,13 +118,15 @@ export class JsonDbDecoder implements Decoder {
       const end = blockText.end(index);
       if (end <= start) break;
       const { text } = blockText;
-      if (known === undefined || !standsAt(text, known.prefix, start)) {
-        known = this.#envelopes.find(({ prefix, isAscii }) => isAscii && standsAt(text, prefix, start));
-      }
+      if (known === undefined || !standsAt(text, known.prefix, start)) known = this.#knownAt(text, start);
       if (known === undefined || !blockText.isAscii(index, known.prefix.length)) break;
       if (!this.#readRowsOf(block, index, known, start, end)) break;
     }
     return index;
+  }
+
+  #knownAt(text: string, start: number): KnownEnvelope | undefined {
+    return this.#envelopes.find(({ prefix, isAscii }) => isAscii && standsAt(text, prefix, start));
   }
 
   /** False, with nothing added, when the message has to be read by itself. */

@@ -33,10 +33,11 @@ export function rowStateOf(schema: Schema | null, value: ConnectValue): RowState
 
 export function isEnvelope(schema: Schema): boolean {
   let known = envelopes.get(schema);
-  if (known === undefined) {
-    const has = (name: string): boolean => schema.field(name) !== undefined;
-    known = schema.name?.endsWith('.Envelope') === true && has('op') && has('after') && has('source');
-    envelopes.set(schema, known);
-  }
+  if (known === undefined) envelopes.set(schema, (known = hasEnvelopeForm(schema)));
   return known;
+}
+
+function hasEnvelopeForm(schema: Schema): boolean {
+  if (schema.name?.endsWith('.Envelope') !== true) return false;
+  return ['op', 'after', 'source'].every((name) => schema.field(name) !== undefined);
 }
