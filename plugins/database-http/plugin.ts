@@ -1,4 +1,4 @@
-import { parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
+import { didYouMean, parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
 import type { NanosecondRule } from '../../src/index-database.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
 import { influxQueryAlias } from './aliases/influx-query.ts';
@@ -21,7 +21,9 @@ export const databaseHttp: ServicePlugin = {
   addresses: (config) => parseOptions(serviceOptions, config).listeners,
   create: (config, context) => {
     for (const name of Object.keys(config)) {
-      if (!Object.hasOwn(serviceOptions, name)) context.logger.warn(`database.http.${name} is ignored: no such option`);
+      if (Object.hasOwn(serviceOptions, name)) continue;
+      const hint = didYouMean(name, Object.keys(serviceOptions));
+      context.logger.warn(`database.http.${name} is ignored: no such option${hint}`);
     }
     const settings = parseOptions(serviceOptions, config);
     const nanoseconds = settings.nanoseconds as NanosecondRule;

@@ -1,6 +1,7 @@
 import { ConfigError, toError } from '../errors.ts';
 import { clientOptions, javaOnlyKeys, javaOnlyPrefixes } from './client-options.ts';
 import { distributedOptions } from './distributed-options.ts';
+import { didYouMean } from './nearest.ts';
 import type { OptionDeclarations, ParsedOptions } from './option.ts';
 import { parseOptions } from './parse.ts';
 import { commonWorkerOptions, ownWorkerOptions, restOptions, standaloneOptions } from './worker-options.ts';
@@ -214,17 +215,19 @@ export function withPrefix(properties: Properties, prefix: string): Record<strin
 
 function unusedKeyWarnings(mode: WorkerConfig['mode'], properties: Properties): string[] {
   const declared = { ...commonWorkerOptions, ...restOptions, ...ownWorkerOptions, ...clientOptions };
+  const ofMode = mode === 'standalone' ? standaloneOptions : distributedOptions;
+  const known = [...Object.keys({ ...declared, ...ofMode }), ...SHARED_CLIENT_KEYS];
   return Object.keys(properties).flatMap((key) => {
     if (javaOnlyKeys.has(key) || javaOnlyPrefixes.some((prefix) => key.startsWith(prefix))) {
       return [`${key} is ignored: it only means something to a Java worker`];
     }
-    if (key in declared || key in (mode === 'standalone' ? standaloneOptions : distributedOptions)) return [];
+    if (Object.hasOwn(declared, key) || Object.hasOwn(ofMode, key)) return [];
     if (OPEN_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
     if (SHARED_CLIENT_KEYS.includes(key)) return [];
     if (mode === 'distributed' && TOPIC_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
     if (Object.hasOwn(distributedOptions, key) || Object.hasOwn(standaloneOptions, key)) {
       return [`${key} is ignored: it means nothing to a ${mode} worker`];
     }
-    return [`${key} is ignored: no such option`];
+    return [`${key} is ignored: no such option${didYouMean(key, known)}`];
   });
 }

@@ -1,9 +1,10 @@
+import { nearestName } from '../config/nearest.ts';
 import { withPrefix, type WorkerConfig } from '../config/worker-config.ts';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, DiagnosisContext } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
-import { fail, ok, type Finding } from '../data/finding.ts';
+import { fail, ok, warn, type Finding } from '../data/finding.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { silentLogger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
@@ -57,12 +58,20 @@ async function configurationFindings(given: ConnectorConfig, parts: ConnectorPar
     diagnosis(plugin, resolved, { signal, writesTo: noteTopics }),
   );
   const known = ofSystem.some(({ level }) => level === 'fail') ? [] : problems;
+  const names = configs.map(({ value }) => value.name);
+  const unknown = Object.keys(given).flatMap((key) => unknownFinding(key, names));
   const valid = problems.length === 0 ? [ok('configuration', `is valid for ${plugin.className}`)] : known;
   const [ofConverters, ofTopics] = await Promise.all([
     converterFindings(resolved, parts.plugins),
     kafkaFindings(plugin, resolved, topics, parts),
   ]);
-  return [...valid, ...ofSystem, ...ofConverters, ...ofTopics];
+  return [...valid, ...unknown, ...ofSystem, ...ofConverters, ...ofTopics];
+}
+
+/** Connect passes keys that nobody knows to the connector; those that nearly are known ones are slips. */
+function unknownFinding(key: string, known: readonly string[]): Finding[] {
+  const nearest = known.includes(key) ? undefined : nearestName(key, known);
+  return nearest === undefined ? [] : [warn(key, 'there is no such option', `did you mean ${nearest}?`)];
 }
 
 async function pluginOf(config: ConnectorConfig, plugins: PluginRegistry): Promise<ConnectorPlugin> {

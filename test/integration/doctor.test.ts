@@ -208,7 +208,7 @@ describe('sluice doctor', function () {
       'offset.flush.intervall.ms': '1000',
     });
     const wrongOptions = sinkConfig(db, { name: 'wrong', topics: 't', 'protocol.type': 'yaml', 'batch.size': '0' });
-    const wrongPassword = { ...sinkConfig(db, { name: 'stranger', topics: 't', 'protocol.type': 'json_db' }) };
+    const wrongPassword = sinkConfig(db, { name: 'stranger', topics: 't', 'protocol.type': 'json_db', batchsize: '9' });
     const stranger = {
       ...wrongPassword,
       'connection.user': 'nobody_of_that_name',
@@ -223,6 +223,7 @@ describe('sluice doctor', function () {
     assert.match(finding(sick, 'protocol.type').message, /yaml/);
     assert.match(finding(sick, 'batch.size').message, /0/);
     assert.equal(finding(sick, 'database').level, 'fail');
+    assert.equal(finding(sick, 'batchsize').remedy, 'did you mean batch.size?');
     assert.ok(
       sick.findings.some(({ level, message }) => level === 'warn' && message.startsWith('offset.flush.intervall')),
     );
