@@ -1,5 +1,7 @@
 #!/usr/bin/env node
-import { Command, InvalidArgumentError } from 'commander';
+import { Argument, Command, InvalidArgumentError } from 'commander';
+import { completionScript, SHELLS, type Shell } from './command-line/completion.ts';
+import { completeHelp } from './command-line/help.ts';
 import { environmentProperties } from './config/environment.ts';
 import { listEntries } from './config/list-text.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
@@ -97,6 +99,16 @@ program
     const { runDoctor } = await import('./doctor/command.ts');
     process.exitCode = await runDoctor({ file, connectors, json: options.json ?? false });
   });
+
+program
+  .command('completion')
+  .description('print the script by which a shell completes commands and flags')
+  .addArgument(new Argument('<shell>', 'the shell').choices(SHELLS))
+  .action((shell: Shell) => {
+    process.stdout.write(completionScript(program, shell));
+  });
+
+completeHelp(program);
 
 function positiveNumber(text: string): number {
   const value = Number(text);
