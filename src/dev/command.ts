@@ -45,7 +45,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     const { fresh, bootstrapServers } = options;
     await prepareFolder(state, fresh);
     logger = await createLogger({ level: 'info', format: 'json', file: logFile });
-    const onProgress = (message: string) => view.note(message);
+    const onProgress = (message: string, passing?: boolean) => view.note(message, passing);
     stack = await startStack({ state, bootstrapServers, onProgress, signal: ending.signal, logger, logFile });
   } catch (error) {
     if (ending.signal.aborted) return 130;

@@ -10,6 +10,7 @@ import type { Launcher } from './kafka/launcher.ts';
 import { answersMetadata } from './kafka/probe.ts';
 import type { BrokerExtras, BrokerPlace } from './kafka/properties.ts';
 import { freePort, isFree } from './ports.ts';
+import type { OnProgress } from './progress.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
 export interface KafkaOptions {
@@ -23,7 +24,7 @@ export interface KafkaOptions {
   /** Default: `process.env`; read are KAFKA_HOME, JAVA_HOME, PATH, XDG_CACHE_HOME and what Docker reads. */
   readonly environment?: NodeJS.ProcessEnv;
   /** Told of steps that take longer than an ordinary start. */
-  readonly onProgress?: (message: string) => void;
+  readonly onProgress?: OnProgress;
   /** Aborting ends a start that is under way. */
   readonly signal?: AbortSignal;
 }

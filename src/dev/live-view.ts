@@ -1,3 +1,4 @@
+import { cut, liveLines, redrawing } from './live-lines.ts';
 import type { Stack } from './stack.ts';
 import type { Moved } from './stack-counts.ts';
 
@@ -6,17 +7,23 @@ const PLAIN_EVERY_MS = 10_000;
 /** What `sluice dev` shows: a header once, then counts in place on a terminal, a line now and then elsewhere. */
 export class LiveView {
   readonly #quiet: boolean;
-  readonly #terminal = process.stdout.isTTY;
-  #drawnLines = 0;
+  readonly #redraws = redraws();
+  #drawn: readonly string[] = [];
   #lastPlainMs = 0;
 
   constructor(options: { readonly quiet: boolean }) {
     this.#quiet = options.quiet;
   }
 
-  note(message: string): void {
-    this.#drawnLines = 0;
-    (this.#quiet ? process.stderr : process.stdout).write(`${message}\n`);
+  /** A line; one that is `passing` gives its place to the next, or is left out where lines stay. */
+  note(message: string, passing = false): void {
+    this.#drawn = [];
+    const stream = this.#quiet ? process.stderr : process.stdout;
+    if (!this.#redraws || this.#quiet) {
+      if (!passing || this.#isTimeForPlain()) stream.write(`${message}\n`);
+      return;
+    }
+    stream.write(passing ? `\r${cut(message, process.stdout.columns - 1)}\x1b[K` : `\r\x1b[K${message}\n`);
   }
 
   header({ worker, bootstrapServers, psqlUrl, authorityFile }: Stack, logFile: string): void {
@@ -41,21 +48,26 @@ export class LiveView {
 
   counts(moved: Moved): void {
     if (this.#quiet) return;
-    const lines = [
-      `  Rows into PostgreSQL   ${moved.sinkRows.toLocaleString('en')}`,
-      `  Records into Kafka     ${moved.sourceRecords.toLocaleString('en')}`,
-      ...moved.connectors.map(({ name, state, tasks, waitsFor }) => {
-        const waiting = waitsFor.length === 0 ? '' : `  waits for topic ${waitsFor.join(', ')}`;
-        return `  ${name.padEnd(22)} ${state}  tasks: ${tasks.join(', ')}${waiting}`;
-      }),
-    ];
-    if (this.#terminal) {
-      const up = this.#drawnLines > 0 ? `\x1b[${String(this.#drawnLines)}A` : '';
-      process.stdout.write(`${up}${lines.map((line) => `\x1b[2K${line}\n`).join('')}`);
-      this.#drawnLines = lines.length;
-    } else if (Date.now() - this.#lastPlainMs >= PLAIN_EVERY_MS) {
-      this.#lastPlainMs = Date.now();
+    const lines = liveLines(moved);
+    if (this.#redraws) {
+      const { columns, rows } = process.stdout;
+      const { text, drawn } = redrawing(this.#drawn, lines, { columns, rows });
+      process.stdout.write(text);
+      this.#drawn = drawn;
+    } else if (this.#isTimeForPlain()) {
       process.stdout.write(`${lines.map((line) => line.trim().replace(/\s+/g, ' ')).join('; ')}\n`);
     }
   }
+
+  #isTimeForPlain(): boolean {
+    if (Date.now() - this.#lastPlainMs < PLAIN_EVERY_MS) return false;
+    this.#lastPlainMs = Date.now();
+    return true;
+  }
+}
+
+/** A terminal that takes commands, and whose user has not asked for plain text. */
+function redraws(): boolean {
+  const { NO_COLOR = '', TERM = '' } = process.env;
+  return process.stdout.isTTY && process.stdout.columns > 0 && NO_COLOR === '' && TERM !== 'dumb';
 }

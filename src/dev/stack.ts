@@ -15,6 +15,7 @@ import { noteBroker } from './addresses.ts';
 import { LocalKafka } from './kafka.ts';
 import { LocalPostgres } from './postgres.ts';
 import { nextFreePort } from './ports.ts';
+import type { OnProgress } from './progress.ts';
 import { sampleConnectors } from './sample-connectors.ts';
 import { createSampleTopics, HOST_TABLES } from './sample-data.ts';
 
@@ -27,7 +28,7 @@ export interface StackOptions {
   /** Where the data of the services is; it exists. */
   readonly state: string;
   readonly bootstrapServers: string | undefined;
-  readonly onProgress: (message: string) => void;
+  readonly onProgress: OnProgress;
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly logFile: string;

@@ -1,5 +1,11 @@
 import { parseJaas } from '../../src/tls/jaas.ts';
 import { parseConnectionUrl } from '../../src/database/connection-url.ts';
+import { nearestName } from '../../src/config/nearest.ts';
+import { fail } from '../../src/data/finding.ts';
+import { cut, liveLines, redrawing } from '../../src/dev/live-lines.ts';
+import { ImageDownload, MavenDownload } from '../../src/dev/progress.ts';
+import { textReport } from '../../src/doctor/report.ts';
+import { learnSecrets } from '../../src/doctor/secrets.ts';
 import { parseProperties } from '../../src/config/properties-file.ts';
 import { parseValue } from '../../src/config/parse.ts';
 import { optionText } from '../../src/config/to-text.ts';
@@ -57,6 +63,29 @@ export const CONFIGURATION_SCANNERS: readonly Scanner[] = [
   scanner('initial time', (text) => parseInitialTime(text, Date.now())),
   scanner('initial time zone', (text) => parseInitialTime(`2024-01-01 00:00:00 ${text}`, Date.now())),
   scanner('topic name', (text) => topicName({ prefix: text, delimiter: '.', names: 'keep' } as never, text)),
+  scanner('unknown option', (text) => [
+    nearestName(text, [text, 'offset.storage.topic']),
+    nearestName('listener', [text]),
+  ]),
+  scanner('passwords of a property', (text) => learnSecrets({ url: text, password: text }, new SecretMask())),
+  scanner('finding of the doctor', (text) =>
+    textReport([{ name: text, findings: [fail(text, text, text)] }], new SecretMask(), false),
+  ),
+  scanner('line of the live view', (text) => [
+    redrawing(
+      [text],
+      liveLines({ sinkRows: 0, sourceRecords: 0, connectors: [{ name: text, state: '', tasks: [], waitsFor: [] }] }),
+      {
+        columns: 80,
+        rows: 24,
+      },
+    ),
+    cut(text, 80),
+  ]),
+  scanner('line of Maven or Docker', (text) => [
+    new MavenDownload('', 1).read(`Downloaded from ${text}`),
+    new ImageDownload('').read(text),
+  ]),
   scanner('text with secrets', (text) => {
     const mask = new SecretMask();
     mask.add(text);

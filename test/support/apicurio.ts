@@ -21,6 +21,7 @@ const ARCHIVE: JarSet = {
   title: `Apicurio Registry ${VERSION}`,
   name: `apicurio-${VERSION}`,
   pom: fileURLToPath(new URL('apicurio/pom.xml', import.meta.url)),
+  megabytes: 180,
 };
 const READY_MS = 120_000;
 

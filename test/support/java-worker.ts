@@ -19,6 +19,7 @@ const JARS: JarSet = {
   title: 'Kafka Connect 4.3.1',
   name: 'connect-4.3.1',
   pom: fileURLToPath(new URL('java-connect/pom.xml', import.meta.url)),
+  megabytes: 44,
 };
 const STOP_MS = 20_000;
 const LOG4J = `rootLogger.level=warn

@@ -148,6 +148,7 @@ async function maintain(server: ServerAccess, sql: string): Promise<void> {
   }
 }
 
-function say(message: string): void {
+function say(message: string, passing = false): void {
+  if (passing) return;
   process.stdout.write(`    (${message})\n`);
 }

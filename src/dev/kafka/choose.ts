@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { ConnectError, toError } from '../../errors.ts';
 import { dockerLauncher, hasDocker } from './docker-launcher.ts';
+import type { OnProgress } from '../progress.ts';
 import { cachedJars, cacheFolder, fetchJars, hasMaven, kafkaVersion } from './jars.ts';
 import { findJava } from './java.ts';
 import { jvmLauncher } from './jvm-launcher.ts';
@@ -9,7 +10,7 @@ import type { Launcher } from './launcher.ts';
 
 export interface ChooseOptions {
   readonly environment: NodeJS.ProcessEnv;
-  readonly onProgress?: ((message: string) => void) | undefined;
+  readonly onProgress?: OnProgress | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -53,6 +54,6 @@ export async function chooseLauncher(options: ChooseOptions): Promise<Launcher> 
 
 async function fetch({ environment, onProgress, signal }: ChooseOptions): Promise<string> {
   if (!(await hasMaven(environment))) throw new ConnectError('Java is there, but Maven (mvn) is not on the path');
-  onProgress?.(`fetching Kafka ${kafkaVersion} with Maven (44 MB)`);
-  return fetchJars(environment, signal);
+  onProgress?.(`fetching Kafka ${kafkaVersion} with Maven (at most 64 MB)`);
+  return fetchJars(environment, signal, undefined, onProgress);
 }

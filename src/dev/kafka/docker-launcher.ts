@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { ConnectError } from '../../errors.ts';
+import { ImageDownload, type OnProgress } from '../progress.ts';
+import { runWithOutput } from '../run-with-output.ts';
 import { kafkaVersion } from './jars.ts';
 import type { Launcher } from './launcher.ts';
 import { brokerProperties, propertiesEnvironment, type BrokerPlace } from './properties.ts';
@@ -24,7 +26,7 @@ export async function hasDocker(environment: NodeJS.ProcessEnv): Promise<boolean
  * Runs the broker in a container. Its data is in a volume named after the data folder, since the image's own user
  * could not write to a folder of this machine.
  */
-export function dockerLauncher(environment: NodeJS.ProcessEnv, onProgress?: (message: string) => void): Launcher {
+export function dockerLauncher(environment: NodeJS.ProcessEnv, onProgress?: OnProgress): Launcher {
   const name = ({ dataDir }: BrokerPlace): string =>
     `sluice-kafka-${createHash('sha256').update(dataDir).digest('hex').slice(0, 12)}`;
   const clearance = (place: BrokerPlace): readonly [string, ...string[]] => ['docker', 'rm', '--force', name(place)];
@@ -40,7 +42,11 @@ export function dockerLauncher(environment: NodeJS.ProcessEnv, onProgress?: (mes
       );
       if (present) return;
       onProgress?.(`fetching the image ${image}`);
-      await run('docker', ['pull', '--quiet', image], options).catch((error: unknown) => {
+      const download = new ImageDownload(image);
+      await runWithOutput(['docker', 'pull', image], { environment, signal }, (line) => {
+        const progress = download.read(line);
+        if (progress !== undefined) onProgress?.(progress, true);
+      }).catch((error: unknown) => {
         signal?.throwIfAborted();
         throw new ConnectError(`Docker could not fetch ${image}`, { cause: error });
       });

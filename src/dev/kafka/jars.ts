@@ -6,6 +6,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { ConnectError, toError } from '../../errors.ts';
 import { packageRoot } from '../package-root.ts';
+import { MavenDownload, type OnProgress } from '../progress.ts';
+import { CommandError, runWithOutput } from '../run-with-output.ts';
 
 /** Of pom.xml beside this file. */
 export const kafkaVersion = '4.3.1';
@@ -18,12 +20,15 @@ export interface JarSet {
   readonly name: string;
   /** The file that names them, as the dependencies of a project. */
   readonly pom: string;
+  /** What Maven fetches where it has nothing yet, its own plugins included. */
+  readonly megabytes: number;
 }
 
 const broker: JarSet = {
   title: `Kafka ${kafkaVersion}`,
   name: `kafka-${kafkaVersion}`,
   pom: join(packageRoot(), 'src', 'dev', 'kafka', 'pom.xml'),
+  megabytes: 64,
 };
 
 /** Where things are kept that any checkout may use again. */
@@ -46,13 +51,14 @@ export async function fetchJars(
   environment: NodeJS.ProcessEnv,
   signal?: AbortSignal,
   jars: JarSet = broker,
+  onProgress?: OnProgress,
 ): Promise<string> {
   const cache = cacheFolder(environment);
   await mkdir(cache, { recursive: true });
   const unfinished = await mkdtemp(join(cache, `${jars.name}.unfinished-`));
   const folder = join(cache, jars.name);
   try {
-    await copyDependencies(jars, unfinished, environment, signal);
+    await copyDependencies(jars, unfinished, { environment, signal, onProgress });
     await rename(unfinished, folder).catch((error: unknown) => {
       if (!existsSync(folder)) throw error;
     });
@@ -60,6 +66,12 @@ export async function fetchJars(
   } finally {
     await rm(unfinished, { recursive: true, force: true });
   }
+}
+
+interface FetchOptions {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly signal: AbortSignal | undefined;
+  readonly onProgress: OnProgress | undefined;
 }
 
 /** Whether Maven can be called. */
@@ -71,21 +83,25 @@ export async function hasMaven(environment: NodeJS.ProcessEnv): Promise<boolean>
 }
 
 async function copyDependencies(
-  { title, pom }: JarSet,
+  { title, pom, megabytes }: JarSet,
   folder: string,
-  environment: NodeJS.ProcessEnv,
-  signal: AbortSignal | undefined,
+  { environment, signal, onProgress }: FetchOptions,
 ): Promise<void> {
   const goal = ['dependency:copy-dependencies', `-DoutputDirectory=${folder}`, '-DincludeScope=runtime'];
+  const download = new MavenDownload(title, megabytes);
   try {
-    await promisify(execFile)('mvn', ['--batch-mode', '--quiet', '-Dstyle.color=never', '--file', pom, ...goal], {
-      env: environment,
-      ...(signal && { signal }),
-    });
+    await runWithOutput(
+      ['mvn', '--batch-mode', '-Dstyle.color=never', '--file', pom, ...goal],
+      { environment, signal },
+      (line) => {
+        const progress = download.read(line);
+        if (progress !== undefined) onProgress?.(progress, true);
+      },
+    );
   } catch (error) {
     signal?.throwIfAborted();
-    const { stdout = '' } = error as { stdout?: string };
-    const reason = stdout.split('\n').find((line) => line.includes('[ERROR]')) ?? toError(error).message;
+    const lines = error instanceof CommandError ? error.lines : [];
+    const reason = lines.find((line) => line.includes('[ERROR]')) ?? toError(error).message;
     throw new ConnectError(`Maven could not fetch ${title}: ${reason.trim()}`, { cause: error });
   }
 }

@@ -60,7 +60,7 @@ describe('the choice of a local broker', () => {
       chooseLauncher({ environment: environment(), onProgress: (message) => said.push(message) }),
       /Maven could not fetch Kafka [\d.]+: \[ERROR\] no route to host; no Docker engine answers/,
     );
-    assert.deepEqual(said, ['fetching Kafka 4.3.1 with Maven (44 MB)']);
+    assert.deepEqual(said, ['fetching Kafka 4.3.1 with Maven (at most 64 MB)']);
   });
 
   it('falls on Docker when only that is there, and leaves no container behind', async () => {

@@ -1,0 +1,56 @@
+/** Told of a step that takes longer than an ordinary start; `passing`: the next message takes its place. */
+export type OnProgress = (message: string, passing?: boolean) => void;
+
+const DOWNLOADED = /^(?:\[INFO\] )?Downloaded from [^ ]+ ([^ ]+) \(([\d.]+) ([kMG]?B)/;
+const BAR_WIDTH = 20;
+const UNITS: Readonly<Record<string, number>> = { B: 1e-6, kB: 1e-3, MB: 1, GB: 1e3 };
+
+/** `[#####---------------]` */
+export function bar(done: number, total: number): string {
+  const filled = total <= 0 ? 0 : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH));
+  return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;
+}
+
+/** What Maven says of each file that it has fetched, added up. It says nothing of files that it has already. */
+export class MavenDownload {
+  readonly #title: string;
+  readonly #megabytes: number;
+  #fetched = 0;
+
+  /** `megabytes`: of all files that it may fetch. */
+  constructor(title: string, megabytes: number) {
+    this.#title = title;
+    this.#megabytes = megabytes;
+  }
+
+  /** The progress after a line of Maven's output, if it tells of one. */
+  read(line: string): string | undefined {
+    const [, url, size = '0', unit = ''] = DOWNLOADED.exec(line) ?? [];
+    if (url === undefined) return undefined;
+    this.#fetched += Number(size) * (UNITS[unit] ?? 0);
+    const share = `${this.#fetched.toFixed(1)} of at most ${String(this.#megabytes)} MB`;
+    const file = url.slice(url.lastIndexOf('/') + 1);
+    return `fetching ${this.#title} ${bar(this.#fetched, this.#megabytes)} ${share}  ${file}`;
+  }
+}
+
+/** What Docker says of the layers of an image; where nobody looks at a terminal, it does not tell their sizes. */
+export class ImageDownload {
+  readonly #image: string;
+  readonly #layers = new Set<string>();
+  readonly #complete = new Set<string>();
+
+  constructor(image: string) {
+    this.#image = image;
+  }
+
+  /** The progress after a line of `docker pull`, if it tells of one. */
+  read(line: string): string | undefined {
+    const [, layer, what] = /^([0-9a-f]{12}): (Pulling fs layer|Waiting|Pull complete|Already exists)/.exec(line) ?? [];
+    if (layer === undefined) return undefined;
+    this.#layers.add(layer);
+    if (what === 'Pull complete' || what === 'Already exists') this.#complete.add(layer);
+    const [done, total] = [this.#complete.size, this.#layers.size];
+    return `fetching the image ${this.#image} ${bar(done, total)} ${String(done)} of ${String(total)} layers`;
+  }
+}
