@@ -23,6 +23,7 @@ describe('a metadata request', () => {
     assert.equal(await bodyOf(metadataCall(['ab']), 10), '00' + '02' + noId + '03' + '6162' + '00' + '000000' + '00');
     assert.equal(await bodyOf(metadataCall('all'), 13), '00' + '00' + '000000' + '00');
     assert.equal(await bodyOf(metadataCall([], true), 13), '00' + '01' + '010000' + '00');
+    assert.equal(await bodyOf(metadataCall([], false, true), 13), '00' + '01' + '000101' + '00');
   });
 
   it('creates topics only where it says so', async () => {
