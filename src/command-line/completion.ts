@@ -40,7 +40,7 @@ function subcommand(command: Command): Subcommand {
 
 function flag(option: Option): Flag {
   const takesValue = option.required || option.optional;
-  const value = takesValue ? (/[<[]([^>\]]+)[>\]]/.exec(option.flags)?.[1] ?? 'value') : undefined;
+  const value = takesValue ? (/^[^<[]*[<[]([^>\]]+)/.exec(option.flags)?.[1] ?? 'value') : undefined;
   return { long: option.long ?? option.flags, description: option.description, value };
 }
 

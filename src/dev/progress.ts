@@ -6,7 +6,7 @@ const BAR_WIDTH = 20;
 const UNITS: Readonly<Record<string, number>> = { B: 1e-6, kB: 1e-3, MB: 1, GB: 1e3 };
 
 /** `[#####---------------]` */
-export function bar(done: number, total: number): string {
+function bar(done: number, total: number): string {
   const filled = total <= 0 ? 0 : Math.min(BAR_WIDTH, Math.floor((done / total) * BAR_WIDTH));
   return `[${'#'.repeat(filled)}${'-'.repeat(BAR_WIDTH - filled)}]`;
 }

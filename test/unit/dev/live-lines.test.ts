@@ -29,7 +29,6 @@ class Screen {
   }
 
   write(text: string): void {
-    // eslint-disable-next-line no-control-regex -- commands of terminals begin with it
     for (const [part, count = '', command] of text.matchAll(/\x1b\[(\d*)([A-Z])|[^]/gu)) {
       if (command === 'A') this.#row = Math.max(0, this.#row - Number(count));
       else if (command === 'K') this.#set(this.#line().slice(0, this.#column));
