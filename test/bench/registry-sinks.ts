@@ -46,7 +46,7 @@ function avroRow(schemaId: number): MessageOf {
   };
 }
 
-/** Runs upserts of such messages and of envelopes in turn, each into an empty table. */
+/** Runs upserts of such messages and of envelopes in turn, each by a worker of its own into an empty table. */
 async function besideEnvelopes(
   context: BenchContext,
   table: string,
@@ -54,30 +54,31 @@ async function besideEnvelopes(
   converter: Readonly<Record<string, string>>,
 ): Promise<Figures & Comparison> {
   const { services, rows } = context;
-  const worker = await context.startWorker();
+  const workers = [await context.startWorker(), await context.startWorker()] as const;
   const topics = [
     await RowTopic.produce(services, 'bench-envelopes', rows, envelope),
     await RowTopic.produce(services, table.replaceAll('_', '-'), rows, messageOf),
   ] as const;
-  const run = async (topic: RowTopic, options: Readonly<Record<string, string>>): Promise<Run> => {
+  const run = async (which: 0 | 1, options: Readonly<Record<string, string>>): Promise<Run> => {
     await services.createTable(table, keyedTable);
+    const worker = workers[which];
     const job = { table, options: { ...BATCHES, ...structOptions(table, 'upsert'), ...options } };
-    return measure(context, worker, () => sinkOnce(context, worker, topic.name, job));
+    return measure(context, worker, () => sinkOnce(context, worker, topics[which].name, job));
   };
   const envelopes: Run[] = [];
   const runs: Run[] = [];
   try {
     for (let round = -1; round < context.runs; round++) {
-      const beside = await run(topics[0], {});
-      const measured = await run(topics[1], converter);
+      const beside = await run(0, {});
+      const measured = await run(1, converter);
       if (round < 0) continue;
       envelopes.push(beside);
       runs.push(measured);
     }
     const rates = envelopes.map(({ rowsPerS }) => rowsPerS);
-    return { ...(await summarise(runs, worker)), ...compare(runs, 'sink-struct-upsert', rates) };
+    return { ...(await summarise(runs, workers[1])), ...compare(runs, 'sink-struct-upsert', rates) };
   } finally {
-    await worker.stop();
+    for (const worker of workers) await worker.stop();
     for (const topic of topics) await topic.delete();
     await services.dropTable(table);
   }

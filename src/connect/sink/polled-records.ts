@@ -237,7 +237,11 @@ async function convertAside(
     for (let index = 0; index < block.count; index++) {
       const bytes = block.key(index);
       let size = bytes?.length ?? 0;
-      if (key.passesMessages !== true) key.toConnectData(block.topic, bytes);
+      if (key.passesMessages !== true) {
+        const wait = key.prepareToConnectData?.(block.topic, bytes);
+        if (wait !== undefined) await wait;
+        key.toConnectData(block.topic, bytes);
+      }
       for (const each of block.headers(index)) {
         header.toConnectHeader(block.topic, each.key, each.value);
         size += each.value?.length ?? 0;

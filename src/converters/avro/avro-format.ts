@@ -9,7 +9,7 @@ import { ANYTHING_TEXT, describeAvro } from './avro-from-connect.ts';
 import { avroToConnect } from './avro-read.ts';
 import { parseAvroSchema } from './avro-schema.ts';
 import type { AvroSettings } from './avro-settings.ts';
-import { AvroStructReader } from './avro-struct-reader.ts';
+import { AvroReader } from './avro-reader.ts';
 import { ConnectSchemas } from './avro-to-connect.ts';
 import { AvroWriting } from './avro-write.ts';
 
@@ -40,9 +40,13 @@ export class AvroFormat implements SchemaFormat {
     }
     const schema = new ConnectSchemas(this.#settings).schemaOf(avro, version);
     const toConnect = avroToConnect(avro, schema);
+    const reader = new AvroReader(avro, schema);
     return {
-      read: (message, from, to) => ({ schema, value: toConnect(codec.decode(message, from, to)) }),
-      structs: avro.type === 'record' ? new AvroStructReader(avro, schema) : undefined,
+      read: (message, from, to) => {
+        const value = reader.read(message, from, to);
+        return { schema, value: value === undefined ? toConnect(codec.decode(message, from, to)) : value };
+      },
+      structs: avro.type === 'record' ? reader : undefined,
     };
   }
 

@@ -75,6 +75,34 @@ describe('polled records on their way into a task', () => {
     assert.equal(polled.failure, undefined, 'the partition is somebody else’s now');
   });
 
+  it('wait for the schema of a key, so that the first block too is read where it lies', async () => {
+    const steps: string[] = [];
+    const key = {
+      prepareToConnectData: (_topic: string, bytes: Uint8Array) => {
+        if (steps.length > 0) return undefined;
+        return Promise.resolve().then(() => void steps.push(`fetched for ${String(bytes)}`));
+      },
+      toConnectData: (_topic: string, bytes: Uint8Array) => void steps.push(`converted ${String(bytes)}`),
+    };
+    const converters = { key, value: { readStructs: () => 0 } } as unknown as Converters;
+    const task = {
+      putBlock: () => {
+        steps.push('put');
+        return Promise.resolve();
+      },
+    } as unknown as SinkTask;
+    const converter = {} as unknown as SinkRecordConverter;
+    const polled = new PolledRecords(task, converter, {
+      ...settings(),
+      chain: new TransformationChain([]),
+      converters,
+    });
+    const keyOf = (index: number) => Buffer.from(`k${String(index)}`);
+    await polled.take([{ ...block(0, 5, 2), key: keyOf, headers: () => [] }]);
+    await polled.put(() => undefined);
+    assert.deepEqual(steps, ['fetched for k0', 'converted k0', 'converted k1', 'put']);
+  });
+
   const suspect = (from: number, to: number) => ({ topic: 't', partition: 0, from, to });
   const poison = (offset: number) => {
     return {

@@ -2,11 +2,11 @@ import type { BlockText } from '../../data/block-text.ts';
 import { MS_PER_DAY } from '../../data/logical-values.ts';
 import { hashOf, LONGEST_REPEATED, RepeatedTexts } from '../../data/repeated-texts.ts';
 import { LogicalName, type Schema } from '../../data/schema.ts';
-import type { ConnectValue } from '../../data/value.ts';
+import { Struct, type ConnectValue } from '../../data/value.ts';
 import type { SchemaStructs } from '../schema-registry/schema-format.ts';
 import { avroCodec, readLong, type AvroCodec } from './avro-codec.ts';
 import { avroToConnect, type FromAvro } from './avro-read.ts';
-import { nullableMember, type AvroRecord, type AvroSchema } from './avro-schema.ts';
+import { nullableMember, type AvroSchema } from './avro-schema.ts';
 
 /** How a field is read; `any`: by the library, field by field. */
 type FieldKind =
@@ -50,24 +50,41 @@ const MAX_EXACT_HIGH = 2 ** 25;
 const MAX_DATE_MS = 8.64e15;
 
 /**
- * Reads records of one Avro schema from their bytes, without an object for each: plain fields here, others by the library. What
- * is unusual about a message is left to the general reader, which says what is wrong with it.
+ * Reads values of one Avro schema from their bytes, structs also without an object for each: plain fields here, others by the
+ * library. What is unusual about a message is left to the library, which says what is wrong with it.
  */
-export class AvroStructReader implements SchemaStructs {
+export class AvroReader implements SchemaStructs {
   readonly schema: Schema;
+  /** Of the fields of a record, or of the one value. */
   readonly #plans: readonly FieldPlan[];
+  readonly #isStruct: boolean;
   readonly #repeated = new RepeatedTexts();
   #bytes: Buffer = NO_BYTES;
   #at = 0;
   #end = 0;
 
-  constructor(avro: AvroRecord, schema: Schema) {
+  constructor(avro: AvroSchema, schema: Schema) {
     this.schema = schema;
-    this.#plans = avro.fields.map((field, index) => planOf(field.schema, schema.fields[index]!.schema));
+    this.#isStruct = avro.type === 'record';
+    this.#plans =
+      avro.type === 'record'
+        ? avro.fields.map((field, index) => planOf(field.schema, schema.fields[index]!.schema))
+        : [planOf(avro, schema)];
+  }
+
+  /** The value; `undefined`: the library must have a look at the message. */
+  read(message: Buffer, from: number, to: number): ConnectValue | undefined {
+    const values = new Array<ConnectValue>(this.#plans.length);
+    if (!this.readInto(undefined, message, from, to, values)) return undefined;
+    for (let index = 0; index < values.length; index++) {
+      const value = values[index];
+      if (this.#plans[index]!.kind === 'int64' && typeof value === 'number') values[index] = BigInt(value);
+    }
+    return this.#isStruct ? new Struct(this.schema, values) : values[0];
   }
 
   /** As `SchemaStructs.readInto`. */
-  readInto(window: BlockText, bytes: Buffer, from: number, to: number, values: ConnectValue[]): boolean {
+  readInto(window: BlockText | undefined, bytes: Buffer, from: number, to: number, values: ConnectValue[]): boolean {
     this.#bytes = bytes;
     this.#at = from;
     this.#end = to;
@@ -85,7 +102,7 @@ export class AvroStructReader implements SchemaStructs {
     }
   }
 
-  #field(plan: FieldPlan, window: BlockText): ConnectValue | typeof UNUSUAL {
+  #field(plan: FieldPlan, window: BlockText | undefined): ConnectValue | typeof UNUSUAL {
     if (plan.nullMember >= 0) {
       // Zigzag: member 0 is the byte 0, member 1 the byte 2.
       const member = this.#bytes[this.#at++];
@@ -196,7 +213,7 @@ export class AvroStructReader implements SchemaStructs {
     return readLong(this.#bytes.subarray(start, at + 1));
   }
 
-  #text(window: BlockText): string | typeof UNUSUAL {
+  #text(window: BlockText | undefined): string | typeof UNUSUAL {
     const length = this.#length();
     if (length < 0) return UNUSUAL;
     const bytes = this.#bytes;
@@ -211,6 +228,7 @@ export class AvroStructReader implements SchemaStructs {
       hash = hashOf(hash, byte);
     }
     if (bits >= 0x80) return bytes.toString('utf8', start, end);
+    if (window === undefined) return bytes.toString('latin1', start, end);
     return this.#repeated.of(window.text, start - window.base, end - window.base, hash);
   }
 

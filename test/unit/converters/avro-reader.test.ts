@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { SchemaReader } from '../../../src/converters/schema-registry/schema-format.ts';
 import { AvroFormat } from '../../../src/converters/avro/avro-format.ts';
-import { writeLong } from '../../../src/converters/avro/avro-codec.ts';
+import { avroCodec, writeLong } from '../../../src/converters/avro/avro-codec.ts';
+import { avroToConnect } from '../../../src/converters/avro/avro-read.ts';
+import { parseAvroSchema } from '../../../src/converters/avro/avro-schema.ts';
+import { ConnectSchemas } from '../../../src/converters/avro/avro-to-connect.ts';
 import { BlockText } from '../../../src/data/block-text.ts';
 import type { MessageBlock } from '../../../src/data/message-block.ts';
 import type { Struct } from '../../../src/data/value.ts';
@@ -150,15 +153,23 @@ function readerOf(schema: unknown): SchemaReader {
   return FORMAT.reader({ id: 1, schemaType: 'AVRO', text, references: [] }, undefined);
 }
 
-/** The values of a record that is read alone; `undefined` where it is at fault. */
-function readAlone(reader: SchemaReader, bytes: Buffer): readonly ConnectValue[] | undefined {
+type Outcome = { readonly value: ConnectValue } | { readonly fault: string };
+
+function outcomeOf(read: () => ConnectValue): Outcome {
   try {
-    const { value } = reader.read(bytes, 0, bytes.length);
-    return (value as Struct).values;
+    return { value: read() };
   } catch (error) {
     assert.ok(error instanceof SluiceError && error.scope === 'record', String(error));
-    return undefined;
+    return { fault: error.message };
   }
+}
+
+/** What the library alone makes of messages. */
+function libraryOf(type: unknown): (bytes: Buffer) => Outcome {
+  const avro = parseAvroSchema(JSON.stringify(type));
+  const codec = avroCodec(avro);
+  const toConnect = avroToConnect(avro, new ConnectSchemas(AVRO_DEFAULTS).schemaOf(avro));
+  return (bytes) => outcomeOf(() => toConnect(codec.decode(bytes, 0, bytes.length)));
 }
 
 function readInBlock(reader: SchemaReader, block: MessageBlock, index: number, window: BlockText) {
@@ -174,34 +185,55 @@ function readInBlock(reader: SchemaReader, block: MessageBlock, index: number, w
   return isRead === true ? values : undefined;
 }
 
-/** An int64 may be a number where it is exact. */
-function comparable(values: readonly ConnectValue[]): unknown {
-  return values.map((value) =>
-    plain(typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value),
-  );
+function comparable(outcome: Outcome): unknown {
+  return 'fault' in outcome ? outcome : plain(outcome.value);
 }
 
-describe('structs of Avro messages, read where they lie', () => {
-  it('have the values of records that are read alone, and leave faults to those, whatever schema and bytes', () => {
+/** An int64 may be a number where it is exact. */
+function narrowed(value: ConnectValue): unknown {
+  return plain(typeof value === 'bigint' && Number.isSafeInteger(Number(value)) ? Number(value) : value);
+}
+
+describe('Avro messages, read where they lie', () => {
+  it('have the values and the faults that the library finds, whatever schema and bytes', () => {
     let [quick, slow] = [0, 0];
     fc.assert(
       fc.property(messages, ({ schema, list }) => {
         const reader = readerOf(schema);
+        const library = libraryOf(schema);
         const block = blockOf(list);
         const window = new BlockText();
         for (const [index, message] of list.entries()) {
-          const alone = readAlone(reader, message);
+          const expected = library(message);
+          const alone = outcomeOf(() => reader.read(message, 0, message.length).value);
           const values = readInBlock(reader, block, index, window);
-          if (values !== undefined) {
-            assert.ok(alone !== undefined, `${message.toString('hex')} is at fault`);
-            assert.deepEqual(comparable(values), comparable(alone));
+          assert.deepEqual(comparable(alone), comparable(expected));
+          if ('fault' in expected) {
+            assert.equal(values, undefined, `${message.toString('hex')} is at fault`);
+          } else if (values === undefined) {
+            slow++;
+          } else {
+            assert.deepEqual(values.map(narrowed), (expected.value as Struct).values.map(narrowed));
             quick++;
-          } else if (alone !== undefined) slow++;
+          }
         }
       }),
       { numRuns: 200 },
     );
     assert.ok(quick > 5 * slow, `${String(quick)} were read where they lie, ${String(slow)} could have been`);
+  });
+
+  it('have them too where a message is one value', () => {
+    const message = kind.chain(({ type, bytes }) =>
+      fc.tuple(bytes, damage).map(([value, change]) => ({ type, bytes: change(value) })),
+    );
+    fc.assert(
+      fc.property(message, ({ type, bytes }) => {
+        const alone = outcomeOf(() => readerOf(type).read(bytes, 0, bytes.length).value);
+        assert.deepEqual(comparable(alone), comparable(libraryOf(type)(bytes)));
+      }),
+      { numRuns: 300 },
+    );
   });
 
   it('have numbers for int64 as far as those are exact', () => {
