@@ -1,7 +1,10 @@
 import { cpus, totalmem } from 'node:os';
 import type { BenchServices } from './bench-services.ts';
 import type { Run } from './measured-run.ts';
+import { rounded } from './rounded.ts';
 import type { WorkerUnderTest } from './worker-under-test.ts';
+
+export { rounded };
 
 /** Figures of one workload: medians of the runs, and what they are to be held against. */
 export interface Figures {
@@ -63,10 +66,6 @@ export function percentile(values: readonly number[], share: number): number {
 
 export function rangeOf(values: readonly number[]): Range {
   return [Math.round(Math.min(...values)), Math.round(Math.max(...values))];
-}
-
-export function rounded(figure: number): number {
-  return Number(figure.toFixed(2));
 }
 
 function startMiddleEnd(samples: readonly number[]): readonly number[] {

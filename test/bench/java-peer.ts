@@ -10,7 +10,7 @@ import { silentLogger } from '../../src/observe/logger.ts';
 import { ConnectRest } from '../support/rest.ts';
 import { until } from '../support/until.ts';
 import type { BenchServices } from './bench-services.ts';
-import { rounded } from './figures.ts';
+import { rounded } from './rounded.ts';
 import { cpuSecondsOf, peakRssMbOf } from './process-usage.ts';
 import { rowsPerSecond, untilAll, untilLastCommit } from './stretch.ts';
 import { projectRoot } from './worker-under-test.ts';

@@ -1,0 +1,4 @@
+/** To two decimals, as figures are printed. */
+export function rounded(figure: number): number {
+  return Number(figure.toFixed(2));
+}
