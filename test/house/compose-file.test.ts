@@ -30,7 +30,7 @@ interface Service {
 /** VOLUME of the images that come from elsewhere. */
 const FOREIGN_VOLUMES: Readonly<Record<string, readonly string[]>> = {
   'apache/kafka:4.3.1': ['/etc/kafka/secrets', '/var/lib/kafka/data', '/mnt/shared/config'],
-  'postgres:18': ['/var/lib/postgresql'],
+  'postgres:18.4': ['/var/lib/postgresql'],
 };
 
 interface Compose {
@@ -79,19 +79,38 @@ describe('docker-compose.yml', () => {
     }
   });
 
+  it('takes its ports of this machine from variables, also the one that the broker tells its clients', () => {
+    const variables = Object.entries(compose.services).flatMap(([name, { ports = [] }]) =>
+      ports.map((port) => `${name} ${/^127\.0\.0\.1:\$\{(\w+):-\d+\}:\d+$/.exec(port)?.[1] ?? port}`),
+    );
+    assert.deepEqual(variables, [
+      'kafka SLUICE_KAFKA_PORT',
+      'postgres SLUICE_POSTGRES_PORT',
+      'worker SLUICE_REST_PORT',
+      'worker SLUICE_DATABASE_HTTP_PORT',
+    ]);
+    const advertised = String(compose.services['kafka']?.environment?.['KAFKA_ADVERTISED_LISTENERS']);
+    assert.match(advertised, /OUTSIDE:\/\/127\.0\.0\.1:\$\{SLUICE_KAFKA_PORT:-9092\}$/);
+  });
+
   it('starts every service again that ended, in whatever order they come up', () => {
     for (const [name, { restart }] of Object.entries(compose.services)) assert.equal(restart, 'unless-stopped', name);
   });
 
   it('runs the images that the tests run, and the programs that the image has', async () => {
     assert.equal(compose.services['kafka']?.image, 'apache/kafka:4.3.1');
-    assert.equal(compose.services['postgres']?.image, 'postgres:18');
+    assert.equal(compose.services['postgres']?.image, 'postgres:18.4');
     const [program, file = ''] = compose.services['samples']?.entrypoint ?? [];
     assert.equal(program, 'node');
     const source = file.replace('/opt/sluice/dist/', root).replace(/\.js$/, '.ts');
     assert.match(await readFile(source, 'utf8'), /process\.argv\[1\]/);
   });
 });
+
+/** A text of the file where no variable is set. */
+function byDefault(text: string): string {
+  return text.replace(/\$\{\w+:-(\d+)\}/g, '$1');
+}
 
 describe('the worker of docker-compose.yml', () => {
   it('serves the database’s HTTP API on 8080 before the PostgreSQL beside it (M4)', async () => {
@@ -116,9 +135,7 @@ describe('the worker of docker-compose.yml', () => {
     const volume = stage?.instructions.find(({ keyword }) => keyword === 'VOLUME')?.text ?? 'none';
     const variables = stage?.instructions.filter(({ keyword }) => keyword === 'ENV').map((each) => each.text) ?? [];
     assert.ok(variables.join(' ').includes(`CONNECT_DATABASE_HTTP_TLS_DIRECTORY=${volume}/`), variables.join(' '));
-    for (const listening of [8080, 8083]) {
-      assert.ok(ports.includes(`127.0.0.1:${String(listening)}:${String(listening)}`), ports.join());
-    }
+    assert.deepEqual(ports.map(byDefault), ['127.0.0.1:8083:8083', '127.0.0.1:8080:8080']);
   });
 });
 

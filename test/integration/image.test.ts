@@ -91,7 +91,7 @@ describe('what the image contains, built by the steps of the Dockerfile', functi
     const ended = once(worker, 'exit') as Promise<[number | null, string | null]>;
     try {
       const [check = '', ...checkArgs] = execForm(stage, 'HEALTHCHECK').map((word) =>
-        word.replace(':8083', `:${port}`),
+        word.replace('8083', port),
       );
       await until(
         async () => {

@@ -30,7 +30,7 @@ export async function containerBroker(): Promise<ContainerBroker> {
 export async function containerPostgres(): Promise<ContainerPostgres> {
   const { GenericContainer, Wait } = await import('testcontainers');
   const password = 'postgres';
-  const container = await new GenericContainer('postgres:18')
+  const container = await new GenericContainer('postgres:18.4')
     .withEnvironment({ POSTGRES_PASSWORD: password })
     .withExposedPorts(5432)
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
