@@ -129,7 +129,7 @@ export const replaceField = partTransformation('ReplaceField', options, (config,
       const struct = plannedStruct(part, plan);
       if (struct === undefined) return false;
       const { schema, sources } = replacement(struct.schema);
-      // Names that change places: then values need not fit their new fields.
+      // Of two renames to one name the value may be that of the field that is left out, which need not fit.
       if (sources.some((source, index) => source.schema !== fieldAt(schema, index).schema)) return false;
       const places = sources.map((field) => {
         const place = plan.withDefault(placeOf(struct, field), field.schema, withDefault);
