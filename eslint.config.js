@@ -90,7 +90,7 @@ export const MAY_IMPORT = {
     ...['transforms', 'plugins'],
   ],
   doctor: [...['config', 'connect', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'tls', 'version.ts', 'worker']],
-  console: ['async', 'config', 'errors.ts', 'kafka', 'observe'],
+  console: ['async', 'errors.ts', 'kafka', 'observe', 'worker'],
   dev: ['async', 'config', 'database', 'errors.ts', 'kafka', 'observe', 'sql', 'worker'],
   'command-line': ['config'],
   'cli.ts': ['command-line', 'config', 'console', 'dev', 'doctor', 'errors.ts', 'observe', 'version.ts', 'worker'],

@@ -1,8 +1,9 @@
-import { readPropertiesFile } from '../config/properties-file.ts';
 import type { ClientProperties, KafkaClient } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import { requireBroker } from '../kafka/first-contact.ts';
 import { silentLogger } from '../observe/logger.ts';
+import { SecretMask } from '../observe/secret-mask.ts';
+import { readWorkerProperties } from '../worker/worker-properties.ts';
 
 /** Where a command finds its cluster. */
 export interface ClusterChoice {
@@ -20,8 +21,7 @@ export async function connectTo(choice: ClusterChoice): Promise<KafkaClient> {
 }
 
 async function clientProperties({ bootstrapServers, workerFile }: ClusterChoice): Promise<ClientProperties> {
-  const file = workerFile === undefined ? {} : await readPropertiesFile(workerFile);
-  const own = Object.entries(file).filter(([name]) => /^(bootstrap\.servers$|security\.|sasl\.|ssl\.)/.test(name));
+  const own = workerFile === undefined ? [] : Object.entries(await workerProperties(workerFile)).filter(isOfClients);
   return {
     ...Object.fromEntries(own),
     'client.id': 'sluice-console',
@@ -30,4 +30,14 @@ async function clientProperties({ bootstrapServers, workerFile }: ClusterChoice)
     'request.timeout.ms': '10000',
     ...(bootstrapServers !== undefined && { 'bootstrap.servers': bootstrapServers }),
   };
+}
+
+/** With the values of its variables. */
+async function workerProperties(file: string): Promise<Readonly<Record<string, string>>> {
+  const { properties } = await readWorkerProperties(file, new SecretMask(), () => Promise.resolve(silentLogger));
+  return properties;
+}
+
+function isOfClients([name]: [string, string]): boolean {
+  return /^(bootstrap\.servers$|security\.|sasl\.|ssl\.)/.test(name);
 }

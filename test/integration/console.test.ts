@@ -109,10 +109,14 @@ describe('sluice produce and sluice consume', () => {
     );
   });
 
-  it("take the broker from a worker's file", async () => {
+  it("take the broker from a worker's file, with its variables", async () => {
     const topic = uniqueName('console');
     const file = join(folder, 'worker.properties');
-    await writeFile(file, `bootstrap.servers=${bootstrap}\ngroup.id=any\nsecurity.protocol=PLAINTEXT\n`);
+    const provider = 'org.apache.kafka.common.config.provider.DirectoryConfigProvider';
+    await writeFile(join(folder, 'brokers'), bootstrap);
+    const lines = ['config.providers=dir', `config.providers.dir.class=${provider}`, 'group.id=any'];
+    lines.push(`bootstrap.servers=\${dir:${folder}:brokers}`, 'security.protocol=PLAINTEXT');
+    await writeFile(file, lines.join('\n'));
     const { code, err } = await run(['produce', topic, '--create', '--worker-config', file], 'x\n', '');
     assert.deepEqual([code, err], [0, `1 message sent to ${topic}\n`]);
   });
