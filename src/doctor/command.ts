@@ -26,6 +26,7 @@ export interface DoctorOptions {
 
 /** docs/operations.md#before-the-start-sluice-doctor says which code means what. */
 const EXIT_FAIL = 2;
+const LINGER_MS = 1000;
 
 /** Looks at everything, prints what it found, and gives the exit code of `sluice doctor`: 0, or 2 if something fails. */
 export async function runDoctor({ file, connectors, json }: DoctorOptions): Promise<number> {
@@ -34,6 +35,8 @@ export async function runDoctor({ file, connectors, json }: DoctorOptions): Prom
   const colours = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
   const report = json ? jsonReport(sections, SLUICE_VERSION, secrets) : textReport(sections, secrets, colours);
   process.stdout.write(json ? `${report}\n` : report);
+  // What still hangs is not waited for.
+  setTimeout(() => process.exit(), LINGER_MS).unref();
   return worstOf(sections) === 'fail' ? EXIT_FAIL : 0;
 }
 

@@ -26,6 +26,9 @@ export interface ConnectorParts {
   readonly kafka: Promise<boolean>;
 }
 
+/** Of all about one connector; what it names has limits of its own. */
+const LIMIT_MS = 30_000;
+
 /** Everything about the connector of one file. */
 export async function connectorSection(path: string, parts: ConnectorParts): Promise<Section> {
   let file: ConnectorFile;
@@ -36,9 +39,8 @@ export async function connectorSection(path: string, parts: ConnectorParts): Pro
   }
   learnSecrets(file.config, parts.secrets);
   const name = `connector ${file.name} (${path})`;
-  const findings = await examine('configuration', () =>
-    configurationFindings({ ...file.config, name: file.name }, parts),
-  );
+  const config = { ...file.config, name: file.name };
+  const findings = await examine('configuration', () => configurationFindings(config, parts), LIMIT_MS);
   return { name, findings };
 }
 

@@ -14,13 +14,14 @@ const LIMIT_MS = 9000;
 export async function examine(
   about: string,
   look: (signal: AbortSignal) => Promise<readonly Finding[]>,
+  limitMs = LIMIT_MS,
 ): Promise<readonly Finding[]> {
   const ending = new AbortController();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<readonly Finding[]>((resolve) => {
     timer = setTimeout(() => {
-      resolve([fail(about, `no answer within ${String(LIMIT_MS / 1000)} s`)]);
-    }, LIMIT_MS);
+      resolve([fail(about, `no answer within ${String(limitMs / 1000)} s`)]);
+    }, limitMs);
   });
   try {
     return await Promise.race([look(ending.signal), late]);
