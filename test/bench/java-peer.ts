@@ -23,7 +23,7 @@ export interface PeerRun {
   readonly peak_rss_mb: number;
 }
 
-export interface PeerJob {
+interface PeerJob {
   readonly topic: string;
   readonly table: string;
   /** As of SinkJob. */
