@@ -13,7 +13,10 @@ const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 export async function createSampleTopics(kafka: KafkaClient): Promise<void> {
   const admin = kafka.admin();
   try {
+    // A broker that has just come back answers a creation by having no brokers, also of a topic that exists.
+    const existing = await admin.describeTopics(Object.keys(SAMPLE_TOPICS));
     for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
+      if (existing.has(name)) continue;
       await admin.createTopic({ name, partitions, replicationFactor: 1, settings: {} });
     }
   } finally {
