@@ -1,4 +1,11 @@
-import { apiKeys, requests, type ApiRanges, type EncodedBytes, type LibraryCall } from './library/kafkajs-internals.ts';
+import {
+  apiKeys,
+  Encoder,
+  requests,
+  type ApiRanges,
+  type EncodedBytes,
+  type LibraryCall,
+} from './library/kafkajs-internals.ts';
 import { toError } from '../errors.ts';
 import { DamagedAnswerError } from './errors.ts';
 
@@ -167,21 +174,27 @@ export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutM
 /** Requests that came after the library's last release. */
 const OWN_KEYS: Readonly<Record<string, number>> = { OffsetDelete: 47, DescribeQuorum: 55 };
 
-/** A request that this room encodes (and usually decodes) itself. */
+/** A request that this room encodes (and usually decodes) itself; a body in pieces is sent without being copied. */
 export function ownCall<A>(
   name: string,
   version: number,
-  body: EncodedBytes,
+  body: EncodedBytes | readonly Buffer[],
   decode: Decode<A>,
   options: { requestTimeoutMs?: number; expectResponse?: boolean } = {},
 ): LibraryCall<A> {
+  const pieces = 'buffer' in body ? undefined : body;
+  const encoded = (): EncodedBytes => {
+    if ('buffer' in body) return body;
+    return body.reduce((all, piece) => all.writeBuffer(piece), new Encoder());
+  };
   const expectResponse = options.expectResponse ?? true;
   return {
     request: {
       apiKey: apiKeys[name] ?? OWN_KEYS[name] ?? -1,
       apiName: name,
       apiVersion: version,
-      encode: () => Promise.resolve(body),
+      encode: () => Promise.resolve(encoded()),
+      pieces,
       expectResponse: () => expectResponse,
     },
     response: { decode: guarded(decode), parse: (answer) => answer },

@@ -1,10 +1,11 @@
 import { FrameReader } from './frame-reader.ts';
-import { Connection } from './kafkajs-internals.ts';
+import { Connection, Encoder, type LibraryCall } from './kafkajs-internals.ts';
 import { toError } from '../../errors.ts';
 
 /**
  * The library's connection with a reader of answers of its own: the library's copies an answer twice and keeps every piece
- * that the socket read, 0.2 µs of 3 µs for a record of 400 bytes.
+ * that the socket read, 0.2 µs of 3 µs for a record of 400 bytes. Bodies in pieces go out as they are: the library's encoders copy a
+ * body three times into memory that is cleared before, as much as a source task does besides.
  */
 export class FramedConnection extends Connection {
   readonly #frames = new FrameReader((frame) => {
@@ -12,6 +13,35 @@ export class FramedConnection extends Connection {
     this.#requireOldest(correlationId);
     this.requestQueue.fulfillRequest({ size: frame.length, correlationId, payload: frame.subarray(4) });
   });
+
+  /** As the library's. */
+  override async send<A>(call: LibraryCall<A>): Promise<A> {
+    const { request, response, requestTimeout = null } = call;
+    const { pieces } = request;
+    if (pieces === undefined) return super.send(call);
+    if (!this.isAuthenticated()) await this.authenticate();
+    const expectResponse = request.expectResponse?.() ?? true;
+    const { payload } = await new Promise<{ readonly payload: Buffer }>((resolve, reject) => {
+      this.failIfNotConnected();
+      const { apiKey, apiName, apiVersion } = request;
+      const correlationId = this.nextCorrelationId();
+      this.requestQueue.push({
+        entry: { apiKey, apiName, apiVersion, correlationId, resolve, reject },
+        expectResponse,
+        requestTimeout,
+        sendRequest: () => {
+          this.socket.cork();
+          this.socket.write(headOf(request, correlationId, this.clientId, pieces));
+          for (const piece of pieces) this.socket.write(piece);
+          this.socket.uncork();
+        },
+      });
+    });
+    if (!expectResponse) return undefined as A;
+    const answer = await response.decode(payload);
+    this.requestQueue.maybeThrottle((answer as { clientSideThrottleTime?: number }).clientSideThrottleTime);
+    return response.parse(answer);
+  }
 
   /** Called for all that is read; the bytes may be overwritten afterwards. */
   override processData(bytes: Buffer): void {
@@ -32,4 +62,20 @@ export class FramedConnection extends Connection {
       oldest === undefined ? 'none was due' : `that of ${String(oldest[0])} (${oldest[1].entry.apiName}) was due`;
     throw new Error(`The answer with correlation id ${String(correlationId)} came when ${due}`);
   }
+}
+
+/** The length of the request, and its header. */
+function headOf(
+  { apiKey, apiVersion }: LibraryCall<unknown>['request'],
+  correlationId: number,
+  clientId: string,
+  pieces: readonly Buffer[],
+): Buffer {
+  const header = new Encoder()
+    .writeInt16(apiKey)
+    .writeInt16(apiVersion)
+    .writeInt32(correlationId)
+    .writeString(clientId);
+  const size = pieces.reduce((sum, { length }) => sum + length, header.buffer.length);
+  return new Encoder().writeInt32(size).writeBuffer(header.buffer).buffer;
 }

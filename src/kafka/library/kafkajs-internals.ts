@@ -66,6 +66,8 @@ export interface LibraryCall<A> {
     readonly apiName: string;
     readonly apiVersion: number;
     readonly encode: () => Promise<EncodedBytes>;
+    /** The same body in pieces, which are sent without being copied. */
+    readonly pieces?: readonly Buffer[] | undefined;
     readonly expectResponse?: () => boolean;
   };
   readonly response: {
@@ -116,16 +118,37 @@ export interface RequestQueueInsides {
   scheduleCheckPendingRequests: (this: RequestQueueInsides) => void;
 }
 
-/** What the reader of answers touches, see framed-connection.ts. */
+/** A request for the library's queue. */
+export interface QueuedRequest {
+  readonly entry: {
+    readonly apiKey: number;
+    readonly apiName: string;
+    readonly apiVersion: number;
+    readonly correlationId: number;
+    readonly resolve: (answer: { readonly payload: Buffer }) => void;
+    readonly reject: (error: Error) => void;
+  };
+  readonly expectResponse: boolean;
+  readonly requestTimeout: number | null;
+  readonly sendRequest: () => void;
+}
+
+/** What framed-connection.ts touches. */
 interface ConnectionInsides extends LibraryConnection {
   readonly socket: Socket;
+  readonly clientId: string;
   /** While an answer to authentication without SaslAuthenticate is waited for. */
   readonly authHandlers: object | null;
   readonly requestQueue: {
     /** What waits for an answer by correlation id, the oldest first. */
     readonly inflight: ReadonlyMap<number, { readonly entry: { readonly apiName: string } }>;
     fulfillRequest(answer: { size: number; correlationId: number; payload: Buffer }): void;
+    push(request: QueuedRequest): void;
+    maybeThrottle(throttleMs: number | undefined): void;
   };
+  isAuthenticated(): boolean;
+  failIfNotConnected(): void;
+  nextCorrelationId(): number;
   processData(bytes: Buffer): void;
 }
 

@@ -30,11 +30,15 @@ export function produceCall(
     if (sameTopic === undefined) byTopic.set(batch.topic, [batch]);
     else sameTopic.push(batch);
   }
-  const body = new Encoder();
-  body.writeString(transactionalId).writeInt16(acks).writeInt32(timeoutMs).writeInt32(byTopic.size);
+  const body: Buffer[] = [];
+  let head = new Encoder();
+  head.writeString(transactionalId).writeInt16(acks).writeInt32(timeoutMs).writeInt32(byTopic.size);
   for (const [topic, sameTopic] of byTopic) {
-    body.writeString(topic).writeInt32(sameTopic.length);
-    for (const { partition, bytes } of sameTopic) body.writeInt32(partition).writeBytes(bytes);
+    head.writeString(topic).writeInt32(sameTopic.length);
+    for (const { partition, bytes } of sameTopic) {
+      body.push(head.writeInt32(partition).writeInt32(bytes.length).buffer, bytes);
+      head = new Encoder();
+    }
   }
   return ownCall('Produce', VERSION, body, decodeProduce, { expectResponse: acks !== 0 });
 }
