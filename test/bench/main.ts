@@ -20,7 +20,8 @@ import { defaultsJson, defaultsLines, defaultsStructInsert, defaultsStructUpsert
 import { upsertAllMet, upsertHalfMet } from './sink-met-keys.ts';
 import { sinkJson, sinkLines, sinkStructInsert, sinkStructUpsert } from './sinks.ts';
 import { sourceIdle } from './source-idle.ts';
-import { sourceJson } from './source-json.ts';
+import { sourceLatency } from './source-latency.ts';
+import { sourceTo } from './source-tables.ts';
 import { transformsDiscard, transformsUpsert } from './transforms.ts';
 import { workerCost } from './worker-cost.ts';
 import { WorkerUnderTest } from './worker-under-test.ts';
@@ -43,7 +44,10 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
   'http-tsbs': httpTsbs,
   'http-opentsdb': httpOpenTsdb,
   'http-query': httpQuery,
-  'source-json': sourceJson,
+  'source-json': sourceTo('json_db'),
+  'source-lines': sourceTo('line_lp'),
+  'source-tsd': sourceTo('json_tsd'),
+  'source-latency': sourceLatency,
   'source-idle': sourceIdle,
   limit,
   'transforms-discard': transformsDiscard,
@@ -58,7 +62,7 @@ const WORKLOADS: Readonly<Record<string, Workload>> = {
 const USAGE = `npm run bench -- [WORKLOAD …] [--rows N] [--runs N] [--seconds N] [--peers] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
 npm run bench -- --profile WORKLOAD [--rows N] [--set NAME=VALUE …] [--worker NAME=VALUE …] [--json]
 Workloads: ${Object.keys(WORKLOADS).join(', ')}
-  --rows     rows of a sink's workload; http-lines, source-json and rest-under-load take twice as many (500000)
+  --rows     rows of a sink's workload; http-lines, source-json, source-lines, source-tsd and rest-under-load take twice as many (500000)
   --runs     runs that count, after one that warms up (3)
   --seconds  of latency a run; of one-hangs before and after; of memory before each look at it (20)
   --peers    the Debezium connectors on a Java worker in the same run

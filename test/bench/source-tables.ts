@@ -20,11 +20,17 @@ interface SourceFigures extends Figures, Partial<Comparison> {
   readonly debezium_peak_rss_mb?: number;
 }
 
+type Format = 'json_db' | 'line_lp' | 'json_tsd';
+
 /**
- * `source-json`: a table of twice the rows into a topic of one partition in `json_db`, a row a record, with the connector's own
- * defaults, against the Debezium PostgreSQL source's snapshot of it (schemas off) where peers are wanted.
+ * `source-json`, `source-lines`, `source-tsd`: a table of twice the rows into a topic of one partition, a row a record, with the
+ * connector's own defaults, against the Debezium PostgreSQL source's snapshot of it (schemas off) where peers are wanted.
  */
-export async function sourceJson(half: BenchContext): Promise<SourceFigures> {
+export function sourceTo(format: Format): (half: BenchContext) => Promise<SourceFigures> {
+  return (half) => readTable(half, format);
+}
+
+async function readTable(half: BenchContext, format: Format): Promise<SourceFigures> {
   const context = { ...half, rows: 2 * half.rows };
   const { services, rows } = context;
   const peer = await context.peer();
@@ -40,7 +46,7 @@ export async function sourceJson(half: BenchContext): Promise<SourceFigures> {
       async () => {
         if (peer !== undefined) snapshots.push(await peer.snapshot(TABLE, rows));
       },
-      () => sourceOnce(context, worker, admin),
+      () => sourceOnce(context, worker, admin, format),
     );
     const figures = await summarise(runs, worker);
     if (peer === undefined) return figures;
@@ -64,11 +70,13 @@ export async function sourceJson(half: BenchContext): Promise<SourceFigures> {
 }
 
 /** A source reads every table of its database. */
-async function refuseStrangers({ services }: BenchContext): Promise<void> {
+export async function refuseStrangers({ services }: Pick<BenchContext, 'services'>, own = TABLE): Promise<void> {
   const { rows } = await services.query(`select tablename from pg_tables where schemaname = 'public'`);
-  const others = rows.map(([name]) => String(name)).filter((name) => name !== TABLE);
+  const others = rows.map(([name]) => String(name)).filter((name) => name !== own);
   if (others.length > 0) {
-    throw new Error(`source-json needs a database without other tables; there are ${others.slice(0, 5).join(', ')}`);
+    throw new Error(
+      `a source's workload needs a database without other tables; there are ${others.slice(0, 5).join(', ')}`,
+    );
   }
 }
 
@@ -87,11 +95,18 @@ async function sourceOnce(
   { services, rows, overrides }: BenchContext,
   { rest }: WorkerUnderTest,
   admin: Admin,
+  format: Format,
 ): Promise<Stretch> {
   const name = `bench-source-${String(Date.now())}`;
-  const topic = [name, services.database.database, TABLE, 'json_db'].join('-');
+  const topic = [name, services.database.database, TABLE, format].join('-');
   await admin.createTopic({ name: topic, partitions: 1, replicationFactor: 1, settings: {} });
-  const workload = { 'tasks.max': '1', 'topic.prefix': name, 'poll.interval.ms': '5000', ...overrides };
+  const workload = {
+    'tasks.max': '1',
+    'out.format': format,
+    'topic.prefix': name,
+    'poll.interval.ms': '5000',
+    ...overrides,
+  };
   await rest.create(name, sourceConfig({ ...services.database, url: '' }, workload));
   try {
     return await untilAll(
