@@ -1,6 +1,7 @@
 /** The package's export `sluice/database`, for plugins that work with the database: the executor, the formats, the SQL. */
 export * from './data/fault.ts';
 export * from './data/row-batch.ts';
+export type * from './data/row-block.ts';
 export * from './data/table-shape.ts';
 export type * from './database/api.ts';
 export { refuseAll } from './database/batch-faults.ts';
@@ -33,6 +34,7 @@ export {
 } from './database/sqlstate.ts';
 export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './database/table-rights.ts';
 export { DatabaseError } from './errors.ts';
+export { isText } from './formats/cell-bytes.ts';
 export { partsOf } from './formats/format.ts';
 export { fitNameTag, fitToTable, takesPrimaryTag } from './formats/fit-table.ts';
 export type * from './formats/format.ts';

@@ -2,6 +2,7 @@
 export * from './connect/api.ts';
 export { within } from './async/within.ts';
 export { Turn } from './connect/pipeline/turn.ts';
+export { recordsOfBlock } from './connect/source/source-block.ts';
 export { plainJson } from './converters/plain-json.ts';
 export { didYouMean } from './config/nearest.ts';
 export * from './config/option.ts';
@@ -11,6 +12,7 @@ export * from './config/validators.ts';
 export type * from './config/providers/config-provider.ts';
 export { fail, ok, warn, type Finding } from './data/finding.ts';
 export type * from './data/message-block.ts';
+export { MAX_PACKED_VALUE, PackedRecords, RecordPacker } from './data/packed-records.ts';
 export * from './data/record.ts';
 export { JSON_TEXT, LogicalName, Schema } from './data/schema.ts';
 export { Decimal, Struct, TypedNumber, type ConnectValue } from './data/value.ts';

@@ -29,17 +29,17 @@ export class BulkReader implements FeedReader {
     return { kind: 'read' };
   }
 
-  async read({ maxRows, signal }: ReadRequest): Promise<Page> {
+  async read({ size, signal }: ReadRequest): Promise<Page> {
     // A cursor that was closed for its idleness has rows left: the pass begins anew.
     if (this.#held?.isClosed === true) this.#held = undefined;
     const sql = `SELECT t.* FROM ${this.table.source}`;
     try {
-      const held = (this.#held ??= await HeldRead.open(this.#executor, sql, maxRows, signal));
+      const held = (this.#held ??= await HeldRead.open(this.#executor, sql, size, signal));
       const piece = await held.read();
-      const rows = piece?.rows ?? [];
       if (held.isClosed) this.#held = undefined;
-      if (piece !== undefined) checkColumns(this.table, piece.fields, 0);
-      return { rows, offsetBefore: {}, offsetAfter: {}, lateRows: 0, isLast: rows.length < maxRows };
+      if (piece !== undefined) checkColumns(this.table, piece.block.fields, 0);
+      const range = piece && { block: piece.block, from: 0 };
+      return { rows: [], range, offsetBefore: {}, offsetAfter: {}, lateRows: 0, isLast: piece?.isFull !== true };
     } catch (error) {
       this.release();
       throw error;

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   ConnectError,
+  recordsOfBlock,
   RetriableError,
   toError,
   type SourceRecord,
@@ -18,11 +19,12 @@ import {
   type Executor,
 } from '../../src/index-database.ts';
 import type { TableFeed } from './table-feed.ts';
-import { TableChangedError, type Page } from './feed-reader.ts';
+import { rowCount, TableChangedError, type Page } from './feed-reader.ts';
 import { FeedSet } from './feed-set.ts';
 import { feedsWithRows } from './idle-check.ts';
 import { PageQueue } from './page-queue.ts';
 import { PassedOver } from './passed-over.ts';
+import type { RecordPart } from './record-writer.ts';
 import { RowNotices, type RowNotice } from './row-notices.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { TableReader } from './table-reader.ts';
@@ -105,6 +107,11 @@ export class DbSourceTask implements SourceTask {
   }
 
   async poll(): Promise<readonly SourceRecord[]> {
+    const parts = await this.pollBlocks();
+    return parts.flatMap((part) => ('packed' in part ? recordsOfBlock(part) : [part]));
+  }
+
+  async pollBlocks(): Promise<readonly RecordPart[]> {
     const { queue, settings } = this.#parts;
     if (Date.now() >= this.#refreshAt) await this.#refresh();
     if (this.#noticed.size > 0) await this.#readNoticed();
@@ -113,12 +120,13 @@ export class DbSourceTask implements SourceTask {
       await this.#wait();
       if (queue.peek() === undefined) return [];
     }
-    const records: SourceRecord[] = [];
+    const records: RecordPart[] = [];
+    const maxRows = settings.fetchMaxRows ?? MAX_PAGE_ROWS;
     let rows = 0;
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
       if (next.page === undefined && records.length > 0) break;
-      rows += next.page?.rows.length ?? 0;
-      if (rows > settings.fetchMaxRows && records.length > 0) break;
+      rows += next.page === undefined ? 0 : rowCount(next.page);
+      if (rows > maxRows && records.length > 0) break;
       queue.take();
       if (next.page === undefined) {
         await this.#afterFailure(next.feed, next.error);
@@ -178,7 +186,9 @@ export class DbSourceTask implements SourceTask {
     const snapshot = this.#snapshot;
     if (snapshot === undefined) throw new Error('the database was not looked at yet');
     const mayHold = () => this.#held() <= MAX_HELD;
-    return feed.reader.read({ maxRows: Math.min(settings.fetchMaxRows, MAX_PAGE_ROWS), signal, snapshot, mayHold });
+    const { fetchMaxRows } = settings;
+    const size = { maxRows: Math.min(fetchMaxRows ?? MAX_PAGE_ROWS, MAX_PAGE_ROWS), grows: fetchMaxRows === null };
+    return feed.reader.read({ size, signal, snapshot, mayHold });
   }
 
   #held(): number {
@@ -187,12 +197,12 @@ export class DbSourceTask implements SourceTask {
     return held;
   }
 
-  async #collect(records: SourceRecord[], feed: TableFeed, page: Page): Promise<void> {
+  async #collect(records: RecordPart[], feed: TableFeed, page: Page): Promise<void> {
     const { logger } = this.#parts.context;
     if (feed.recover()) logger.info(`Table ${feed.name} can be read again`);
     const made = await feed.writer.records(page);
-    feed.counts.rows += page.rows.length;
-    feed.counts.records += made.length;
+    feed.counts.rows += rowCount(page);
+    for (const part of made) feed.counts.records += 'packed' in part ? part.packed.length : 1;
     if (page.lateRows > 0) this.#tellOfLateRows(feed, page);
     if (page.isLast && this.#toEstimate.feeds.delete(feed)) this.#estimatePassedOver(feed, this.#toEstimate.inserted);
     if (feed.reader instanceof TableReader && feed.reader.isCrowded) this.#refreshAt = 0;

@@ -1,13 +1,22 @@
 import type { SourceCoordinates } from '../../src/index.ts';
-import type { QueryResult, Table } from '../../src/index-database.ts';
+import type { QueryResult, RowBlock, Table } from '../../src/index-database.ts';
+import type { PieceSize } from './held-read.ts';
 import type { Stretch } from './rows-behind.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
 export type Row = QueryResult['rows'][number];
 
+/** Rows of a block from one on. */
+export interface RowRange {
+  readonly block: RowBlock;
+  readonly from: number;
+}
+
 /** Rows of one fetch. */
 export interface Page {
+  /** They come before those of `range`. */
   readonly rows: readonly Row[];
+  readonly range?: RowRange | undefined;
   /** What to store as the offset while not all rows are acknowledged, and when they are. */
   readonly offsetBefore: SourceCoordinates;
   readonly offsetAfter: SourceCoordinates;
@@ -17,9 +26,13 @@ export interface Page {
   readonly isLast: boolean;
 }
 
+export function rowCount({ rows, range }: Page): number {
+  return rows.length + (range === undefined ? 0 : range.block.count - range.from);
+}
+
 /** What a reader is asked with. */
 export interface ReadRequest {
-  readonly maxRows: number;
+  readonly size: PieceSize;
   readonly signal: AbortSignal;
   readonly snapshot: DatabaseSnapshot;
   /** Whether a cursor may stay open after this page. */

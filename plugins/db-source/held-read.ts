@@ -1,7 +1,27 @@
-import type { Executor, QueryResult } from '../../src/index-database.ts';
+import type { Executor, RowBlock } from '../../src/index-database.ts';
 
 /** A cursor that nobody asks anything of is closed, because its snapshot keeps the server from cleaning up. */
 const IDLE_CLOSE_MS = 30_000;
+
+/** Without a wanted size the first piece has so many rows; pieces grow while all their rows are there. */
+const FIRST_ROWS = 100;
+const GROWTH = 4;
+/** Pieces do not grow beyond this, and shrink above four times as much. */
+const PIECE_BYTES = 262_144;
+
+/** How many rows a piece has. */
+export interface PieceSize {
+  readonly maxRows: number;
+  /** Pieces are smaller at first, and as large as their bytes allow. */
+  readonly grows: boolean;
+}
+
+/** The rows of one fetch. */
+export interface Piece {
+  readonly block: RowBlock;
+  /** It has all the rows that were asked for: there may be more. */
+  readonly isFull: boolean;
+}
 
 /**
  * A query whose rows are fetched piece by piece, with whatever time in between, on a connection of its own.
@@ -9,36 +29,40 @@ const IDLE_CLOSE_MS = 30_000;
  * open -> (a piece that is not full, a failure, `close`, or 30 s without a call) closed.
  */
 export class HeldRead {
-  readonly #next: () => Promise<QueryResult | undefined>;
+  readonly #next: (rows: number) => Promise<RowBlock | undefined>;
   readonly #release: () => void;
-  readonly #pieceRows: number;
+  readonly #size: PieceSize;
+  #rows: number;
   #isClosed = false;
   #idle: NodeJS.Timeout | undefined;
 
-  private constructor(pieceRows: number, next: () => Promise<QueryResult | undefined>, release: () => void) {
-    this.#pieceRows = pieceRows;
+  private constructor(size: PieceSize, next: (rows: number) => Promise<RowBlock | undefined>, release: () => void) {
+    this.#size = size;
+    this.#rows = size.grows ? Math.min(FIRST_ROWS, size.maxRows) : size.maxRows;
     this.#next = next;
     this.#release = release;
   }
 
   /** Takes a connection; the statement is sent with the first `read`. */
-  static async open(executor: Executor, sql: string, pieceRows: number, signal: AbortSignal): Promise<HeldRead> {
+  static async open(executor: Executor, sql: string, size: PieceSize, signal: AbortSignal): Promise<HeldRead> {
     let release: () => void = () => undefined;
     const released = new Promise<void>((resolve) => (release = resolve));
     return new Promise<HeldRead>((resolve, reject) => {
       executor
-        .session(
+        .reading(
           async (session) => {
-            const pieces = session.stream(sql, [], { chunkRows: pieceRows, signal })[Symbol.asyncIterator]();
-            const next = async () => {
-              const piece = await pieces.next();
-              return piece.done === true ? undefined : piece.value;
+            let rows = 0;
+            const blocks = session.blocks(sql, () => rows, { signal })[Symbol.asyncIterator]();
+            const next = async (wanted: number) => {
+              rows = wanted;
+              const block = await blocks.next();
+              return block.done === true ? undefined : block.value;
             };
-            resolve(new HeldRead(pieceRows, next, release));
+            resolve(new HeldRead(size, next, release));
             await released;
-            await pieces.return?.();
+            await blocks.return?.();
           },
-          { readTransaction: true, signal },
+          { signal },
         )
         .catch(reject);
     });
@@ -48,14 +72,20 @@ export class HeldRead {
     return this.#isClosed;
   }
 
-  /** The next rows; fewer than were asked for at the end, and then it is closed. */
-  async read(): Promise<QueryResult | undefined> {
+  /** The next rows; after those of a piece that is not full it is closed. */
+  async read(): Promise<Piece | undefined> {
     clearTimeout(this.#idle);
     try {
-      const piece = await this.#next();
-      if (piece === undefined || piece.rows.length < this.#pieceRows) this.close();
+      const block = await this.#next(this.#rows);
+      if (block === undefined) {
+        this.close();
+        return undefined;
+      }
+      const isFull = block.count >= this.#rows;
+      if (!isFull) this.close();
       else this.#idle = setTimeout(() => this.close(), IDLE_CLOSE_MS).unref();
-      return piece;
+      this.#adapt(block);
+      return { block, isFull };
     } catch (error) {
       this.close();
       throw error;
@@ -67,5 +97,12 @@ export class HeldRead {
     this.#isClosed = true;
     clearTimeout(this.#idle);
     this.#release();
+  }
+
+  #adapt({ bytes, count }: RowBlock): void {
+    if (!this.#size.grows || count === 0) return;
+    const fitting = Math.floor((count * PIECE_BYTES) / bytes.length);
+    if (bytes.length < PIECE_BYTES) this.#rows = Math.min(this.#size.maxRows, this.#rows * GROWTH, fitting);
+    else if (bytes.length > GROWTH * PIECE_BYTES) this.#rows = Math.max(1, fitting);
   }
 }

@@ -1,3 +1,4 @@
+import type { RowBlock } from '../../src/index-database.ts';
 import type { Row } from './feed-reader.ts';
 import type { LateRows } from './late-rows.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
@@ -57,23 +58,22 @@ export class LookBack {
   }
 
   /** Takes the rows of one fetch; gives the index of the first after the position. */
-  take(rows: readonly Row[]): number {
-    for (let index = 0; index < rows.length; index++) {
-      const row = rows[index] ?? [];
-      const sign = row[this.#signAt] ?? '+';
+  take(block: RowBlock): number {
+    for (let index = 0; index < block.count; index++) {
+      const sign = block.cell(index, this.#signAt) ?? '+';
       if (sign.startsWith('+')) return index;
       const transaction = Number(sign.slice(1));
       if (this.#seen.size < MAX_SEEN) this.#seen.add(transaction);
       const wasSent = this.#late.wasSent(transaction);
       if (sign.startsWith('-')) {
-        if (!wasSent) this.#lateRows.push(row);
+        if (!wasSent) this.#lateRows.push(block.row(index));
       } else if (wasSent && this.#tiesMet < this.#rowsAt) this.#tiesMet++;
       else {
-        this.#ties.push(row);
+        this.#ties.push(block.row(index));
         this.#tiesFound++;
       }
     }
-    return rows.length;
+    return block.count;
   }
 
   /** Ends the look back, what was sent is known from here on; or gives what would be too much to keep. */

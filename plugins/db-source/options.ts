@@ -200,11 +200,11 @@ export const sourceOptions = declareOptions({
   },
   'fetch.max.rows': {
     type: 'INT',
-    default: 100,
+    default: null,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows that one poll returns and one fetch from the database has; a fetch never has more than 10,000. Reading continues with the same cursor without waiting.',
-    validator: atLeast(1),
+      'Maximum number of rows that one poll returns and one fetch from the database has; a fetch never has more than 10,000. Reading continues with the same cursor without waiting. Without it, fetches begin with 100 rows and grow while more are there, up to about 256 kB.',
+    validator: atLeastOrNone(1),
     group: READS,
     width: 'SHORT',
     displayName: 'Rows per fetch',

@@ -2,13 +2,16 @@ import {
   ConnectError,
   DataError,
   JSON_TEXT,
+  MAX_PACKED_VALUE,
+  RecordPacker,
   Schema,
   Turn,
+  type SourceBlock,
   type SourceCoordinates,
   type SourceRecord,
 } from '../../src/index.ts';
-import { encodedFormats, type RowEncoder } from '../../src/index-database.ts';
-import type { Page, Row } from './feed-reader.ts';
+import { encodedFormats, isText, type RowEncoder } from '../../src/index-database.ts';
+import type { Page, Row, RowRange } from './feed-reader.ts';
 import type { SourceSettings } from './source-settings.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
@@ -20,6 +23,12 @@ const LARGE = 100_000;
 
 /** Characters that a record of several rows has at most: with them it fits into a request of 1 MB, Kafka's default. */
 const MAX_LENGTH = 1_000_000;
+
+/** Rows with more bytes are not packed: what is written of them may take several times as many. */
+const MAX_PACKED_ROW = 50_000;
+
+/** What a page becomes. */
+export type RecordPart = SourceRecord | SourceBlock;
 
 /** A record of several rows that is being made. */
 interface OpenRecord {
@@ -52,6 +61,8 @@ export class RecordWriter {
   readonly #valueSchema: Schema;
   readonly #keyIndexes: readonly number[];
   readonly #largeRecords = new WeakMap<SourceRecord, Row>();
+  /** Of the records packed last. */
+  #bytesPerRecord = 0;
 
   /** Throws where the format has no spelling for the table, or the table no such key columns. */
   constructor(table: SourceTable, settings: SourceSettings, target: RecordTarget) {
@@ -72,8 +83,18 @@ export class RecordWriter {
   }
 
   /** Many rows take several turns of the event loop. */
-  async records({ rows, offsetBefore, offsetAfter }: Page): Promise<SourceRecord[]> {
-    const records: SourceRecord[] = [];
+  async records(page: Page): Promise<RecordPart[]> {
+    const { rows, range, offsetBefore, offsetAfter } = page;
+    const records: RecordPart[] = [];
+    const packs = this.#encoder.write !== undefined && this.#rowsPerRecord === 1 && !this.#splitsLines;
+    await this.#spell(records, rowsOf(rows, packs ? undefined : range), offsetBefore);
+    if (packs && range !== undefined) await this.#pack(records, range, offsetBefore);
+    const last = records.at(-1);
+    if (last !== undefined) records[records.length - 1] = this.#withOffset(last, offsetAfter);
+    return records;
+  }
+
+  async #spell(records: RecordPart[], rows: Iterable<Row>, offset: SourceCoordinates): Promise<void> {
     const turn = new Turn();
     let open: OpenRecord | undefined;
     for (const row of rows) {
@@ -81,14 +102,80 @@ export class RecordWriter {
       if (this.#rowsPerRecord > 1) {
         const text = this.#spelled(row, (each) => this.#encoder.rowText(each)) ?? '';
         characters = text.length;
-        if (text !== '') open = this.#append(records, open, row, text, offsetBefore);
-      } else characters = this.#add(records, row, offsetBefore);
+        if (text !== '') open = this.#append(records, open, row, text, offset);
+      } else characters = this.#add(records, row, offset);
       if (turn.isOver(characters)) await turn.next();
     }
-    if (open !== undefined) this.#close(records, open, offsetBefore);
-    const last = records.at(-1);
-    if (last !== undefined) records[records.length - 1] = this.#withOffset(last, offsetAfter);
-    return records;
+    if (open !== undefined) this.#close(records, open, offset);
+  }
+
+  /** Rows as the server sent them become bytes as the broker takes them. */
+  async #pack(records: RecordPart[], { block, from }: RowRange, offset: SourceCoordinates): Promise<void> {
+    const turn = new Turn();
+    const { bytes } = block;
+    const expected = 1.1 * this.#bytesPerRecord * (block.count - from);
+    const packer = new RecordPacker(this.#target.topic, expected);
+    const takePacked = (): void => {
+      for (const packed of packer.take()) {
+        this.#bytesPerRecord = packed.bytes.length / packed.length;
+        records.push(this.#block(packed, offset));
+      }
+    };
+    for (let index = from; index < block.count; index++) {
+      const written = this.#packRow(packer, block, index);
+      if (written === undefined) {
+        takePacked();
+        this.#add(records, block.row(index), offset);
+      }
+      if (turn.isOver(written ?? bytes.length / block.count)) await turn.next();
+    }
+    takePacked();
+  }
+
+  /** Packs what the row becomes, and gives its bytes; `undefined`: it needs a record of its own, if any. */
+  #packRow(packer: RecordPacker, block: RowRange['block'], index: number): number | undefined {
+    const { bytes } = block;
+    const cells = block.cells(index);
+    if (cells.length > MAX_PACKED_ROW) return undefined;
+    packer.begin(this.#keyIndexes.length === 0 ? null : this.#keyBytes(block, index));
+    try {
+      const isSaid = this.#encoder.write?.(bytes, cells, packer.out) === true;
+      const written = packer.valueLength;
+      if (isSaid && written <= MAX_PACKED_VALUE) {
+        packer.end();
+        return written;
+      }
+      packer.undo();
+      return isSaid ? undefined : 0;
+    } catch (error) {
+      packer.undo();
+      this.#refused(block.row(index), error);
+      return 0;
+    }
+  }
+
+  #keyBytes(block: RowRange['block'], index: number): Uint8Array | null {
+    const [column = 0, ...more] = this.#keyIndexes;
+    if (more.length === 0) {
+      const { starts, ends } = block.cells(index);
+      const start = starts[column] ?? -1;
+      const end = ends[column] ?? -1;
+      if (start < 0) return null;
+      if (isText(block.bytes, start, end)) return block.bytes.subarray(start, end);
+    }
+    const key = this.#key(block.row(index));
+    return key === null ? null : Buffer.from(key);
+  }
+
+  #block(packed: SourceBlock['packed'], offset: SourceCoordinates): SourceBlock {
+    return {
+      packed,
+      keySchema: STRING,
+      valueSchema: this.#valueSchema,
+      sourcePartition: this.#target.partition,
+      offsetBefore: offset,
+      offsetAfter: offset,
+    };
   }
 
   /** Which row a large record is made of; others are not remembered. */
@@ -97,7 +184,8 @@ export class RecordWriter {
     return row === undefined ? undefined : this.#rowText(row);
   }
 
-  #withOffset(record: SourceRecord, sourceOffset: SourceCoordinates): SourceRecord {
+  #withOffset(record: RecordPart, sourceOffset: SourceCoordinates): RecordPart {
+    if ('packed' in record) return { ...record, offsetAfter: sourceOffset };
     const moved = { ...record, sourceOffset };
     const row = this.#largeRecords.get(record);
     if (row !== undefined) this.#largeRecords.set(moved, row);
@@ -105,7 +193,7 @@ export class RecordWriter {
   }
 
   /** Adds what the row becomes; gives the characters of that. */
-  #add(records: SourceRecord[], row: Row, offset: SourceCoordinates): number {
+  #add(records: RecordPart[], row: Row, offset: SourceCoordinates): number {
     const value = this.#spelled(row, (each) => this.#encoder.encode(each));
     if (value === null) return 0;
     if (!this.#splitsLines) records.push(this.#record(row, value, offset));
@@ -115,7 +203,7 @@ export class RecordWriter {
 
   /** Adds a row to the open record, or to a new one where that has all it may have. A record has rows of one key. */
   #append(
-    records: SourceRecord[],
+    records: RecordPart[],
     open: OpenRecord | undefined,
     row: Row,
     text: string,
@@ -134,7 +222,7 @@ export class RecordWriter {
     return { first: row, key, text, rows: 1 };
   }
 
-  #close(records: SourceRecord[], { first, text }: OpenRecord, offset: SourceCoordinates): void {
+  #close(records: RecordPart[], { first, text }: OpenRecord, offset: SourceCoordinates): void {
     const value = this.#encoder.message(text);
     if (value !== null) records.push(this.#record(first, value, offset));
   }
@@ -193,6 +281,12 @@ export class RecordWriter {
     if (indexes.length === 1) return row[indexes[0] ?? 0] ?? null;
     return JSON.stringify(indexes.map((index) => row[index] ?? null));
   }
+}
+
+function* rowsOf(rows: readonly Row[], range: RowRange | undefined): Generator<Row> {
+  yield* rows;
+  if (range === undefined) return;
+  for (let index = range.from; index < range.block.count; index++) yield range.block.row(index);
 }
 
 function shown(text: string): string {

@@ -35,7 +35,8 @@ export interface SourceSettings {
   readonly holdBackMs: number;
   readonly emitsLateRows: boolean;
   readonly pollIntervalMs: number;
-  readonly fetchMaxRows: number;
+  /** `null`: as many as are there, within what their bytes allow. */
+  readonly fetchMaxRows: number | null;
   /** 0: queries reach up to now. */
   readonly queryIntervalMs: number;
   readonly notify: boolean;

@@ -1,6 +1,6 @@
-import type { QueryResult } from '../../src/index-database.ts';
+import type { RowBlock } from '../../src/index-database.ts';
 import type { Row } from './feed-reader.ts';
-import type { HeldRead } from './held-read.ts';
+import type { HeldRead, Piece } from './held-read.ts';
 import type { RowsBehind, Stretch } from './rows-behind.ts';
 
 /** What rows of a table say. */
@@ -59,20 +59,21 @@ export class StretchReader {
     return true;
   }
 
-  /** The next rows that were not sent; `check` gives the rows of a piece. */
-  async read(check: (piece: QueryResult | undefined) => readonly Row[]): Promise<Row[]> {
+  /** The next rows that were not sent; `check` gives the block of a piece. */
+  async read(check: (piece: Piece | undefined) => RowBlock | undefined): Promise<Row[]> {
     const run = this.#run;
     if (run === undefined) return [];
     const { at, keyText, writer } = this.#facts;
-    const all = check(await run.held.read());
+    const block = check(await run.held.read());
     // It was released meanwhile, and is read again.
     if (this.#run !== run) return [];
-    const rows = all.filter((row) => {
+    const rows: Row[] = [];
+    for (let index = 0; block !== undefined && index < block.count; index++) {
+      const row = block.row(index);
       run.met.add(writer(row));
-      return !this.behind.wasSent(writer(row), at(row), () => keyText(row));
-    });
-    const last = all.at(-1);
-    if (last !== undefined) run.low = at(last);
+      run.low = at(row);
+      if (!this.behind.wasSent(writer(row), run.low, () => keyText(row))) rows.push(row);
+    }
     if (run.held.isClosed) {
       run.low = run.stretch.high + 1n;
       this.release();

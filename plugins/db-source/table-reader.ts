@@ -1,5 +1,5 @@
 import type { SourceCoordinates } from '../../src/index.ts';
-import { DatabaseError, readTimestamp, type Executor, type QueryResult } from '../../src/index-database.ts';
+import { DatabaseError, readTimestamp, type Executor, type RowBlock } from '../../src/index-database.ts';
 import {
   checkColumns,
   TableChangedError,
@@ -8,8 +8,9 @@ import {
   type Page,
   type ReadRequest,
   type Row,
+  type RowRange,
 } from './feed-reader.ts';
-import { HeldRead } from './held-read.ts';
+import { HeldRead, type Piece } from './held-read.ts';
 import { LateRows } from './late-rows.ts';
 import { LookBack, type FoundRows } from './look-back.ts';
 import { suited, toOffset, type StoredPosition, type TablePosition } from './position.ts';
@@ -110,7 +111,7 @@ export class TableReader implements FeedReader {
       this.#late = known?.late ?? new LateRows(options.lookBackMs, snapshot.nowMicros, oldest, next, stored);
       if (options.notify === true) {
         this.#behind = new StretchReader(known?.behind ?? new RowsBehind(next), {
-          at: (row) => this.#at(row),
+          at: (row) => this.#atOf(row[this.#orderIndex]),
           keyText: (row) => this.#keyText(row),
           writer: (row) => Number(row[table.columns.length]),
         });
@@ -189,7 +190,7 @@ export class TableReader implements FeedReader {
       const run = (this.#run ??= await this.#open(request));
       const piece = await run.held.read();
       if (this.#isRetired) throw new TableChangedError('the table is read by another reader from here on');
-      return this.#taken(run, this.#checked(piece), request);
+      return this.#taken(run, piece && { block: this.#checked(piece), isFull: piece.isFull }, request);
     } catch (error) {
       const run = this.#run;
       this.#run = undefined;
@@ -210,35 +211,35 @@ export class TableReader implements FeedReader {
     this.#late?.settle(snapshot);
   }
 
-  #taken(run: Run, all: readonly Row[], { maxRows, mayHold }: ReadRequest): Page {
-    const isFull = all.length === maxRows;
-    const found = this.#lookBack(run, all, !isFull);
-    const rows = found === undefined ? all : all.slice(found.next);
-    run.firstAt ??= rows[0] === undefined ? undefined : this.#at(rows[0]);
+  #taken(run: Run, piece: Piece | undefined, { mayHold }: ReadRequest): Page {
+    const isFull = piece?.isFull === true;
+    const found = this.#lookBack(run, piece?.block, !isFull);
+    const range = piece && { block: piece.block, from: found?.next ?? 0 };
+    if (range !== undefined && range.from < range.block.count) run.firstAt ??= this.#at(range.block, range.from);
     // A look back that is not done would have to begin anew.
     if (!run.held.isClosed && run.lookBack?.isDone !== false && !mayHold()) {
       run.held.close();
       this.#wasRefusedCursor = !this.order.isIndexed;
     }
     if (run.held.isClosed) this.#run = undefined;
-    this.#advance(rows, run);
+    if (range !== undefined) this.#advance(range, run);
     const isLast = !isFull && this.#reachedNow(run) && this.#behind?.isBehind !== true;
     if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
     const past = found?.rows;
     const late = past === undefined || !this.#options.emitsLateRows ? [] : past.late;
-    const sent = past === undefined ? rows : [...late, ...past.ties, ...rows];
-    return { ...this.#page(sent, run), lateRows: past?.late.length ?? 0, isLast };
+    const rows = past === undefined ? [] : [...late, ...past.ties];
+    return { rows, range, ...this.#offsets(run), lateRows: past?.late.length ?? 0, isLast };
   }
 
   /** What of the rows lies up to the position and was not sent, and where the others begin; `undefined` after the look back. */
   #lookBack(
     { lookBack, from }: Run,
-    all: readonly Row[],
+    block: RowBlock | undefined,
     isEnd: boolean,
   ): { rows: FoundRows | undefined; next: number } | undefined {
     if (lookBack === undefined || lookBack.isDone) return undefined;
-    const next = lookBack.take(all);
-    const rows = lookBack.give(isEnd || next < all.length);
+    const next = block === undefined ? 0 : lookBack.take(block);
+    const rows = lookBack.give(isEnd || (block !== undefined && next < block.count));
     if (lookBack.isDone) for (const writer of lookBack.seen) this.#behind?.behind.readOn(writer, from);
     if (lookBack.isDone && this.#position.kind === 'counted') {
       this.#position = { ...this.#position, rowsAt: lookBack.rowsAt };
@@ -252,7 +253,7 @@ export class TableReader implements FeedReader {
     if (isValue && this.#position.kind === 'after') this.#position = { kind: 'from', at: this.#position.at };
   }
 
-  async #open({ maxRows, signal, snapshot }: ReadRequest): Promise<Run> {
+  async #open({ size, signal, snapshot }: ReadRequest): Promise<Run> {
     const late = this.#isLive() ? this.#late : undefined;
     const reach = this.#reach(snapshot);
     const sql =
@@ -262,7 +263,7 @@ export class TableReader implements FeedReader {
     const rowsAt = this.#position.kind === 'counted' ? this.#position.rowsAt : 0;
     const lookBack = late === undefined ? undefined : new LookBack(snapshot, late, rowsAt, this.table.columns.length);
     const startedAt = performance.now();
-    const held = await HeldRead.open(this.#executor, sql, maxRows, signal);
+    const held = await HeldRead.open(this.#executor, sql, size, signal);
     const from = late === undefined ? this.#readFrom() : { at: late.from, tied: undefined };
     return { held, startedAt, nowMicros: snapshot.nowMicros, lookBack, firstAt: undefined, from, isTied: true };
   }
@@ -274,12 +275,12 @@ export class TableReader implements FeedReader {
   }
 
   /** Up to where rows are found by looking back, or by reading on. */
-  #openBehind({ maxRows, signal }: ReadRequest): Promise<boolean> | undefined {
+  #openBehind({ size, signal }: ReadRequest): Promise<boolean> | undefined {
     const { at = BEFORE_ALL } = this.#position;
     const high = (this.#isLive() ? this.#late?.from : undefined) ?? at;
     const low = this.#options.initialMicros ?? BEFORE_ALL;
     return this.#behind?.open(low, high, (stretch) =>
-      HeldRead.open(this.#executor, this.#query.behind(stretch, this.#position), maxRows, signal),
+      HeldRead.open(this.#executor, this.#query.behind(stretch, this.#position), size, signal),
     );
   }
 
@@ -287,7 +288,7 @@ export class TableReader implements FeedReader {
     try {
       const rows = await reader.read((piece) => {
         if (this.#isRetired) throw new TableChangedError('the table is read by another reader from here on');
-        return this.#checked(piece);
+        return piece && this.#checked(piece);
       });
       const offset = this.#offset;
       const sent = this.#options.emitsLateRows ? rows : [];
@@ -311,16 +312,16 @@ export class TableReader implements FeedReader {
   }
 
   /** Remembers who wrote rows of the recent past. */
-  #noteWriters(rows: readonly Row[], run: Run, lastAt: bigint): void {
+  #noteWriters({ block, from }: RowRange, run: Run, lastAt: bigint): void {
     const late = this.#late;
     const behind = this.#behind?.behind;
-    if (behind !== undefined) this.#noteTies(rows, run);
+    if (behind !== undefined) this.#noteTies({ block, from }, run);
     const writerAt = this.table.columns.length;
     // Times grow within a page: where the last row has no writer none has.
-    if (late === undefined || (behind === undefined && (rows.at(-1)?.[writerAt] ?? null) === null)) return;
+    if (late === undefined || (behind === undefined && block.cell(block.count - 1, writerAt) === null)) return;
     const isRecent = lastAt > late.from;
-    for (const row of rows) {
-      const writer = row[writerAt] ?? null;
+    for (let index = from; index < block.count; index++) {
+      const writer = block.cell(index, writerAt);
       if (writer === null) continue;
       if (isRecent) late.readOn(Number(writer));
       behind?.readOn(Number(writer), run.from);
@@ -328,12 +329,11 @@ export class TableReader implements FeedReader {
   }
 
   /** Rows of the time from which the query reads come first. */
-  #noteTies(rows: readonly Row[], run: Run): void {
+  #noteTies({ block, from }: RowRange, run: Run): void {
     if (run.from.tied === undefined) return;
-    for (let index = 0; run.isTied && index < rows.length; index++) {
-      const row = rows[index] ?? [];
-      run.isTied = this.#at(row) === run.from.at;
-      if (run.isTied) addTie(run.from, this.#keyText(row));
+    for (let index = from; run.isTied && index < block.count; index++) {
+      run.isTied = this.#at(block, index) === run.from.at;
+      if (run.isTied) addTie(run.from, this.#keyText(block.row(index)));
     }
   }
 
@@ -341,25 +341,31 @@ export class TableReader implements FeedReader {
     return JSON.stringify(this.#keyIndexes.map((index) => row[index]));
   }
 
-  #advance(rows: readonly Row[], run: Run): void {
-    const last = rows.at(-1);
-    if (last === undefined) return;
-    const at = this.#at(last);
-    this.#noteWriters(rows, run, at);
+  #advance(range: RowRange, run: Run): void {
+    const { block, from } = range;
+    const last = block.count - 1;
+    if (last < from) return;
+    const at = this.#at(block, last);
+    this.#noteWriters(range, run, at);
     if (this.order.key !== undefined) {
-      this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => last[index] ?? '') };
+      this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => block.cell(last, index) ?? '') };
       return;
     }
-    const text = last[this.#orderIndex];
-    let rowsAt = 1;
-    while (rowsAt < rows.length && rows[rows.length - 1 - rowsAt]?.[this.#orderIndex] === text) rowsAt++;
+    const text = block.cell(last, this.#orderIndex);
+    let first = last;
+    while (first > from && block.cell(first - 1, this.#orderIndex) === text) first--;
+    let rowsAt = last - first + 1;
     const before = this.#position;
-    if (rowsAt === rows.length && before.kind === 'counted' && before.at === at) rowsAt += before.rowsAt;
+    if (first === from && before.kind === 'counted' && before.at === at) rowsAt += before.rowsAt;
     this.#position = { kind: 'counted', at, rowsAt };
   }
 
-  #at(row: Row): bigint {
-    const text = row[this.#orderIndex] ?? '';
+  #at(block: RowBlock, index: number): bigint {
+    return this.#atOf(block.cell(index, this.#orderIndex));
+  }
+
+  #atOf(cell: string | null | undefined): bigint {
+    const text = cell ?? '';
     if (this.order.kind === 'number') return BigInt(text);
     const micros = readTimestamp(text);
     if (typeof micros === 'number' || typeof micros === 'bigint') return BigInt(micros);
@@ -381,15 +387,14 @@ export class TableReader implements FeedReader {
   }
 
   /** The rows, when they have the columns that the table is known with. */
-  #checked(piece: QueryResult | undefined): readonly Row[] {
-    if (piece === undefined) return [];
-    checkColumns(this.table, piece.fields, 1);
-    return piece.rows;
+  #checked({ block }: Piece): RowBlock {
+    checkColumns(this.table, block.fields, 1);
+    return block;
   }
 
-  #page(rows: readonly Row[], { lookBack }: Run): Pick<Page, 'rows' | 'offsetBefore' | 'offsetAfter'> {
+  #offsets({ lookBack }: Run): Pick<Page, 'offsetBefore' | 'offsetAfter'> {
     const offsetBefore = this.#offset;
     if (lookBack?.isDone !== false) this.#offset = toOffset(this.stored, this.order.kind);
-    return { rows, offsetBefore, offsetAfter: this.#offset };
+    return { offsetBefore, offsetAfter: this.#offset };
   }
 }

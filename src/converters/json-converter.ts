@@ -113,6 +113,10 @@ export class JsonConverter implements Converter, HeaderConverter {
     this.#fixedPayload = this.#fixedSchema === null ? undefined : this.#payloadReader(this.#fixedSchema);
   }
 
+  passesText(schema: Schema): boolean {
+    return schema === JSON_TEXT && !this.#schemasEnabled;
+  }
+
   fromConnectData(_topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
     if (schema === null && value === null) return null;
     if (schema === JSON_TEXT && typeof value === 'string') {

@@ -40,6 +40,10 @@ class StringConverter implements Converter, HeaderConverter {
     this.passesMessages = charset === UTF_8;
   }
 
+  passesText(schema: Schema): boolean {
+    return this.passesMessages && schema.type === 'string';
+  }
+
   fromConnectData(_topic: string, schema: Schema | null, value: ConnectValue): Uint8Array | null {
     return value === null ? null : this.#charset.encode(javaText(value, schema));
   }

@@ -1,3 +1,4 @@
+import type { RowBlock } from '../data/row-block.ts';
 import type { ColumnRole, RowBatch, TableName, WriteReport } from '../data/row-batch.ts';
 import type { TableShape } from '../data/table-shape.ts';
 import type { Dialect } from '../sql/dialects/dialect.ts';
@@ -53,6 +54,15 @@ export interface Session {
   stream(sql: string, parameters: readonly (string | null)[], options: StreamOptions): AsyncIterable<QueryResult>;
   /** Runs `work` in a transaction: commits when it resolves, rolls back when it rejects. */
   transaction<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** A session that is one read transaction. */
+export interface ReadingSession extends Session {
+  /**
+   * Reads a result as `stream` does, with the rows left as the server sent them. `nextRows` says how many rows the next block may
+   * have; the last block is the first one that has fewer.
+   */
+  blocks(sql: string, nextRows: () => number, options?: StatementOptions): AsyncIterable<RowBlock>;
 }
 
 /** Settings a session starts with; all are undone before the connection is used by anyone else. */
@@ -223,6 +233,8 @@ export interface Executor extends TableWriter {
   listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener>;
   /** Pins one connection for `work`; it is given back clean, or dropped when it cannot be cleaned. */
   session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
+  /** The same with `readTransaction`, for large results. */
+  reading<T>(work: (session: ReadingSession) => Promise<T>, options?: Pick<SessionOptions, 'signal'>): Promise<T>;
   /** One statement on any connection. */
   query(sql: string, parameters?: readonly (string | null)[], options?: StatementOptions): Promise<QueryResult>;
   /** One statement of our own on any connection. */

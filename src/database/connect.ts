@@ -6,6 +6,7 @@ import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import type { Executor } from './api.ts';
 import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
 import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
+import { RowTap } from './row-tap.ts';
 import { isUnavailable, toDatabaseError } from './sqlstate.ts';
 import { tlsOptions } from './tls-options.ts';
 
@@ -81,7 +82,8 @@ async function handshake(
   tls: ConnectionOptions | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
-  const client = new pg.Client({
+  const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS };
+  const config = {
     host: server.host,
     port: server.port,
     user: settings.user,
@@ -92,10 +94,10 @@ async function handshake(
     connectionTimeoutMillis: settings.connectTimeoutMs,
     application_name: settings.applicationName,
     options: startupOptions(settings),
-    keepAlive: true,
-    keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS,
+    connection: new RowTap({ ssl: tls ?? false, ...keepAlive }),
     types: TEXT_VALUES,
-  });
+  };
+  const client = new pg.Client(config);
   const connection = new Connection(client, { ...server, tls });
   let readOnly = false;
   client.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {

@@ -7,6 +7,7 @@ import type {
   GrowingPolicy,
   Listener,
   QueryResult,
+  ReadingSession,
   Rehearsal,
   Session,
   SessionOptions,
@@ -18,7 +19,6 @@ import type {
 } from './api.ts';
 import type { BatchWriter } from './batch-writer.ts';
 import type { Catalogue, CatalogueSource } from './catalogue.ts';
-import type { Connection } from './connection.ts';
 import type { Condition, Pool } from './pool.ts';
 import { listen } from './listener.ts';
 import { ReadSession } from './read-session.ts';
@@ -54,8 +54,8 @@ export class Database implements CatalogueSource {
     condition: Condition,
     signal?: AbortSignal,
   ): Promise<T> {
+    if (options.readTransaction === true) return this.reading(work, options, signal);
     const connection = await this.pool.acquire(signal);
-    if (options.readTransaction === true) return this.#reading(connection, work, options);
     try {
       await applySessionOptions(connection, options);
       const session = new PinnedSession(connection, options);
@@ -69,11 +69,12 @@ export class Database implements CatalogueSource {
     }
   }
 
-  async #reading<T>(
-    connection: Connection,
-    work: (session: Session) => Promise<T>,
+  async reading<T>(
+    work: (session: ReadingSession) => Promise<T>,
     options: SessionOptions,
+    signal?: AbortSignal,
   ): Promise<T> {
+    const connection = await this.pool.acquire(signal);
     const session = new ReadSession(connection, options);
     try {
       return await work(session);
@@ -101,6 +102,13 @@ export class PooledExecutor implements Executor {
 
   async session<T>(work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
     return this.#open().pinned(work, options, 'used', options.signal);
+  }
+
+  async reading<T>(
+    work: (session: ReadingSession) => Promise<T>,
+    { signal }: Pick<SessionOptions, 'signal'> = {},
+  ): Promise<T> {
+    return this.#open().reading(work, {}, signal);
   }
 
   async query(

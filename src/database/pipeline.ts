@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { qualifiedStatement } from '../sql/own-statement.ts';
 import type { QueryResult } from './api.ts';
+import type { RowCollector } from './row-collector.ts';
 import type { PausableStream, RowMeter } from './row-meter.ts';
 
 type Row = readonly (string | null)[];
@@ -13,6 +14,7 @@ export interface RawConnection {
   describe(message: { type: 'P'; name: string }): void;
   execute(message: { portal: string; rows: number }): void;
   sync(): void;
+  collect(collector: RowCollector | undefined): void;
   readonly stream: { cork?(): void; uncork?(): void } & PausableStream;
 }
 
@@ -63,7 +65,9 @@ export class Pipeline implements pg.Submittable {
   /** Rows before the description are those of the preamble. */
   described = false;
   meter: RowMeter | undefined;
-  #stream: PausableStream | undefined;
+  /** Rows go to it as they come, and are not in the result. */
+  collector: RowCollector | undefined;
+  #connection: RawConnection | undefined;
   /** More rows are there than were asked for. */
   isSuspended = false;
   #resolve: () => void = () => undefined;
@@ -95,7 +99,8 @@ export class Pipeline implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     const raw = connection as unknown as RawConnection;
-    this.#stream = raw.stream;
+    this.#connection = raw;
+    if (this.described) raw.collect(this.collector);
     raw.stream.cork?.();
     try {
       this.#send(raw);
@@ -107,6 +112,7 @@ export class Pipeline implements pg.Submittable {
 
   handleRowDescription(message: { fields: readonly { name: string; dataTypeID: number; dataTypeModifier: number }[] }) {
     this.described = true;
+    this.#connection?.collect(this.collector);
     this.#fields = message.fields.map(({ name, dataTypeID, dataTypeModifier }) => ({
       name,
       typeOid: dataTypeID,
@@ -116,7 +122,8 @@ export class Pipeline implements pg.Submittable {
 
   handleDataRow(message: { readonly length: number; readonly fields: Row }): void {
     if (!this.described || this.#completed > this.#preambleLength) return;
-    if (this.meter === undefined || this.meter.takes(message, this.#stream)) this.#rows.push(message.fields);
+    if (this.meter === undefined || this.meter.takes(message, this.#connection?.stream))
+      this.#rows.push(message.fields);
   }
 
   handleCommandComplete(message: { text: string }): void {
@@ -136,11 +143,14 @@ export class Pipeline implements pg.Submittable {
     this.#completed += 1;
   }
 
+  /** The driver tells what failed of no end. */
   handleError(error: Error): void {
+    this.#connection?.collect(undefined);
     this.#reject(error);
   }
 
   handleReadyForQuery(): void {
+    this.#connection?.collect(undefined);
     this.#resolve();
   }
 }

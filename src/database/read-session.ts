@@ -1,6 +1,7 @@
 import { DatabaseError } from '../errors.ts';
 import { type OwnStatement, qualifiedStatement } from '../sql/own-statement.ts';
-import type { QueryResult, Session, SessionOptions, StatementOptions, StreamOptions } from './api.ts';
+import type { RowBlock } from '../data/row-block.ts';
+import type { QueryResult, ReadingSession, SessionOptions, StatementOptions, StreamOptions } from './api.ts';
 import { type Connection, refuseNul } from './connection.ts';
 import {
   ENTER_OWN_PATH,
@@ -11,9 +12,13 @@ import {
   sendQuery,
   sendStatement,
 } from './pipeline.ts';
+import { RowCollector } from './row-collector.ts';
 import { RowMeter } from './row-meter.ts';
 
 const SET_ZONE = qualifiedStatement('read session: time zone', "SELECT pg_catalog.set_config('TimeZone', $1, true)");
+
+/** Room for no more is made before rows come. */
+const MAX_EXPECTED_BYTES = 4_194_304;
 
 /**
  * Statements in one read-only transaction, which whoever takes the connection back rolls back: that undoes settings and
@@ -21,7 +26,7 @@ const SET_ZONE = qualifiedStatement('read session: time zone', "SELECT pg_catalo
  *
  * idle -> (first statement) -> in transaction -> (a statement fails) -> failed -> (next statement) -> in transaction anew.
  */
-export class ReadSession implements Session {
+export class ReadSession implements ReadingSession {
   readonly #connection: Connection;
   readonly #timeZone: string | undefined;
   #state: 'open' | 'reading' | 'ended' = 'open';
@@ -63,6 +68,30 @@ export class ReadSession implements Session {
         batch = new Pipeline((connection) => connection.execute({ portal: '', rows: options.chunkRows }), 0);
         batch.described = true;
         batch.meter = first.meter;
+      }
+    } finally {
+      this.#state = 'open';
+    }
+  }
+
+  async *blocks(sql: string, nextRows: () => number, options: StatementOptions = {}): AsyncGenerator<RowBlock> {
+    this.#mustBeOpen();
+    this.#state = 'reading';
+    try {
+      let rows = nextRows();
+      const first = this.#pipeline(sql, [], rows);
+      first.collector = new RowCollector(rows);
+      for (let batch = first; ;) {
+        await this.#run(batch, options);
+        const block = batch.collector?.block(first.fields);
+        const isLast = !batch.isSuspended;
+        if (block !== undefined) yield block;
+        if (isLast) return;
+        rows = nextRows();
+        const bytesPerRow = block === undefined || block.count === 0 ? 0 : block.bytes.length / block.count;
+        batch = new Pipeline((connection) => connection.execute({ portal: '', rows }), 0);
+        batch.described = true;
+        batch.collector = new RowCollector(rows, Math.ceil(Math.min(MAX_EXPECTED_BYTES, 1.1 * bytesPerRow * rows)));
       }
     } finally {
       this.#state = 'open';

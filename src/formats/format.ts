@@ -1,6 +1,8 @@
+import type { ByteWriter } from '../data/byte-writer.ts';
 import type { Fault, Origin } from '../data/fault.ts';
 import type { MessageBlock } from '../data/message-block.ts';
 import type { ColumnRole, RowBatch } from '../data/row-batch.ts';
+import type { CellBounds } from '../data/row-block.ts';
 import type { TableShape } from '../data/table-shape.ts';
 
 /** How a decoder reads times that carry no unit of their own. */
@@ -93,6 +95,11 @@ export interface RowEncoder {
    * hex; further cells are ignored). `null`: the format cannot say anything of this row.
    */
   encode(row: readonly (string | null)[]): string | null;
+  /**
+   * Writes what `encode` gives of a row whose cells lie in these bytes, as UTF-8. `false`: the format cannot say anything of this
+   * row. What was written is worth nothing then, nor when an error is thrown. An encoder without it has `encode` alone.
+   */
+  write?(bytes: Buffer, cells: CellBounds, out: ByteWriter): boolean;
   /** What a row adds to a message of several rows; empty where the format cannot say anything of it. */
   rowText(row: readonly (string | null)[]): string;
   /** What stands between the texts of rows. */

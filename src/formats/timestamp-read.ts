@@ -97,7 +97,7 @@ function secondOf(hour: number, minute: number, second: number): number {
  * Days since 1970-01-01 of a proleptic Gregorian date, year 0 being 1 BC; NaN when there is no such date. Days are counted
  * in eras of 400 years that begin on 1 March (Howard Hinnant, "chrono-compatible low-level date algorithms").
  */
-function dayOf(year: number, month: number, dayOfMonth: number): number {
+export function dayOf(year: number, month: number, dayOfMonth: number): number {
   if (!(month >= 1 && month <= 12 && dayOfMonth >= 1 && dayOfMonth <= daysIn(year, month))) return Number.NaN;
   const shiftedYear = month <= 2 ? year - 1 : year;
   const era = Math.floor(shiftedYear / 400);

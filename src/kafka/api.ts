@@ -1,4 +1,5 @@
 import type { MessageBlock } from '../data/message-block.ts';
+import type { PackedRecords } from '../data/packed-records.ts';
 import type { TopicPartition } from '../data/record.ts';
 
 /** Java client properties as worker files and overrides have them (`bootstrap.servers`, `security.protocol`, …). */
@@ -119,6 +120,8 @@ export interface ProducedRecord {
 /** Records that a producer gave up, of one partition, in order. Others of the same call may be stored. */
 export interface SendFailure {
   readonly records: readonly ProducedRecord[];
+  /** The packed records, as they were handed over, that these are part of. */
+  readonly packed?: PackedRecords | undefined;
   readonly error: Error;
 }
 
@@ -126,8 +129,11 @@ export interface Producer {
   connect(): Promise<void>;
   /** Resolves when all records are acknowledged by the broker (acks=all unless the properties say otherwise). */
   send(records: readonly ProducedRecord[]): Promise<void>;
-  /** As `send`, and tells which records were given up in place of rejecting; none when all were acknowledged. */
-  trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]>;
+  /**
+   * As `send`, and tells which records were given up in place of rejecting; none when all were acknowledged. Packed records have no
+   * partition of their own.
+   */
+  trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]>;
   /** Waits for what was sent, but not beyond `timeoutMs`; what is left then fails. */
   close(timeoutMs?: number): Promise<void>;
 }

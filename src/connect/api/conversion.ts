@@ -41,6 +41,8 @@ export interface Converter {
   readStructs?(block: MessageBlock, from: number, to: number, take: TakeStruct): number;
   /** `true`: the converter accepts all bytes and returns them unchanged or as UTF-8 text, so that sinks may read the bytes. */
   readonly passesMessages?: boolean;
+  /** `true`: `fromConnectData` returns strings with this schema as their UTF-8, and `null` for null without a schema. */
+  passesText?(schema: Schema): boolean;
   /** The task stops: pending promises reject with an AbortError. */
   close?(): void;
 }

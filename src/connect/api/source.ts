@@ -1,4 +1,6 @@
+import type { PackedRecords } from '../../data/packed-records.ts';
 import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
+import type { Schema } from '../../data/schema.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
 
@@ -66,6 +68,22 @@ export interface TaskPart {
 }
 
 /**
+ * Records of one topic and one source partition that were written as bytes, for `SourceTask.pollBlocks`. Keys and values are the UTF-8
+ * of strings. They have no partition, timestamp or headers.
+ */
+export interface SourceBlock {
+  /** Made by a RecordPacker. */
+  readonly packed: PackedRecords;
+  /** Of records that have a key; others have none. */
+  readonly keySchema: Schema;
+  readonly valueSchema: Schema;
+  readonly sourcePartition: SourceCoordinates;
+  /** The offset to store while not all of the records are acknowledged, and when they are. */
+  readonly offsetBefore: SourceCoordinates;
+  readonly offsetAfter: SourceCoordinates;
+}
+
+/**
  * A source task. Calls never overlap, except `commitRecord`, `describe` and `parts`.
  */
 export interface SourceTask {
@@ -79,6 +97,11 @@ export interface SourceTask {
    * @throws any other error sets the task to FAILED
    */
   poll(): Promise<readonly SourceRecord[]>;
+  /**
+   * Replaces `poll`: records in order, many of them as blocks. If there are transforms, or converters that do not pass texts on
+   * (`Converter.passesText`), the worker makes records of the blocks. `commitRecord` is not called for records of blocks.
+   */
+  pollBlocks?(): Promise<readonly (SourceRecord | SourceBlock)[]>;
   /** Called after offsets were stored. Errors are only logged. */
   commit?(): Promise<void>;
   /** Called when the broker has acknowledged this record, or a transform has dropped it. */

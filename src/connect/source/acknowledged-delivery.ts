@@ -1,7 +1,7 @@
 import { within } from '../../async/within.ts';
-import type { SourceRecord } from '../../data/record.ts';
 import { ConnectError } from '../../errors.ts';
-import type { Producer, SendFailure } from '../../kafka/api.ts';
+import type { PackedRecords } from '../../data/packed-records.ts';
+import type { ProducedRecord, Producer, SendFailure } from '../../kafka/api.ts';
 import { ClosedError } from '../../kafka/errors.ts';
 import type { SourceTask } from '../api.ts';
 import { BatchQueue } from './batch-queue.ts';
@@ -9,6 +9,7 @@ import type { OffsetStorage } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
 import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
+import type { PolledPart } from './source-block.ts';
 import { taskText } from '../tasks/task-assignment.ts';
 import { untilMayWork, type TaskRuntime } from '../tasks/task-runner.ts';
 
@@ -86,7 +87,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
     const failures = await this.#producer.trySend(records);
     const left = failures.length === 0 ? 0 : await this.#judge(batch, failures);
     this.#tracker.acknowledge(batch.sources);
-    this.#runtime.counts.delivered += records.length - left;
+    this.#runtime.counts.delivered += batch.sent - left;
     tellDelivered(this.#runtime, this.#task, batch.sources);
   }
 
@@ -115,8 +116,10 @@ export class AcknowledgedDelivery implements SourceDelivery {
   }
 
   #acknowledgeBefore(batch: PolledBatch, failures: readonly SendFailure[]): void {
-    const given = new Set(failures.flatMap(({ records }) => records));
-    const lost = new Set<SourceRecord>();
+    const given = new Set<ProducedRecord | PackedRecords>();
+    for (const { records, packed } of failures)
+      for (const record of packed === undefined ? records : [packed]) given.add(record);
+    const lost = new Set<PolledPart>();
     batch.produced.forEach((record, index) => {
       const source = batch.sources[index];
       if (record !== null && source !== undefined && given.has(record)) lost.add(source);

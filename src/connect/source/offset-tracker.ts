@@ -1,5 +1,6 @@
-import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
+import type { SourceCoordinates } from '../../data/record.ts';
 import type { StoredOffset } from './offset-storage.ts';
+import { isBlock, type PolledPart } from './source-block.ts';
 
 interface Entry {
   readonly partition: SourceCoordinates;
@@ -17,15 +18,18 @@ export class OffsetTracker {
   #lastPartition: SourceCoordinates | undefined;
   #lastEntry: Entry | undefined;
 
-  /** In the order in which they were polled. Of a partition with a lost record, nothing from that record on counts. */
-  acknowledge(sources: readonly SourceRecord[], lost?: ReadonlySet<SourceRecord>): void {
+  /**
+   * In the order in which they were polled. Of a partition with a lost record, nothing from that record on counts; a block with one
+   * says nothing new.
+   */
+  acknowledge(sources: readonly PolledPart[], lost?: ReadonlySet<PolledPart>): void {
     const blocked = new Set<Entry>();
     for (const source of sources) {
       const entry = this.#entryOf(source.sourcePartition);
       if (lost?.has(source) === true) blocked.add(entry);
       if (blocked.size > 0 && blocked.has(entry)) continue;
       if (entry.committable === undefined) this.#moved.add(entry);
-      entry.committable = source.sourceOffset;
+      entry.committable = isBlock(source) ? source.offsetAfter : source.sourceOffset;
     }
   }
 

@@ -1,69 +1,91 @@
-import type { SourceRecord } from '../../data/record.ts';
+import { PackedRecords } from '../../data/packed-records.ts';
 import { SluiceError } from '../../errors.ts';
 import type { ProducedRecord, SendFailure } from '../../kafka/api.ts';
-import type { SourceTask } from '../api.ts';
+import type { SourceBlock, SourceTask } from '../api.ts';
 import { coordinatesKey } from './offset-tracker.ts';
+import { isBlock, type PolledPart } from './source-block.ts';
 
-/** Where a transaction ends: after so many records of the batch. */
+/** Where a transaction ends: after so many parts of the batch, which are records where tasks end transactions. */
 export interface TransactionEnd {
   readonly after: number;
   readonly outcome: 'commit' | 'abort';
 }
 
-/** Records in the order in which they were polled, each with what is sent of it. */
+/** Records and blocks in the order in which they were polled, each with what is sent of it. */
 export class PolledBatch {
-  readonly sources: SourceRecord[] = [];
+  readonly sources: PolledPart[] = [];
   /** `null`: dropped by a transformation, or by the error policy. */
-  readonly produced: (ProducedRecord | null)[] = [];
+  readonly produced: (ProducedRecord | PackedRecords | null)[] = [];
   readonly ends: TransactionEnd[] = [];
   byteLength = 0;
+  /** Records that are sent. */
+  sent = 0;
   #dropped = 0;
 
+  /** Records, dropped ones included. */
   get size(): number {
-    return this.sources.length;
+    return this.sent + this.#dropped;
   }
 
-  add(source: SourceRecord, record: ProducedRecord | null): void {
+  add(source: PolledPart, record: ProducedRecord | null): void {
     this.sources.push(source);
     this.produced.push(record);
-    if (record === null) this.#dropped += 1;
-    else this.byteLength += (record.value?.length ?? 0) + (record.key?.length ?? 0);
+    if (record === null) {
+      this.#dropped += 1;
+      return;
+    }
+    this.sent += 1;
+    this.byteLength += (record.value?.length ?? 0) + (record.key?.length ?? 0);
+  }
+
+  /** All of it is sent as it is. */
+  addBlock(block: SourceBlock): void {
+    this.sources.push(block);
+    this.produced.push(block.packed);
+    this.sent += block.packed.length;
+    this.byteLength += block.packed.bytes.length;
   }
 
   append(other: PolledBatch): void {
-    for (const { after, outcome } of other.ends) this.ends.push({ after: this.size + after, outcome });
+    for (const { after, outcome } of other.ends) this.ends.push({ after: this.sources.length + after, outcome });
     for (const source of other.sources) this.sources.push(source);
     for (const record of other.produced) this.produced.push(record);
     this.byteLength += other.byteLength;
+    this.sent += other.sent;
     this.#dropped += other.#dropped;
   }
 
   /** What is sent. */
-  records(): readonly ProducedRecord[] {
+  records(): readonly (ProducedRecord | PackedRecords)[] {
     return this.#dropped === 0
-      ? (this.produced as ProducedRecord[])
-      : this.produced.filter((record): record is ProducedRecord => record !== null);
+      ? (this.produced as (ProducedRecord | PackedRecords)[])
+      : this.produced.filter((record) => record !== null);
   }
 
   slice(from: number, to: number): PolledBatch {
     const part = new PolledBatch();
     for (let index = from; index < to; index++) {
       const source = this.sources[index];
-      if (source !== undefined) part.add(source, this.produced[index] ?? null);
+      const record = this.produced[index] ?? null;
+      if (source === undefined) continue;
+      if (isBlock(source)) part.addBlock(source);
+      else part.add(source, record instanceof PackedRecords ? null : record);
     }
     return part;
   }
 
-  sourceOf(record: ProducedRecord): SourceRecord | undefined {
+  sourceOf(record: ProducedRecord | PackedRecords): PolledPart | undefined {
     return this.sources[this.produced.indexOf(record)];
   }
 
   /** Of a record that is too large the producer says only its size: which one it is, the task can tell. */
-  explain({ records, error }: SendFailure, task: SourceTask): Error {
+  explain({ records, packed, error }: SendFailure, task: SourceTask): Error {
     if (!(error instanceof SluiceError) || !error.javaName.endsWith('RecordTooLargeException')) return error;
-    const source = records[0] && this.sourceOf(records[0]);
+    const sent = packed ?? records[0];
+    const source = sent && this.sourceOf(sent);
     if (source === undefined) return error;
-    const what = task.describe?.(source) ?? `source partition ${coordinatesKey(source.sourcePartition)}`;
+    const told = isBlock(source) ? undefined : task.describe?.(source);
+    const what = told ?? `source partition ${coordinatesKey(source.sourcePartition)}`;
     return new SluiceError(`${what}: ${error.message}`, { javaName: error.javaName, cause: error });
   }
 }

@@ -1,6 +1,6 @@
-import type { SourceRecord } from '../../data/record.ts';
 import type { SourceTask } from '../api.ts';
 import type { PolledBatch } from './polled-batch.ts';
+import { isBlock, type PolledPart } from './source-block.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 
 /**
@@ -29,9 +29,10 @@ export interface SourceDelivery {
 }
 
 /** Tells the task of records that are delivered, or left out. */
-export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly SourceRecord[]): void {
+export function tellDelivered({ logger }: TaskRuntime, task: SourceTask, sources: readonly PolledPart[]): void {
   if (task.commitRecord === undefined) return;
   for (const source of sources) {
+    if (isBlock(source)) continue;
     try {
       task.commitRecord(source);
     } catch (error) {

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { SourceRecord } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
+import type { SourceBlock, SourceTask, SourceTaskContext, SourceTransactions } from '../api.ts';
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
+import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
@@ -128,17 +128,21 @@ export class SourceTaskRunner implements TaskRunner {
     const polled = await this.#poll();
     this.#throwFailure();
     if (polled.length === 0) return;
-    this.#runtime.counts.records += polled.length;
+    const count = polled.reduce((sum, part) => sum + (isBlock(part) ? part.packed.length : 1), 0);
+    this.#runtime.counts.records += count;
     countBatch(this.#runtime.counts, startedAt);
-    this.#runtime.place.enter(`conversion of ${String(polled.length)} records`);
+    this.#runtime.place.enter(`conversion of ${String(count)} records`);
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
     await this.#delivery.take(batch);
   }
 
-  async #poll(): Promise<readonly SourceRecord[]> {
+  async #poll(): Promise<readonly PolledPart[]> {
     try {
       this.#runtime.place.enter('poll');
-      return await eventLoopWatch.during(this.#activities.poll, () => this.#task.poll());
+      return await eventLoopWatch.during<Promise<readonly PolledPart[]>>(
+        this.#activities.poll,
+        () => this.#task.pollBlocks?.() ?? this.#task.poll(),
+      );
     } catch (error) {
       await this.#waitToRetry(error, 'The task could not be polled and is polled again');
       return [];
@@ -152,21 +156,31 @@ export class SourceTaskRunner implements TaskRunner {
     await delay(RETRY_DELAY_MS, undefined, { signal: this.#runtime.abort.signal });
   }
 
-  async #convert(polled: readonly SourceRecord[]): Promise<PolledBatch> {
+  async #convert(polled: readonly PolledPart[]): Promise<PolledBatch> {
     const batch = new PolledBatch();
     const turn = new Turn();
     let topic: string | undefined;
-    for (const source of polled) {
-      const converting = this.#converter.convert(source);
-      const record = converting instanceof Promise ? await converting : converting;
-      if (record !== null && record.topic !== topic) {
-        topic = record.topic;
-        await this.#meet(topic);
+    for (const part of polled) {
+      if (isBlock(part) && this.#passes(part)) {
+        if (part.packed.topic !== topic) await this.#meet((topic = part.packed.topic));
+        batch.addBlock(part);
+        continue;
       }
-      batch.add(source, record);
-      if (turn.isOver(record?.value?.length ?? 0)) await turn.next();
+      for (const source of isBlock(part) ? recordsOfBlock(part) : [part]) {
+        const converting = this.#converter.convert(source);
+        const record = converting instanceof Promise ? await converting : converting;
+        if (record !== null && record.topic !== topic) await this.#meet((topic = record.topic));
+        batch.add(source, record);
+        if (turn.isOver(record?.value?.length ?? 0)) await turn.next();
+      }
     }
     return batch;
+  }
+
+  /** Whether the bytes of a block can be sent as they are. A task that ends transactions itself needs records for that. */
+  #passes(block: SourceBlock): boolean {
+    const { chain, converters } = this.#runtime;
+    return chain.empty && this.#dependencies.transactions === undefined && passesBlock(block, converters);
   }
 
   /** Told with each batch: someone may have reset what was told before. */

@@ -1,4 +1,4 @@
-import type { SourceRecord } from '../../data/record.ts';
+import type { PackedRecords } from '../../data/packed-records.ts';
 import { ConnectError, toError } from '../../errors.ts';
 import type { ProducedRecord, SendFailure, TransactionalProducer } from '../../kafka/api.ts';
 import { ErrorCode } from '../../kafka/error-codes.ts';
@@ -8,6 +8,7 @@ import { BatchQueue } from './batch-queue.ts';
 import type { OffsetTopic, OpenOffsets, StoredOffset } from './offset-storage.ts';
 import { OffsetTracker } from './offset-tracker.ts';
 import type { PolledBatch } from './polled-batch.ts';
+import type { PolledPart } from './source-block.ts';
 import { closeAtOnce, tellCommitted, tellDelivered, type SourceDelivery } from './source-delivery.ts';
 import { taskText } from '../tasks/task-assignment.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
@@ -40,7 +41,7 @@ export class TransactionDelivery implements SourceDelivery {
   readonly #tracker = new OffsetTracker();
   /** Records of the transaction that is open; with a task that wants to know of each, those themselves. */
   #sent = 0;
-  #sources: SourceRecord[] = [];
+  #sources: PolledPart[] = [];
   #isOpen = false;
   #isCancelled = false;
   #intervalTimer: NodeJS.Timeout | undefined;
@@ -125,14 +126,15 @@ export class TransactionDelivery implements SourceDelivery {
       // Of what was aborted, offsets are stored: it is not to be polled again.
       await this.#commit();
     }
-    if (from < batch.size) this.#requireSent(await this.#send(batch.slice(from, batch.size)));
+    const { length } = batch.sources;
+    if (from < length) this.#requireSent(await this.#send(batch.slice(from, length)));
   }
 
   /** Never rejects. */
   async #send(batch: PolledBatch): Promise<Error | undefined> {
     const records = batch.records();
     this.#tracker.acknowledge(batch.sources);
-    this.#sent += records.length;
+    this.#sent += batch.sent;
     if (this.#task.commitRecord !== undefined) for (const source of batch.sources) this.#sources.push(source);
     if (records.length === 0) return undefined;
     try {
@@ -145,11 +147,11 @@ export class TransactionDelivery implements SourceDelivery {
     return failure && batch.explain(failure, this.#task);
   }
 
-  async #trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
+  async #trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]> {
     try {
       return await this.#dependencies.producer.trySend(records);
     } catch (error) {
-      return [{ records, error: toError(error) }];
+      return [{ records: [], error: toError(error) }];
     }
   }
 

@@ -1,4 +1,5 @@
 import type { SourceRecord } from '../../data/record.ts';
+import { isBlock, type PolledPart } from './source-block.ts';
 import type { SourceTransactions } from '../api.ts';
 import type { TransactionEnd } from './polled-batch.ts';
 
@@ -19,10 +20,11 @@ export class TransactionRequests implements SourceTransactions {
   }
 
   /** Ends within the records of one poll, and after it. What was asked for is answered by this. */
-  endsWithin(sources: readonly SourceRecord[]): TransactionEnd[] {
+  endsWithin(sources: readonly PolledPart[]): TransactionEnd[] {
     const ends: TransactionEnd[] = [];
     if (this.#commitOn.size > 0 || this.#abortOn.size > 0) {
       sources.forEach((source, index) => {
+        if (isBlock(source)) return;
         if (this.#abortOn.has(source)) ends.push({ after: index + 1, outcome: 'abort' });
         else if (this.#commitOn.has(source)) ends.push({ after: index + 1, outcome: 'commit' });
       });

@@ -1,3 +1,13 @@
+import type { ByteWriter } from '../../data/byte-writer.ts';
+import {
+  endsInDigit,
+  mostOf,
+  TimeCells,
+  writeBoolean,
+  writeJsonString,
+  writeJsonText,
+  writeNull,
+} from '../cell-bytes.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
 import { jsonDbType, type JsonDbType } from './json-db-types.ts';
 import { readTimestamp } from '../timestamp-read.ts';
@@ -48,12 +58,56 @@ export function createJsonDbEncoder(table: EncodedTable, policy: JsonDbEncoderPo
     for (const { index, key, value } of encoded) text += key + jsonText(row[index] ?? null, value, precision);
     return `${text}}`;
   };
+  const fixed = encoded.map(({ key }, position) => Buffer.from(position === 0 ? `${head}{${key}` : key));
+  const end = Buffer.from(encoded.length === 0 ? `${head}{}${tail}` : `}${tail}`);
+  const fixedLength = [...fixed, end].reduce((sum, { length }) => sum + length, 0);
+  const times = new TimeCells(precision);
   return {
     encode: (row) => head + objectOf(row) + tail,
+    write: (bytes, cells, out) => {
+      out.reserve(fixedLength + mostOf(cells, encoded.length));
+      const { starts, ends } = cells;
+      for (let position = 0; position < encoded.length; position++) {
+        const { index, value } = encoded[position]!;
+        out.put(fixed[position]!);
+        const start = starts[index]!;
+        if (start < 0) writeNull(out);
+        else writeCell(bytes, start, ends[index]!, value, times, out);
+      }
+      out.put(end);
+      return true;
+    },
     rowText: objectOf,
     separator: ',',
     message: (rowTexts) => (rowTexts === '' ? null : head + rowTexts + tail),
   };
+}
+
+function writeCell(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  value: JsonDbType['value'],
+  times: TimeCells,
+  out: ByteWriter,
+): void {
+  switch (value) {
+    case 'number':
+      if (endsInDigit(bytes, start, end)) out.copy(bytes, start, end);
+      else writeJsonString(bytes, start, end, out);
+      break;
+    case 'bool':
+      writeBoolean(bytes, start, end, out);
+      break;
+    case 'time':
+      if (!times.write(bytes, start, end, out)) writeJsonString(bytes, start, end, out);
+      break;
+    case 'json':
+      writeJsonText(bytes, start, end, out);
+      break;
+    case 'string':
+      writeJsonString(bytes, start, end, out);
+  }
 }
 
 function jsonText(cell: string | null, value: JsonDbType['value'], precision: Precision): string {

@@ -1,7 +1,8 @@
 import { DataError } from '../../errors.ts';
 import { shown } from '../message-text.ts';
+import { cellText, endsInDigit, mostOf, TimeCells, writeBoolean } from '../cell-bytes.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
-import { fieldString, lineKey, lineName } from './line-write.ts';
+import { fieldString, lineKey, lineName, writeFieldString, writeLineKey } from './line-write.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { unixText } from '../unix-time.ts';
 
@@ -11,6 +12,9 @@ export interface LineLpEncoderPolicy {
   /** `suffixes` (default): the documented i16, i32, i64, f32, f64; `standard`: what any reader of line protocol takes. */
   readonly numbers?: 'suffixes' | 'standard' | undefined;
 }
+
+const SPACE = 0x20;
+const COMMA = 0x2c;
 
 type Suffixes = Readonly<Record<'smallint' | 'integer' | 'bigint' | 'real' | 'double precision', string>>;
 
@@ -53,8 +57,53 @@ export function createLineLpEncoder(table: EncodedTable, policy: LineLpEncoderPo
     return series + written + timeText(time === undefined ? null : (row[time.index] ?? null), precision);
   };
   const message = (text: string) => (text === '' ? null : text);
+  const tagBytes = tags.map(({ index, key }) => ({ index, key: Buffer.from(`,${key}`) }));
+  const fieldBytes = fields.map(({ index, key, type }) => {
+    const suffix = type === 'boolean' ? undefined : suffixes[type];
+    return {
+      index,
+      key: Buffer.from(key),
+      isBoolean: type === 'boolean',
+      suffix: suffix === undefined ? undefined : Buffer.from(suffix),
+    };
+  });
+  const start = Buffer.from(measurement);
+  const fixedLength = [...tagBytes, ...fieldBytes].reduce((sum, { key }) => sum + key.length + 1, start.length + 1);
+  const times = new TimeCells(precision);
+  const write: RowEncoder['write'] = (bytes, cells, out) => {
+    const { starts, ends } = cells;
+    out.reserve(fixedLength + mostOf(cells, table.columns.length));
+    const isWritten = ({ index, suffix }: (typeof fieldBytes)[number]): boolean =>
+      starts[index]! >= 0 && (suffix === undefined || endsInDigit(bytes, starts[index]!, ends[index]!));
+    if (!fieldBytes.some(isWritten)) return false;
+    out.put(start);
+    for (const { index, key } of tagBytes) {
+      if (ends[index]! <= starts[index]!) continue;
+      out.put(key);
+      writeLineKey(bytes, starts[index]!, ends[index]!, out);
+    }
+    let separator = SPACE;
+    for (const field of fieldBytes) {
+      if (!isWritten(field)) continue;
+      out.byte(separator);
+      separator = COMMA;
+      out.put(field.key);
+      const { index, isBoolean, suffix } = field;
+      if (isBoolean) writeBoolean(bytes, starts[index]!, ends[index]!, out);
+      else if (suffix === undefined) writeFieldString(bytes, starts[index]!, ends[index]!, out);
+      else {
+        out.copy(bytes, starts[index]!, ends[index]!);
+        out.put(suffix);
+      }
+    }
+    if (time === undefined || starts[time.index]! < 0) return true;
+    out.byte(SPACE);
+    if (times.write(bytes, starts[time.index]!, ends[time.index]!, out)) return true;
+    throw noTime(cellText(bytes, starts[time.index]!, ends[time.index]!));
+  };
   return {
     encode: (row) => message(lineOf(row)),
+    write,
     rowText: lineOf,
     separator: '\n',
     message,
@@ -73,5 +122,9 @@ function timeText(cell: string | null, precision: Precision): string {
   if (cell === null) return '';
   const micros = readTimestamp(cell);
   if (typeof micros === 'number' || typeof micros === 'bigint') return ` ${unixText(micros, precision)}`;
-  throw new DataError(`line protocol has no spelling for the time ${shown(cell)}`);
+  throw noTime(cell);
+}
+
+function noTime(cell: string): DataError {
+  return new DataError(`line protocol has no spelling for the time ${shown(cell)}`);
 }

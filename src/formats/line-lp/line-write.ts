@@ -1,5 +1,14 @@
+import type { ByteWriter } from '../../data/byte-writer.ts';
 import { DataError } from '../../errors.ts';
+import { cellText } from '../cell-bytes.ts';
 import { shown } from '../message-text.ts';
+
+const SPACE = 32;
+const QUOTE = 34;
+const COMMA = 44;
+const EQUALS = 61;
+const BACKSLASH = 92;
+const DELETE = 127;
 
 /**
  * A measurement as a line spells it. DataError where there is no spelling: an empty name, control characters, a backslash at
@@ -37,9 +46,44 @@ export function fieldString(text: string): string {
   return `"${escaped(text, /["\\]/g)}"`;
 }
 
+/** `lineKey` of a text in bytes. The room must be there for each byte twice. */
+export function writeLineKey(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
+  const target = out.bytes;
+  let at = out.at;
+  for (let from = start; from < end; from++) {
+    const byte = bytes[from]!;
+    if (byte === COMMA || byte === EQUALS || byte === SPACE) target[at++] = BACKSLASH;
+    else if (byte < SPACE || byte >= DELETE) {
+      out.text(lineKey(cellText(bytes, start, end)));
+      return;
+    }
+    target[at++] = byte;
+  }
+  // The name that cannot be spelled is told of.
+  if (bytes[end - 1] === BACKSLASH) lineKey(cellText(bytes, start, end));
+  out.at = at;
+}
+
+/** `fieldString` of a text in bytes. The room must be there for each byte twice, and two. */
+export function writeFieldString(bytes: Buffer, start: number, end: number, out: ByteWriter): void {
+  const target = out.bytes;
+  let at = out.at;
+  target[at++] = QUOTE;
+  for (let from = start; from < end; from++) {
+    const byte = bytes[from]!;
+    if (byte > DELETE) {
+      out.text(fieldString(cellText(bytes, start, end)));
+      return;
+    }
+    if (byte === QUOTE || byte === BACKSLASH) target[at++] = BACKSLASH;
+    target[at++] = byte;
+  }
+  target[at++] = QUOTE;
+  out.at = at;
+}
+
 /** Beyond this `replace` takes too long where it finds much: 0.2 µs for each place. */
 const LONG = 100_000;
-const BACKSLASH = 92;
 
 /** The text with a backslash before each of these ASCII characters. */
 function escaped(text: string, special: RegExp): string {

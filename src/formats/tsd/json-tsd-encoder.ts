@@ -1,5 +1,16 @@
+import type { ByteWriter } from '../../data/byte-writer.ts';
+import type { CellBounds } from '../../data/row-block.ts';
+import { cellText, endsInDigit, mostOf, TimeCells, writeBoolean, writeJsonString } from '../cell-bytes.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
 import { isDecimal, pointColumns, pointTime, type PointColumn } from './point-columns.ts';
+
+const VALUE = Buffer.from(',"value":');
+const TAGS = Buffer.from(',"tags":{');
+const END = Buffer.from('}}');
+const QUOTE = 0x22;
+const COMMA = 0x2c;
+const OPEN_BRACKET = 0x5b;
+const CLOSE_BRACKET = 0x5d;
 
 export interface PointEncoderPolicy {
   /** Unit of the times; default `ms`. Finer digits are floored. */
@@ -36,12 +47,78 @@ export function createJsonTsdEncoder(table: EncodedTable, policy: PointEncoderPo
     return text;
   };
   const array = (text: string) => (text === '' ? null : `[${text}]`);
+  const pointBytes = points.map(({ column, head }) => ({ ...column, head: Buffer.from(head) }));
+  const tagBytes = named.map(({ column, key }) => ({ ...column, key: Buffer.from(key) }));
+  const tagLength = tagBytes.reduce((sum, { key }) => sum + key.length + 1, TAGS.length + 2);
+  const fixedLength = pointBytes.reduce((sum, { head }) => sum + head.length + VALUE.length + 2, tagLength + 2);
+  const times = new TimeCells(precision);
+  const write: RowEncoder['write'] = (bytes, cells, out) => {
+    const { starts, ends } = cells;
+    const [from, to] = [starts[time.index]!, ends[time.index]!];
+    if (from < 0) return false;
+    out.reserve(fixedLength + mostOf(cells, table.columns.length));
+    let repeated: { readonly time: readonly [number, number]; readonly tags: readonly [number, number] } | undefined;
+    for (const { index, head, value } of pointBytes) {
+      if (starts[index]! < 0) continue;
+      out.byte(repeated === undefined ? OPEN_BRACKET : COMMA);
+      out.put(head);
+      const timeAt = out.at;
+      if (repeated === undefined) {
+        if (!times.write(bytes, from, to, out)) pointTime(cellText(bytes, from, to), precision, 'json_tsd');
+        out.put(VALUE);
+      } else out.repeat(...repeated.time);
+      const timeEnd = out.at;
+      writeValue(bytes, starts[index]!, ends[index]!, value, out);
+      if (repeated === undefined) {
+        const tagsAt = out.at;
+        writeTags(bytes, cells, tagBytes, out);
+        repeated = { time: [timeAt, timeEnd], tags: [tagsAt, out.at] };
+      } else out.repeat(...repeated.tags);
+      out.reserve(fixedLength + mostOf(cells, table.columns.length));
+    }
+    // A time without a spelling is an error also where there is nothing to say.
+    if (repeated === undefined) pointTime(cellText(bytes, from, to), precision, 'json_tsd');
+    out.byte(CLOSE_BRACKET);
+    return repeated !== undefined;
+  };
   return {
     encode: (row) => array(pointsOf(row)),
+    write,
     rowText: pointsOf,
     separator: ',',
     message: array,
   };
+}
+
+interface TagBytes {
+  readonly index: number;
+  readonly value: PointColumn['value'];
+  readonly key: Buffer;
+}
+
+function writeTags(bytes: Buffer, { starts, ends }: CellBounds, tags: readonly TagBytes[], out: ByteWriter): void {
+  out.put(TAGS);
+  let isFirst = true;
+  for (const { index, value, key } of tags) {
+    const start = starts[index]!;
+    if (start < 0) continue;
+    if (!isFirst) out.byte(COMMA);
+    isFirst = false;
+    out.put(key);
+    if (value !== 'bool') writeJsonString(bytes, start, ends[index]!, out);
+    else {
+      out.byte(QUOTE);
+      writeBoolean(bytes, start, ends[index]!, out);
+      out.byte(QUOTE);
+    }
+  }
+  out.put(END);
+}
+
+function writeValue(bytes: Buffer, start: number, end: number, value: PointColumn['value'], out: ByteWriter): void {
+  if (value === 'bool') writeBoolean(bytes, start, end, out);
+  else if (value === 'number' && endsInDigit(bytes, start, end)) out.copy(bytes, start, end);
+  else writeJsonString(bytes, start, end, out);
 }
 
 function valueJson(cell: string, { value }: PointColumn): string {

@@ -2,14 +2,14 @@ import type { Backoff } from '../../async/backoff.ts';
 import { topicPartitionKey } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ProducedRecord } from '../api.ts';
+import type { PackedRecords } from '../../data/packed-records.ts';
 import type { Cluster } from '../cluster.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, DamagedAnswerError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
 import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
-import { writeBatch } from '../records/record-batch-writer.ts';
+import { writeBatch, type RecordList } from '../records/record-batch-writer.ts';
 import { backoffOf } from '../retry.ts';
 import { SendQueue, stampOf, type Delivery, type PendingBatch } from './send-queue.ts';
 import { Signal } from '../../async/signal.ts';
@@ -69,16 +69,23 @@ export class BatchSender {
 
   /** The delivery is told when the broker has the batch. Call `wake` after the last one. */
   enqueue(
-    batch: { topic: string; partition: number; records: readonly ProducedRecord[]; byteLength: number },
+    batch: {
+      readonly topic: string;
+      readonly partition: number;
+      readonly records: RecordList;
+      /** The packed records that these are part of. */
+      readonly packed: PackedRecords | undefined;
+      readonly byteLength: number;
+    },
     delivery: Delivery,
   ): void {
-    const { topic, partition, records, byteLength } = batch;
+    const { topic, partition, records, packed, byteLength } = batch;
     const key = topicPartitionKey(topic, partition);
     let queue = this.#queues.get(key);
     if (queue === undefined) this.#queues.set(key, (queue = new SendQueue(topic, partition)));
     const deadline = Date.now() + this.#config.deliveryTimeoutMs;
     delivery.begin();
-    queue.batches.push({ records, byteLength, deadline, delivery, stamp: undefined, inFlight: false });
+    queue.batches.push({ records, packed, byteLength, deadline, delivery, stamp: undefined, inFlight: false });
   }
 
   wake(): void {

@@ -1,5 +1,6 @@
 import { sleep } from '../../async/sleep.ts';
 import { within } from '../../async/within.ts';
+import { PackedRecords, RecordPacker } from '../../data/packed-records.ts';
 import { ConnectError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ProducedRecord, Producer, SendFailure } from '../api.ts';
@@ -8,16 +9,20 @@ import { Cluster } from '../cluster.ts';
 import { requireWritable } from '../records/codecs.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
+import { OpenBatches } from './open-batches.ts';
 import { partitionOfKey } from './partitioner.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import { anonymous, IdempotentIdentity, type ProducerIdentity } from './producer-identity.ts';
-import { serializedSize, sizeBound } from '../records/record-batch-writer.ts';
+import { recordsOf, serializedSize, sizeBound } from '../records/record-batch-writer.ts';
 import { backoffOf, retry } from '../retry.ts';
 import { Delivery } from './send-queue.ts';
 import { TopicMetadata } from '../topic-metadata.ts';
 
 /** Half of what brokers take as one batch by default (`max.message.bytes` 1 MB), whatever compression makes of it. */
 const MAX_BATCH_BYTES = 512 * 1024;
+
+type Part = ProducedRecord | PackedRecords;
+type Partitioner = (record: Pick<ProducedRecord, 'topic' | 'partition' | 'key'>) => number;
 
 /** What a producer may share with whoever made it. */
 export interface ProducerDependencies {
@@ -75,7 +80,7 @@ export class KafkaProducer implements Producer {
    * Records of one partition arrive in the order in which they were handed over, over all calls. Fails with KafkaError for
    * what the broker refuses, with TimeoutError after `delivery.timeout.ms`.
    */
-  async trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
+  async trySend(records: readonly Part[]): Promise<readonly SendFailure[]> {
     if (this.#closed) throw new ClosedError('The producer');
     if (records.length === 0) return [];
     this.#metadata.start();
@@ -111,10 +116,7 @@ export class KafkaProducer implements Producer {
    * Waits for topics at their first use. Whoever calls meanwhile waits behind it, as in the Java producer, because nothing
    * may overtake what was handed over before.
    */
-  async #ofKnownTopics(
-    records: readonly ProducedRecord[],
-    failures: SendFailure[],
-  ): Promise<readonly ProducedRecord[]> {
+  async #ofKnownTopics(records: readonly Part[], failures: SendFailure[]): Promise<readonly Part[]> {
     const before = this.#waiting;
     const unknown = this.#unknownTopics(records);
     if (before === undefined && unknown.size === 0) return records;
@@ -130,12 +132,12 @@ export class KafkaProducer implements Producer {
     if (this.#waiting === turn) this.#waiting = undefined;
     if (errors.size === 0) return records;
     for (const [topic, error] of errors) {
-      failures.push({ records: records.filter((record) => record.topic === topic), error });
+      failures.push(...givenUp(records, topic, error));
     }
     return records.filter(({ topic }) => !errors.has(topic));
   }
 
-  #unknownTopics(records: readonly ProducedRecord[]): ReadonlySet<string> {
+  #unknownTopics(records: readonly Part[]): ReadonlySet<string> {
     const unknown = new Set<string>();
     let last: string | undefined;
     for (const { topic } of records) {
@@ -177,34 +179,55 @@ export class KafkaProducer implements Producer {
     }
   }
 
-  #enqueue(records: readonly ProducedRecord[], delivery: Delivery, failures: SendFailure[]): void {
-    const { maxRequestBytes } = this.#config;
-    const maxBatchBytes = Math.min(MAX_BATCH_BYTES, maxRequestBytes);
-    const open = new Map<string, Map<number, OpenBatch>>();
+  #enqueue(parts: readonly Part[], delivery: Delivery, failures: SendFailure[]): void {
+    const open = new OpenBatches(this.#sender, delivery, Math.min(MAX_BATCH_BYTES, this.#config.maxRequestBytes));
     const partitionOf = this.#partitioner();
-    let batch: OpenBatch | undefined;
-    for (const record of records) {
-      const { topic } = record;
-      const size = sizeBound(record);
-      let partition: number;
-      try {
-        if (size > maxRequestBytes) this.#requireFitting(record);
-        partition = partitionOf(record);
-      } catch (error) {
-        failures.push({ records: [record], error: toError(error) });
-        continue;
-      }
-      if (batch?.topic !== topic || batch.partition !== partition) batch = openBatch(open, topic, partition);
-      if (batch.records.length > 0 && batch.byteLength + size > maxBatchBytes) {
-        this.#sender.enqueue(batch, delivery);
-        batch.records = [];
-        batch.byteLength = 0;
-      }
-      batch.records.push(record);
-      batch.byteLength += size;
+    for (const part of parts) {
+      if (part instanceof PackedRecords) this.#enqueuePacked(part, open, partitionOf, failures);
+      else this.#add(part, undefined, open, partitionOf, failures);
     }
-    for (const batches of open.values()) for (const last of batches.values()) this.#sender.enqueue(last, delivery);
+    open.close();
     this.#sender.wake();
+  }
+
+  #add(
+    record: ProducedRecord,
+    packed: PackedRecords | undefined,
+    open: OpenBatches,
+    partitionOf: Partitioner,
+    failures: SendFailure[],
+  ): void {
+    const size = sizeBound(record);
+    try {
+      if (size > this.#config.maxRequestBytes) this.#requireFitting(record);
+      open.add(record, partitionOf(record), size, packed);
+    } catch (error) {
+      failures.push({ records: [record], packed, error: toError(error) });
+    }
+  }
+
+  /** They stay as they are where all of them are of one partition and fit into one batch. */
+  #enqueuePacked(packed: PackedRecords, open: OpenBatches, partitionOf: Partitioner, failures: SendFailure[]): void {
+    const { topic } = packed;
+    if (packed.bytes.length > open.maxBatchBytes) {
+      for (const record of recordsOf(packed)) this.#add(record, packed, open, partitionOf, failures);
+      return;
+    }
+    const count = this.#metadata.partitionCounts.get(topic) ?? 1;
+    if (count === 1 || !packed.hasKeys) {
+      const partition = count === 1 ? 0 : partitionOf({ topic, partition: null, key: null });
+      open.addPacked(packed, partition, packed);
+      return;
+    }
+    const packers = new Map<number, RecordPacker>();
+    for (const { key, value } of packed.entries()) {
+      const partition = partitionOf({ topic, partition: null, key });
+      let packer = packers.get(partition);
+      if (packer === undefined) packers.set(partition, (packer = new RecordPacker(topic, packed.bytes.length / count)));
+      packer.add(key, value);
+    }
+    for (const [partition, packer] of packers)
+      for (const part of packer.take()) open.addPacked(part, partition, packed);
   }
 
   #requireFitting(record: ProducedRecord): void {
@@ -219,7 +242,7 @@ export class KafkaProducer implements Producer {
   }
 
   /** Java's default: by the key's hash; without a key one partition for the whole call, another for the next. */
-  #partitioner(): (record: ProducedRecord) => number {
+  #partitioner(): Partitioner {
     const sticky = new Map<string, number>();
     return ({ topic, partition, key }) => {
       const count = this.#metadata.partitionCounts.get(topic) ?? 1;
@@ -247,17 +270,14 @@ export class KafkaProducer implements Producer {
   }
 }
 
-interface OpenBatch {
-  readonly topic: string;
-  readonly partition: number;
-  records: ProducedRecord[];
-  byteLength: number;
-}
-
-function openBatch(open: Map<string, Map<number, OpenBatch>>, topic: string, partition: number): OpenBatch {
-  let batches = open.get(topic);
-  if (batches === undefined) open.set(topic, (batches = new Map<number, OpenBatch>()));
-  let batch = batches.get(partition);
-  if (batch === undefined) batches.set(partition, (batch = { topic, partition, records: [], byteLength: 0 }));
-  return batch;
+/** Those of one topic that are given up, records and packed ones apart. */
+function givenUp(parts: readonly Part[], topic: string, error: Error): SendFailure[] {
+  const records: ProducedRecord[] = [];
+  const failures: SendFailure[] = [];
+  for (const part of parts) {
+    if (part.topic !== topic) continue;
+    if (part instanceof PackedRecords) failures.push({ records: recordsOf(part), packed: part, error });
+    else records.push(part);
+  }
+  return records.length === 0 ? failures : [{ records, error }, ...failures];
 }

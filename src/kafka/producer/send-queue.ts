@@ -1,4 +1,6 @@
-import type { ProducedRecord, SendFailure } from '../api.ts';
+import type { PackedRecords } from '../../data/packed-records.ts';
+import type { SendFailure } from '../api.ts';
+import { recordsOf, type RecordList } from '../records/record-batch-writer.ts';
 import type { ProducerId } from './producer-identity.ts';
 
 /** What becomes of the records of one call: resolves, once, when the broker or a deadline has decided on all of them. */
@@ -35,7 +37,9 @@ interface Stamp {
 
 /** Records of one partition that travel together. */
 export interface PendingBatch {
-  readonly records: readonly ProducedRecord[];
+  readonly records: RecordList;
+  /** The packed records, as they were handed over, that these are part of. */
+  readonly packed: PackedRecords | undefined;
   /** Before compression. */
   readonly byteLength: number;
   readonly deadline: number;
@@ -127,7 +131,7 @@ export class SendQueue {
     if (!this.#take(batch)) return;
     this.notBefore = 0;
     if (batch.stamp !== undefined && this.#numbering === 'running') this.#numbering = 'gap';
-    batch.delivery.end({ records: batch.records, error });
+    batch.delivery.end({ records: recordsOf(batch.records), packed: batch.packed, error });
   }
 
   /** The broker does not have what comes before the oldest batch by its number: none of the others can have got in. */
@@ -151,9 +155,10 @@ export class SendQueue {
     const at = this.batches.indexOf(batch);
     if (at < 0) return;
     const middle = Math.ceil(batch.records.length / 2);
-    const { stamp, delivery, deadline } = batch;
-    const half = (records: readonly ProducedRecord[], from: number): PendingBatch => ({
+    const { stamp, delivery, deadline, packed } = batch;
+    const half = (records: RecordList, from: number): PendingBatch => ({
       records,
+      packed,
       byteLength: Math.ceil(batch.byteLength / 2),
       deadline,
       delivery,

@@ -1,6 +1,8 @@
 import { ConfigError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { PackedRecords } from '../../data/packed-records.ts';
 import type { ProducedRecord, SendFailure, TransactionalProducer } from '../api.ts';
+import { recordsOf } from '../records/record-batch-writer.ts';
 import { Cluster } from '../cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError } from '../errors.ts';
@@ -52,9 +54,12 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
     if (failure !== undefined) throw failure.error;
   }
 
-  async trySend(records: readonly ProducedRecord[]): Promise<readonly SendFailure[]> {
+  async trySend(records: readonly (ProducedRecord | PackedRecords)[]): Promise<readonly SendFailure[]> {
     this.#require('open', 'failed');
-    if (this.#failure !== undefined) return [{ records, error: this.#failure }];
+    if (this.#failure !== undefined) {
+      const error = this.#failure;
+      return records.map((part) => notSent(part, error));
+    }
     const sending = this.#producer.trySend(records).then((failures) => {
       if (failures[0] !== undefined) this.#fail(failures[0].error);
       return failures;
@@ -110,6 +115,10 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
       throw new Error(`A producer whose transaction is ${this.#state} cannot do this (${states.join(', ')} is needed)`);
     }
   }
+}
+
+function notSent(part: ProducedRecord | PackedRecords, error: Error): SendFailure {
+  return part instanceof PackedRecords ? { records: recordsOf(part), packed: part, error } : { records: [part], error };
 }
 
 const FENCING: ReadonlySet<number> = new Set([

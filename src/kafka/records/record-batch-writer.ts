@@ -1,7 +1,20 @@
+import { PackedRecords } from '../../data/packed-records.ts';
 import type { ProducedRecord } from '../api.ts';
 import { COMPRESSION_TYPES, codecFor, type CompressionType } from './codecs.ts';
 import { crc32c } from './crc32c.ts';
 import { BatchAttribute, BatchField, LENGTH_OVERHEAD, MAGIC, writeInt64 } from './record-batch.ts';
+
+/** Records of one partition that travel together. */
+export type RecordList = readonly ProducedRecord[] | PackedRecords;
+
+/** The same one by one. */
+export function recordsOf(list: RecordList): readonly ProducedRecord[] {
+  if (!(list instanceof PackedRecords)) return list;
+  const { topic } = list;
+  return list.entries().map(({ key, value }) => {
+    return { topic, partition: null, key, value, timestamp: null, headers: [] };
+  });
+}
 
 export interface BatchOptions {
   readonly topic: string;
@@ -15,8 +28,17 @@ export interface BatchOptions {
   readonly transactional?: boolean;
 }
 
-/** One record batch, message format 2: the header, the records, then the checksum over all after it. */
-export function writeBatch(records: readonly ProducedRecord[], options: BatchOptions): Buffer {
+/**
+ * One record batch, message format 2: the header, the records, then the checksum over all after it. That of packed records is
+ * written in place, unless they are compressed.
+ */
+export function writeBatch(records: RecordList, options: BatchOptions): Buffer {
+  return records instanceof PackedRecords
+    ? finish(records.bytes, records.length, options.nowMs, options.nowMs, options)
+    : writeRecords(records, options);
+}
+
+function writeRecords(records: readonly ProducedRecord[], options: BatchOptions): Buffer {
   const baseTimestamp = records[0]?.timestamp ?? options.nowMs;
   let maxTimestamp = baseTimestamp;
   let size: number = BatchField.records;
@@ -34,6 +56,11 @@ export function writeBatch(records: readonly ProducedRecord[], options: BatchOpt
     const timestampDelta = (record.timestamp ?? options.nowMs) - baseTimestamp;
     writeRecord(plain, record, bodySizes[index] ?? 0, timestampDelta, index);
   });
+  return finish(plain, records.length, baseTimestamp, maxTimestamp, options);
+}
+
+/** Compresses what stands behind the header, and writes the header. */
+function finish(plain: Buffer, count: number, baseTimestamp: number, maxTimestamp: number, options: BatchOptions) {
   const batch = pack(plain, options);
   batch.writeInt32BE(0, BatchField.baseOffset);
   batch.writeInt32BE(0, BatchField.baseOffset + 4);
@@ -42,13 +69,13 @@ export function writeBatch(records: readonly ProducedRecord[], options: BatchOpt
   batch.writeInt8(MAGIC, BatchField.magic);
   const ofTransaction = options.transactional === true ? BatchAttribute.transactional : 0;
   batch.writeInt16BE(COMPRESSION_TYPES.indexOf(options.compression) | ofTransaction, BatchField.attributes);
-  batch.writeInt32BE(records.length - 1, BatchField.lastOffsetDelta);
+  batch.writeInt32BE(count - 1, BatchField.lastOffsetDelta);
   writeInt64(batch, baseTimestamp, BatchField.baseTimestamp);
   writeInt64(batch, maxTimestamp, BatchField.maxTimestamp);
   writeInt64(batch, options.producerId, BatchField.producerId);
   batch.writeInt16BE(options.producerEpoch, BatchField.producerEpoch);
   batch.writeInt32BE(options.baseSequence, BatchField.baseSequence);
-  batch.writeInt32BE(records.length, BatchField.recordCount);
+  batch.writeInt32BE(count, BatchField.recordCount);
   batch.writeUInt32BE(crc32c(batch, BatchField.attributes, batch.length), BatchField.crc);
   return batch;
 }

@@ -1,8 +1,12 @@
 import assert from 'node:assert/strict';
 import { sourceSettings, settingProblems } from '../../../plugins/db-source/source-settings.ts';
+import type { Page } from '../../../plugins/db-source/feed-reader.ts';
 import { RecordWriter } from '../../../plugins/db-source/record-writer.ts';
 import type { SourceTable } from '../../../plugins/db-source/tables.ts';
 import type { ConnectorConfig } from '../../../src/connect/api.ts';
+import { isBlock, recordsOfBlock } from '../../../src/connect/source/source-block.ts';
+import type { SourceRecord } from '../../../src/data/record.ts';
+import { rowBlockOf } from '../formats/row-block-of.ts';
 
 const config = (more: ConnectorConfig = {}): ConnectorConfig => ({
   'connection.url': 'jdbc:db://localhost:5432/plant',
@@ -36,7 +40,16 @@ const row = (n: number, site: string) => ['2026-01-01 00:00:00+00', String(n), '
 async function records(rows: (string | null)[][], more: ConnectorConfig) {
   const target = { topic: 'p', partition: { table: 'meters' }, onUnspelled: undefined };
   const writer = new RecordWriter(table, sourceSettings(config(more)), target);
-  return writer.records({ rows, offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true });
+  const made = await recordsOf(writer, { ...PAGE, rows });
+  const range = { block: rowBlockOf(rows, table.columns.length + 1), from: 0 };
+  assert.deepEqual(await recordsOf(writer, { ...PAGE, range }), made, 'rows as the server sends them');
+  return made;
+}
+
+const PAGE: Page = { rows: [], offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true };
+
+async function recordsOf(writer: RecordWriter, page: Page): Promise<SourceRecord[]> {
+  return (await writer.records(page)).flatMap((part) => (isBlock(part) ? recordsOfBlock(part) : [part]));
 }
 
 describe('records of a source', () => {
@@ -105,9 +118,41 @@ describe('records of a source', () => {
     const onUnspelled = ({ message }: Error): void => void refused.push(message);
     const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnspelled });
     const rows = [row(1, 'a'), row(2, 'b c'), row(3, 'd')];
-    const page = { rows, offsetBefore: BEFORE, offsetAfter: AFTER, lateRows: 0, isLast: true };
-    const values = (await writer.records(page)).map(({ value }) => (value as string).match(/n \d+ \d/g)?.length);
+    const values = (await recordsOf(writer, { ...PAGE, rows })).map(
+      ({ value }) => (value as string).match(/n \d+ \d/g)?.length,
+    );
     assert.deepEqual([values, refused.length], [[2], 1]);
+  });
+
+  it('are packed, with the offset behind a page at its end, and large ones among them in their places', async () => {
+    const refused: string[] = [];
+    const onUnspelled = ({ message }: Error): void => void refused.push(message);
+    const settings = sourceSettings(config({ 'key.columns': 'site' }));
+    const writer = new RecordWriter(table, settings, { topic: 'p', partition: { table: 'meters' }, onUnspelled });
+    const sites = ['a', 'x'.repeat(60_000), 'ü', 'bad\\', 'c'];
+    const rows = sites.map((site, index) => row(index, site));
+    const page = { ...PAGE, rows: [row(9, 'late')], range: { block: rowBlockOf(rows, 5), from: 0 } };
+    const parts = await writer.records(page);
+    assert.deepEqual(
+      parts.map((part) => (isBlock(part) ? [part.packed.length, part.packed.hasKeys, part.offsetAfter] : part.key)),
+      ['late', [1, true, BEFORE], 'x'.repeat(60_000), [2, true, AFTER]],
+    );
+    const made = await recordsOf(writer, page);
+    assert.deepEqual(
+      made.map(({ key, value, sourceOffset }) => [key, /n=\d/.exec(value as string)?.[0], sourceOffset]),
+      [
+        ['late', 'n=9', BEFORE],
+        ['a', 'n=0', BEFORE],
+        ['x'.repeat(60_000), 'n=1', BEFORE],
+        ['ü', 'n=2', BEFORE],
+        ['c', 'n=4', AFTER],
+      ],
+    );
+    assert.equal(refused.length, 2);
+    assert.match(
+      refused[0] ?? '',
+      /row ts=2026-01-01 00:00:00\+00: .* must not be empty, hold control characters or end/,
+    );
   });
 
   it('of a long page are made over several turns of the event loop (S12)', async () => {

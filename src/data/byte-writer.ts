@@ -1,0 +1,111 @@
+/** Shorter constants are copied byte by byte: a call of the library takes longer. */
+const SHORT = 24;
+const ZERO = 48;
+const MINUS = 45;
+const MILLION = 1_000_000;
+
+/** Bytes that grow as they are written. */
+export class ByteWriter {
+  bytes: Buffer;
+  /** Where the next byte goes. */
+  at = 0;
+
+  constructor(size: number) {
+    this.bytes = Buffer.allocUnsafe(size);
+  }
+
+  /** Makes room for so many bytes more. */
+  reserve(count: number): void {
+    const needed = this.at + count;
+    if (needed <= this.bytes.length) return;
+    const bytes = Buffer.allocUnsafe(Math.max(needed, 2 * this.bytes.length));
+    this.bytes.copy(bytes, 0, 0, this.at);
+    this.bytes = bytes;
+  }
+
+  /** Goes on in other bytes. */
+  restart(size: number): void {
+    this.bytes = Buffer.allocUnsafe(size);
+    this.at = 0;
+  }
+
+  /** The room must be there. */
+  byte(value: number): void {
+    this.bytes[this.at++] = value;
+  }
+
+  /** The room must be there. */
+  put(source: Uint8Array): void {
+    const { bytes } = this;
+    const { length } = source;
+    const at = this.at;
+    if (length <= SHORT) for (let index = 0; index < length; index++) bytes[at + index] = source[index]!;
+    else bytes.set(source, at);
+    this.at = at + length;
+  }
+
+  /** UTF-8. */
+  text(text: string): void {
+    this.reserve(3 * text.length);
+    this.at += this.bytes.write(text, this.at, 'utf8');
+  }
+
+  /** Bytes of others, as they are. The room must be there. */
+  copy(source: Buffer, start: number, end: number): void {
+    if (end - start > 2 * SHORT) {
+      this.at += source.copy(this.bytes, this.at, start, end);
+      return;
+    }
+    const { bytes } = this;
+    let at = this.at;
+    for (let from = start; from < end; from++) bytes[at++] = source[from]!;
+    this.at = at;
+  }
+
+  /** What was written before, once more. */
+  repeat(start: number, end: number): void {
+    this.reserve(end - start);
+    this.bytes.copyWithin(this.at, start, end);
+    this.at += end - start;
+  }
+
+  /** The digits of a safe integer. The room of 17 bytes must be there. */
+  integer(value: number): void {
+    let rest = value;
+    if (rest < 0) {
+      this.byte(MINUS);
+      rest = -rest;
+    }
+    const high = Math.floor(rest / MILLION);
+    if (high === 0) this.#digits(rest, digitsOf(rest));
+    else if (high < MILLION) {
+      this.#digits(high, digitsOf(high));
+      this.#digits(rest - high * MILLION, 6);
+    } else {
+      const top = Math.floor(high / MILLION);
+      this.#digits(top, digitsOf(top));
+      this.#digits(high - top * MILLION, 6);
+      this.#digits(rest - high * MILLION, 6);
+    }
+  }
+
+  #digits(value: number, count: number): void {
+    const { bytes } = this;
+    let rest = value | 0;
+    for (let at = this.at + count - 1; at >= this.at; at--) {
+      const next = (rest / 10) | 0;
+      bytes[at] = ZERO + rest - 10 * next;
+      rest = next;
+    }
+    this.at += count;
+  }
+}
+
+/** Of an integer below a million. */
+function digitsOf(value: number): number {
+  if (value < 10) return 1;
+  if (value < 100) return 2;
+  if (value < 1_000) return 3;
+  if (value < 10_000) return 4;
+  return value < 100_000 ? 5 : 6;
+}

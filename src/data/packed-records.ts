@@ -1,0 +1,207 @@
+import { ByteWriter } from './byte-writer.ts';
+
+/** Bytes before the first record: those of a batch's header. */
+const PACKED_HEAD_BYTES = 61;
+/** A batch that has so many bytes is full. With one more record of `MAX_PACKED_VALUE` it has less than 512 kB. */
+const FULL_BYTES = 400_000;
+/** Longer values are not packed. */
+export const MAX_PACKED_VALUE = 100_000;
+/** The lengths and deltas of a record. */
+const MOST_VARINTS = 24;
+const SMALLEST_BYTES = 1_024;
+
+/** Called with the positions of a record's key and value; a start of -1: there is none. */
+export type VisitRecord = (keyStart: number, keyEnd: number, valueStart: number, valueEnd: number) => void;
+
+/**
+ * Records of one topic as they lie in a record batch of Kafka (message format 2), without headers and timestamps: no object is made
+ * for a record until it is asked for.
+ */
+export class PackedRecords {
+  readonly topic: string;
+  /** Room for the header of the batch, then the records. */
+  readonly bytes: Buffer;
+  /** The number of records. */
+  readonly length: number;
+  readonly hasKeys: boolean;
+
+  constructor(topic: string, bytes: Buffer, length: number, hasKeys: boolean) {
+    this.topic = topic;
+    this.bytes = bytes;
+    this.length = length;
+    this.hasKeys = hasKeys;
+  }
+
+  forEach(visit: VisitRecord): void {
+    const { bytes } = this;
+    position = PACKED_HEAD_BYTES;
+    while (position < bytes.length) {
+      readVarint(bytes);
+      // Attributes and the delta of the timestamp are 0.
+      position += 2;
+      readVarint(bytes);
+      const keyLength = readVarint(bytes);
+      const keyStart = keyLength < 0 ? -1 : position;
+      const keyEnd = keyLength < 0 ? -1 : position + keyLength;
+      position += Math.max(0, keyLength);
+      const valueLength = readVarint(bytes);
+      const valueStart = position;
+      // The number of headers is 0.
+      const next = position + valueLength + 1;
+      visit(keyStart, keyEnd, valueStart, valueStart + valueLength);
+      position = next;
+    }
+  }
+
+  /** Keys and values, as views of the bytes. */
+  entries(): { readonly key: Buffer | null; readonly value: Buffer }[] {
+    const { bytes } = this;
+    const entries: { key: Buffer | null; value: Buffer }[] = [];
+    this.forEach((keyStart, keyEnd, valueStart, valueEnd) => {
+      const key = keyStart < 0 ? null : bytes.subarray(keyStart, keyEnd);
+      entries.push({ key, value: bytes.subarray(valueStart, valueEnd) });
+    });
+    return entries;
+  }
+
+  /** Packs the records from one index to before another anew. */
+  slice(from: number, to = this.length): PackedRecords {
+    const packer = new RecordPacker(this.topic, this.bytes.length, Number.POSITIVE_INFINITY);
+    for (const { key, value } of this.entries().slice(from, to)) packer.add(key, value);
+    return packer.take()[0] ?? new PackedRecords(this.topic, this.bytes.subarray(0, PACKED_HEAD_BYTES), 0, false);
+  }
+}
+
+/**
+ * Writes records into batches of about 400 kB.
+ *
+ * between records --begin--> writing a value to `out` --end or undo--> between records.
+ */
+export class RecordPacker {
+  readonly out: ByteWriter;
+  readonly #topic: string;
+  readonly #fullBytes: number;
+  readonly #full: PackedRecords[] = [];
+  #count = 0;
+  #hasKeys = false;
+  #recordAt = 0;
+  #valueAt = 0;
+  /** Room that is left for the two lengths: as much as those of the record before took. */
+  #bodyVarint = 2;
+  #valueVarint = 2;
+  #keyIsThere = false;
+
+  /** `expectedBytes`: about what all records will have. */
+  constructor(topic: string, expectedBytes: number, fullBytes = FULL_BYTES) {
+    this.#topic = topic;
+    this.#fullBytes = fullBytes;
+    this.out = new ByteWriter(Math.max(SMALLEST_BYTES, Math.min(expectedBytes, FULL_BYTES) + MOST_VARINTS));
+    this.out.at = PACKED_HEAD_BYTES;
+  }
+
+  /** Bytes of the value that is being written. */
+  get valueLength(): number {
+    return this.out.at - this.#valueAt;
+  }
+
+  begin(key: Uint8Array | null): void {
+    const { out } = this;
+    out.reserve(MOST_VARINTS + (key?.length ?? 0));
+    this.#recordAt = out.at;
+    position = out.at + this.#bodyVarint;
+    out.bytes[position++] = 0;
+    out.bytes[position++] = 0;
+    writeVarint(out.bytes, this.#count);
+    writeVarint(out.bytes, key === null ? -1 : key.length);
+    out.at = position;
+    if (key !== null) out.put(key);
+    out.at += this.#valueVarint;
+    this.#valueAt = out.at;
+    this.#keyIsThere = key !== null;
+  }
+
+  end(): void {
+    const { out } = this;
+    out.reserve(MOST_VARINTS);
+    const valueLength = this.valueLength;
+    const valueVarint = varintSize(valueLength);
+    if (valueVarint !== this.#valueVarint) this.#move(this.#valueAt, valueVarint - this.#valueVarint);
+    const valueAt = this.#valueAt + valueVarint - this.#valueVarint;
+    out.bytes[out.at++] = 0;
+    const bodyLength = out.at - this.#recordAt - this.#bodyVarint;
+    const bodyVarint = varintSize(bodyLength);
+    const moved = bodyVarint - this.#bodyVarint;
+    if (moved !== 0) this.#move(this.#recordAt + this.#bodyVarint, moved);
+    position = this.#recordAt;
+    writeVarint(out.bytes, bodyLength);
+    position = valueAt + moved - valueVarint;
+    writeVarint(out.bytes, valueLength);
+    this.#valueVarint = valueVarint;
+    this.#bodyVarint = bodyVarint;
+    this.#count += 1;
+    this.#hasKeys ||= this.#keyIsThere;
+    if (out.at >= this.#fullBytes) this.#close(out.bytes.length);
+  }
+
+  /** The record that was begun is left out. */
+  undo(): void {
+    this.out.at = this.#recordAt;
+  }
+
+  add(key: Uint8Array | null, value: Uint8Array): void {
+    this.begin(key);
+    this.out.reserve(value.length);
+    this.out.put(value);
+    this.end();
+  }
+
+  /** What was written since the last call, in order. */
+  take(expectedBytes = SMALLEST_BYTES): PackedRecords[] {
+    if (this.#count > 0) this.#close(expectedBytes);
+    return this.#full.splice(0);
+  }
+
+  #close(nextBytes: number): void {
+    const { out } = this;
+    this.#full.push(new PackedRecords(this.#topic, out.bytes.subarray(0, out.at), this.#count, this.#hasKeys));
+    out.restart(Math.max(SMALLEST_BYTES, nextBytes));
+    out.at = PACKED_HEAD_BYTES;
+    this.#count = 0;
+    this.#hasKeys = false;
+  }
+
+  #move(from: number, by: number): void {
+    const { out } = this;
+    out.bytes.copyWithin(from + by, from, out.at);
+    out.at += by;
+  }
+}
+
+/** The place in the bytes being read or written, of the module because neither yields in between. */
+let position = 0;
+
+function readVarint(bytes: Buffer): number {
+  let value = 0;
+  for (let shift = 0; shift < 35; shift += 7) {
+    const byte = bytes[position++]!;
+    value |= (byte & 0x7f) << shift;
+    if (byte < 0x80) break;
+  }
+  return (value >>> 1) ^ -(value & 1);
+}
+
+function writeVarint(bytes: Buffer, value: number): void {
+  let rest = ((value << 1) ^ (value >> 31)) >>> 0;
+  while (rest >= 0x80) {
+    bytes[position++] = (rest & 0x7f) | 0x80;
+    rest >>>= 7;
+  }
+  bytes[position++] = rest;
+}
+
+/** Of a length. */
+function varintSize(length: number): number {
+  if (length < 0x40) return 1;
+  if (length < 0x2000) return 2;
+  return length < 0x10_0000 ? 3 : 4;
+}
