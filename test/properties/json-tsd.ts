@@ -65,7 +65,7 @@ function parsed(text: string): unknown[] | undefined {
 function isPoint(candidate: unknown): boolean {
   if (typeof candidate !== 'object' || candidate === null || Array.isArray(candidate)) return false;
   const { metric, timestamp, value: cell, tags: set } = candidate as Record<string, unknown>;
-  const time = typeof timestamp === 'number' && [10, 13, 16, 19].includes(String(Math.abs(timestamp)).length);
+  const time = Number.isInteger(timestamp) && String(Math.abs(Number(timestamp))).length <= 19;
   const isTags =
     set === undefined ||
     set === null ||

@@ -12,7 +12,7 @@ export interface JsonPiece {
 }
 
 /** Of a body up to this size nothing is stored before it was read whole. */
-const PIECE_BYTES = 2 << 20;
+const PIECE_BYTES = 1 << 20;
 /** An element that is larger is not waited for: it would stand in memory whole, and reading it keeps everyone else waiting. */
 const MAX_ELEMENT_BYTES = 4 << 20;
 

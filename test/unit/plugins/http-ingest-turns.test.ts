@@ -64,8 +64,8 @@ describe('a body that is decoded', () => {
       const body = `[{"metric":"m","timestamp":1,"value":${value ?? ''},"tags":{${tags ?? ''}"b":1}}]`;
       let bestMs = Infinity;
       for (let run = 0; run < 3 && bestMs > 50; run++) bestMs = Math.min(bestMs, await longestTurnMs(body));
-      // 50 ms on the machine this was written on; a busy one takes twice the CPU for the same.
-      assert.ok(bestMs < 200, `${bestMs.toFixed(0)} ms for ${body.slice(0, 60)}`);
+      // 50 ms on the machine this was written on; others, and busy ones, take several times the CPU for the same.
+      assert.ok(bestMs < 400, `${bestMs.toFixed(0)} ms for ${body.slice(0, 60)}`);
     }
   });
 

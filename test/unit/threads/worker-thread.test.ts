@@ -113,7 +113,9 @@ describe('a thread of the worker', () => {
     assert.equal(next.thread, 1);
     next.calls.tell('count', 'counted', 2);
     const { threads, counts, ends } = await list.measure();
-    assert.deepEqual(counts.collapsed, [{ writer: { connector: 'counted' }, rows: 7 }]);
+    // Other files of the lane may have counted rows of theirs in this process.
+    const counted = counts.collapsed.filter(({ writer }) => 'connector' in writer && writer.connector === 'counted');
+    assert.deepEqual(counted, [{ writer: { connector: 'counted' }, rows: 7 }]);
     assert.equal(ends['idle'], 1);
     const figures = threads[1]?.figures ?? assert.fail('it has figures');
     assert.ok(figures.heapBytes > 1_000_000, String(figures.heapBytes));
