@@ -3,10 +3,10 @@ import type { Executor, RowBlock } from '../../src/index-database.ts';
 /** A cursor that nobody asks anything of is closed, because its snapshot keeps the server from cleaning up. */
 const IDLE_CLOSE_MS = 30_000;
 
-/** Without a wanted size the first piece has so many rows; pieces grow while all their rows are there. */
+/** Rows of the first piece where no size is set; pieces grow as long as they are full. */
 const FIRST_ROWS = 100;
 const GROWTH = 4;
-/** Pieces do not grow beyond this, and shrink above four times as much. */
+/** Pieces do not grow beyond this size; above four times this size they shrink. */
 const PIECE_BYTES = 262_144;
 
 /** How many rows a piece has. */

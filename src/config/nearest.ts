@@ -1,6 +1,6 @@
-/** What is longer is no slip of a known name, and is not compared. */
+/** Longer names are not compared: the comparison takes time. */
 const MAX_LENGTH = 100;
-/** Of a name's characters, one in so many may be wrong. */
+/** A name may have one slip for each four of its characters. */
 const CHARACTERS_PER_SLIP = 4;
 const MAX_SLIPS = 3;
 /** Shorter beginnings are those of too many names. */

@@ -54,7 +54,7 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
   withCluster(program.command('consume'))
     .description('print the messages of a topic, each as a line, from the first one on')
     .argument('<topic>', 'the topic')
-    .option('--count <messages>', 'end after so many (default: go on with those that come)', wholeNumber)
+    .option('--count <messages>', 'number of messages to print (default: go on as messages come)', wholeNumber)
     .addHelpText('after', '\nExample:\n  sluice consume meters --count 1')
     .action(async (topic: string, flags: ConsumeFlags) => {
       const { consume } = await import('./consume.ts');
@@ -70,7 +70,7 @@ function wholeNumber(text: string): number {
   return value;
 }
 
-/** What went wrong is told without a trace. */
+/** Prints the message of an error without a stack trace, and ends the process. */
 async function orEnd<T>(work: Promise<T>): Promise<T> {
   return work.catch((error: unknown) => {
     process.stderr.write(`${toError(error).message}\n`);

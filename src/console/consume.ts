@@ -6,7 +6,7 @@ import { connectTo, type ClusterChoice } from './connect.ts';
 
 export interface ConsumeOptions {
   readonly topic: string;
-  /** End after so many messages; absent: never. */
+  /** The number of messages to print; absent: no limit. */
   readonly count: number | undefined;
   readonly cluster: ClusterChoice;
   /** Whether people look at it: what would command their terminal is shown as a sign. */

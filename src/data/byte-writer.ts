@@ -14,7 +14,7 @@ export class ByteWriter {
     this.bytes = Buffer.allocUnsafe(size);
   }
 
-  /** Makes room for so many bytes more. */
+  /** Makes room for `count` further bytes. */
   reserve(count: number): void {
     const needed = this.at + count;
     if (needed <= this.bytes.length) return;

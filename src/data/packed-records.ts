@@ -2,7 +2,7 @@ import { ByteWriter } from './byte-writer.ts';
 
 /** Bytes before the first record: those of a batch's header. */
 const PACKED_HEAD_BYTES = 61;
-/** A batch that has so many bytes is full. With one more record of `MAX_PACKED_VALUE` it has less than 512 kB. */
+/** A batch of this size is full. With one more record of `MAX_PACKED_VALUE` it stays below 512 kB. */
 const FULL_BYTES = 400_000;
 /** Longer values are not packed. */
 export const MAX_PACKED_VALUE = 100_000;

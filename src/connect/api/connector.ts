@@ -30,8 +30,8 @@ export interface ConnectorPluginBase extends PluginBase {
    */
   validate?(config: ConnectorConfig): Promise<readonly OptionResult[]>;
   /**
-   * Looks at the system that a valid configuration names, for `sluice doctor`: whether it can be reached, and what of it the
-   * connector will miss. It must not change anything.
+   * Checks the system that a valid configuration names, for `sluice doctor`: whether it can be reached, and whether the connector
+   * has the rights and settings that it needs. It must not change anything.
    * @throws any error becomes a finding
    */
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;

@@ -122,9 +122,9 @@ export interface SinkTask {
    */
   put(records: readonly SinkRecord[]): Promise<void>;
   /**
-   * Replaces `put` if the value converter can `readStructs` and the transforms, if any, can be planned, or if there are none and it
-   * `passesMessages`: the task reads the bytes of a block without an object for each record. It makes records (`sinkRecord`) of
-   * what it cannot read, in order.
+   * The task reads the bytes of a block without an object for each record. It makes records (`sinkRecord`) of what it cannot read,
+   * in order. Called instead of `put` in two cases: the value converter has `readStructs` and all transforms can be planned; or
+   * there are no transforms and the converter `passesMessages`.
    * @throws the error of such a record: all records before it count as put. Otherwise as `put`
    */
   putBlock?(block: SinkRecordBlock): Promise<void>;

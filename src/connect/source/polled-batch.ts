@@ -5,7 +5,7 @@ import type { SourceBlock, SourceTask } from '../api.ts';
 import { coordinatesKey } from './offset-tracker.ts';
 import { isBlock, type PolledPart } from './source-block.ts';
 
-/** Where a transaction ends: after so many parts of the batch, which are records where tasks end transactions. */
+/** A transaction ends after this number of parts of the batch. Where tasks end transactions themselves, each part is a record. */
 export interface TransactionEnd {
   readonly after: number;
   readonly outcome: 'commit' | 'abort';
