@@ -21,15 +21,19 @@ FROM node:lts-slim
 ENV NODE_ENV=production
 WORKDIR /opt/sluice
 # The offsets of a standalone worker and the development certificate of the database's HTTP API; a distributed worker keeps
-# everything else in Kafka.
-RUN install -d -o node -g node /var/lib/sluice
+# everything else in Kafka. Whatever the user, its group is 0, as on OpenShift; Strimzi's operator gives the container the user 1001, its
+# command, and a properties file that names the folder of plugins.
+RUN useradd --uid 1001 --gid 0 --no-create-home --home-dir /opt/sluice sluice \
+ && install -d -o 1001 -g 0 -m 775 /var/lib/sluice /opt/kafka /opt/kafka/plugins
+COPY src/worker/kafka_connect_run.sh /opt/kafka/
 COPY package.json ./
 COPY --from=dependencies /build/node_modules ./node_modules
 COPY --from=build /build/dist ./dist
 COPY src/dev/samples ./src/dev/samples
-USER node
+# As a number, so that `runAsNonRoot` of Kubernetes can tell.
+USER 1001:0
 VOLUME /var/lib/sluice
-EXPOSE 8083 8080
+EXPOSE 8083 8080 9404
 ENV CONNECT_OFFSET_STORAGE_FILE_FILENAME=/var/lib/sluice/offsets \
     CONNECT_DATABASE_HTTP_TLS_DIRECTORY=/var/lib/sluice/tls
 # Bash alone: another Node for each check would take fifty times the CPU time.

@@ -1,4 +1,5 @@
 import { environmentProperties } from '../config/environment.ts';
+import { imageProperties } from '../config/image-environment.ts';
 import { listEntries } from '../config/list-text.ts';
 import { readPropertiesFile } from '../config/properties-file.ts';
 import type { Properties } from '../config/worker-config.ts';
@@ -12,8 +13,8 @@ export interface WorkerProperties {
 }
 
 /**
- * A worker's properties: those of the file, then `CONNECT_*` variables, which win; variables of config providers are replaced
- * by their values, which `secrets` learns. Throws a ConfigError that says what is wrong with the file or with a provider.
+ * A worker's properties: those that variables of other images set, those of the file, then `CONNECT_*` variables; the later win.
+ * Variables of config providers are replaced by their values, which `secrets` learns. Throws a ConfigError that says what is wrong with the file or with a provider.
  */
 export async function readWorkerProperties(
   file: string | undefined,
@@ -21,7 +22,11 @@ export async function readWorkerProperties(
   openLogger: (properties: Properties) => Promise<Logger>,
 ): Promise<WorkerProperties> {
   const environment = environmentProperties(process.env);
-  const given = { ...(file === undefined ? {} : await readPropertiesFile(file)), ...environment.properties };
+  const given = {
+    ...imageProperties(process.env),
+    ...(file === undefined ? {} : await readPropertiesFile(file)),
+    ...environment.properties,
+  };
   if (given['config.providers'] === undefined) return { properties: given, warnings: environment.warnings };
   const { resolveWorkerProperties } = await import('../config/providers/worker-variables.ts');
   const { configProviderFinder } = await import('./built-in-plugins.ts');

@@ -17,7 +17,7 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
   const jaas = parseJaas(properties.required('sasl.jaas.config'));
   const endpoint = properties.text('sasl.oauthbearer.token.endpoint.url');
   if (known === 'OAUTHBEARER') {
-    const provider = endpoint === undefined ? unsecuredToken(jaas) : clientCredentialsToken(endpoint, jaas);
+    const provider = bearerToken(endpoint, jaas);
     return () => ({ mechanism: known, oauthBearerProvider: provider });
   }
   const expectedModule = known === 'PLAIN' ? 'PlainLoginModule' : 'ScramLoginModule';
@@ -38,9 +38,32 @@ function requireOptions<K extends string>({ module, options }: JaasConfig, ...na
   return found as Record<K, string>;
 }
 
+interface ClientCredentials {
+  readonly clientId: string;
+  readonly clientSecret: string;
+  readonly scope: string | undefined;
+}
+
 type Token = () => Promise<{ value: string }>;
 
 const TOKEN_LIFETIME_S = 3600;
+
+/** By the options of the login module: those of Kafka, or those of Strimzi's (`oauth.*`, kafka-oauth's ClientConfig). */
+function bearerToken(endpoint: string | undefined, jaas: JaasConfig): Token {
+  const { 'oauth.access.token': constant, 'oauth.token.endpoint.uri': uri } = jaas.options;
+  if (constant !== undefined) return () => Promise.resolve({ value: constant });
+  if (uri !== undefined) {
+    const { 'oauth.client.id': clientId, 'oauth.client.secret': clientSecret } = requireOptions(
+      jaas,
+      'oauth.client.id',
+      'oauth.client.secret',
+    );
+    return clientCredentialsToken(uri, { clientId, clientSecret, scope: jaas.options['oauth.scope'] });
+  }
+  if (endpoint === undefined) return unsecuredToken(jaas);
+  const credentials = requireOptions(jaas, 'clientId', 'clientSecret');
+  return clientCredentialsToken(endpoint, { ...credentials, scope: jaas.options['scope'] });
+}
 
 /** Java's unsecured JWS, for development (OAuthBearerUnsecuredLoginCallbackHandler). */
 function unsecuredToken(jaas: JaasConfig): Token {
@@ -54,9 +77,7 @@ function unsecuredToken(jaas: JaasConfig): Token {
 }
 
 /** The client credentials grant (OAuthBearerLoginCallbackHandler); a new token per connection. */
-function clientCredentialsToken(endpoint: string, jaas: JaasConfig): Token {
-  const { clientId, clientSecret } = requireOptions(jaas, 'clientId', 'clientSecret');
-  const { scope } = jaas.options;
+function clientCredentialsToken(endpoint: string, { clientId, clientSecret, scope }: ClientCredentials): Token {
   return async () => {
     const credentials = Buffer.from(`${clientId}:${clientSecret}`).toString('base64');
     const body = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) });

@@ -3,6 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environmentProperties } from '../../../src/config/environment.ts';
+import { imageProperties } from '../../../src/config/image-environment.ts';
 import { decode, parseProperties, readPropertiesFile } from '../../../src/config/properties-file.ts';
 import { parseHeaderRules, parseListener } from '../../../src/config/rest-validators.ts';
 
@@ -67,6 +68,45 @@ describe('CONNECT_* variables', () => {
       'log.level': 'warn',
     });
     assert.deepEqual(warnings, ['CONNECT_LOG4J_LOGGERS is ignored: it configures the Java logger']);
+  });
+});
+
+describe('variables of other images', () => {
+  it("of Debezium's image become properties, with its defaults", () => {
+    const properties = imageProperties({
+      BOOTSTRAP_SERVERS: 'kafka:9092',
+      CONFIG_STORAGE_TOPIC: 'my_configs',
+      OFFSET_STORAGE_TOPIC: 'my_offsets',
+      STATUS_STORAGE_TOPIC: '',
+      SHUTDOWN_TIMEOUT: '9000',
+      REST_PORT: '8090',
+      LOG_LEVEL: 'WARN',
+      ENABLE_JMX_EXPORTER: 'true',
+    });
+    const json = 'org.apache.kafka.connect.json.JsonConverter';
+    assert.deepEqual(properties, {
+      'group.id': '1',
+      'bootstrap.servers': 'kafka:9092',
+      'config.storage.topic': 'my_configs',
+      'offset.storage.topic': 'my_offsets',
+      'status.storage.topic': 'connect-status',
+      'key.converter': json,
+      'value.converter': json,
+      'task.shutdown.graceful.timeout.ms': '9000',
+      listeners: 'http://:8090',
+      'log.level': 'warn',
+      'metrics.listeners': 'http://0.0.0.0:9404',
+    });
+  });
+
+  it('are not read without the topic that its image needs', () => {
+    assert.deepEqual(imageProperties({ BOOTSTRAP_SERVERS: 'kafka:9092', GROUP_ID: 'g', LOG_LEVEL: 'DEBUG' }), {});
+  });
+
+  it("of Strimzi's operator turn the metrics of port 9404 on", () => {
+    assert.deepEqual(imageProperties({ KAFKA_CONNECT_JMX_EXPORTER_ENABLED: 'false' }), {});
+    const listener = { 'metrics.listeners': 'http://0.0.0.0:9404' };
+    assert.deepEqual(imageProperties({ KAFKA_CONNECT_JMX_EXPORTER_ENABLED: 'true' }), listener);
   });
 });
 

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -207,6 +210,35 @@ describe('SASL properties', () => {
     assert.deepEqual(JSON.parse(Buffer.from(head, 'base64url').toString()), { alg: 'none' });
     assert.equal((JSON.parse(Buffer.from(claims, 'base64url').toString()) as { sub: string }).sub, 'bob');
     assert.equal(signature, '');
+  });
+
+  it("take the options of Strimzi's login module for OAUTHBEARER", async () => {
+    const requests: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      requests.push(request.headers.authorization);
+      response.end('{"access_token":"granted"}');
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const uri = `http://127.0.0.1:${String((server.address() as AddressInfo).port)}/token`;
+    const token = async (options: string): Promise<string | undefined> => {
+      const { sasl } = connection({
+        'security.protocol': 'SASL_PLAINTEXT',
+        'sasl.mechanism': 'OAUTHBEARER',
+        'sasl.jaas.config': `org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModule required ${options};`,
+      });
+      return (await sasl?.().oauthBearerProvider?.())?.value;
+    };
+    try {
+      const grant = `oauth.client.id="me" oauth.token.endpoint.uri="${uri}" oauth.client.secret="hunter2"`;
+      assert.equal(await token(grant), 'granted');
+      assert.deepEqual(requests, [`Basic ${Buffer.from('me:hunter2').toString('base64')}`]);
+      assert.equal(await token('oauth.client.id=me oauth.access.token="constant"'), 'constant');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    }
   });
 });
 

@@ -1,0 +1,67 @@
+import type { Properties } from './worker-config.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Debezium's image starts only with this variable. Its other names are too general to be read without it. */
+const DEBEZIUM_SIGN = 'CONFIG_STORAGE_TOPIC';
+
+/** Variables of Debezium's image without the prefix `CONNECT_`, and the properties that they set. */
+const DEBEZIUM_PROPERTIES: Readonly<Record<string, string>> = {
+  BOOTSTRAP_SERVERS: 'bootstrap.servers',
+  GROUP_ID: 'group.id',
+  CONFIG_STORAGE_TOPIC: 'config.storage.topic',
+  OFFSET_STORAGE_TOPIC: 'offset.storage.topic',
+  STATUS_STORAGE_TOPIC: 'status.storage.topic',
+  KEY_CONVERTER: 'key.converter',
+  VALUE_CONVERTER: 'value.converter',
+  ADVERTISED_HOST_NAME: 'rest.advertised.host.name',
+  ADVERTISED_PORT: 'rest.advertised.port',
+  OFFSET_FLUSH_INTERVAL_MS: 'offset.flush.interval.ms',
+  OFFSET_FLUSH_TIMEOUT_MS: 'offset.flush.timeout.ms',
+  SHUTDOWN_TIMEOUT: 'task.shutdown.graceful.timeout.ms',
+  KAFKA_CONNECT_PLUGINS_DIR: 'plugin.path',
+};
+
+/** What Debezium's image sets where nothing is given. */
+const DEBEZIUM_DEFAULTS: Properties = {
+  'group.id': '1',
+  'status.storage.topic': 'connect-status',
+  'key.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+};
+
+/** The address at which Debezium's and Strimzi's images give metrics to Prometheus. */
+const METRICS_LISTENER = 'http://0.0.0.0:9404';
+
+/**
+ * Worker properties from the variables that the images of Debezium (its docker-entrypoint.sh) and Strimzi (its operator's
+ * KafkaConnectCluster) know besides `CONNECT_*`. A properties file and `CONNECT_*` variables win over them.
+ */
+export function imageProperties(environment: Environment): Properties {
+  return { ...debeziumProperties(environment), ...metricsProperties(environment) };
+}
+
+function debeziumProperties(environment: Environment): Properties {
+  if (given(environment, DEBEZIUM_SIGN) === undefined) return {};
+  const properties: Record<string, string> = { ...DEBEZIUM_DEFAULTS };
+  for (const [variable, property] of Object.entries(DEBEZIUM_PROPERTIES)) {
+    const value = given(environment, variable);
+    if (value !== undefined) properties[property] = value;
+  }
+  const host = given(environment, 'REST_HOST_NAME');
+  const port = given(environment, 'REST_PORT');
+  if (host !== undefined || port !== undefined) properties['listeners'] = `http://${host ?? ''}:${port ?? '8083'}`;
+  const level = given(environment, 'LOG_LEVEL');
+  return level === undefined ? properties : { ...properties, 'log.level': level.toLowerCase() };
+}
+
+function metricsProperties(environment: Environment): Properties {
+  const switches = ['KAFKA_CONNECT_JMX_EXPORTER_ENABLED', 'KAFKA_CONNECT_METRICS_ENABLED', 'ENABLE_JMX_EXPORTER'];
+  const isOn = switches.some((variable) => given(environment, variable) === 'true');
+  return isOn ? { 'metrics.listeners': METRICS_LISTENER } : {};
+}
+
+function given(environment: Environment, variable: string): string | undefined {
+  const value = environment[variable]?.trim() ?? '';
+  return value === '' ? undefined : value;
+}

@@ -1,0 +1,120 @@
+import { readFile } from 'node:fs/promises';
+import { request as requestHttp, type IncomingMessage } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { join } from 'node:path';
+import { toError } from '../../errors.ts';
+
+/** Where Kubernetes mounts the token, the certificate authority and the namespace of a pod's service account. */
+const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
+const ANSWER_MS = 10_000;
+/** A Secret has at most a mebibyte, and Base64 takes a third more. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
+
+export type KubernetesResource = 'secrets' | 'configmaps';
+
+/** The answer of the API server has a status other than 200. */
+export class KubernetesStatusError extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`the Kubernetes API server answered ${String(status)}`);
+    this.status = status;
+  }
+}
+
+/**
+ * The API server of the cluster that this pod runs in, as the service account of the pod. `KUBERNETES_MASTER`,
+ * `KUBERNETES_NAMESPACE`, `KUBERNETES_AUTH_TOKEN` and `KUBERNETES_CERTS_CA_FILE` win over what Kubernetes gives to the pod; they are
+ * those of the Java client that Strimzi's providers use.
+ */
+export class KubernetesApi {
+  readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #serviceAccount: string;
+
+  constructor(environment: Readonly<Record<string, string | undefined>>, serviceAccount = SERVICE_ACCOUNT) {
+    this.#environment = environment;
+    this.#serviceAccount = serviceAccount;
+  }
+
+  /** The namespace of the pod; `undefined` outside of a cluster. */
+  async namespace(): Promise<string | undefined> {
+    return this.#environment['KUBERNETES_NAMESPACE'] ?? (await this.#mounted('namespace'))?.trim();
+  }
+
+  /**
+   * The field `data` of a resource. The token is read each time, because Kubernetes replaces it. Rejects with a
+   * KubernetesStatusError, or with an Error that says why there is no answer.
+   */
+  async data(kind: KubernetesResource, namespace: string, name: string): Promise<ReadonlyMap<string, string>> {
+    const server = this.#server();
+    if (server === undefined) {
+      throw new Error('no API server is known: neither KUBERNETES_SERVICE_HOST nor KUBERNETES_MASTER is set');
+    }
+    const path = `/api/v1/namespaces/${encodeURIComponent(namespace)}/${kind}/${encodeURIComponent(name)}`;
+    const token = this.#environment['KUBERNETES_AUTH_TOKEN'] ?? (await this.#mounted('token'))?.trim();
+    const answer = await this.#get(new URL(server.pathname.replace(/\/$/, '') + path, server), token);
+    return dataOf(answer);
+  }
+
+  #server(): URL | undefined {
+    const {
+      KUBERNETES_MASTER: master,
+      KUBERNETES_SERVICE_HOST: host,
+      KUBERNETES_SERVICE_PORT: port,
+    } = this.#environment;
+    if (master !== undefined && master !== '') return new URL(master);
+    if (host === undefined || host === '') return undefined;
+    return new URL(`https://${host.includes(':') ? `[${host}]` : host}:${port ?? '443'}`);
+  }
+
+  async #get(url: URL, token: string | undefined): Promise<string> {
+    const secure = url.protocol === 'https:';
+    const authority = secure ? await this.#authority() : undefined;
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const headers = {
+      accept: 'application/json',
+      ...(token === undefined || token === '' ? {} : { authorization: `Bearer ${token}` }),
+    };
+    return new Promise((resolve, reject) => {
+      const options = { headers, signal, agent: false, ...(authority === undefined ? {} : { ca: authority }) };
+      const call = (secure ? requestHttps : requestHttp)(url, options, (answer) => {
+        textOf(answer).then(resolve, reject);
+      });
+      call.on('error', reject);
+      call.end();
+    });
+  }
+
+  async #authority(): Promise<string | undefined> {
+    const file = this.#environment['KUBERNETES_CERTS_CA_FILE'];
+    return file === undefined || file === '' ? this.#mounted('ca.crt') : readFile(file, 'utf8');
+  }
+
+  async #mounted(name: string): Promise<string | undefined> {
+    return readFile(join(this.#serviceAccount, name), 'utf8').catch(() => undefined);
+  }
+}
+
+async function textOf(answer: IncomingMessage): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of answer as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${String(MAX_ANSWER_BYTES)} bytes`);
+    chunks.push(chunk);
+  }
+  if (answer.statusCode !== 200) throw new KubernetesStatusError(answer.statusCode ?? 0);
+  return Buffer.concat(chunks).toString();
+}
+
+/** The reason is never the parser's, which would quote what is in the answer. */
+function dataOf(text: string): ReadonlyMap<string, string> {
+  let data: unknown;
+  try {
+    ({ data } = JSON.parse(text) as { data?: unknown });
+  } catch (error) {
+    throw new Error(`the answer is not a JSON object (${toError(error).name})`);
+  }
+  const entries = Object.entries((data ?? {}) as Record<string, unknown>);
+  return new Map(entries.filter((entry): entry is [string, string] => typeof entry[1] === 'string'));
+}
