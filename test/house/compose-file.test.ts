@@ -1,7 +1,14 @@
 import assert from 'node:assert/strict';
-import { readFile } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { Ajv } from 'ajv';
 import { parse } from 'yaml';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
@@ -9,18 +16,21 @@ import { environmentProperties } from '../../src/config/environment.ts';
 import { withPrefix } from '../../src/config/worker-config.ts';
 import { parseOptions } from '../../src/index.ts';
 import { parseConnectionUrl } from '../../src/index-database.ts';
+import { brokerProperties, propertiesEnvironment } from '../../src/dev/kafka/properties.ts';
 import { admits, execForm, parseDockerfile } from '../support/dockerfile.ts';
 
+const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Service {
   readonly image?: string;
   readonly build?: unknown;
-  readonly healthcheck?: { readonly test?: unknown };
+  readonly healthcheck?: { readonly test?: readonly string[]; readonly timeout?: string; readonly retries?: number };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
   readonly volumes?: readonly string[];
   readonly tmpfs?: string | readonly string[];
   readonly hostname?: string;
+  readonly read_only?: boolean;
   readonly restart?: string;
   readonly entrypoint?: readonly string[];
   readonly ports?: readonly string[];
@@ -38,11 +48,15 @@ interface Compose {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
+async function composeFile(): Promise<Compose> {
+  return parse(await readFile(`${root}docker-compose.yml`, 'utf8'), { merge: true }) as Compose;
+}
+
 describe('docker-compose.yml', () => {
   let compose: Compose;
 
   before(async () => {
-    compose = parse(await readFile(`${root}docker-compose.yml`, 'utf8')) as Compose;
+    compose = await composeFile();
   });
 
   it('is valid by the schema of the Compose specification', async () => {
@@ -93,6 +107,33 @@ describe('docker-compose.yml', () => {
     assert.match(advertised, /OUTSIDE:\/\/127\.0\.0\.1:\$\{SLUICE_KAFKA_PORT:-9092\}$/);
   });
 
+  it('has checks that sleep while a service is healthy, for less than their time-out', () => {
+    for (const name of ['kafka', 'postgres']) {
+      const { test = [], timeout = '', retries } = compose.services[name]?.healthcheck ?? {};
+      const [, seconds = ''] =
+        /^\[\[ -e \$\$0 \]\] && sleep (\d+); rm -f \$\$0; .* && touch \$\$0$/.exec(test[3] ?? '') ?? [];
+      assert.deepEqual([test[0], test[1], test[2], test[4]], ['CMD', 'bash', '-c', '/dev/shm/healthy']);
+      assert.ok(Number(seconds) >= 30 && Number(seconds) + 5 < Number.parseInt(timeout, 10), `${seconds}, ${timeout}`);
+      assert.equal(retries, 5);
+    }
+  });
+
+  it('gives the worker and the samples no file system that they could write to but their volumes', () => {
+    const readOnly = Object.entries(compose.services).filter(([, { read_only: is }]) => is === true);
+    assert.deepEqual(
+      readOnly.map(([name]) => name),
+      ['worker', 'samples'],
+    );
+  });
+
+  it('has the broker of `npm run dev`: its internal topics have one partition', () => {
+    const dev = propertiesEnvironment(brokerProperties({ dataDir: '', port: 1, controllerPort: 2, listenHost: '' }));
+    const environment = compose.services['kafka']?.environment ?? {};
+    const shared = Object.keys(environment).filter((name) => /_TOPIC_|_LOG_(?!DIRS)|REBALANCE|CREATE/.test(name));
+    assert.equal(shared.length, 11);
+    for (const name of shared) assert.equal(String(environment[name]), dev[name], name);
+  });
+
   it('starts every service again that ended, in whatever order they come up', () => {
     for (const [name, { restart }] of Object.entries(compose.services)) assert.equal(restart, 'unless-stopped', name);
   });
@@ -114,7 +155,7 @@ function byDefault(text: string): string {
 
 describe('the worker of docker-compose.yml', () => {
   it('serves the database’s HTTP API on 8080 before the PostgreSQL beside it (M4)', async () => {
-    const { services } = parse(await readFile(`${root}docker-compose.yml`, 'utf8')) as Compose;
+    const { services } = await composeFile();
     const { environment = {}, ports = [], hostname } = services['worker'] ?? {};
     const text = Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)]));
     const { properties, warnings } = environmentProperties(text);
@@ -140,6 +181,23 @@ describe('the worker of docker-compose.yml', () => {
 });
 
 describe('the Dockerfile', () => {
+  it('names one fixed version of Node, which engines admits and operators replace by NODE_IMAGE', async () => {
+    const text = await readFile(`${root}Dockerfile`, 'utf8');
+    const [, image = ''] = /^ARG NODE_IMAGE=(\S+)$/m.exec(text) ?? [];
+    const [, major = '', minor = ''] = /^node:(\d+)\.(\d+)\.\d+-slim$/.exec(image) ?? [];
+    const { engines } = JSON.parse(await readFile(`${root}package.json`, 'utf8')) as { engines: { node: string } };
+    const [, leastMajor = '', leastMinor = ''] = /^>=(\d+)\.(\d+)\.\d+$/.exec(engines.node) ?? [];
+    // Even lines alone get long-term support.
+    assert.equal(Number(major) % 2, 0, image);
+    assert.ok(Number(major) * 1000 + Number(minor) >= Number(leastMajor) * 1000 + Number(leastMinor), image);
+    const froms = text.split('\n').filter((line) => line.startsWith('FROM '));
+    for (const from of froms) assert.match(from, /^FROM \$\{NODE_IMAGE\}( AS \w+)?$/);
+    assert.equal(froms.length, 3);
+    // The lines of Node that `.ci/nodes` tests.
+    const { 1: lines = '' } = /set -- ([\d ]+)$/m.exec(await readFile(`${root}.ci/nodes`, 'utf8')) ?? [];
+    assert.ok(lines.split(' ').includes(major), `${major} is not one of ${lines}`);
+  });
+
   it('copies only what .dockerignore lets through', async () => {
     const stages = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8'));
     const copies = stages
@@ -149,6 +207,51 @@ describe('the Dockerfile', () => {
       for (const path of text.split(' ').slice(0, -1)) {
         assert.equal(await admits(`${root}.dockerignore`, path), true, path);
       }
+    }
+  });
+
+  it('has a health check that asks the worker, and sleeps first where the worker was healthy', async () => {
+    const stage = parseDockerfile(await readFile(`${root}Dockerfile`, 'utf8')).at(-1);
+    assert.ok(stage !== undefined);
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-health-'));
+    let status = 200;
+    const asked: string[] = [];
+    const server = createServer((request, response) => {
+      asked.push(`${String(request.method)} ${String(request.url)}`);
+      response.writeHead(status).end();
+    });
+    try {
+      server.listen(0, '127.0.0.1');
+      await once(server, 'listening');
+      const port = String((server.address() as AddressInfo).port);
+      const [program = '', ...args] = execForm(stage, 'HEALTHCHECK').map((word) =>
+        word.replace('/8083', `/${port}`).replace('/dev/shm', folder),
+      );
+      await writeFile(join(folder, 'sleep'), `#!/bin/sh\necho "$1" >> '${folder}/slept'\n`, { mode: 0o755 });
+      const env = { ...process.env, PATH: `${folder}:${process.env['PATH'] ?? ''}` };
+      const check = async (): Promise<string> => {
+        const result = await run(program, args, { env }).then(
+          () => 'healthy',
+          () => 'not',
+        );
+        return `${result} ${(await readdir(folder)).sort().join(' ')}`;
+      };
+      assert.equal(await check(), 'healthy healthy sleep');
+      assert.equal(await check(), 'healthy healthy sleep slept');
+      status = 500;
+      assert.equal(await check(), 'not sleep slept');
+      await rm(join(folder, 'slept'));
+      assert.equal(await check(), 'not sleep');
+      status = 200;
+      assert.equal(await check(), 'healthy healthy sleep');
+      assert.deepEqual(new Set(asked), new Set(['GET /health']));
+      server.closeAllConnections();
+      server.close();
+      assert.equal(await check(), 'not sleep slept');
+      assert.equal(await readFile(join(folder, 'slept'), 'utf8'), '30\n');
+    } finally {
+      server.close();
+      await rm(folder, { recursive: true, force: true });
     }
   });
 

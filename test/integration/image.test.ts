@@ -90,7 +90,9 @@ describe('what the image contains, built by the steps of the Dockerfile', functi
     for (const stream of [worker.stdout, worker.stderr]) stream.on('data', (text: Buffer) => (log += text.toString()));
     const ended = once(worker, 'exit') as Promise<[number | null, string | null]>;
     try {
-      const [check = '', ...checkArgs] = execForm(stage, 'HEALTHCHECK').map((word) => word.replace('8083', port));
+      const [check = '', ...checkArgs] = execForm(stage, 'HEALTHCHECK').map((word) =>
+        word.replace('8083', port).replace('/dev/shm', folder),
+      );
       await until(
         async () => {
           assert.equal(worker.exitCode, null, log);
