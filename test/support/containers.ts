@@ -1,5 +1,29 @@
 import { brokerProperties, propertiesEnvironment } from '../../src/dev/kafka/properties.ts';
+import { kafkaVersion } from '../../src/dev/kafka/jars.ts';
 import { freePort } from '../../src/dev/ports.ts';
+
+/** Those of docker-compose.yml. */
+const KAFKA_IMAGE = `apache/kafka:${kafkaVersion}`;
+const POSTGRES_IMAGE = 'postgres:18.4';
+/** Testcontainers gives a service 60 s. Less than the time-out of a hook, so that the error is that of the container. */
+const START_MS = 200_000;
+
+/** Whether the tests take their services from containers. */
+export function inContainers(): boolean {
+  return process.env['SLUICE_TEST_SERVICES'] === 'containers';
+}
+
+/** Fetches the images that are missing: before the run, since no time-out of a test is enough for a slow network. */
+export async function fetchImages(say: (message: string) => void): Promise<void> {
+  const { getContainerRuntimeClient, ImageName } = await import('testcontainers');
+  const client = await getContainerRuntimeClient();
+  for (const text of [KAFKA_IMAGE, POSTGRES_IMAGE]) {
+    const image = ImageName.fromString(text);
+    if (await client.image.exists(image)) continue;
+    say(`fetching the image ${text}`);
+    await client.image.pull(image);
+  }
+}
 
 interface ContainerBroker {
   readonly bootstrapServers: string;
@@ -19,10 +43,11 @@ export async function containerBroker(): Promise<ContainerBroker> {
   const { GenericContainer, Wait } = await import('testcontainers');
   const [port, controllerPort] = [await freePort(), await freePort()];
   const properties = brokerProperties({ dataDir: '/tmp/kafka', port, controllerPort, listenHost: '0.0.0.0' });
-  const container = await new GenericContainer('apache/kafka:4.3.1')
+  const container = await new GenericContainer(KAFKA_IMAGE)
     .withEnvironment(propertiesEnvironment(properties))
     .withExposedPorts({ container: port, host: port })
     .withWaitStrategy(Wait.forLogMessage(/Kafka Server started/))
+    .withStartupTimeout(START_MS)
     .start();
   return { bootstrapServers: `127.0.0.1:${String(port)}`, end: () => container.stop() };
 }
@@ -30,11 +55,16 @@ export async function containerBroker(): Promise<ContainerBroker> {
 export async function containerPostgres(): Promise<ContainerPostgres> {
   const { GenericContainer, Wait } = await import('testcontainers');
   const password = 'postgres';
-  const container = await new GenericContainer('postgres:18.4')
-    .withEnvironment({ POSTGRES_PASSWORD: password })
+  const container = await new GenericContainer(POSTGRES_IMAGE)
+    .withEnvironment({
+      POSTGRES_PASSWORD: password,
+      // The image sorts texts as in English, the server of all other runs by code points.
+      POSTGRES_INITDB_ARGS: '--locale=C --locale-provider=builtin --builtin-locale=C.UTF-8',
+    })
     .withExposedPorts(5432)
     .withCommand(['postgres', '-c', 'fsync=off', '-c', 'max_connections=200'])
     .withWaitStrategy(Wait.forLogMessage(/ready to accept connections/, 2))
+    .withStartupTimeout(START_MS)
     .start();
   return {
     host: container.getHost(),

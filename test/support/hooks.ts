@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import { printClosingLineAtExit } from './closing-line.ts';
+import { fetchImages, inContainers } from './containers.ts';
 import { watchSuites } from './leaks.ts';
 import { allowSecondTry } from './second-try.ts';
 import { isLane, openServiceDoor } from './service-door.ts';
@@ -17,6 +18,7 @@ let door: Server | undefined;
 
 /** Before the lanes of a parallel run are started. */
 export async function mochaGlobalSetup(): Promise<void> {
+  if (inContainers()) await fetchImages((message) => process.stdout.write(`(${message})\n`));
   door = await openServiceDoor({
     '/build': async () => ({ cli: await builtCli() }),
     '/broker': async () => ({ bootstrapServers: (await broker()).bootstrapServers }),

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { LocalKafka, type KafkaOptions } from '../../src/dev/kafka.ts';
 import { LocalPostgres, type PostgresOptions } from '../../src/dev/postgres.ts';
-import { containerBroker, containerPostgres } from './containers.ts';
+import { containerBroker, containerPostgres, inContainers } from './containers.ts';
 import { askServiceDoor } from './service-door.ts';
 
 /** A PostgreSQL server and how to log in as its superuser. */
@@ -132,10 +132,6 @@ async function startServer(): Promise<ServerAccess> {
 function keep<T extends { end(): Promise<unknown> }>(service: T): T {
   endings.push(() => service.end());
   return service;
-}
-
-function inContainers(): boolean {
-  return process.env['SLUICE_TEST_SERVICES'] === 'containers';
 }
 
 async function maintain(server: ServerAccess, sql: string): Promise<void> {
