@@ -30,7 +30,8 @@ const NOBODY_ELSE: Pick<PostgresAccount, 'own'> = { own: () => undefined };
 
 /**
  * As this user, unless it is root. For root: in a user namespace, where root is called nobody and may enter what root may; else as
- * user `postgres`, which is made when it does not exist and must be able to enter `paths`. Data of another account stays with it.
+ * user `postgres`, which is made when it does not exist. Where that user cannot enter `paths` it gets the capability to do so, which
+ * root has in a container too (setpriv, capabilities(7)). Data of another account stays with it.
  */
 export async function postgresAccount(dataDir: string, paths: readonly string[]): Promise<PostgresAccount> {
   if (userInfo().uid !== 0) return { ...NOBODY_ELSE, command: (command, args) => ({ command, args }) };
@@ -42,7 +43,7 @@ export async function postgresAccount(dataDir: string, paths: readonly string[])
     };
   }
   const barred = paths.map(barrierTo).find((folder) => folder !== undefined);
-  if (barred !== undefined) {
+  if (barred !== undefined && !(await canHandDown())) {
     throw new ConnectError(
       'PostgreSQL does not run as root. Here root cannot make a user namespace (unshare --user), and another user cannot ' +
         `enter ${barred}. Any one of these helps: work as an ordinary user; work in a folder that others may enter ` +
@@ -55,8 +56,25 @@ export async function postgresAccount(dataDir: string, paths: readonly string[])
     own: (path) => {
       chownSync(path, uid, gid);
     },
-    command: (command, args) => ({ command, args, account: { uid, gid } }),
+    command: (command, args) =>
+      barred === undefined
+        ? { command, args, account: { uid, gid } }
+        : { command: 'setpriv', args: [...asUser(uid, gid), command, ...args] },
   };
+}
+
+/** Arguments of setpriv. It becomes the program that follows, so that the process id is that of the program. */
+function asUser(uid: number, gid: number): readonly string[] {
+  const ids = [`--reuid=${String(uid)}`, `--regid=${String(gid)}`, '--clear-groups'];
+  return [...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+}
+
+/** Whether root can let another user, here the first one, enter every folder. */
+function canHandDown(): Promise<boolean> {
+  return run('setpriv', [...asUser(1, 1), 'true']).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Whether root can be called by another name that the system knows. */

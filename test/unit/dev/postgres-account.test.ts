@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { chmod, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { existsSync, statSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { postgresAccount } from '../../../src/dev/postgres/account.ts';
 
 describe('the account that PostgreSQL runs under', () => {
@@ -24,7 +27,34 @@ describe('the account that PostgreSQL runs under', () => {
     assert.deepEqual(account.command('initdb', ['-D', folder]), { command: 'initdb', args: ['-D', folder] });
   });
 
-  it('cannot be had by root without user namespaces below a home of root’s own: the message says what helps', async function () {
+  it('is another user who may enter every folder, where root cannot make a user namespace', async function () {
+    if (userInfo().uid !== 0) this.skip();
+    const home = join(folder, 'home');
+    const data = join(home, 'data');
+    await mkdir(home, { mode: 0o700 });
+    await writeFile(join(folder, 'id'), '#!/bin/sh\necho 65534\n', { mode: 0o755 });
+    const setpriv = (path ?? '')
+      .split(':')
+      .map((each) => join(each, 'setpriv'))
+      .find((each) => existsSync(each));
+    if (setpriv === undefined) this.skip();
+    await symlink(setpriv, join(folder, 'setpriv'));
+    // No unshare here; `true` is for the trial.
+    await writeFile(join(folder, 'true'), '#!/bin/sh\n', { mode: 0o755 });
+    process.env['PATH'] = folder;
+    const account = await postgresAccount(data, [join(home, 'checkout', 'initdb'), data]);
+    await mkdir(data, { mode: 0o700 });
+    account.own(data);
+    const { command, args } = account.command('/bin/sh', [
+      '-c',
+      `echo made > '${data}/made' && [ $(/usr/bin/id -u) = 65534 ]`,
+    ]);
+    await promisify(execFile)(command, args);
+    const { uid, gid } = statSync(join(data, 'made'));
+    assert.deepEqual([uid, gid], [65534, 65534]);
+  });
+
+  it('cannot be had by root without user namespaces and capabilities below a home of root’s own: the message says what helps', async function () {
     if (userInfo().uid !== 0) this.skip();
     const home = join(folder, 'home');
     await mkdir(home, { mode: 0o700 });
