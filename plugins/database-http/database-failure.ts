@@ -1,4 +1,10 @@
-import { DatabaseError, isLoginRefused, isUnavailable, isUnreachable } from '../../src/index-database.ts';
+import {
+  DatabaseError,
+  isDatabaseMissing,
+  isLoginRefused,
+  isUnavailable,
+  isUnreachable,
+} from '../../src/index-database.ts';
 import { ApiFailure } from './route.ts';
 import { TEXTS } from './texts.ts';
 
@@ -19,5 +25,6 @@ export function databaseFailure(error: DatabaseError): ApiFailure {
   }
   if (isLoginRefused(error)) return new ApiFailure(401, TEXTS.unknownToken, { cause: error });
   // The database of `db` does not exist or is closed to the user, the zone is none.
-  return new ApiFailure(400, databaseText(error), { cause: error });
+  const kind = isDatabaseMissing(error) ? 'database-missing' : undefined;
+  return new ApiFailure(400, databaseText(error), { kind, cause: error });
 }

@@ -173,6 +173,13 @@ export const serviceOptions = declareOptions({
     documentation:
       'Addresses and networks (`10.0.0.0/8`) of reverse proxies in front of the API. The client of their requests is the last address in `X-Forwarded-For` that is not one of theirs; without such an address, it is the other end of the connection.',
   },
+  'cors.allow.origins': {
+    type: 'LIST',
+    default: '',
+    importance: 'LOW',
+    documentation:
+      'Origins of the web pages that may call the API from a browser (CORS): `https://app.example.org`, `https://*.example.org` for all names below a domain, `*` for all. Empty: none.',
+  },
   'token.connections': {
     type: 'INT',
     default: 100,

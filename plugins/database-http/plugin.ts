@@ -2,6 +2,7 @@ import { didYouMean, parseOptions, SLUICE_VERSION, type ServicePlugin } from '..
 import type { NanosecondRule } from '../../src/index-database.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
 import { influxQueryAlias } from './aliases/influx-query.ts';
+import { influxV2Aliases } from './aliases/influx-v2.ts';
 import { openTsdbAlias } from './aliases/opentsdb.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { diagnoseApi } from './diagnosis.ts';
@@ -42,6 +43,7 @@ export function storingRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
     ...ingestRoutes(nanoseconds),
     ...influxAliases(nanoseconds),
     influxQueryAlias(),
+    ...influxV2Aliases(),
     openTsdbAlias(nanoseconds),
     ...greetingAliases(),
   ];

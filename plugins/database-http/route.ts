@@ -45,6 +45,8 @@ export interface ApiRequest {
   readonly signal: AbortSignal;
   /** Milliseconds a statement may take (`statement.timeout.ms`); `undefined` for no limit. */
   readonly statementTimeoutMs: number | undefined;
+  /** Whether the database server takes connections; the answer may be a second old. */
+  databaseAnswers(): Promise<boolean>;
   /** Its times are told by `Server-Timing`, unless the answer has times of its own. */
   readonly clock: RequestClock;
   readonly logger: Logger;
@@ -67,10 +69,14 @@ export interface ApiAnswer {
 /** Credentials a route takes beside `Authorization: Basic`. */
 export type CredentialForms = 'basic' | 'any';
 
-/** One path. Paths are exact: no trailing slash, no parameters. */
+/** One path. Paths are exact: no trailing slash, no parameters, unless `isPrefix`. */
 export interface Route {
   readonly methods: readonly string[];
   readonly path: string;
+  /** True: all that begins with `path` and is no other route; it is answered 404 in the words of `failure`. */
+  readonly isPrefix?: boolean;
+  /** True: the password is checked anew, and tokens are not taken. */
+  readonly isLogin?: boolean;
   /** `anyone`: answered without credentials. Default `users`. */
   readonly access?: 'users' | 'anyone';
   /**
@@ -90,20 +96,29 @@ export interface Route {
   failure?(failure: ApiFailure): ApiAnswer;
 }
 
+/** Failures that clients of other systems know by a status of their own. */
+export type FailureKind = 'body-too-large' | 'database-missing';
+
 /** What a client is told when its request cannot be served. */
 export class ApiFailure extends Error {
-  readonly status: 400 | 401 | 404 | 500 | 503;
+  readonly status: 400 | 401 | 404 | 413 | 500 | 503;
+  readonly kind: FailureKind | undefined;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     status: ApiFailure['status'],
     message: string,
-    options: { readonly retryAfterSeconds?: number; readonly cause?: unknown } = {},
+    options: {
+      readonly retryAfterSeconds?: number | undefined;
+      readonly kind?: FailureKind | undefined;
+      readonly cause?: unknown;
+    } = {},
   ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = 'ApiFailure';
     this.status = status;
+    this.kind = options.kind;
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }

@@ -1,12 +1,15 @@
 import { isIP } from 'node:net';
 import { ConfigError, Password, type Logger, type Service, type ServiceContext } from '../../src/index.ts';
 import { parseConnectionUrl } from '../../src/index-database.ts';
+import { secondVersionFailure } from './aliases/influx-v2.ts';
 import { Access } from './access/access.ts';
 import { addressGroup, plainAddress, TrustedProxies } from './access/client-address.ts';
 import { ApiServer, refuseConnection } from './transport/api-server.ts';
 import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './transport/certificate.ts';
 import type { CertificateFiles } from './transport/certificate.ts';
+import { CrossOrigin } from './transport/cross-origin.ts';
 import { ConnectionSlots, SPARE_CONNECTIONS } from './transport/connection-slots.ts';
+import { DatabaseProbe } from './access/database-probe.ts';
 import { identityOf } from './access/identity.ts';
 import { PortListener, type Timeouts } from './transport/listener.ts';
 import { loginRoute } from './access/login-route.ts';
@@ -18,6 +21,7 @@ import { queryRoute } from './statements/query-route.ts';
 import type { Route } from './route.ts';
 import { ServerSettings } from './server-settings.ts';
 import { sessionRoute } from './access/session-route.ts';
+import { signinRoutes } from './access/signin-route.ts';
 import { SessionStore } from './access/session-store.ts';
 import { UserDatabases } from './access/user-databases.ts';
 import { ddlRoute, insertRoute } from './statements/write-routes.ts';
@@ -103,10 +107,13 @@ export class DatabaseHttpService implements Service {
       defaultDatabase,
       tokenConnections: settings['token.connections'],
     });
+    const probe = new DatabaseProbe(() => this.#databases.answers(), Date.now);
     this.#server = new ApiServer({
       routes: [...this.#routes(defaultDatabase), ...(dependencies.routes ?? [])],
       access: this.#access,
       settings: this.#serverSettings,
+      crossOrigin: new CrossOrigin(settings['cors.allow.origins']),
+      databaseAnswers: () => probe.answers(),
       defaultDatabase,
       maxBodyBytes: Number(settings['max.body.bytes']),
       clientTimeoutMs: settings['client.timeout.ms'],
@@ -218,6 +225,7 @@ export class DatabaseHttpService implements Service {
     return [
       loginRoute({ sessions, settings, defaultDatabase }),
       sessionRoute({ sessions, settings }),
+      ...signinRoutes({ sessions, isSecure: this.#settings.tls !== 'off', failure: secondVersionFailure }),
       ddlRoute(runner),
       insertRoute(runner),
       queryRoute({

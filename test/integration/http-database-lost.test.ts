@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
+import { storingRoutes } from '../../plugins/database-http/plugin.ts';
 import { DatabaseHttpService } from '../../plugins/database-http/service.ts';
 import type { LocalPostgres } from '../../src/dev/postgres.ts';
 import { parseOptions, silentLogger, type Logger } from '../../src/index.ts';
@@ -34,12 +34,12 @@ describe('the database HTTP API before a database of its own', () => {
       'default.database': 'postgres',
       ...options,
     });
-    const service = new DatabaseHttpService(settings, { logger }, { routes: ingestRoutes() });
+    const service = new DatabaseHttpService(settings, { logger }, { routes: storingRoutes() });
     services.push(service);
     await service.start();
     const right = basic(postgres.user, postgres.password);
     return async (path: string, body: string, authorization = right): Promise<Reply> =>
-      send(`${service.address ?? ''}/restapi/${path}`, body === '' ? 'GET' : 'POST', {
+      send(`${service.address ?? ''}${path.startsWith('/') ? '' : '/restapi/'}${path}`, body === '' ? 'GET' : 'POST', {
         authorization,
         ...(body === '' ? {} : { body }),
       });
@@ -129,6 +129,35 @@ describe('the database HTTP API before a database of its own', () => {
         lines.filter(({ msg }) => told().includes(msg)).map(({ level }) => level),
         [40, 30],
       );
+    });
+
+    it('is no loss for a client that creates its database and writes, as Telegraf does', async () => {
+      const call = await start();
+      await postgres.kill();
+      const asked: string[] = [];
+      const create = async (): Promise<Reply> =>
+        call('/query', new URLSearchParams({ q: 'CREATE DATABASE "sent"' }).toString());
+      // Telegraf creates its database at its start, whatever comes of it, and again where a write says that there is none. It repeats
+      // what is answered with 5xx, and drops what is answered with another 4xx or as a partial write.
+      const write = async (body: string): Promise<boolean> => {
+        const { status, text } = await call('/write?db=sent', body);
+        asked.push(`${String(status)} ${text}`);
+        if (status === 404 && text.includes('database not found')) assert.equal((await create()).status, 200);
+        else assert.ok(status === 204 || (status === 503 && !text.includes('partial write')), text);
+        return status === 204;
+      };
+      assert.equal((await create()).status, 503);
+      assert.equal(await write('sent v=1 1\nbad\nsent v=2 2'), false);
+      const health = await call('/health', '');
+      assert.deepEqual([health.status, health.body['status'], health.headers['retry-after']], [503, 'fail', '5']);
+      await postgres.start();
+      await sql.close();
+      assert.equal(await write('sent v=1 1000\nsent v=2 2000'), false);
+      assert.match(asked.at(-1) ?? '', /^404 \{"error":"database not found: \\"sent\\""/);
+      assert.equal(await write('sent v=1 1000\nsent v=2 2000'), true);
+      const stored = await call('query?db=sent', 'select count(*), sum(v) from sent');
+      assert.deepEqual(stored.body['data'], [[2, 3]], stored.text);
+      await until(async () => (await call('/health', '')).status === 200, 'it is well again');
     });
 
     it('does so in the middle of a body, and tells what it stored', async () => {

@@ -55,6 +55,10 @@ export class InfluxDb {
     }
   }
 
+  async post(pathAndQuery: string, body: string | URLSearchParams): Promise<Response> {
+    return fetch(`${this.#url}${pathAndQuery}`, { method: 'POST', body });
+  }
+
   /** The status of `/write`. */
   async write(body: string, parameters: Readonly<Record<string, string>>): Promise<number> {
     const query = new URLSearchParams({ db: 'cases', ...parameters });

@@ -98,7 +98,7 @@ export class Access {
   /** ApiFailure 401 for credentials that are none, 503 when they cannot be checked or the token is used too often at once. */
   async enter(request: IncomingMessage, query: URLSearchParams, route: Route, onRevoked: () => void): Promise<Visit> {
     const presented = readCredentials(request.headers, query, route.credentials ?? 'basic');
-    const isLogin = route.path === '/restapi/login';
+    const isLogin = route.isLogin === true;
     const onSessions = route.path === '/restapi/session';
     const refused = isLogin ? TEXTS.noMatch : onSessions ? TEXTS.unknownTokenOnSessions : TEXTS.unknownToken;
     const visit =

@@ -3,6 +3,10 @@ import { Password } from '../../../src/index.ts';
 import type { CredentialForms } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
+/** In which clients of InfluxDB 2 bring the session of `/api/v2/signin`. */
+export const SESSION_COOKIE = 'influxdb-oss-session';
+const SESSION = new RegExp(`(?:^|;\\s{0,10})${SESSION_COOKIE}=([0-9a-f]{32})(?:;|$)`);
+
 export type Presented =
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'password'; readonly user: string; readonly password: Password }
@@ -20,6 +24,8 @@ export function readCredentials(
   const header = headers.authorization;
   if (header === undefined || header === '') {
     const user = query.get('u');
+    const session = forms === 'any' && user === null ? SESSION.exec(headers.cookie ?? '')?.[1] : undefined;
+    if (session !== undefined) return { kind: 'token', token: session };
     return forms === 'any' && user !== null ? password(user, query.get('p') ?? '') : none(TEXTS.malformedCredentials);
   }
   const { scheme, value } = schemeAndValue(header);

@@ -15,6 +15,7 @@ export function loginRoute({ sessions, settings, defaultDatabase }: LoginDepende
   return {
     methods: ['GET'],
     path: '/restapi/login',
+    isLogin: true,
     handle: async (request) => {
       if (request.query.has('db')) throw new ApiFailure(400, TEXTS.databaseAtLogin);
       // Another worker may have changed them.

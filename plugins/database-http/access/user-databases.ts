@@ -1,5 +1,12 @@
 import type { Logger, Password } from '../../../src/index.ts';
-import { openExecutor, parseConnectionUrl, type Executor, type ExecutorOptions } from '../../../src/index-database.ts';
+import {
+  DatabaseError,
+  isUnavailable,
+  openExecutor,
+  parseConnectionUrl,
+  type Executor,
+  type ExecutorOptions,
+} from '../../../src/index-database.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import type { Identity } from './identity.ts';
 
@@ -25,6 +32,10 @@ export interface ServerAccess {
   readonly servicePassword: Password | null;
   readonly connectionsPerUser: number;
 }
+
+const PROBE_TIMEOUT_MS = 3_000;
+/** A server that refuses this user answers. */
+const NOBODY = 'sluice_probe';
 
 /** In this process, for all services. */
 let freshCount = 0;
@@ -69,6 +80,32 @@ export class UserDatabases {
   openFresh(identity: Identity, database: string): Executor {
     // Executors with equal settings share their connections.
     return this.#open(identity, database, 1, `sluice login ${String(++freshCount)}`);
+  }
+
+  /**
+   * Whether the server takes connections now. It is asked up to the point where it wants a password, which with SCRAM leaves no line in
+   * its log.
+   */
+  async answers(): Promise<boolean> {
+    const { url, defaultDatabase } = this.#access;
+    const user = this.service === undefined ? { user: NOBODY } : {};
+    const settings = {
+      ...parseConnectionUrl(url, { ...user, database: defaultDatabase }),
+      password: undefined,
+      connectTimeoutMs: PROBE_TIMEOUT_MS,
+    };
+    const executor = openExecutor(
+      { ...settings, applicationName: `sluice probe ${String(++freshCount)}` },
+      { ...this.#options, poolSize: 1 },
+    );
+    try {
+      await executor.query('SELECT 1');
+      return true;
+    } catch (error) {
+      return error instanceof DatabaseError && !isUnavailable(error);
+    } finally {
+      await executor.close();
+    }
   }
 
   /** The account of the URL on the default database, if it names one. */

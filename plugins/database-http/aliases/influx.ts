@@ -5,7 +5,8 @@ import { influx1Times, lineTimes, type LineTimes } from '../ingest/precision.ts'
 import { nanosecondsOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
 import { ingestWhole } from '../ingest/whole.ts';
-import { jsonAnswer, type ApiAnswer, type ApiFailure, type ApiRequest, type Route } from '../route.ts';
+import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
+import { withAliasStatus } from './alias-status.ts';
 import { TEXTS } from '../texts.ts';
 
 /** The protocol version that clients of InfluxDB 1 look for; it says nothing of this program. */
@@ -16,6 +17,7 @@ const CODES: Readonly<Record<number, string>> = {
   400: 'invalid',
   401: 'unauthorized',
   404: 'not found',
+  413: 'request too large',
   500: 'internal error',
   503: 'unavailable',
 };
@@ -37,7 +39,7 @@ function firstVersionBody(status: number, message: string, line: number | undefi
   return { error: message, code, message, ...(line === undefined ? {} : { line }) };
 }
 
-function secondVersionBody(status: number, message: string, line: number | undefined): unknown {
+export function secondVersionBody(status: number, message: string, line: number | undefined): unknown {
   return { code: CODES[status] ?? 'invalid', message, ...(line === undefined ? {} : { line }) };
 }
 
@@ -53,7 +55,7 @@ function writeRoute(
     credentials: 'any',
     databaseParameters,
     handle: async (request) => {
-      const outcome = await store(request, readingOf(request));
+      const outcome = await withInfluxFailure(store(request, readingOf(request)), request);
       const headers = { ...INFLUX_HEADERS, ...outcomeHeaders(outcome) };
       const status = statusOf(outcome, 204);
       if (status === 204) return { status, headers };
@@ -61,15 +63,35 @@ function writeRoute(
     },
     failure: (failure) => {
       if (isEmptyBody(failure)) return { status: 204, headers: INFLUX_HEADERS };
-      return jsonAnswer(failure.status, errorBody(failure.status, failure.message, undefined), INFLUX_HEADERS);
+      const { status, message } = withAliasStatus(failure);
+      return jsonAnswer(status, errorBody(status, message, undefined), INFLUX_HEADERS);
     },
   };
 }
 
-/** In the words of InfluxDB 1, which its clients and Telegraf look for. */
+/**
+ * In the words of InfluxDB 1, which its clients and Telegraf look for: with `partial write` they drop the whole body, so that what may
+ * succeed later is told without it.
+ */
 function partialWrite(outcome: Outcome): string {
+  if (outcome.failure?.status === 404) return outcome.failure.message;
   const text = describeOutcome(outcome, 'line');
-  return outcome.badCount === 0 ? text : `partial write: ${text} dropped=${String(outcome.badCount)}`;
+  const isFinal = outcome.badCount > 0 && outcome.failure?.status !== 503;
+  return isFinal ? `partial write: ${text} dropped=${String(outcome.badCount)}` : text;
+}
+
+/** A missing database has the status and the text by which Telegraf creates it and writes again. */
+async function withInfluxFailure(writing: Promise<Outcome>, { database }: ApiRequest): Promise<Outcome> {
+  const translate = (failure: ApiFailure): ApiFailure =>
+    failure.kind === 'database-missing'
+      ? new ApiFailure(404, `database not found: ${JSON.stringify(database)}`, { cause: failure })
+      : withAliasStatus(failure);
+  try {
+    const outcome = await writing;
+    return outcome.failure === undefined ? outcome : { ...outcome, failure: translate(outcome.failure) };
+  } catch (error) {
+    throw error instanceof ApiFailure ? translate(error) : error;
+  }
 }
 
 /** Errors are told by line: `{error, data: [{original_line, line_number, error_message}]}` (docs of InfluxDB 3, write_lp). */
@@ -82,7 +104,8 @@ function thirdVersionRoute(readingOf: (request: ApiRequest) => LineReading): Rou
     handle: async (request) => {
       const acceptsPartial = request.query.get('accept_partial') !== 'false';
       const reading = readingOf(request);
-      const outcome = await (acceptsPartial ? store(request, reading) : ingestWhole(request, reading));
+      const writing = acceptsPartial ? store(request, reading) : ingestWhole(request, reading);
+      const outcome = await withInfluxFailure(writing, request);
       const headers = outcomeHeaders(outcome);
       const status = statusOf(outcome, 204);
       if (status === 204) return { status, headers };
@@ -90,7 +113,8 @@ function thirdVersionRoute(readingOf: (request: ApiRequest) => LineReading): Rou
     },
     failure: (failure): ApiAnswer => {
       if (isEmptyBody(failure)) return { status: 204 };
-      return jsonAnswer(failure.status, { error: failure.message });
+      const { status, message } = withAliasStatus(failure);
+      return jsonAnswer(status, { error: message });
     },
   };
 }
@@ -150,8 +174,18 @@ export function greetingAliases(): Route[] {
     {
       ...open,
       path: '/health',
-      handle: async () =>
-        jsonAnswer(200, { name: 'influxdb', message: 'ready for queries and writes', status: 'pass', checks: [] }),
+      handle: async (request) => {
+        if (await request.databaseAnswers()) {
+          return jsonAnswer(200, {
+            name: 'influxdb',
+            message: 'ready for queries and writes',
+            status: 'pass',
+            checks: [],
+          });
+        }
+        const body = { name: 'influxdb', message: TEXTS.databaseAway, status: 'fail', checks: [] };
+        return jsonAnswer(503, body, { 'Retry-After': '5' });
+      },
     },
     {
       // QuestDB's clients ask for the versions of line protocol; 1 is the one in plain text.

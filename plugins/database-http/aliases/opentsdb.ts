@@ -2,6 +2,7 @@ import type { NanosecondRule } from '../../../src/index-database.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type Outcome } from '../ingest/outcome.ts';
 import { byMetric, ingestJsonPoints, nanosecondsOf, valueTypeOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
+import { withAliasStatus } from './alias-status.ts';
 import { jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
 
 const HINT = 'Please see the TSD logs or append "details" to the put request';
@@ -29,18 +30,22 @@ export function openTsdbAlias(nanoseconds: NanosecondRule): Route {
       );
       return answer(outcome, request);
     },
-    failure: ({ status, message }) => jsonAnswer(status, { error: { code: status, message } }),
+    failure: (failure) => {
+      const { status, message } = withAliasStatus(failure);
+      return jsonAnswer(status, { error: { code: status, message } });
+    },
   };
 }
 
 function answer(outcome: Outcome, { query }: ApiRequest): ApiAnswer {
   const { stored, collapsed, badLines, badCount, failure } = outcome;
   const headers = outcomeHeaders(outcome);
-  const status = statusOf(outcome, 200);
   if (failure !== undefined) {
+    const { status } = withAliasStatus(failure);
     const message = describeOutcome(outcome, 'point');
     return jsonAnswer(status, { error: { code: status, message } }, headers);
   }
+  const status = statusOf(outcome, 200);
   const counts = { success: stored + collapsed, failed: badCount };
   if (query.has('details')) {
     const errors = badLines.map((bad) => ({ datapoint: datapoint(bad.text), error: reasonOf(bad) }));

@@ -1,29 +1,25 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { promisify } from 'node:util';
-import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
 import Koa from 'koa';
 import { asActivity, toError, type Logger } from '../../../src/index.ts';
 import { DatabaseError } from '../../../src/index-database.ts';
 import type { Access, Visit } from '../access/access.ts';
 import { databaseFailure } from '../database-failure.ts';
+import type { CrossOrigin } from './cross-origin.ts';
 import { readBody, readText } from './request-body.ts';
 import { RequestClock } from './request-clock.ts';
-import { type ApiAnswer, type ApiBody, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
+import { sendAnswer } from './send-answer.ts';
+import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { TEXTS } from '../texts.ts';
 import { badTimeZone, readTimeZone } from '../time-zone.ts';
-
-/** Smaller answers are not worth packing. */
-const MIN_GZIP_BYTES = 1400;
-const MIN_THREAD_BYTES = 64 * 1024;
-const packInThread = promisify(gzip);
 
 export interface ApiServerDependencies {
   readonly routes: readonly Route[];
   readonly access: Access;
   readonly settings: ServerSettings;
+  readonly crossOrigin: CrossOrigin;
+  /** Whether the database server takes connections now. */
+  readonly databaseAnswers: () => Promise<boolean>;
   readonly defaultDatabase: string;
   readonly maxBodyBytes: number;
   /** Of a client that sends or takes nothing. */
@@ -48,12 +44,14 @@ interface Arrival {
 export class ApiServer {
   readonly #dependencies: ApiServerDependencies;
   readonly #routes: ReadonlyMap<string, Route>;
+  readonly #prefixes: readonly Route[];
   readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly #running = new Set<AbortController>();
 
   constructor(dependencies: ApiServerDependencies) {
     this.#dependencies = dependencies;
     this.#routes = new Map(dependencies.routes.map((route) => [route.path, route]));
+    this.#prefixes = dependencies.routes.filter(({ isPrefix }) => isPrefix === true);
     const app = new Koa();
     app.silent = true;
     app.use(async (context) => {
@@ -61,7 +59,7 @@ export class ApiServer {
       context.respond = false;
       const { req, res } = context;
       const url = new URL(req.url?.startsWith('/') === true ? `http://host${req.url}` : 'http://host/');
-      const route = this.#routes.get(url.pathname);
+      const route = this.#routeOf(url.pathname);
       const path = route?.path ?? 'to an unknown path';
       await asActivity(`request ${req.method ?? ''} ${path}`, () => this.#serve(req, res, url, route));
     });
@@ -72,12 +70,20 @@ export class ApiServer {
     void this.#handle(request, response);
   }
 
+  #routeOf(path: string): Route | undefined {
+    return this.#routes.get(path) ?? this.#prefixes.find((route) => path.startsWith(route.path));
+  }
+
   /** Cancels what still runs. */
   abort(): void {
     for (const controller of this.#running) controller.abort();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, url: URL, route: Route | undefined): Promise<void> {
+    if (this.#dependencies.crossOrigin.apply(request, response, route?.methods)) {
+      response.writeHead(204).end();
+      return;
+    }
     const clock = new RequestClock();
     const controller = new AbortController();
     const onClose = (): void => {
@@ -97,7 +103,7 @@ export class ApiServer {
       response.setHeader('Server-Timing', clock.header());
       if (answer.sent !== undefined && Buffer.isBuffer(answer.body))
         take = setTimeout(() => response.destroy(), this.#dependencies.takeTimeoutMs);
-      if (!response.destroyed) await send(answer, request, response, this.#dependencies.clientTimeoutMs);
+      if (!response.destroyed) await sendAnswer(answer, request, response, this.#dependencies.clientTimeoutMs);
     } catch (error) {
       // The head is out: a body that breaks off is all that can tell of the failure.
       response.destroy();
@@ -121,6 +127,7 @@ export class ApiServer {
     const { request, url, clock, signal, revoke } = arrival;
     if (route === undefined) return defaultFailure(new ApiFailure(404, TEXTS.unknownUrl));
     try {
+      if (route.isPrefix === true) throw new ApiFailure(404, TEXTS.unknownUrl);
       if (!route.methods.includes(request.method ?? '')) throw new ApiFailure(404, wrongMethod(route));
       if (route.access === 'anyone') return await route.handle(this.#guestRequest(arrival));
       const visit = await clock.database(() =>
@@ -192,6 +199,7 @@ export class ApiServer {
       signal,
       clock,
       statementTimeoutMs: this.#dependencies.statementTimeoutMs,
+      databaseAnswers: this.#dependencies.databaseAnswers,
       logger: this.#dependencies.logger,
     };
   }
@@ -212,7 +220,7 @@ export function refuseConnection(
 ): (request: IncomingMessage, response: ServerResponse) => void {
   const failure = new ApiFailure(503, TEXTS.tooManyConnections(limit), { retryAfterSeconds: 1 });
   return (request, response) => {
-    send(withRetryAfter(defaultFailure(failure), failure), request, response, clientTimeoutMs).catch(() =>
+    sendAnswer(withRetryAfter(defaultFailure(failure), failure), request, response, clientTimeoutMs).catch(() =>
       response.destroy(),
     );
   };
@@ -241,82 +249,4 @@ function databaseOf(url: URL, route: Route): string | undefined {
 function wrongMethod({ path, methods }: Route): string {
   if (path === '/restapi/session') return TEXTS.onlyGetAndDelete;
   return methods.includes('POST') ? TEXTS.onlyPost : TEXTS.onlyGet;
-}
-
-async function send(
-  answer: ApiAnswer,
-  request: IncomingMessage,
-  response: ServerResponse,
-  stallMs: number,
-): Promise<void> {
-  const { body } = answer;
-  response.statusCode = answer.status;
-  if (body !== undefined) response.setHeader('Content-Type', 'application/json');
-  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
-  if (body === undefined) {
-    response.end();
-    return;
-  }
-  const packs = acceptsGzip(request);
-  if (packs) response.setHeader('Vary', 'Accept-Encoding');
-  if (typeof body === 'string' || Buffer.isBuffer(body)) {
-    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
-    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? await pack(bytes, response) : bytes, stallMs);
-    return;
-  }
-  cutWhenStalled(response, stallMs);
-  await stream(body, packs, answer.trailers, response);
-}
-
-async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number): Promise<void> {
-  response.setHeader('Content-Length', bytes.length);
-  cutWhenStalled(response, stallMs);
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.end(bytes, resolve);
-  });
-}
-
-/** In a thread where it takes long enough for others to notice. */
-async function pack(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
-  response.setHeader('Content-Encoding', 'gzip');
-  const level = { level: constants.Z_BEST_SPEED };
-  return bytes.length < MIN_THREAD_BYTES ? gzipSync(bytes, level) : packInThread(bytes, level);
-}
-
-async function stream(
-  body: Exclude<ApiBody, string | Buffer>,
-  packs: boolean,
-  trailers: ApiAnswer['trailers'],
-  response: ServerResponse,
-): Promise<void> {
-  const source = Readable.from(body, { objectMode: false });
-  if (packs) {
-    response.setHeader('Content-Encoding', 'gzip');
-    const packer = createGzip({ level: constants.Z_BEST_SPEED });
-    await Promise.all([pipeline(source, packer), pipeline(packer, response, { end: false })]);
-  } else {
-    await pipeline(source, response, { end: false });
-  }
-  if (trailers !== undefined) response.addTrailers(trailers());
-  await new Promise<void>((resolve) => {
-    response.once('close', resolve);
-    response.end(resolve);
-  });
-}
-
-/** Silence on the socket is the client's when something waits to be sent, and the database's when nothing does. */
-function cutWhenStalled(response: ServerResponse, stallMs: number): void {
-  const { socket } = response;
-  const onSilence = (): void => {
-    if (response.writableLength > 0) response.destroy();
-    else socket?.setTimeout(stallMs);
-  };
-  response.setTimeout(stallMs, onSilence);
-  response.once('finish', () => socket?.setTimeout(0));
-}
-
-function acceptsGzip(request: IncomingMessage): boolean {
-  const header = request.headers['accept-encoding'];
-  return typeof header === 'string' && /(?:^|,)\s*(?:x-)?gzip\s*(?:,|;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|$)/i.test(header);
 }

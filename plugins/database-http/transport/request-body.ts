@@ -75,7 +75,8 @@ function unpack(request: IncomingMessage, encoding: string): Readable {
 }
 
 function tooLarge(maxBytes: number): ApiFailure {
-  return new ApiFailure(400, `the request body is larger than ${String(maxBytes)} bytes (max.body.bytes)`);
+  const message = `the request body is larger than ${String(maxBytes)} bytes (max.body.bytes)`;
+  return new ApiFailure(400, message, { kind: 'body-too-large' });
 }
 
 function unreadable(error: unknown, encoding: string | undefined): ApiFailure {

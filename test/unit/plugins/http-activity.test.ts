@@ -1,3 +1,4 @@
+import { CrossOrigin } from '../../../plugins/database-http/transport/cross-origin.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -26,6 +27,8 @@ describe('a request of the HTTP API that keeps the event loop for more than a se
       routes: [slow],
       access: undefined as unknown as Access,
       settings: new ServerSettings(silentLogger, () => undefined),
+      crossOrigin: new CrossOrigin([]),
+      databaseAnswers: async () => true,
       defaultDatabase: 'd',
       maxBodyBytes: 1_000,
       clientTimeoutMs: 10_000,

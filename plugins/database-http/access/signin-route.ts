@@ -1,0 +1,44 @@
+import { visitOf } from './access.ts';
+import { SESSION_COOKIE } from './credentials.ts';
+import type { SessionStore } from './session-store.ts';
+import type { ApiAnswer, ApiFailure, Route } from '../route.ts';
+
+export interface SigninDependencies {
+  readonly sessions: SessionStore;
+  /** The cookie is for HTTPS alone. */
+  readonly isSecure: boolean;
+  /** The answer to a failure, as InfluxDB 2 has it. */
+  readonly failure: (failure: ApiFailure) => ApiAnswer;
+}
+
+/**
+ * `POST /api/v2/signin` of InfluxDB 2: a session for a user and password, as a cookie; its client for Python begins with it.
+ * `POST /api/v2/signout` ends it. Browsers send the cookie from pages of the same site alone.
+ */
+export function signinRoutes({ sessions, isSecure, failure }: SigninDependencies): Route[] {
+  const attributes = `; Path=/; HttpOnly; SameSite=Strict${isSecure ? '; Secure' : ''}`;
+  return [
+    {
+      methods: ['POST'],
+      path: '/api/v2/signin',
+      isLogin: true,
+      credentials: 'any',
+      handle: async (request) => {
+        const { token } = sessions.open(visitOf(request.login).identity);
+        return { status: 204, headers: { 'Set-Cookie': `${SESSION_COOKIE}=${token}${attributes}` } };
+      },
+      failure,
+    },
+    {
+      methods: ['POST'],
+      path: '/api/v2/signout',
+      credentials: 'any',
+      handle: async (request) => {
+        const { session } = visitOf(request.login);
+        if (session !== undefined) sessions.delete(session);
+        return { status: 204, headers: { 'Set-Cookie': `${SESSION_COOKIE}=; Max-Age=0${attributes}` } };
+      },
+      failure,
+    },
+  ];
+}

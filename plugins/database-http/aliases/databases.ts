@@ -1,0 +1,41 @@
+import { ownStatement, quoteIdentifier, translate } from '../../../src/index-database.ts';
+import type { ApiRequest } from '../route.ts';
+
+/** A database that the user may connect to. `oid`: as decimal digits. */
+export interface DatabaseEntry {
+  readonly name: string;
+  readonly oid: string;
+}
+
+const DATABASES = ownStatement(
+  'influx: databases',
+  `SELECT datname, oid FROM pg_catalog.pg_database WHERE datallowconn AND NOT datistemplate
+    AND has_database_privilege(oid, 'CONNECT') ORDER BY datname`,
+);
+const FIND_DATABASE = ownStatement(
+  'influx: look for a database',
+  'SELECT oid FROM pg_catalog.pg_database WHERE datname = $1',
+);
+
+/** The databases that clients of other systems are shown, by name. */
+export async function listDatabases({ executor, clock, signal }: ApiRequest): Promise<readonly DatabaseEntry[]> {
+  const { rows } = await clock.database(() => executor.ask(DATABASES, [], { signal }));
+  return rows.map(([name, oid]) => ({ name: name ?? '', oid: oid ?? '' }));
+}
+
+/** `undefined`: there is none. */
+export async function findDatabase(name: string, request: ApiRequest): Promise<DatabaseEntry | undefined> {
+  const { executor, clock, signal } = request;
+  const { rows } = await clock.database(() => executor.ask(FIND_DATABASE, [name], { signal }));
+  const oid = rows[0]?.[0];
+  return oid === undefined || oid === null ? undefined : { name, oid };
+}
+
+/** Creates it as a database for time series, by the rights of the user. Rejects with a DatabaseError. */
+export async function createDatabase(name: string, { executor, clock, signal, database }: ApiRequest): Promise<void> {
+  const translation = translate(`CREATE TS DATABASE ${quoteIdentifier(name)}`, { database, table: () => undefined });
+  if (translation.kind !== 'run') throw new TypeError('CREATE TS DATABASE was not translated');
+  for (const statement of translation.statements) {
+    await clock.database(() => executor.query(statement, [], { signal }));
+  }
+}

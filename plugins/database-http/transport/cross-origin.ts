@@ -1,0 +1,56 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { ConfigError } from '../../../src/index.ts';
+
+/** What a page may send beside what every page may (Fetch, "CORS-safelisted request-header"). */
+const ALLOWED_HEADERS = 'Authorization, Content-Type, Content-Encoding, Accept, X-Request-Id';
+/** What a page may read beside `Content-Type` and the like. */
+const EXPOSED_HEADERS =
+  'Retry-After, Server-Timing, X-Request-Id, X-Truncated, X-Continuation, X-Rows-Collapsed, X-Influxdb-Version, X-Influxdb-Build';
+const PREFLIGHT_MAX_AGE_S = '600';
+
+/**
+ * Tells browsers which pages may call the API (`cors.allow.origins`). Cookies are not allowed for: pages send `Authorization`.
+ */
+export class CrossOrigin {
+  readonly #isAllowed: ((origin: string) => boolean) | undefined;
+
+  /** Origins as `https://app.example.org`, with `*` for one label or more in front, or `*` for all. ConfigError for anything else. */
+  constructor(origins: readonly string[]) {
+    const tests = origins.map(originTest);
+    this.#isAllowed = tests.length === 0 ? undefined : (origin) => tests.some((test) => test(origin));
+  }
+
+  /**
+   * Sets the headers that a browser asks for. True: it was a preflight request, whose answer is 204; it bears no credentials.
+   * `methods`: of the route.
+   */
+  apply(request: IncomingMessage, response: ServerResponse, methods: readonly string[] | undefined): boolean {
+    if (this.#isAllowed === undefined) return false;
+    response.setHeader('Vary', 'Origin');
+    const { origin, 'access-control-request-method': asked } = request.headers;
+    if (origin === undefined || !this.#isAllowed(origin)) return false;
+    response.setHeader('Access-Control-Allow-Origin', origin);
+    if (request.method !== 'OPTIONS' || asked === undefined || methods === undefined) {
+      response.setHeader('Access-Control-Expose-Headers', EXPOSED_HEADERS);
+      return false;
+    }
+    response.setHeader('Access-Control-Allow-Methods', methods.join(', '));
+    response.setHeader('Access-Control-Allow-Headers', ALLOWED_HEADERS);
+    response.setHeader('Access-Control-Max-Age', PREFLIGHT_MAX_AGE_S);
+    return true;
+  }
+}
+
+const ORIGIN = /^(https?:\/\/)(\*\.)?([a-z0-9.-]+|\[[0-9a-f:.]+\])(:\d{1,5})?$/;
+
+function originTest(entry: string): (origin: string) => boolean {
+  if (entry === '*') return () => true;
+  const [, scheme = '', wildcard, host = '', port = ''] = ORIGIN.exec(entry.toLowerCase()) ?? [];
+  if (host === '') {
+    throw new ConfigError(
+      `database.http.cors.allow.origins: ${entry} is none of *, an origin such as https://app.example.org, or https://*.example.org`,
+    );
+  }
+  if (wildcard === undefined) return (origin) => origin === `${scheme}${host}${port}`;
+  return (origin) => origin.startsWith(scheme) && origin.endsWith(`.${host}${port}`);
+}

@@ -1,0 +1,90 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { constants, createGzip, gzip, gzipSync } from 'node:zlib';
+import type { ApiAnswer, ApiBody } from '../route.ts';
+
+/** Smaller answers are not worth packing. */
+const MIN_GZIP_BYTES = 1400;
+const MIN_THREAD_BYTES = 64 * 1024;
+const packInThread = promisify(gzip);
+
+/** Resolves when the answer is sent or the connection is closed; a body that breaks off rejects. `stallMs`: of a client that takes nothing. */
+export async function sendAnswer(
+  answer: ApiAnswer,
+  request: IncomingMessage,
+  response: ServerResponse,
+  stallMs: number,
+): Promise<void> {
+  const { body } = answer;
+  response.statusCode = answer.status;
+  if (body !== undefined) response.setHeader('Content-Type', 'application/json');
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  if (body === undefined) {
+    response.end();
+    return;
+  }
+  const packs = acceptsGzip(request);
+  if (packs) response.appendHeader('Vary', 'Accept-Encoding');
+  if (typeof body === 'string' || Buffer.isBuffer(body)) {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : body;
+    await endWith(response, packs && bytes.length >= MIN_GZIP_BYTES ? await pack(bytes, response) : bytes, stallMs);
+    return;
+  }
+  cutWhenStalled(response, stallMs);
+  await stream(body, packs, answer.trailers, response);
+}
+
+async function endWith(response: ServerResponse, bytes: Buffer, stallMs: number): Promise<void> {
+  response.setHeader('Content-Length', bytes.length);
+  cutWhenStalled(response, stallMs);
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.end(bytes, resolve);
+  });
+}
+
+/** In a thread where it takes long enough for others to notice. */
+async function pack(bytes: Buffer, response: ServerResponse): Promise<Buffer> {
+  response.setHeader('Content-Encoding', 'gzip');
+  const level = { level: constants.Z_BEST_SPEED };
+  return bytes.length < MIN_THREAD_BYTES ? gzipSync(bytes, level) : packInThread(bytes, level);
+}
+
+async function stream(
+  body: Exclude<ApiBody, string | Buffer>,
+  packs: boolean,
+  trailers: ApiAnswer['trailers'],
+  response: ServerResponse,
+): Promise<void> {
+  const source = Readable.from(body, { objectMode: false });
+  if (packs) {
+    response.setHeader('Content-Encoding', 'gzip');
+    const packer = createGzip({ level: constants.Z_BEST_SPEED });
+    await Promise.all([pipeline(source, packer), pipeline(packer, response, { end: false })]);
+  } else {
+    await pipeline(source, response, { end: false });
+  }
+  if (trailers !== undefined) response.addTrailers(trailers());
+  await new Promise<void>((resolve) => {
+    response.once('close', resolve);
+    response.end(resolve);
+  });
+}
+
+/** Silence on the socket is the client's when something waits to be sent, and the database's when nothing does. */
+function cutWhenStalled(response: ServerResponse, stallMs: number): void {
+  const { socket } = response;
+  const onSilence = (): void => {
+    if (response.writableLength > 0) response.destroy();
+    else socket?.setTimeout(stallMs);
+  };
+  response.setTimeout(stallMs, onSilence);
+  response.once('finish', () => socket?.setTimeout(0));
+}
+
+function acceptsGzip(request: IncomingMessage): boolean {
+  const header = request.headers['accept-encoding'];
+  return typeof header === 'string' && /(?:^|,)\s*(?:x-)?gzip\s*(?:,|;\s*q=(?!0(?:\.0*)?\s*(?:,|$))|$)/i.test(header);
+}
