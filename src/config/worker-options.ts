@@ -1,6 +1,6 @@
 import { declareOptions } from './option.ts';
 import { headerRules, listenerUrls, optionalListenerUrls } from './rest-validators.ts';
-import { atLeast, distinctList, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
+import { atLeast, distinctList, listOf, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
 
 /** Options of every worker, by Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and our own. */
 
@@ -265,6 +265,14 @@ export const ownWorkerOptions = declareOptions({
     documentation:
       'Where the services run. `own`: in a thread of their own; when it hangs (`task.hang.timeout.ms`) or ends, they start again in a new one. `main`: in the main thread, which saves its memory.',
     validator: oneOf('own', 'main'),
+  },
+  'metrics.naming': {
+    type: 'LIST',
+    default: ['strimzi', 'confluent'],
+    importance: 'LOW',
+    documentation:
+      "Names under which `/metrics` has the metrics of Connect: `strimzi` and `confluent`, as jmx_exporter gives them by the rules of those projects, `reporter`, as Strimzi's Metrics Reporter does.",
+    validator: listOf(['strimzi', 'confluent', 'reporter']),
   },
   'allowed.hosts': {
     type: 'LIST',

@@ -8,7 +8,7 @@ import { ConnectorDirectory } from './connector-directory.ts';
 import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
 import { LeaderDuties } from './leader-duties.ts';
-import { mayWork, type ClusterView, type WorkListener } from './placement.ts';
+import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
@@ -36,6 +36,8 @@ export interface HerderDependencies extends SupervisionDependencies {
  */
 export class Herder implements ConfigListener, WorkListener {
   readonly stage: StageTracker;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs = Date.now();
   /** What there is. */
   readonly directory: ConnectorDirectory;
   /** What clients may ask for. */
@@ -69,6 +71,16 @@ export class Herder implements ConfigListener, WorkListener {
     this.#supervision = new Supervision(dependencies, statusWriter);
     const { directory } = this;
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
+  }
+
+  /** What is this worker's own. */
+  get placement(): Pick<Placement, 'ownsConnector' | 'ownsTask'> {
+    return this.#dependencies.placement;
+  }
+
+  /** Advertised `host:port`. */
+  get workerId(): string {
+    return this.#dependencies.workerId;
   }
 
   get ready(): boolean {

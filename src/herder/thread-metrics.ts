@@ -1,5 +1,5 @@
 import { slowest, type ThreadMeasurement, type ThreadName } from '../observe/thread-figures.ts';
-import type { MetricsPage } from './metrics-page.ts';
+import type { MetricsPage } from '../observe/metrics/metrics-page.ts';
 
 /** What the threads of this worker use, and what they have counted together. `places`: the thread of each task. */
 export function addThreads(
@@ -23,7 +23,7 @@ export function addThreads(
   );
   const tasks = [...places.values()];
   for (const { thread, purpose, loopDelaySeconds, figures } of threads) {
-    const labels = { thread, purpose };
+    const labels = { thread: String(thread), purpose };
     if (figures?.cpuSeconds !== undefined) {
       page.counter('sluice_thread_cpu_seconds_total', 'CPU time of the thread', labels, figures.cpuSeconds);
     }
@@ -41,5 +41,11 @@ export function addThreads(
   }
   for (const [reason, count] of Object.entries(ends)) {
     page.counter('sluice_thread_ends_total', 'Threads that have ended, by reason', { reason }, count);
+  }
+  const collapsed =
+    'Rows that became one with a later row of their batch, because both have the same key or fall into one microsecond';
+  page.declare('sluice_rows_collapsed_total', 'counter', collapsed);
+  for (const { writer, rows } of counts.collapsed) {
+    page.counter('sluice_rows_collapsed_total', collapsed, writer, rows);
   }
 }

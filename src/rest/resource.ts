@@ -9,6 +9,7 @@ import type { PeerClient } from '../herder/peer-client.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { NamingName } from '../observe/metrics/metric-names.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
@@ -27,6 +28,8 @@ export interface ResourceDependencies {
   /** Other workers of the cluster. */
   readonly peers: PeerClient;
   readonly threads: WorkerThreads;
+  /** `metrics.naming` */
+  readonly metricNamings: readonly NamingName[];
   readonly kafkaClusterId: () => Promise<string>;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;

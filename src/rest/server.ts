@@ -220,6 +220,9 @@ async function untilReady(herder: Herder, { path }: Context): Promise<void> {
   if (!herder.ready && !ALWAYS.test(path)) await withinTimeLimit(herder.stage, herder.whenReady());
 }
 
+/** What it answers is not JSON; it looks at `Accept` itself. */
+const OWN_FORM = /^\/metrics\/?$/;
+
 /** 405 with the methods there are, `OPTIONS` (true: answered) with the same, 406 for a client that takes no JSON. */
 function negotiated(router: Router, context: Context): boolean {
   const { path, pathAndMethod } = router.match(context.path, context.method);
@@ -234,6 +237,6 @@ function negotiated(router: Router, context: Context): boolean {
     return true;
   }
   if (pathAndMethod.length === 0) throw new HttpError(405, { Allow: allow });
-  if (context.accepts('application/json') === false) throw new HttpError(406);
+  if (!OWN_FORM.test(context.path) && context.accepts('application/json') === false) throw new HttpError(406);
   return false;
 }

@@ -9,6 +9,7 @@ import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { NamingName } from '../observe/metrics/metric-names.ts';
 import { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { ThreadList } from '../threads/thread-list.ts';
@@ -180,6 +181,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     logLevels,
     peers,
     threads,
+    metricNamings: config.own['metrics.naming'] as readonly NamingName[],
     kafkaClusterId: clusterId,
     signatureAlgorithms: mode.signatureAlgorithms,
   };

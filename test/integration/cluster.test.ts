@@ -52,10 +52,14 @@ describe('several workers of one group', function () {
       'tasks.max': String(tasks),
     });
   const rows = (name: string) => sql.number(`select count(*) from ${name}`);
+  /** Samples without the id of the worker as a client. */
   const metricsOf = async (worker: number): Promise<ReadonlyMap<string, string>> => {
     const page = (await cluster.rest(worker).get<string>('/metrics')).body;
     return new Map(
-      page.split('\n').map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]),
+      page
+        .replaceAll(/\{clientid="[^"]*"\}/g, '')
+        .split('\n')
+        .map((line) => [line.slice(0, line.lastIndexOf(' ')), line.slice(line.lastIndexOf(' ') + 1)]),
     );
   };
   const arrived = (name: string, count: number) =>
@@ -199,13 +203,20 @@ describe('several workers of one group', function () {
       const told = [
         ['kafka_connect_coordinator_assigned_connectors', view.connectors.length],
         ['kafka_connect_coordinator_assigned_tasks', view.tasks.length],
+        ['kafka_connect_worker_connector_count', view.connectors.length],
+        ['kafka_connect_worker_task_count', view.tasks.length],
+        ...view.connectors.map(
+          (name) => [`kafka_connect_connector_status{connector="${name}",status="running"}`, 1] as const,
+        ),
         [`${rebalance}_epoch`, view.generation],
         [`${rebalance}_completed_rebalances_total`, view.completed_rebalances],
         [`${rebalance}_rebalancing`, 0],
         [`${rebalance}_leader_name{leader_name="${leader?.leader_url ?? ''}"}`, 1],
-        [`${rebalance}_connect_protocol{connect_protocol="sessioned"}`, 1],
+        [`${rebalance}_connect_protocol{connect_protocol="SESSIONED"}`, 1],
       ] as const;
       for (const [name, value] of told) assert.equal(samples.get(name), String(value), name);
+      const shown = [...samples.keys()].filter((name) => name.startsWith('kafka_connect_connector_status{'));
+      assert.equal(shown.length, view.connectors.length, 'a worker tells of its own connectors alone');
       for (const name of ['join_total', 'sync_total', 'join_time_max']) {
         assert.ok(Number(samples.get(`kafka_connect_coordinator_${name}`)) > 0, name);
       }

@@ -7,6 +7,10 @@ import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
+/** What Prometheus 2.42 sends. */
+const PROMETHEUS =
+  'application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,text/plain;version=0.0.4;q=0.5,*/*;q=0.1';
+
 const PLUGINS = fileURLToPath(new URL('../support/unruly-plugins', import.meta.url));
 
 for (const threads of ['0', '2'])
@@ -67,6 +71,15 @@ for (const threads of ['0', '2'])
         await until(async () => (await value(sample)) === expected, `${sample} is ${String(expected)}`);
       }
       assert.match(await page(), /^process_cpu_seconds_total \d/m);
+      assert.equal(await value(`kafka_connect_connector_metrics{connector="${name}",status="running"}`), 1);
+      for (const [accept, type, end] of [
+        ['text/plain', 'text/plain; version=0.0.4; charset=utf-8', /\n$/],
+        [PROMETHEUS, 'application/openmetrics-text; version=1.0.0; charset=utf-8', /\n# EOF\n$/],
+      ] as const) {
+        const answer = await fetch(`${worker.url}/metrics`, { headers: { accept } });
+        assert.deepEqual([answer.status, answer.headers.get('content-type')], [200, type]);
+        assert.match(await answer.text(), end);
+      }
 
       await worker.rest.put(`/connectors/${name}/pause`);
       await until(

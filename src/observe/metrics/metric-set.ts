@@ -1,0 +1,26 @@
+/** Where Java's clients and its Connect worker register their MBeans. */
+export type MetricDomain = 'kafka.connect' | 'kafka.consumer' | 'kafka.producer' | 'kafka.admin.client';
+
+/** A number, or a text that a page gives as a label. NaN: nothing was measured yet, as in Java. */
+export type MetricValue = number | string;
+
+/**
+ * What Java has as one MBean, such as `kafka.connect:type=sink-task-metrics,connector="orders",task="0"`; plain data. `values` has
+ * an entry for each attribute that is known, by the names of [METRIC_GROUPS](./metric-groups.ts).
+ */
+export interface MetricSet {
+  readonly domain: MetricDomain;
+  /** `sink-task-metrics` */
+  readonly group: string;
+  readonly tags: Readonly<Record<string, string>>;
+  readonly values: Readonly<Record<string, MetricValue>>;
+}
+
+/** Of the worker itself. */
+export function connectMetrics(
+  group: string,
+  tags: Readonly<Record<string, string>>,
+  values: Readonly<Record<string, MetricValue>>,
+): MetricSet {
+  return { domain: 'kafka.connect', group, tags, values };
+}
