@@ -62,7 +62,7 @@ export const MAY_IMPORT = {
   tls: ['config', 'errors.ts'],
   sql: ['data', 'errors.ts'],
   formats: ['data', 'errors.ts', 'json', 'sql'],
-  kafka: ['async', 'config', 'data', 'errors.ts', 'observe', 'tls'],
+  kafka: ['async', 'config', 'data', 'errors.ts', 'java', 'observe', 'tls'],
   database: ['async', 'config', 'data', 'errors.ts', 'observe', 'sql'],
   connect: ['async', 'config', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
   converters: ['config', 'connect', 'data', 'errors.ts', 'java', 'json', 'tls', 'version.ts'],

@@ -51,7 +51,7 @@ export class DbSinkTask implements SinkTask {
   #lanes: readonly WriteLane[] = [];
   readonly #laneOf = new Map<string, WriteLane>();
   #nextLane = 0;
-  #signal: AbortSignal | undefined;
+  #context: SinkTaskContext | undefined;
   #retries: Retries | undefined;
   #exactlyOnce: ExactlyOnce | undefined;
   #requestCommit: (() => void) | undefined;
@@ -62,7 +62,7 @@ export class DbSinkTask implements SinkTask {
     const options = parseOptions(sinkOptions, context.config);
     const executor = openExecutor(connectionSettings(options), { logger: context.logger, poolSize: CONNECTIONS });
     this.#executor = executor;
-    this.#signal = context.signal;
+    this.#context = context;
     context.retryAfterMs(PUT_AGAIN_AFTER_MS);
     const attempts = options['connection.attempts'];
     const backoffMs = options['connection.backoff.ms'];
@@ -192,14 +192,21 @@ export class DbSinkTask implements SinkTask {
 
   #flushTimeoutMs(): number {
     if (this.#retries?.isAway === true) return 0;
-    return this.#signal?.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
+    return this.#context?.signal.aborted === true ? STOP_FLUSH_TIMEOUT_MS : REBALANCE_FLUSH_TIMEOUT_MS;
   }
 
-  /** Groups give partitions back all at once, so nothing that waits is still ours. */
+  /** Batches hold rows of several partitions: what waits of those that stay is given up too, and read again. */
   async close(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) this.#laneOf.delete(topicPartitionKey(topic, partition));
+    const context = this.#context;
+    const again = (context?.assignment() ?? []).flatMap(({ topic, partition }) => {
+      const key = topicPartitionKey(topic, partition);
+      const offset = this.#laneOf.get(key)?.firstUnstored(key);
+      return offset === undefined ? [] : [{ topic, partition, offset }];
+    });
     await Promise.all(this.#lanes.map((lane) => lane.drop()));
-    await this.#exactlyOnce?.claims.close(partitions);
+    if (this.#exactlyOnce !== undefined) await this.#exactlyOnce.claims.close(partitions);
+    else if (again.length > 0) context?.seek(again.map((offset) => context.identified(offset)));
   }
 
   async stop(): Promise<void> {

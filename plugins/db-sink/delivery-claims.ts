@@ -41,7 +41,7 @@ interface Claiming {
  * The task's claims on the partitions that it was assigned, and where the table of offsets has them.
  *
  * none --open--> claiming --claimed, sought--> held --fenced--> fenced --after a while, still assigned--> claiming
- * any --close--> none. Records are taken while the partitions are held, and only then.
+ * any --close of all--> none; any --close of some--> claiming the others again. Records are taken while the partitions are held, and only then.
  */
 export class DeliveryClaims {
   readonly #dependencies: ClaimDependencies;
@@ -127,6 +127,10 @@ export class DeliveryClaims {
       this.#positions.delete(key);
     }
     this.#state = 'none';
+    if (this.#partitions.size === 0) return;
+    // What was being written of those that stay may be stored or not: the table knows.
+    await this.#claim();
+    await this.#settle();
   }
 
   async #claim(): Promise<void> {

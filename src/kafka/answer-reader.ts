@@ -24,6 +24,11 @@ export class AnswerReader {
     this.#what = what;
   }
 
+  /** There are bytes that were not read. */
+  get hasMore(): boolean {
+    return this.#at < this.#bytes.length;
+  }
+
   boolean(): boolean {
     return this.#bytes[this.#pass(1)] !== 0;
   }
@@ -66,6 +71,12 @@ export class AnswerReader {
   /** A view; none where the length is -1. */
   bytes(): Buffer {
     return this.#view(this.int32());
+  }
+
+  /** `undefined` where the length is -1. */
+  nullableBytes(): Buffer | undefined {
+    const length = this.int32();
+    return length === -1 ? undefined : this.#view(length);
   }
 
   compactBytes(): Buffer {

@@ -73,6 +73,13 @@ export class CommitRefusedError extends SluiceError {
   }
 }
 
+/** The group has gone on without a member that kept its partitions while it joined. */
+export class MembershipLostError extends SluiceError {
+  constructor(groupId: string) {
+    super(`Group ${groupId} has gone on without this member`);
+  }
+}
+
 /** A batch is compressed in a way that this installation cannot read or write. */
 export class CodecError extends ConnectError {}
 

@@ -4,7 +4,13 @@ import { highestVersion, ownCall, type Call } from './protocol.ts';
 
 export interface MetadataAnswer {
   readonly clientSideThrottleTime: number;
-  readonly brokers: readonly { readonly nodeId: number; readonly host: string; readonly port: number }[];
+  readonly brokers: readonly {
+    readonly nodeId: number;
+    readonly host: string;
+    readonly port: number;
+    /** `broker.rack`; '': none. */
+    readonly rack: string;
+  }[];
   readonly clusterId: string | null;
   readonly controllerId: number;
   readonly topicMetadata: readonly {
@@ -22,8 +28,8 @@ export interface MetadataAnswer {
       readonly leader: number;
       /** -1: not known. */
       readonly leaderEpoch: number;
-      /** How many replicas there are. */
-      readonly replicas: number;
+      /** Brokers that have a replica, or are to have one. */
+      readonly replicas: readonly number[];
     }[];
   }[];
   /** The same for the cluster. */
@@ -112,8 +118,7 @@ interface Form {
 function decode(reader: AnswerReader, form: Form): MetadataAnswer {
   const clientSideThrottleTime = reader.int32();
   const brokers = form.list(() => {
-    const broker = { nodeId: reader.int32(), host: form.string(), port: reader.int32() };
-    form.string();
+    const broker = { nodeId: reader.int32(), host: form.string(), port: reader.int32(), rack: form.string() };
     form.end();
     return broker;
   });
@@ -129,7 +134,7 @@ function decode(reader: AnswerReader, form: Form): MetadataAnswer {
       const partitionId = reader.int32();
       const leader = reader.int32();
       const leaderEpoch = reader.int32();
-      const replicas = form.list(() => reader.int32()).length;
+      const replicas = form.list(() => reader.int32());
       const furtherLists = 2; // replicas in sync, replicas offline
       for (let left = furtherLists; left > 0; left--) form.list(() => reader.int32());
       form.end();

@@ -37,7 +37,11 @@ export interface JoinGroupAnswer {
   readonly groupProtocol: string | null;
   readonly leaderId: string;
   readonly memberId: string;
-  readonly members: readonly { readonly memberId: string; readonly memberMetadata: Buffer }[];
+  readonly members: readonly {
+    readonly memberId: string;
+    readonly groupInstanceId?: string | null;
+    readonly memberMetadata: Buffer;
+  }[];
 }
 
 interface GroupIdentity {

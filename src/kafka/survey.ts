@@ -131,7 +131,7 @@ function surveyed({
     state: denied ? 'denied' : missing ? 'missing' : 'exists',
     partitions: partitionMetadata.length,
     leaderless: partitionMetadata.filter(({ leader }) => leader < 0).length,
-    replicas: Math.min(...partitionMetadata.map(({ replicas }) => replicas)),
+    replicas: Math.min(...partitionMetadata.map(({ replicas }) => replicas.length)),
     allowed: operations === undefined ? undefined : allowedBy(operations),
   };
 }

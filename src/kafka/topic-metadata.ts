@@ -154,6 +154,22 @@ export class TopicMetadata {
     this.#onUpdate();
   }
 
+  /** Asks the cluster now for the racks of the replicas, per topic and partition. */
+  async replicaRacks(
+    topics: readonly string[],
+  ): Promise<ReadonlyMap<string, ReadonlyMap<number, ReadonlySet<string>>>> {
+    const { brokers, topicMetadata } = await this.#cluster.metadata(topics);
+    const racks = new Map(brokers.flatMap(({ nodeId, rack }) => (rack === '' ? [] : [[nodeId, rack] as const])));
+    return new Map(
+      topicMetadata.map(({ topic, partitionMetadata }) => {
+        const ofPartitions = partitionMetadata.map(({ partitionId, replicas }) => {
+          return [partitionId, new Set(replicas.flatMap((node) => racks.get(node) ?? []))] as const;
+        });
+        return [topic, new Map(ofPartitions)] as const;
+      }),
+    );
+  }
+
   /** Whether the answer is about the topic that is known, about a new one of its name, or about one that is gone. */
   #noteId({ topic, topicId }: TopicAnswer): 'same' | 'new' | 'gone' {
     if (topicId === undefined) return 'same';

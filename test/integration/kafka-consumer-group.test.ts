@@ -36,8 +36,8 @@ class Reader {
   #running = true;
   readonly #loop: Promise<void>;
 
-  constructor(client: KafkaClient, group: string, topic: string) {
-    this.consumer = client.consumer({ ...QUICK, 'group.id': group, 'max.poll.records': '20' });
+  constructor(client: KafkaClient, group: string, topic: string, properties: ClientProperties = {}) {
+    this.consumer = client.consumer({ ...QUICK, 'group.id': group, 'max.poll.records': '20', ...properties });
     this.consumer.subscribe([topic], this.log);
     this.#loop = this.#run();
   }
@@ -74,9 +74,15 @@ describe('a consumer group', () => {
     client = await sharedClient();
   });
 
-  it('shares partitions, and loses or doubles nothing while members come and go', async () => {
+  for (const strategy of ['range', 'cooperative-sticky']) {
+    it(`shares partitions (${strategy}), and loses or doubles nothing while members come and go`, () =>
+      comeAndGo(strategy));
+  }
+
+  async function comeAndGo(strategy: string): Promise<void> {
     const topic = await newTopic(client, 6);
-    const readers = [new Reader(client, topic, topic)];
+    const reader = (): Reader => new Reader(client, topic, topic, { 'partition.assignment.strategy': strategy });
+    const readers = [reader()];
     const producer = client.producer();
     let produced = 0;
     const produce = async (): Promise<void> => {
@@ -89,7 +95,7 @@ describe('a consumer group', () => {
       return owned.length === 6 && new Set(owned).size === 6 && readers.every((reader) => reader.owned().length > 0);
     };
     for (let members = 1; members <= 3; members++) {
-      while (readers.length < members) readers.push(new Reader(client, topic, topic));
+      while (readers.length < members) readers.push(reader());
       await produce();
       await until(shared, `${String(members)} members share six partitions`);
       await produce();
@@ -108,6 +114,24 @@ describe('a consumer group', () => {
     );
     await Promise.all(readers.map((reader) => reader.close()));
     await producer.close();
+  }
+
+  it('goes on reading what it keeps while others join, where the assignor is cooperative (KIP-429)', async () => {
+    const topic = await newTopic(client, 4);
+    const cooperative = {
+      'partition.assignment.strategy': 'org.apache.kafka.clients.consumer.CooperativeStickyAssignor',
+    };
+    const first = new Reader(client, topic, topic, cooperative);
+    await until(() => first.owned().length === 4, 'the first has all');
+    const second = new Reader(client, topic, topic, cooperative);
+    await until(() => first.owned().length === 2 && second.owned().length === 2, 'both have two');
+    assert.deepEqual(first.log.events, ['onAssigned 0,1,2,3', 'onRevoked 2,3']);
+    assert.deepEqual(second.log.events, ['onAssigned ', 'onAssigned 2,3']);
+    await second.close();
+    await until(() => first.owned().length === 4, 'the first has all again');
+    assert.deepEqual(first.log.events.slice(2), ['onAssigned 2,3']);
+    await first.close();
+    assert.deepEqual(first.log.events.slice(3), ['onRevoked 0,1,2,3']);
   });
 
   it('accepts commits in onRevoked, and the next owner starts there', async () => {

@@ -19,7 +19,9 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   let db: TestDatabase;
   let kafka: KafkaTraffic;
   /** They wait more than they work, and so run at the same time. */
-  let scenarios: Readonly<Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced', Promise<unknown>>>;
+  let scenarios: Readonly<
+    Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced' | 'cooperative', Promise<unknown>>
+  >;
 
   before(async () => {
     [sluice, db, kafka] = await Promise.all([WorkerProcess.start(), database('delivery'), KafkaTraffic.shared()]);
@@ -29,6 +31,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       many: looking(many),
       found: looking(found),
       rebalanced: looking(rebalanced),
+      cooperative: looking(cooperative),
     };
     for (const scenario of Object.values(scenarios)) scenario.catch(() => undefined);
   });
@@ -156,11 +159,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   async function rebalanced(sql: SqlClient): Promise<void> {
     const topic = await topicFor('rebalanced', 4);
     const name = await start(sql, 'rebalanced', topic, { 'tasks.max': '1' });
-    // So slow that there is always a batch on its way.
-    await sql.run(
-      `create function slow() returns trigger language plpgsql as 'begin perform pg_sleep(0.0005); return new; end'`,
-      'create trigger slow before insert on rebalanced for each row execute function slow()',
-    );
+    await slowDown(sql, 'rebalanced');
     await produce(topic, 'rebalanced', 0, 12_000);
     const { body: config } = await sluice.rest.get<Record<string, string>>(`/connectors/${name}/config`);
     for (const [tasks, rows] of [
@@ -177,6 +176,43 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     await assertEachOnce(sql, 'rebalanced', 12_000);
   }
 
+  /** Another member comes and goes in the middle of batches, and stores nothing of what it is given. */
+  async function cooperative(sql: SqlClient): Promise<void> {
+    const topic = await topicFor('cooperative', 4);
+    const strategy = { 'partition.assignment.strategy': 'cooperative-sticky' };
+    const overrides = { 'consumer.override.partition.assignment.strategy': 'cooperative-sticky' };
+    const name = await start(sql, 'cooperative', topic, { 'tasks.max': '1', ...overrides });
+    await slowDown(sql, 'cooperative');
+    await produce(topic, 'cooperative', 0, 8000);
+    const { bootstrapServers } = await broker();
+    const client = createKafkaClient({ 'bootstrap.servers': bootstrapServers, ...strategy }, silentLogger);
+    const group = { 'group.id': `connect-${name}`, 'heartbeat.interval.ms': '100' };
+    for (const rows of [1000, 3000]) {
+      await arrived(sql, 'cooperative', rows);
+      const other = client.consumer(group);
+      const ignore = async (): Promise<void> => undefined;
+      other.subscribe([topic], { onAssigned: ignore, onRevoked: ignore, onLost: ignore });
+      await until(async () => {
+        await other.poll(50);
+        return other.assignment().length === 2;
+      }, 'another member has two partitions');
+      await other.close(5000);
+    }
+    await arrived(sql, 'cooperative', 8000);
+    await assertEachOnce(sql, 'cooperative', 8000);
+    const log = sluice.log.split('\n').filter((text) => text.includes(name));
+    assert.ok(log.some((text) => text.includes('partitions revoked')));
+    assert.ok(!log.some((text) => text.includes('partitions lost')));
+  }
+
+  /** So slow that there is always a batch on its way. */
+  async function slowDown(sql: SqlClient, table: string): Promise<void> {
+    await sql.run(
+      `create function slow_${table}() returns trigger language plpgsql as 'begin perform pg_sleep(0.0005); return new; end'`,
+      `create trigger slow before insert on ${table} for each row execute function slow_${table}()`,
+    );
+  }
+
   it('has each row once after the connector was paused for longer than its session, and the lag is what tools report', () =>
     scenarios.paused);
   it('has each row once after the network to the database was silent for six seconds and then lost', async () => {
@@ -185,4 +221,6 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   it('has each row of 200 partitions once, over four tasks', () => scenarios.many);
   it('has each row once of a topic that came up later and matches topics.regex', () => scenarios.found);
   it('has each row once when tasks come and go in the middle of batches', () => scenarios.rebalanced);
+  it('has each row once where a cooperative task keeps its partitions while others come and go', () =>
+    scenarios.cooperative);
 });

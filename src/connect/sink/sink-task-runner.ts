@@ -330,7 +330,9 @@ export class SinkTaskRunner implements TaskRunner {
   /** Records of partitions that are no longer ours are somebody else's to write. */
   #dropFromBatch(): void {
     this.#polled.keep((key) => this.#delivered.has(key));
-    if (this.#polled.count === 0) this.#pausedForRetry = false;
+    if (this.#polled.count > 0 || !this.#pausedForRetry) return;
+    this.#pausedForRetry = false;
+    if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
   }
 
   async #end(failed: boolean): Promise<void> {

@@ -1,6 +1,8 @@
+import { ConfigError } from '../../errors.ts';
+import { notFound } from './java-classes.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClientProperties } from '../api.ts';
-import type { AssignorName } from '../consumer/assignor.ts';
+import type { AssignorName } from '../assignors/assignor.ts';
 import { connectionConfig } from './client-config.ts';
 import type { ConnectionConfig } from './connection-config.ts';
 import { PropertyReader } from '../../config/property-reader.ts';
@@ -13,7 +15,10 @@ export interface ConsumerConfig {
   readonly heartbeatIntervalMs: number;
   /** How long others wait for this member to rejoin: the longest time between two polls. */
   readonly rebalanceTimeoutMs: number;
+  /** In order of preference. */
   readonly assignors: readonly AssignorName[];
+  /** `client.rack`: where the consumer is. */
+  readonly rackId: string | undefined;
   readonly offsetReset: 'earliest' | 'latest' | 'none';
   readonly isolation: 'read_uncommitted' | 'read_committed';
   readonly maxPollRecords: number;
@@ -31,12 +36,24 @@ export interface ConsumerConfig {
   readonly topicDiscoveryMs: number;
 }
 
-/** Names in Java's protocol by class name; what has no counterpart here falls back to the nearest. */
+const STRATEGY = 'partition.assignment.strategy';
+const CLASSES = 'org.apache.kafka.clients.consumer.';
+
+/** Java's default: groups can go over to the cooperative one, member by member (KIP-429). */
+const DEFAULT_ASSIGNORS: readonly AssignorName[] = ['range', 'cooperative-sticky'];
+
+const KNOWN_CLASSES = 'RangeAssignor, RoundRobinAssignor, StickyAssignor and CooperativeStickyAssignor of Kafka';
+
+/** By Java's class name, and by the name that the group's protocol has. */
 const ASSIGNORS: Readonly<Record<string, AssignorName>> = lookupTable({
-  RangeAssignor: 'range',
+  [`${CLASSES}RangeAssignor`]: 'range',
   range: 'range',
-  RoundRobinAssignor: 'roundrobin',
+  [`${CLASSES}RoundRobinAssignor`]: 'roundrobin',
   roundrobin: 'roundrobin',
+  [`${CLASSES}StickyAssignor`]: 'sticky',
+  sticky: 'sticky',
+  [`${CLASSES}CooperativeStickyAssignor`]: 'cooperative-sticky',
+  'cooperative-sticky': 'cooperative-sticky',
 });
 
 /**
@@ -60,7 +77,8 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
     sessionTimeoutMs: reader.durationMs('session.timeout.ms', 45_000, 1),
     heartbeatIntervalMs: reader.durationMs('heartbeat.interval.ms', 3000, 1),
     rebalanceTimeoutMs: reader.durationMs('max.poll.interval.ms', 300_000, 1),
-    assignors: assignors(reader, logger),
+    assignors: assignors(reader),
+    rackId: reader.text('client.rack'),
     offsetReset: reader.choice('auto.offset.reset', ['earliest', 'latest', 'none'], 'latest'),
     isolation: reader.choice('isolation.level', ['read_uncommitted', 'read_committed'], 'read_uncommitted'),
     maxPollRecords: reader.int('max.poll.records', 500, 1),
@@ -89,15 +107,18 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
   return config;
 }
 
-function assignors(reader: PropertyReader, logger: Logger): readonly AssignorName[] {
-  const names = reader.list('partition.assignment.strategy');
-  const found = new Set<AssignorName>();
-  for (const name of names) {
-    const assignor = ASSIGNORS[name.slice(name.lastIndexOf('.') + 1)];
-    if (assignor === undefined) {
-      logger.info({ strategy: name }, 'this partition.assignment.strategy is not available, range is used instead');
-    }
-    found.add(assignor ?? 'range');
-  }
-  return found.size === 0 ? ['range'] : [...found];
+/** Classes that are not among Kafka's own are refused, as by a Java client that does not find them. */
+function assignors(reader: PropertyReader): readonly AssignorName[] {
+  if (!reader.has(STRATEGY)) return DEFAULT_ASSIGNORS;
+  const names = reader.list(STRATEGY);
+  const found = names.map((name) => {
+    const assignor = ASSIGNORS[name];
+    if (assignor === undefined)
+      throw notFound(`${name} ClassNotFoundException exception occurred`, `${STRATEGY} takes ${KNOWN_CLASSES}`);
+    return assignor;
+  });
+  if (found.length > 0) return [...new Set(found)];
+  throw new ConfigError(
+    `Must configure at least one partition assigner class name to ${STRATEGY} configuration property`,
+  );
 }

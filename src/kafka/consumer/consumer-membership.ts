@@ -1,33 +1,24 @@
-import type { Backoff } from '../../async/backoff.ts';
-import { idle } from '../../async/sleep.ts';
 import { within } from '../../async/within.ts';
-import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { Logger } from '../../observe/logger.ts';
 import type { RebalanceListener } from '../api.ts';
-import { ASSIGNORS, type AssignorName, type PartitionCounts } from './assignor.ts';
-import type { Cluster } from '../cluster.ts';
+import type { Assignor, GroupSubscription, PartitionCounts, PartitionRacks } from '../assignors/assignor.ts';
+import { createAssignor } from '../assignors/assignors.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
 import { removeMembers } from '../group/group-members.ts';
-import { CommitRefusedError, KafkaError, isRetriable } from '../errors.ts';
-import type { Fetcher } from './fetcher.ts';
+import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.ts';
 import { GroupMember } from '../group/group-member.ts';
-import type { Generation, GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
-import { commitOffsets, type GroupIdentity } from './offsets.ts';
+import type { GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
+import { HeldPartitions, waitIfRetriable, type HoldingDependencies } from './held-partitions.ts';
+import type { GroupIdentity } from './offsets.ts';
 import { backoffOf } from '../retry.ts';
-import type { StartPositions } from './start-positions.ts';
-import type { TopicInterest, TopicMetadata } from '../topic-metadata.ts';
+import type { TopicInterest } from '../topic-metadata.ts';
 
 export type TopicSelection = readonly string[] | ((topic: string) => boolean);
 
-export interface MembershipDependencies {
-  readonly cluster: Cluster;
-  readonly metadata: TopicMetadata;
-  readonly fetcher: Fetcher;
-  readonly positions: StartPositions;
+export interface MembershipDependencies extends HoldingDependencies {
   readonly config: ConsumerConfig;
-  readonly logger: Logger;
   /** Something happened that `coordinate` should look at. */
   readonly notify: () => void;
 }
@@ -35,11 +26,12 @@ export interface MembershipDependencies {
 /**
  * The consumer's side of its group: joins in the background, calls the listener only from `coordinate`.
  *
- *   apart --coordinate--> joining --assigned and positioned--> granted --coordinate: onAssigned--> owning
+ *   apart --coordinate--> joining --assigned and positioned--> ready --coordinate: onAssigned--> owning
  *   owning --rebalance--> (coordinate: onRevoked) --> joining
  *   owning --membership lost--> (coordinate: onLost) --> joining
  *
- * What was granted but never announced is given up without a word.
+ * Where all assignors are cooperative, the member keeps what it owns while it joins, gives up what the leader took away, and joins
+ * again, so that the leader can give it to others (KIP-429).
  *
  * One class, because what joining has brought in the background is kept, field by field, until `coordinate` announces it.
  */
@@ -48,18 +40,20 @@ export class ConsumerMembership implements GroupProtocol {
   readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
   readonly #member: GroupMember;
-  readonly #listener: RebalanceListener;
+  readonly #held: HeldPartitions;
   readonly #selection: TopicSelection;
+  readonly #assignors: readonly Assignor[];
+  readonly #isCooperative: boolean;
   #joining: Promise<void> | undefined;
-  #givingUp: Promise<void> | undefined;
-  #granted: readonly TopicPartition[] | undefined;
-  #owned: readonly TopicPartition[] | undefined;
   #failure: Error | undefined;
   /** What this member told the group when it last joined. */
   #joinedTopics: readonly string[] = [];
+  /** The last generation that this member had an assignment of. */
+  #lastGeneration: number | undefined;
   /** Leader only: all topics of the group, with the partition counts the last assignment was made for. */
   #assignedCounts: PartitionCounts | undefined;
   #groupTopics: readonly string[] = [];
+  #startOver = false;
   #closed = false;
   #hasJoined = false;
 
@@ -79,7 +73,9 @@ export class ConsumerMembership implements GroupProtocol {
     this.#dependencies = dependencies;
     this.#groupId = groupId;
     this.#selection = selection;
-    this.#listener = listener;
+    this.#held = new HeldPartitions(dependencies, listener);
+    this.#assignors = config.assignors.map(createAssignor);
+    this.#isCooperative = this.#assignors.every(({ isCooperative }) => isCooperative);
     const onState = (state: MemberState): void => {
       if (state !== 'joining') dependencies.notify();
     };
@@ -87,12 +83,17 @@ export class ConsumerMembership implements GroupProtocol {
   }
 
   get owned(): readonly TopicPartition[] {
-    return this.#owned ?? [];
+    return this.#held.owned;
   }
 
   /** True from `onAssigned` until the partitions are given up; records are handed out only then. */
   get announced(): boolean {
-    return this.#owned !== undefined;
+    return this.#held.announced;
+  }
+
+  /** Nobody else is to look for positions. */
+  get findsPositions(): boolean {
+    return !this.#held.announced || this.#held.isPreparing;
   }
 
   interest(): TopicInterest {
@@ -127,6 +128,7 @@ export class ConsumerMembership implements GroupProtocol {
    * found as after any rebalance.
    */
   onDiverged(topic: string): void {
+    this.#startOver = true;
     this.#member.requestRejoin(`the log of topic ${topic} is another than the one that was read`);
     this.#dependencies.notify();
   }
@@ -134,20 +136,23 @@ export class ConsumerMembership implements GroupProtocol {
   /** Calls the listener where it is due and keeps the membership going; for `poll` alone. Throws what is fatal. */
   async coordinate(): Promise<void> {
     const { state } = this.#member;
-    if (state === 'lost' || state === 'failed') await this.#giveUp('lost');
+    if (state === 'lost' || state === 'failed') {
+      await this.#held.giveUp('lost');
+      this.#lastGeneration = undefined;
+    }
     this.#throwFailure();
     if (this.#joining === undefined && state !== 'stable' && state !== 'joining') {
-      await this.#giveUp('revoked');
-      this.#granted = undefined;
+      if (!this.#isCooperative || this.#startOver) await this.#held.giveUp('revoked');
+      this.#startOver = false;
+      this.#held.forgetReady();
       this.#joining = this.#join().finally(() => {
         this.#joining = undefined;
         this.#dependencies.notify();
       });
-    } else if (this.#granted !== undefined && state === 'stable') {
-      this.#owned = this.#granted;
-      this.#granted = undefined;
-      await this.#listener.onAssigned(this.#owned);
-      this.onMetadata();
+    } else if (this.#held.isReady && state === 'stable') {
+      const hasGone = await this.#held.settle();
+      if (hasGone) this.#member.requestRejoin('partitions were given up for others');
+      else this.onMetadata();
     }
   }
 
@@ -172,7 +177,7 @@ export class ConsumerMembership implements GroupProtocol {
     this.#closed = true;
     const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
     try {
-      const inTime = await within(this.#giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
+      const inTime = await within(this.#held.giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
       if (!inTime)
         this.#dependencies.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
     } finally {
@@ -182,22 +187,44 @@ export class ConsumerMembership implements GroupProtocol {
 
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
     this.#joinedTopics = this.#selectedTopics();
-    const metadata = encodeSubscription(this.#joinedTopics);
-    return this.#dependencies.config.assignors.map((name) => ({ name, metadata }));
+    const subscription = {
+      topics: this.#joinedTopics,
+      owned: this.#held.owned,
+      generationId: this.#lastGeneration,
+      rackId: this.#dependencies.config.rackId,
+    };
+    return this.#assignors.map((assignor) => {
+      return { name: assignor.name, metadata: encodeSubscription({ ...subscription, userData: assignor.userData() }) };
+    });
   }
 
   async assign({ protocol, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
-    const subscriptions = members.map(({ memberId, metadata }) => ({
-      memberId,
-      topics: decodeSubscription(metadata).topics,
-    }));
+    const subscriptions = members.map(({ memberId, instanceId, metadata }) => {
+      return { memberId, instanceId, ...decodeSubscription(metadata) };
+    });
     this.#groupTopics = [...new Set(subscriptions.flatMap(({ topics }) => topics))];
     await this.#dependencies.metadata.update();
     const counts = this.#dependencies.metadata.partitionCounts;
     this.#assignedCounts = counts;
-    const assignor = ASSIGNORS[protocol as AssignorName];
-    const assignment = assignor(subscriptions, counts);
+    const assignor = this.#assignors.find(({ name }) => name === protocol);
+    if (assignor === undefined)
+      throw new Error(`The group chose ${protocol}, which is not among this member's assignors`);
+    const assignment = assignor.assign(subscriptions, await this.#withRacks(counts, subscriptions));
     return new Map([...assignment].map(([memberId, partitions]) => [memberId, encodeAssignment(partitions)]));
+  }
+
+  /** Racks of replicas are asked for where a member is in one. */
+  async #withRacks(counts: PartitionCounts, members: readonly GroupSubscription[]): Promise<PartitionRacks> {
+    const topics = this.#groupTopics.filter((topic) => counts.has(topic));
+    const hasRacks = members.some(({ rackId }) => rackId !== undefined && rackId !== '');
+    const racks = hasRacks ? await this.#dependencies.metadata.replicaRacks(topics) : undefined;
+    const none: ReadonlySet<string> = new Set();
+    return new Map(
+      topics.map((topic) => {
+        const partitions = Array.from({ length: counts.get(topic) ?? 0 }, (_none, partition) => partition);
+        return [topic, partitions.map((partition) => racks?.get(topic)?.get(partition) ?? none)] as const;
+      }),
+    );
   }
 
   #selectedTopics(): readonly string[] {
@@ -211,42 +238,20 @@ export class ConsumerMembership implements GroupProtocol {
   }
 
   async #join(): Promise<void> {
-    const { metadata, fetcher, cluster } = this.#dependencies;
-    const backoff = backoffOf(cluster);
+    const { metadata, cluster } = this.#dependencies;
     try {
-      while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoff));
+      while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoffOf(cluster)));
       this.#groupTopics = [];
       await this.#removeLeftover();
-      const generation = await this.#member.join();
+      const generation = await this.#member.join(this.#held.announced);
       const partitions = decodeAssignment(generation.assignment);
-      fetcher.assign(partitions);
+      this.#lastGeneration = generation.generationId;
+      const assignor = this.#assignors.find(({ name }) => name === generation.protocol);
+      assignor?.onAssignment(partitions, generation.generationId);
       const isCurrent = (): boolean => this.#member.generation === generation && this.#member.state === 'stable';
-      backoff.reset();
-      // Offsets are kept with the ids of topics: a topic may have been created again since the last answer.
-      if (partitions.length > 0) await metadata.update().catch(waitIfRetriable(backoff));
-      while (isCurrent() && this.#dependencies.positions.needed) {
-        await this.#dependencies.positions.resolve().catch(waitIfRetriable(backoff));
-      }
-      await this.#keepBeginnings(generation);
-      if (isCurrent()) this.#granted = partitions;
+      await this.#held.prepare(partitions, isCurrent, () => this.identity());
     } catch (error) {
-      if (!this.#closed) this.#failure = toError(error);
-    }
-  }
-
-  /**
-   * The group is told at once where new partitions were begun: whoever gets them before anything else is committed may have come
-   * after them, and would begin at their end.
-   */
-  async #keepBeginnings({ memberId, generationId }: Generation): Promise<void> {
-    const { cluster, positions, logger } = this.#dependencies;
-    const beginnings = positions.takeBeginnings();
-    if (beginnings.length === 0) return;
-    try {
-      await commitOffsets(cluster, { groupId: this.#groupId, memberId, generationId }, beginnings);
-    } catch (error) {
-      const reason = toError(error).message;
-      logger.debug({ group: this.#groupId, reason }, 'the beginnings of new partitions were not committed');
+      if (!this.#closed && !(error instanceof MembershipLostError)) this.#failure = toError(error);
     }
   }
 
@@ -266,42 +271,10 @@ export class ConsumerMembership implements GroupProtocol {
     }
   }
 
-  /** Takes the partitions away from the fetcher after the listener has had its say, once. */
-  #giveUp(how: 'revoked' | 'lost'): Promise<void> {
-    this.#givingUp ??= this.#tellAndDrop(how).finally(() => {
-      this.#givingUp = undefined;
-    });
-    return this.#givingUp;
-  }
-
-  async #tellAndDrop(how: 'revoked' | 'lost'): Promise<void> {
-    const partitions = this.owned;
-    try {
-      if (partitions.length > 0) {
-        this.#dependencies.logger.info({ partitions: partitions.map(partitionText) }, `partitions ${how}`);
-        await (how === 'lost' ? this.#listener.onLost(partitions) : this.#listener.onRevoked(partitions));
-      }
-    } finally {
-      this.#owned = undefined;
-      this.#dependencies.fetcher.assign([]);
-    }
-  }
-
   #throwFailure(): void {
     const memberFailure = this.#member.takeFailure();
     const failure = this.#failure ?? memberFailure;
     this.#failure = undefined;
     if (failure !== undefined) throw failure;
   }
-}
-
-function partitionText({ topic, partition }: TopicPartition): string {
-  return topicPartitionKey(topic, partition);
-}
-
-function waitIfRetriable(backoff: Backoff): (error: unknown) => Promise<void> {
-  return async (error) => {
-    if (!isRetriable(error)) throw error;
-    await idle(backoff.nextMs());
-  };
 }

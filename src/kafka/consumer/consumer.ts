@@ -292,8 +292,8 @@ export class KafkaConsumer implements Consumer {
 
   /** In the background, one attempt after the other; what a joining member needs, it finds itself. */
   #findPositions(): void {
-    const joining = this.#membership?.announced === false;
-    if (joining || this.#positioning !== undefined || !this.#needsPositions() || !this.#metadata.known) return;
+    const isElsewhere = this.#membership?.findsPositions === true;
+    if (isElsewhere || this.#positioning !== undefined || !this.#needsPositions() || !this.#metadata.known) return;
     const backoffMs = this.#config.connection.retryBackoffMs;
     this.#positioning = this.#settlePositions()
       .catch(async (error: unknown) => {
@@ -313,7 +313,7 @@ export class KafkaConsumer implements Consumer {
   /** One attempt. What a group has stored is dealt with as after any other rebalance: by its members' positions. */
   async #settlePositions(): Promise<void> {
     const { needed, inDoubt } = this.#positions;
-    if (needed) await this.#positions.resolve();
+    if (needed) await this.#positions.resolve(this.#membership === undefined);
     else if (inDoubt) await this.#positions.settleDoubts();
     if (this.#membership === undefined) await this.#positions.moveDiverged();
     else if (this.#positions.diverged !== undefined) this.#membership.onDiverged(this.#positions.diverged);

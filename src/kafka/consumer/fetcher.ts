@@ -70,6 +70,12 @@ export class Fetcher {
     this.wake();
   }
 
+  /** A partition whose reader has not been told of it is read, but not handed out. */
+  withhold(partition: TopicPartition, withheld: boolean): void {
+    const buffer = this.get(partition);
+    if (buffer !== undefined) buffer.withheld = withheld;
+  }
+
   /** After positions, pauses, leaders or buffers changed. */
   wake(): void {
     if (this.#stopped) return;
@@ -135,7 +141,7 @@ export class Fetcher {
 
   #nextBuffered(): PartitionBuffer | undefined {
     for (const buffer of this.#partitions.values()) {
-      if (!buffer.paused && buffer.bufferedBytes > 0) return buffer;
+      if (!buffer.paused && !buffer.withheld && buffer.bufferedBytes > 0) return buffer;
     }
     return undefined;
   }

@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../../data/record.ts';
-import type { PartitionCounts } from './assignor.ts';
+import type { PartitionCounts } from '../assignors/assignor.ts';
 
 /**
  * Which partitions came to be while a consumer was subscribed: those that its first metadata did not have, and those of topics that

@@ -24,6 +24,8 @@ export class PartitionBuffer {
   readonly topic: string;
   readonly partition: number;
   paused = false;
+  /** What is read is not handed out yet: its reader does not know of the partition. */
+  withheld = false;
   /** Where the partition ended when the broker answered last. */
   highWatermark: number | undefined;
   /** Where what the caller may read ended then: transactions that were open are behind it. */

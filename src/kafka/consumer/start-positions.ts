@@ -52,8 +52,11 @@ export class StartPositions {
     return undefined;
   }
 
-  /** One attempt at a position for every partition without one. Those at which no leader is known are checked later. */
-  async resolve(): Promise<void> {
+  /**
+   * One attempt at a position for every partition without one. Those at which no leader is known are checked later. With `mayMove`,
+   * reading also goes on where logs are others than those that were read: nothing of them has been handed out.
+   */
+  async resolve(mayMove = true): Promise<void> {
     const fresh = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);
     const { groupId } = this.#config;
     if (groupId !== undefined && fresh.length > 0) {
@@ -67,7 +70,7 @@ export class StartPositions {
     this.#beginnings.push(...beginnings);
     const others = lost.filter((buffer) => !isNew(buffer));
     this.#apply([...beginnings, ...(await this.#resetPositions(others, this.#config.offsetReset))]);
-    if (await this.settleDoubts()) await this.moveDiverged();
+    if ((await this.settleDoubts()) && mayMove) await this.moveDiverged();
   }
 
   /** Positions that were kept somewhere, as they are to be read from now on; see `PositionCheck.kept`. */

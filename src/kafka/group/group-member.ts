@@ -4,7 +4,7 @@ import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
-import { ClosedError, KafkaError, isRetriable } from '../errors.ts';
+import { ClosedError, KafkaError, MembershipLostError, isRetriable } from '../errors.ts';
 import type { LibraryCall } from '../library/kafkajs-internals.ts';
 import { Apis, libraryCall, type JoinGroupAnswer } from '../protocol.ts';
 import { backoffOf } from '../retry.ts';
@@ -107,18 +107,20 @@ export class GroupMember {
 
   /** What another request of this generation (an offset commit) learned of it. */
   onRefusal(generationId: number, code: number): void {
-    if (this.#generation?.generationId === generationId && REFUSALS.has(code)) this.#judgeHeartbeat(code);
+    if (this.#isJoining() || this.#generation?.generationId !== generationId) return;
+    if (REFUSALS.has(code)) this.#judgeHeartbeat(code);
   }
 
   /**
    * Takes part in one round and resolves with its outcome; repeats while the coordinator moves, is away or starts over.
    * Rejects when the group cannot be joined like this, or after `leave`. What was assigned before must have been given
-   * up: from here on the old generation is not held.
+   * up: from here on the old generation is not held. A member that `keeps` what it has holds it until the round ends; when the
+   * coordinator does not know it any more, the state is `lost` and MembershipLostError is thrown.
    */
-  async join(): Promise<Generation> {
+  async join(keeps = false): Promise<Generation> {
     if (this.#state === 'left') throw new ClosedError('The group member');
     this.#moveTo('joining');
-    this.#generation = undefined;
+    if (!keeps) this.#generation = undefined;
     this.#stopHeartbeats();
     const backoff = backoffOf(this.#cluster);
     while (this.#isJoining()) {
@@ -129,11 +131,14 @@ export class GroupMember {
           continue;
         }
         if (!this.#isJoining()) break;
+        const signal = new Signal();
+        this.#heartbeatSignal = signal;
         this.#generation = generation;
         this.#moveTo('stable');
-        void this.#sendHeartbeats(generation, (this.#heartbeatSignal = new Signal()));
+        void this.#sendHeartbeats(generation, signal);
         return generation;
       } catch (error) {
+        if (error instanceof MembershipLostError) throw error;
         if (!this.#isJoining()) break;
         if (!isRetriable(error)) {
           this.#fail(error);
@@ -209,6 +214,7 @@ export class GroupMember {
         return undefined;
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
+        this.#loseKept();
         return undefined;
       case ErrorCode.rebalanceInProgress:
         return undefined;
@@ -231,7 +237,9 @@ export class GroupMember {
   }
 
   async #assign(joined: JoinGroupAnswer, protocol: string): Promise<ReadonlyMap<string, Buffer>> {
-    const members = joined.members.map(({ memberId, memberMetadata }) => ({ memberId, metadata: memberMetadata }));
+    const members = joined.members.map(({ memberId, groupInstanceId, memberMetadata }) => {
+      return { memberId, instanceId: groupInstanceId ?? undefined, metadata: memberMetadata };
+    });
     return this.#protocol.assign({
       leaderId: joined.leaderId,
       protocol,
@@ -256,14 +264,24 @@ export class GroupMember {
         return answer.memberAssignment ?? Buffer.alloc(0);
       case ErrorCode.unknownMemberId:
         this.#memberId = '';
+        this.#loseKept();
         return undefined;
       case ErrorCode.illegalGeneration:
+        this.#loseKept();
+        return undefined;
       case ErrorCode.rebalanceInProgress:
         // A faster member has started the next round already.
         return undefined;
       default:
         return this.#refuse(answer.errorCode, 'Syncing');
     }
+  }
+
+  /** What this member kept while it joined may be another's already. */
+  #loseKept(): void {
+    if (this.#generation === undefined || !this.#isJoining()) return;
+    this.#lose('the group has gone on without it');
+    throw new MembershipLostError(this.#options.groupId);
   }
 
   #refuse(code: number, action: string): never {
@@ -276,19 +294,20 @@ export class GroupMember {
   async #sendHeartbeats(generation: Generation, signal: Signal): Promise<void> {
     const backoff = backoffOf(this.#cluster);
     let waitMs = this.#options.heartbeatIntervalMs;
-    while (this.#generation === generation) {
+    const isCurrent = (): boolean => this.#generation === generation && this.#heartbeatSignal === signal;
+    while (isCurrent()) {
       await signal.wait(waitMs);
-      if (this.#generation !== generation) return;
+      if (!isCurrent()) return;
       try {
         const sentAt = Date.now();
         const code = await this.#heartbeat(generation);
-        if (this.#generation !== generation) return;
+        if (!isCurrent()) return;
         if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#noteContact('heartbeat', sentAt);
         this.#judgeHeartbeat(code);
         backoff.reset();
         waitMs = this.#options.heartbeatIntervalMs;
       } catch (error) {
-        if (this.#generation !== generation) return;
+        if (!isCurrent()) return;
         if (!isRetriable(error)) {
           this.#fail(error);
           return;

@@ -13,7 +13,12 @@ export interface LeaderView {
   readonly leaderId: string;
   readonly protocol: string;
   readonly generationId: number;
-  readonly members: readonly { readonly memberId: string; readonly metadata: Buffer }[];
+  readonly members: readonly {
+    readonly memberId: string;
+    /** `group.instance.id`; `undefined`: a dynamic member. */
+    readonly instanceId: string | undefined;
+    readonly metadata: Buffer;
+  }[];
 }
 
 export interface GroupOptions {

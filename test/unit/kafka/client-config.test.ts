@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
-import { ConfigError } from '../../../src/errors.ts';
+import { ConfigError, javaTrace } from '../../../src/errors.ts';
 import type { ClientProperties } from '../../../src/kafka/api.ts';
 import { connectionConfig } from '../../../src/kafka/config/client-config.ts';
 import type { ConnectionConfig } from '../../../src/kafka/config/connection-config.ts';
@@ -64,7 +64,8 @@ describe('client properties', () => {
       sessionTimeoutMs: 45_000,
       heartbeatIntervalMs: 3000,
       rebalanceTimeoutMs: 300_000,
-      assignors: ['range'],
+      assignors: ['range', 'cooperative-sticky'],
+      rackId: undefined,
       offsetReset: 'latest',
       isolation: 'read_uncommitted',
       maxPollRecords: 500,
@@ -121,17 +122,34 @@ describe('client properties', () => {
     assert.equal(connection({ 'default.api.timeout.ms': '9223372036854775807' }).apiTimeoutMs, 2 ** 31 - 1);
   });
 
-  it('choose the assignor by Java’s class names, the nearest where there is none', () => {
+  it('choose assignors by Java’s class names, or as the group’s protocol has them', () => {
     const assignors = (text: string): readonly string[] =>
       consumerConfig({ ...SERVER, 'partition.assignment.strategy': text }, silentLogger).assignors;
-    assert.deepEqual(assignors('org.apache.kafka.clients.consumer.RoundRobinAssignor'), ['roundrobin']);
-    assert.deepEqual(
-      assignors(
-        'org.apache.kafka.clients.consumer.RangeAssignor, org.apache.kafka.clients.consumer.CooperativeStickyAssignor',
-      ),
-      ['range'],
+    const java = 'org.apache.kafka.clients.consumer.';
+    assert.deepEqual(assignors(`${java}RoundRobinAssignor`), ['roundrobin']);
+    assert.deepEqual(assignors(`${java}StickyAssignor, ${java}CooperativeStickyAssignor,${java}RangeAssignor`), [
+      'sticky',
+      'cooperative-sticky',
+      'range',
+    ]);
+    assert.deepEqual(assignors('cooperative-sticky,roundrobin,roundrobin'), ['cooperative-sticky', 'roundrobin']);
+  });
+
+  it('name assignors that do not exist, or none, and are refused as by Java', () => {
+    const trace = (text: string): string => {
+      try {
+        consumerConfig({ ...SERVER, 'partition.assignment.strategy': text }, silentLogger);
+      } catch (error) {
+        return javaTrace(error);
+      }
+      return 'accepted';
+    };
+    assert.match(
+      trace('com.example.Mine'),
+      /^org\.apache\.kafka\.common\.KafkaException: Failed to construct kafka consumer: com\.example\.Mine ClassNotFoundException exception occurred[^]*Caused by: org\.apache\.kafka\.common\.KafkaException: com\.example\.Mine ClassNotFoundException exception occurred\n/,
     );
-    assert.deepEqual(assignors('org.apache.kafka.clients.consumer.StickyAssignor,roundrobin'), ['range', 'roundrobin']);
+    assert.match(trace('com.example.RangeAssignor'), /com\.example\.RangeAssignor ClassNotFoundException/);
+    assert.match(trace(''), /Must configure at least one partition assigner class name/);
   });
 
   it('look for new topics as often as metadata.max.age.ms says, where it says so', () => {

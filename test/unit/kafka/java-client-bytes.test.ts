@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import type { TopicPartition } from '../../../src/data/record.ts';
 import type { ConsumedRecord } from '../../../src/kafka/api.ts';
 import {
   decodeAssignment,
@@ -12,7 +13,6 @@ import { RecordSet } from '../../../src/kafka/records/record-set.ts';
 /** Written by kafka-clients 4.3.1: ConsumerProtocol's messages, and one batch of the same records per codec. */
 interface JavaBytes {
   readonly subscriptions: readonly { readonly version: number; readonly base64: string }[];
-  readonly plainSubscription: string;
   readonly assignments: readonly { readonly version: number; readonly base64: string }[];
   readonly batches: readonly { readonly compression: string; readonly base64: string }[];
 }
@@ -20,17 +20,38 @@ interface JavaBytes {
 const java = JSON.parse(readFileSync(new URL('./java-client-bytes.json', import.meta.url), 'utf8')) as JavaBytes;
 const bytesOf = ({ base64 }: { base64: string }): Buffer => Buffer.from(base64, 'base64');
 
+function newestOf<T>(versions: readonly T[]): T {
+  const newest = versions.at(-1);
+  assert.ok(newest !== undefined);
+  return newest;
+}
+
+const partitionsOf = (topic: string, ...partitions: number[]): TopicPartition[] =>
+  partitions.map((partition) => ({ topic, partition }));
+
 describe('bytes of the Java client', () => {
   for (const subscription of java.subscriptions) {
     it(`a subscription of version ${String(subscription.version)} is understood`, () => {
-      const { version, topics } = decodeSubscription(bytesOf(subscription));
-      assert.equal(version, subscription.version);
-      assert.deepEqual(topics, ['métrics', 'orders']);
+      const { version } = subscription;
+      assert.deepEqual(decodeSubscription(bytesOf(subscription)), {
+        version,
+        topics: ['métrics', 'orders'],
+        userData: Buffer.from([1, 2, 3]),
+        owned: version >= 1 ? partitionsOf('orders', 0, 2) : [],
+        generationId: version >= 2 ? 7 : undefined,
+        rackId: version >= 3 ? 'rack-1' : undefined,
+      });
     });
   }
 
-  it('a subscription is written byte for byte like Java’s version 0', () => {
-    assert.equal(encodeSubscription(['métrics', 'orders']).toString('base64'), java.plainSubscription);
+  it('a subscription is written byte for byte like Java’s newest version', () => {
+    const { version: _newest, ...subscription } = decodeSubscription(bytesOf(newestOf(java.subscriptions)));
+    const again = encodeSubscription({
+      ...subscription,
+      topics: ['orders', 'métrics'],
+      owned: partitionsOf('orders', 2, 0),
+    });
+    assert.equal(again.toString('base64'), newestOf(java.subscriptions).base64);
   });
 
   const assigned = [
@@ -44,8 +65,8 @@ describe('bytes of the Java client', () => {
     });
   }
 
-  it('an assignment is written byte for byte like Java’s version 0', () => {
-    assert.equal(encodeAssignment(assigned).toString('base64'), java.assignments[0]?.base64);
+  it('an assignment is written byte for byte like Java’s newest version', () => {
+    assert.equal(encodeAssignment(assigned).toString('base64'), newestOf(java.assignments).base64);
   });
 
   it('an empty assignment means nothing is assigned', () => {

@@ -1,0 +1,66 @@
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import {
+  NO_GENERATION,
+  type Assignment,
+  type Assignor,
+  type GroupSubscription,
+  type PartitionRacks,
+} from './assignor.ts';
+import { int32 } from './member-bytes.ts';
+import { assignSticky, type Holding } from './sticky-assignment.ts';
+
+const GENERATION_BYTES = 4;
+
+/**
+ * As StickyAssignor, for members that keep what they hold while they join (org.apache.kafka.clients.consumer.CooperativeStickyAssignor):
+ * a partition that is to move is given to nobody until its holder has joined without it.
+ */
+export class CooperativeStickyAssignor implements Assignor {
+  readonly name = 'cooperative-sticky';
+  readonly isCooperative = true;
+  #generationId = NO_GENERATION;
+  #newestGeneration = NO_GENERATION;
+
+  userData(): Buffer {
+    return int32(this.#generationId);
+  }
+
+  onAssignment(_partitions: readonly TopicPartition[], generationId: number): void {
+    this.#generationId = generationId;
+  }
+
+  assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
+    const outcome = assignSticky(members, partitions, currentHolding, this.#newestGeneration);
+    this.#newestGeneration = outcome.newestGeneration;
+    const moving = outcome.moving ?? movedAway(members, outcome.assignment);
+    const stays = (memberId: string, { topic, partition }: TopicPartition): boolean =>
+      moving.get(topicPartitionKey(topic, partition)) !== memberId;
+    return new Map(
+      [...outcome.assignment].map(([id, places]) => [id, places.filter((place) => stays(id, place))] as const),
+    );
+  }
+}
+
+/** Members before version 2 of the subscription tell the generation in their user data. */
+function currentHolding({ owned, generationId, userData }: GroupSubscription): Holding {
+  if (generationId !== undefined || userData === undefined) return { partitions: owned, generationId };
+  const told = userData.length < GENERATION_BYTES ? NO_GENERATION : userData.readInt32BE(0);
+  return { partitions: owned, generationId: told };
+}
+
+/** Partitions that one member holds and another one is to get, with the latter. */
+function movedAway(members: readonly GroupSubscription[], assignment: Assignment): ReadonlyMap<string, string> {
+  const added = new Map<string, string>();
+  const revoked = new Set<string>();
+  for (const { memberId, owned } of members) {
+    const ownedKeys = new Set(owned.map(keyOf));
+    const assigned = new Set((assignment.get(memberId) ?? []).map(keyOf));
+    for (const key of assigned) if (!ownedKeys.has(key)) added.set(key, memberId);
+    for (const key of ownedKeys) if (!assigned.has(key)) revoked.add(key);
+  }
+  return new Map([...added].filter(([key]) => revoked.has(key)));
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return topicPartitionKey(topic, partition);
+}

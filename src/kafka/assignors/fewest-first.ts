@@ -1,0 +1,38 @@
+import { compare } from './assignor.ts';
+
+/** Members sorted by how many partitions they have, then by id. A member is removed before that number changes. */
+export class FewestFirst {
+  readonly #count: (member: string) => number;
+  readonly #members: string[] = [];
+
+  constructor(count: (member: string) => number) {
+    this.#count = count;
+  }
+
+  get inOrder(): readonly string[] {
+    return this.#members;
+  }
+
+  add(member: string): void {
+    const index = this.#placeOf(member);
+    if (this.#members[index] !== member) this.#members.splice(index, 0, member);
+  }
+
+  remove(member: string): void {
+    const index = this.#placeOf(member);
+    if (this.#members[index] === member) this.#members.splice(index, 1);
+  }
+
+  #placeOf(member: string): number {
+    const count = this.#count(member);
+    let from = 0;
+    let to = this.#members.length;
+    while (from < to) {
+      const middle = (from + to) >> 1;
+      const other = this.#members[middle] ?? '';
+      if ((this.#count(other) - count || compare(other, member)) < 0) from = middle + 1;
+      else to = middle;
+    }
+    return from;
+  }
+}

@@ -1,0 +1,61 @@
+import { javaStringHash } from '../../java/java-hash-order.ts';
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+
+interface Move {
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Where partitions have moved during one division: of two members, none gets a partition of a topic from the other while it gives one
+ * of the same topic to it.
+ */
+export class Moves {
+  readonly #byPartition = new Map<string, Move>();
+  readonly #byPair = new Map<string, Map<string, TopicPartition>>();
+
+  note(place: TopicPartition, from: string, to: string): void {
+    const key = keyOf(place);
+    const known = this.#byPartition.get(key);
+    if (known !== undefined) {
+      this.#byPartition.delete(key);
+      this.#byPair.get(pairOf(place.topic, known))?.delete(key);
+    }
+    const move = { from: known?.from ?? from, to };
+    if (move.from === move.to) return;
+    this.#byPartition.set(key, move);
+    const pair = pairOf(place.topic, move);
+    const places = this.#byPair.get(pair) ?? new Map<string, TopicPartition>();
+    this.#byPair.set(pair, places.set(key, place));
+  }
+
+  /** The partition that is to move so that `wanted` stays: one of the topic that has gone the other way. */
+  instead(wanted: TopicPartition, holder: string, to: string): TopicPartition {
+    const from = this.#byPartition.get(keyOf(wanted))?.from ?? holder;
+    const back = [...(this.#byPair.get(pairOf(wanted.topic, { from: to, to: from }))?.values() ?? [])];
+    return firstOfHashSet(back) ?? wanted;
+  }
+}
+
+function pairOf(topic: string, { from, to }: Move): string {
+  return JSON.stringify([topic, from, to]);
+}
+
+const LOAD_FACTOR = 0.75;
+
+/** Which of them a java.util.HashSet gives first. */
+function firstOfHashSet(places: readonly TopicPartition[]): TopicPartition | undefined {
+  let capacity = 16;
+  while (places.length > capacity * LOAD_FACTOR) capacity *= 2;
+  const bucket = ({ topic, partition }: TopicPartition): number => {
+    const hash = (Math.imul(31, 31 + partition) + javaStringHash(topic)) | 0;
+    return (hash ^ (hash >>> 16)) & (capacity - 1);
+  };
+  return places.reduce<TopicPartition | undefined>((first, place) => {
+    return first === undefined || bucket(place) < bucket(first) ? place : first;
+  }, undefined);
+}
+
+function keyOf({ topic, partition }: TopicPartition): string {
+  return topicPartitionKey(topic, partition);
+}

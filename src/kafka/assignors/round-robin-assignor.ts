@@ -1,0 +1,37 @@
+import type { TopicPartition } from '../../data/record.ts';
+import {
+  inOrder,
+  subscribedPartitions,
+  type Assignment,
+  type Assignor,
+  type GroupSubscription,
+  type PartitionRacks,
+} from './assignor.ts';
+
+/** All partitions in the order of their topics, dealt out to the members in turn (org.apache.kafka.clients.consumer.RoundRobinAssignor). */
+export class RoundRobinAssignor implements Assignor {
+  readonly name = 'roundrobin';
+  readonly isCooperative = false;
+
+  userData(): undefined {
+    return undefined;
+  }
+
+  onAssignment(): void {
+    // Nothing is kept.
+  }
+
+  assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
+    const assignment = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]));
+    const sorted = inOrder(members);
+    let turn = 0;
+    for (const [topic, { length }] of subscribedPartitions(members, partitions)) {
+      for (let partition = 0; partition < length; partition++) {
+        while (sorted[turn % sorted.length]?.topics.includes(topic) === false) turn++;
+        assignment.get(sorted[turn % sorted.length]?.memberId ?? '')?.push({ topic, partition });
+        turn++;
+      }
+    }
+    return assignment;
+  }
+}

@@ -1,0 +1,61 @@
+import type { TopicPartition } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import { javaHashMapOrder } from '../../java/java-hash-order.ts';
+import { AnswerReader } from '../answer-reader.ts';
+import { DamagedAnswerError } from '../errors.ts';
+import {
+  NO_GENERATION,
+  type Assignment,
+  type Assignor,
+  type GroupSubscription,
+  type PartitionRacks,
+} from './assignor.ts';
+import { int32, topicsOf, writeTopicPartitions } from './member-bytes.ts';
+import { assignSticky, type Holding } from './sticky-assignment.ts';
+
+/**
+ * Members keep what they had, as far as that is even; all give everything up before a round
+ * (org.apache.kafka.clients.consumer.StickyAssignor). What a member had last is its user data: partitions per topic, generation.
+ */
+export class StickyAssignor implements Assignor {
+  readonly name = 'sticky';
+  readonly isCooperative = false;
+  #last: Holding | undefined;
+  #newestGeneration = NO_GENERATION;
+
+  userData(): Buffer | undefined {
+    if (this.#last === undefined) return undefined;
+    const { partitions, generationId = NO_GENERATION } = this.#last;
+    const topics = topicsOf(partitions);
+    const ordered = new Map(javaHashMapOrder([...topics.keys()]).map((topic) => [topic, topics.get(topic) ?? []]));
+    return Buffer.concat([...writeTopicPartitions(ordered), int32(generationId)]);
+  }
+
+  onAssignment(partitions: readonly TopicPartition[], generationId: number): void {
+    this.#last = { partitions, generationId };
+  }
+
+  assign(members: readonly GroupSubscription[], partitions: PartitionRacks): Assignment {
+    const outcome = assignSticky(members, partitions, lastHolding, this.#newestGeneration);
+    this.#newestGeneration = outcome.newestGeneration;
+    return outcome.assignment;
+  }
+}
+
+/** Version 1 of the user data ends with the generation, version 0 does not. What cannot be read counts as nothing. */
+function lastHolding({ userData }: GroupSubscription): Holding {
+  if (userData === undefined || userData.length === 0) return { partitions: [], generationId: undefined };
+  try {
+    const reader = new AnswerReader(userData);
+    const partitions = reader
+      .list(() => {
+        const topic = reader.string();
+        return reader.list(() => ({ topic, partition: reader.int32() }));
+      })
+      .flat();
+    return { partitions, generationId: reader.hasMore ? reader.int32() : undefined };
+  } catch (error) {
+    if (error instanceof DamagedAnswerError) return { partitions: [], generationId: NO_GENERATION };
+    throw toError(error);
+  }
+}
