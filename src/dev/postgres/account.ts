@@ -66,7 +66,8 @@ export async function postgresAccount(dataDir: string, paths: readonly string[])
 /** Arguments of setpriv. It becomes the program that follows, so that the process id is that of the program. */
 function asUser(uid: number, gid: number): readonly string[] {
   const ids = [`--reuid=${String(uid)}`, `--regid=${String(gid)}`, '--clear-groups'];
-  return [...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override'];
+  // PostgreSQL asks access(2), which leaves capabilities out of account for every user but root, unless this bit is set.
+  return [...ids, '--inh-caps=+dac_override', '--ambient-caps=+dac_override', '--securebits=+no_setuid_fixup'];
 }
 
 /** Whether root can let another user, here the first one, enter every folder. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { existsSync, statSync } from 'node:fs';
-import { chmod, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -45,11 +45,13 @@ describe('the account that PostgreSQL runs under', () => {
     const account = await postgresAccount(data, [join(home, 'checkout', 'initdb'), data]);
     await mkdir(data, { mode: 0o700 });
     account.own(data);
-    const { command, args } = account.command('/bin/sh', [
-      '-c',
-      `echo made > '${data}/made' && [ $(/usr/bin/id -u) = 65534 ]`,
-    ]);
+    // As PostgreSQL does: access(2), then a file of its own.
+    const script = `
+      require('node:fs').accessSync(process.argv[1]);
+      require('node:fs').writeFileSync(process.argv[1] + '/made', String(process.getuid()));`;
+    const { command, args } = account.command(process.execPath, ['-e', script, data]);
     await promisify(execFile)(command, args);
+    assert.equal(await readFile(join(data, 'made'), 'utf8'), '65534');
     const { uid, gid } = statSync(join(data, 'made'));
     assert.deepEqual([uid, gid], [65534, 65534]);
   });
