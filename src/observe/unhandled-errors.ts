@@ -65,7 +65,8 @@ function guardExit(onError: (error: Error) => void): void {
   const exit = process.exit.bind(process);
   process.exit = (code) => {
     const owner = owners.getStore();
-    if (owner === undefined) return exit(code);
+    // With an argument, even `undefined`, process.exitCode would be forgotten.
+    if (owner === undefined) return code === undefined ? exit() : exit(code);
     const error = new ConnectError(
       `process.exit(${code === undefined ? '' : String(code)}) was called by ${owner.name}; it does not end the worker`,
     );
