@@ -46,6 +46,8 @@ const REVOKED_STATUSES_MS = 5000;
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
 /** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
+/** At the end of the worker; the broker may be away for long. */
+const LAST_STATUSES_MS = 5000;
 const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
 /** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
@@ -74,7 +76,7 @@ export class Supervision {
     const all = [...this.#supervisors.values()];
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
     await this.tasks.close();
-    await this.#statuses.flush();
+    await within(this.#statuses.flush(), LAST_STATUSES_MS);
   }
 
   of(name: string): Supervisors {

@@ -16,6 +16,8 @@ const POLL_MS = 5000;
 const WAITED_FOR_POLL_MS = 10;
 const FAILURE_PAUSE_MS = 1000;
 const CLOSE_MS = 2000;
+/** What was sent while no broker answers would otherwise hold up the end of a worker for `delivery.timeout.ms`, two minutes. */
+const PRODUCER_CLOSE_MS = 5000;
 
 interface Waiter {
   /** Next offset per partition that must have been reached. */
@@ -112,7 +114,7 @@ export class KafkaCompactedTopic implements CompactedTopic {
     if (this.#stopped) return;
     this.#stopped = true;
     this.#rejectWaiters(new ClosedError(`Topic ${this.#options.topic}`));
-    await Promise.all([this.#consumer.close(CLOSE_MS), this.#producer.close()]);
+    await Promise.all([this.#consumer.close(CLOSE_MS), this.#producer.close(PRODUCER_CLOSE_MS)]);
     await this.#following;
   }
 
