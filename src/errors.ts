@@ -71,6 +71,13 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
+/** The error at the end of the chain of causes. */
+export function firstCause(thrown: unknown): Error {
+  let cause = toError(thrown);
+  while (cause.cause instanceof Error && cause.cause !== cause) cause = cause.cause;
+  return cause;
+}
+
 /**
  * A Java-shaped trace: `class: message`, the stack's frames, then the cause chain with `Caused by:`
  * (docs/compatibility.md#life-cycle). Clients show it or search for the first line.

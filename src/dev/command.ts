@@ -1,8 +1,10 @@
 import { access, constants, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { within } from '../async/within.ts';
 import { ConfigError, toError } from '../errors.ts';
 import { createLogger, type Logger } from '../observe/logger.ts';
+import { guardProcess } from '../observe/unhandled-errors.ts';
 import { stateFolder } from './addresses.ts';
 import { LiveView } from './live-view.ts';
 import { produceSampleData } from './sample-data.ts';
@@ -25,6 +27,9 @@ const REFRESH_MS = 1000;
 const TASKS_START_MS = 60_000;
 /** At the end, how long rows that are on their way get to arrive before they are counted. */
 const SETTLE_MS = 1500;
+const LINGER_MS = 1000;
+/** What the producer of the sample data may take to end; it may wait for a broker that is away. */
+const PRODUCER_END_MS = 3000;
 
 /** Runs the local stack until it is interrupted or its time is up; the exit code of `sluice dev`. */
 export async function runDev(options: DevOptions): Promise<number> {
@@ -52,15 +57,25 @@ export async function runDev(options: DevOptions): Promise<number> {
     process.stderr.write(`sluice dev could not start: ${toError(error).message}\n`);
     return 3;
   }
+  // From here on an error of unknown origin belongs into the log, as in other workers.
+  process.removeAllListeners('unhandledRejection');
+  guardProcess(logger);
   try {
     return await run(stack, view, ending, options);
+  } catch (error) {
+    logger.error({ err: error }, 'The stack stops');
+    process.stderr.write(`sluice dev stops: ${toError(error).message}; see ${logFile}\n`);
+    return 2;
   } finally {
     await stack.stop();
     view.note('Stopped; the next start goes on from here');
+    // What still waits for a service that is away is not waited for.
+    setTimeout(() => process.exit(), LINGER_MS).unref();
   }
 
   async function run(running: Stack, live: LiveView, end: AbortController, { exitAfterMs, json }: DevOptions) {
-    const counts = await StackCounts.start(running);
+    const counts = new StackCounts(running);
+    await counts.read();
     const data = new AbortController();
     const producing = produceSampleData(running.kafka, data.signal, logger);
     live.header(running, logFile);
@@ -68,6 +83,7 @@ export async function runDev(options: DevOptions): Promise<number> {
     let isEnding = exitAfterMs === undefined;
     while (!end.signal.aborted) {
       await waitFor(REFRESH_MS, end.signal);
+      if (end.signal.aborted) break;
       const moved = await counts.read();
       live.counts(moved);
       if (isEnding || (!haveStarted(moved) && Date.now() < startLimitMs)) continue;
@@ -75,14 +91,15 @@ export async function runDev(options: DevOptions): Promise<number> {
       setTimeout(() => end.abort(), exitAfterMs).unref();
     }
     data.abort();
-    await producing;
+    await within(producing, PRODUCER_END_MS);
     if (exitAfterMs !== undefined) await waitFor(SETTLE_MS);
     const result = await counts.read();
+    await counts.close();
     if (json) process.stdout.write(`${JSON.stringify(result)}\n`);
     else live.counts(result);
     const failed = result.connectors.some(({ state, tasks }) => [state, ...tasks].includes('FAILED'));
     const moved = result.sinkRows > 0 && result.sourceRecords > 0;
-    return exitAfterMs === undefined || (moved && !failed) ? 0 : 1;
+    return exitAfterMs === undefined || (moved && !failed && result.away.length === 0) ? 0 : 1;
   }
 }
 
@@ -104,7 +121,7 @@ async function prepareFolder(state: string, fresh: boolean): Promise<void> {
 
 /** Whether each connector has tasks, and none is still to be placed. */
 function haveStarted({ connectors }: Moved): boolean {
-  return connectors.every(({ tasks }) => tasks.length > 0 && !tasks.includes('UNASSIGNED'));
+  return connectors.length > 0 && connectors.every(({ tasks }) => tasks.length > 0 && !tasks.includes('UNASSIGNED'));
 }
 
 /** Resolves early when the signal aborts. */

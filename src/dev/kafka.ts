@@ -38,6 +38,7 @@ const lingerMs = 10_000;
  * stopped --start--> running --stop, kill, parent dies--> stopped;  any --discard--> gone
  */
 export class LocalKafka {
+  readonly title = 'Kafka';
   readonly port: number;
   readonly dataDir: string;
   readonly logFile: string;
@@ -142,7 +143,7 @@ export class LocalKafka {
     const clearance = this.#launcher.clearance?.(place);
     const folder = this.#throwAway ? ['rm', '-rf', '--', dirname(this.dataDir)] : undefined;
     this.#process = await ServiceProcess.spawn({
-      title: 'Kafka',
+      title: this.title,
       ...(await this.#launcher.command(place)),
       logFile: this.logFile,
       stopSignals: ['SIGTERM', 'SIGKILL'],

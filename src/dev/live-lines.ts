@@ -1,3 +1,4 @@
+import type { Absence } from './gauge.ts';
 import type { ConnectorCount, Moved } from './stack-counts.ts';
 
 /** A terminal's size, in characters. */
@@ -14,18 +15,24 @@ const BY_URGENCY = ['FAILED', 'UNASSIGNED', 'RESTARTING', 'STOPPED', 'PAUSED', '
 /** Of connectors that wait for a topic, like UNASSIGNED. */
 const WAITING = 1;
 
-/** What has moved and how the connectors are, broken ones first. */
-export function liveLines({ sinkRows, sourceRecords, connectors }: Moved): string[] {
+/** Services that are away, what has moved, and how the connectors are, broken ones first. */
+export function liveLines({ sinkRows, sourceRecords, connectors, away }: Moved): string[] {
   const urgency = ({ state, tasks, waitsFor }: ConnectorCount) =>
     Math.min(...[state, ...tasks].map(rank), waitsFor.length > 0 ? WAITING : Infinity);
   const sorted = [...connectors].sort((a, b) => urgency(a) - urgency(b));
   return [
+    ...away.map((absence) => `  ${absenceText(absence)}`),
     `  ${'Rows into PostgreSQL'.padEnd(NAME_COLUMNS)} ${sinkRows.toLocaleString('en')}`,
     `  ${'Records into Kafka'.padEnd(NAME_COLUMNS)} ${sourceRecords.toLocaleString('en')}`,
     ...sorted.map(
       (connector) => `  ${cut(plain(connector.name), MAX_NAME_COLUMNS).padEnd(NAME_COLUMNS)} ${stateText(connector)}`,
     ),
   ];
+}
+
+/** `Kafka is away since 12:34:56: connect ECONNREFUSED 127.0.0.1:9092`, by the clock of this machine. */
+export function absenceText({ service, since, reason }: Absence): string {
+  return `${service} is away since ${since.toTimeString().slice(0, 8)}: ${plain(reason)}`;
 }
 
 /** States of many tasks are counted: `RUNNING  tasks: FAILED, 7 RUNNING`. */

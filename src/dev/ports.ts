@@ -7,6 +7,8 @@ import { ConnectError, toError } from '../errors.ts';
 const lowestPort = 20_000;
 const highestPort = 32_000;
 
+const PORT_TRIES = 5;
+
 const handedOut = new Set<number>();
 
 /** A TCP port nobody listens on; never the same twice within a process, and fit to be taken again after a restart. */
@@ -21,12 +23,41 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new ConnectError(`No free port found on ${host} between ${String(lowestPort)} and ${String(highestPort)}`);
 }
 
-/** `wanted` when nobody listens there, else the next higher port that is free. */
-export async function nextFreePort(wanted: number, host = '127.0.0.1'): Promise<number> {
+/** `wanted` when nobody listens there and it is not `except`, else the next higher port of which that is true. */
+export async function nextFreePort(
+  wanted: number,
+  { host = '127.0.0.1', except = [] }: { readonly host?: string; readonly except?: readonly number[] } = {},
+): Promise<number> {
   for (let port = wanted; port < Math.min(wanted + 1000, 65_536); port++) {
-    if (await isFree(port, host)) return port;
+    if (!except.includes(port) && (await isFree(port, host))) return port;
   }
   throw new ConnectError(`No free port found on ${host} from ${String(wanted)} on`);
+}
+
+/**
+ * Starts something on the next free ports, one for each that is wanted. Another process may take one of them before the service
+ * listens there; the start fails then, and is tried again with other ports, 5 times in all.
+ */
+export async function startOnFreePorts<T>(
+  wanted: readonly number[],
+  start: (ports: readonly number[]) => Promise<T>,
+): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    const ports: number[] = [];
+    for (const port of wanted) ports.push(await nextFreePort(port, { except: ports }));
+    try {
+      return await start(ports);
+    } catch (error) {
+      const free = await Promise.all(ports.map((port) => isFree(port)));
+      if (free.every(Boolean)) throw error;
+      if (tries < PORT_TRIES) continue;
+      const taken = ports.filter((_, index) => free[index] === false).join(', ');
+      throw new ConnectError(
+        `Other processes take the ports of this machine before they can be used, ${String(tries)} times in a row; now ${taken}`,
+        { cause: error },
+      );
+    }
+  }
 }
 
 /** Whether `host:port` can be listened on now. Rejects when the host is not an address of this machine. */

@@ -36,6 +36,7 @@ const startTimeoutMs = 60_000;
  * stopped --start--> running --stop, kill, parent dies--> stopped;  any --discard--> gone
  */
 export class LocalPostgres {
+  readonly title = 'PostgreSQL';
   readonly host = '127.0.0.1';
   readonly port: number;
   readonly user: string;
@@ -143,7 +144,7 @@ export class LocalPostgres {
     const flags = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     const args = ['-D', this.dataDir, '-p', String(this.port), ...flags];
     const process = await ServiceProcess.spawn({
-      title: 'PostgreSQL',
+      title: this.title,
       ...this.#account.command(this.#binaries.postgres, args),
       logFile: this.logFile,
       stopSignals: ['SIGINT', 'SIGQUIT', 'SIGKILL'],

@@ -1,7 +1,11 @@
 import { hostname } from 'node:os';
-import type { KafkaClient, ProducedRecord } from '../kafka/api.ts';
+import { Backoff } from '../async/backoff.ts';
+import { sleep } from '../async/sleep.ts';
+import { ConnectError, firstCause, toError } from '../errors.ts';
+import type { Admin, KafkaClient, ProducedRecord } from '../kafka/api.ts';
+import { ErrorCode } from '../kafka/error-codes.ts';
+import { isRetriable, KafkaError } from '../kafka/errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import { toError } from '../errors.ts';
 import { hostMetrics } from './host-metrics.ts';
 
 const HOST_TOPIC = 'host-metrics';
@@ -9,19 +13,57 @@ const PROCESS_TOPIC = 'process-metrics';
 /** Partitions of the topics that are fed, and of the one of the example in README.md, whose messages have no key. */
 const SAMPLE_TOPICS = { [HOST_TOPIC]: 2, [PROCESS_TOPIC]: 2, meters: 1 };
 
-/** Makes the topics that are missing. */
-export async function createSampleTopics(kafka: KafkaClient): Promise<void> {
-  const admin = kafka.admin();
+/** Of one attempt. */
+const API_TIMEOUT_MS = 15_000;
+/** So long the broker may be busy or fenced, as it is for some seconds after a restart. */
+const TOPICS_LIMIT_MS = 60_000;
+
+/** At the end, how long data that were sent may take to be acknowledged. */
+const CLOSE_MS = 1000;
+
+/** Makes the topics that are missing. What fails is tried again, for at most `limitMs`. */
+export async function createSampleTopics(
+  kafka: Pick<KafkaClient, 'admin'>,
+  { limitMs = TOPICS_LIMIT_MS, signal }: { readonly limitMs?: number; readonly signal?: AbortSignal } = {},
+): Promise<void> {
+  const deadline = Date.now() + limitMs;
+  const pauses = new Backoff(200, 2000);
+  const admin = kafka.admin({ 'default.api.timeout.ms': String(API_TIMEOUT_MS), 'request.timeout.ms': '5000' });
   try {
-    // A broker that has just come back answers a creation by having no brokers, also of a topic that exists.
-    const existing = await admin.describeTopics(Object.keys(SAMPLE_TOPICS));
-    for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
-      if (existing.has(name)) continue;
-      await admin.createTopic({ name, partitions, replicationFactor: 1, settings: {} });
+    for (;;) {
+      try {
+        await createMissing(admin);
+        return;
+      } catch (error) {
+        const waitMs = pauses.nextMs();
+        if (!mayPass(error)) throw error;
+        if (Date.now() + waitMs > deadline) {
+          throw new ConnectError(
+            `The topics ${Object.keys(SAMPLE_TOPICS).join(', ')} could not be created within ${String(limitMs / 1000)} s: ` +
+              firstCause(error).message,
+            { cause: error },
+          );
+        }
+        await sleep(waitMs, signal);
+      }
     }
   } finally {
     await admin.close();
   }
+}
+
+async function createMissing(admin: Admin): Promise<void> {
+  // A broker that has just come back answers a creation by having no brokers, also of a topic that exists.
+  const existing = await admin.describeTopics(Object.keys(SAMPLE_TOPICS));
+  for (const [name, partitions] of Object.entries(SAMPLE_TOPICS)) {
+    if (existing.has(name)) continue;
+    await admin.createTopic({ name, partitions, replicationFactor: 1, settings: {} });
+  }
+}
+
+/** A broker that is fenced does not count: the replication factor 1 is then more than there are brokers. */
+function mayPass(error: unknown): boolean {
+  return isRetriable(error) || (error instanceof KafkaError && error.code === ErrorCode.invalidReplicationFactor);
 }
 
 /** Line protocol does not create tables, so these are made before the first line comes. */
@@ -56,18 +98,22 @@ function table(name: string, columns: readonly string[], tags: readonly string[]
  */
 export async function produceSampleData(kafka: KafkaClient, signal: AbortSignal, logger: Logger): Promise<void> {
   const producer = kafka.producer();
-  await producer.connect();
+  // What waits for a broker that is away must not hold up the end.
+  const end = () => void producer.close(CLOSE_MS).catch(() => undefined);
+  signal.addEventListener('abort', end, { once: true });
   try {
     for await (const lines of hostMetrics(1000, signal)) {
       const records = [...lines.map((line) => record(HOST_TOPIC, line)), record(PROCESS_TOPIC, processMetrics())];
       try {
         await producer.send(records);
       } catch (error) {
+        if (signal.aborted) break;
         logger.warn(`Sample data of this second were not sent: ${toError(error).message}`);
       }
     }
   } finally {
-    await producer.close();
+    signal.removeEventListener('abort', end);
+    await producer.close(CLOSE_MS);
   }
 }
 

@@ -1,4 +1,7 @@
+import { within } from '../async/within.ts';
+import type { Admin, ClientProperties } from '../kafka/api.ts';
 import { quoteTable } from '../sql/quote.ts';
+import { Gauge, type Absence } from './gauge.ts';
 import type { Stack } from './stack.ts';
 
 export interface ConnectorCount {
@@ -14,30 +17,61 @@ export interface Moved {
   readonly sinkRows: number;
   readonly sourceRecords: number;
   readonly connectors: readonly ConnectorCount[];
+  /** Services that do not answer; what they would be asked is what they last said. */
+  readonly away: readonly Absence[];
 }
 
-/** Counts in the database and on the broker, not in the worker: what is there has arrived. */
+type CountedStack = Pick<Stack, 'executor' | 'kafka' | 'worker'>;
+
+/** Of one look at a broker that may be away. */
+const IMPATIENT: ClientProperties = {
+  'socket.connection.setup.timeout.ms': '2000',
+  'request.timeout.ms': '4000',
+  'default.api.timeout.ms': '4000',
+};
+/** So long a look at services that may be away takes at most. */
+const READ_LIMIT_MS = 2000;
+
+/** Counts in the database and on the broker, not in the worker: what is there has arrived. Services may be away meanwhile. */
 export class StackCounts {
-  readonly #stack: Stack;
-  #rowsBefore = 0;
-  #recordsBefore = 0;
+  readonly #stack: CountedStack;
+  readonly #admin: Admin;
+  readonly #rows: Gauge;
+  readonly #records: Gauge;
+  #rowsBefore: number | undefined;
+  #recordsBefore: number | undefined;
+  #connectors: readonly ConnectorCount[] = [];
 
-  private constructor(stack: Stack) {
+  constructor(stack: CountedStack) {
     this.#stack = stack;
+    this.#admin = stack.kafka.admin(IMPATIENT);
+    this.#rows = new Gauge('PostgreSQL', () => this.#countRows());
+    this.#records = new Gauge('Kafka', () => this.#countRecords());
   }
 
-  static async start(stack: Stack): Promise<StackCounts> {
-    const counts = new StackCounts(stack);
-    [counts.#rowsBefore, counts.#recordsBefore] = await Promise.all([counts.#rows(), counts.#records()]);
-    return counts;
-  }
-
+  /** What was there at the first answers does not count. Never rejects, and takes no longer than two seconds. */
   async read(): Promise<Moved> {
-    const [rows, records, connectors] = await Promise.all([this.#rows(), this.#records(), this.#connectors()]);
-    return { sinkRows: rows - this.#rowsBefore, sourceRecords: records - this.#recordsBefore, connectors };
+    const connectors = this.#countConnectors().then((counts) => (this.#connectors = counts));
+    await Promise.all([
+      this.#rows.read(READ_LIMIT_MS),
+      this.#records.read(READ_LIMIT_MS),
+      within(connectors, READ_LIMIT_MS),
+    ]);
+    this.#rowsBefore ??= this.#rows.value;
+    this.#recordsBefore ??= this.#records.value;
+    return {
+      sinkRows: (this.#rows.value ?? 0) - (this.#rowsBefore ?? 0),
+      sourceRecords: (this.#records.value ?? 0) - (this.#recordsBefore ?? 0),
+      connectors: this.#connectors,
+      away: [this.#records.absence, this.#rows.absence].filter((absence) => absence !== undefined),
+    };
   }
 
-  async #rows(): Promise<number> {
+  async close(): Promise<void> {
+    await this.#admin.close();
+  }
+
+  async #countRows(): Promise<number> {
     const { executor } = this.#stack;
     const tables = await executor.catalogue.list();
     if (tables.length === 0) return 0;
@@ -47,18 +81,13 @@ export class StackCounts {
   }
 
   /** Ends of the topics that the sample source writes. */
-  async #records(): Promise<number> {
-    const admin = this.#stack.kafka.admin();
-    try {
-      const topics = (await admin.topics()).filter((topic) => /^dev-.*-json_db$/.test(topic));
-      const ends = await Promise.all(topics.map((topic) => admin.endOffsets(topic)));
-      return ends.flat().reduce((sum, { offset }) => sum + offset, 0);
-    } finally {
-      await admin.close();
-    }
+  async #countRecords(): Promise<number> {
+    const topics = (await this.#admin.topics()).filter((topic) => /^dev-.*-json_db$/.test(topic));
+    const ends = await Promise.all(topics.map((topic) => this.#admin.endOffsets(topic)));
+    return ends.flat().reduce((sum, { offset }) => sum + offset, 0);
   }
 
-  #connectors(): Promise<ConnectorCount[]> {
+  #countConnectors(): Promise<ConnectorCount[]> {
     const { herder } = this.#stack.worker;
     const one = async (name: string): Promise<ConnectorCount> => {
       try {

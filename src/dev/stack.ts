@@ -14,15 +14,24 @@ import { startWorker, type Worker } from '../worker/worker.ts';
 import { noteBroker } from './addresses.ts';
 import { LocalKafka } from './kafka.ts';
 import { LocalPostgres } from './postgres.ts';
-import { nextFreePort } from './ports.ts';
+import { startOnFreePorts } from './ports.ts';
 import type { OnProgress } from './progress.ts';
 import { sampleConnectors } from './sample-connectors.ts';
 import { createSampleTopics, HOST_TABLES } from './sample-data.ts';
+import { ServiceKeeper, type KeptService } from './service-keeper.ts';
 
 /** Name, user and password of the sample database; it listens on this machine alone. */
 const SAMPLE = 'sluice';
+/** Where the parts of the stack are, unless another process is there. */
+const POSTGRES_PORT = 5432;
+const KAFKA_PORT = 9092;
+const REST_PORT = 8083;
+const DATABASE_API_PORT = 8080;
 /** So long a worker may take to join its group; the cluster answered a moment ago. */
 const WORKER_START_MS = 60_000;
+
+/** Four times what its tasks have for an orderly stop. */
+const WORKER_STOP_MS = 20_000;
 
 export interface StackOptions {
   /** Where the data of the services is; it exists. */
@@ -54,16 +63,18 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   const { state } = options;
   const endings: (() => Promise<unknown>)[] = [];
   const stop = async () => {
-    for (const ending of endings.splice(0).reverse()) await ending();
+    for (const ending of endings.splice(0).reverse()) {
+      await ending().catch((error: unknown) => options.logger.warn({ err: error }, 'While the stack was ending'));
+    }
   };
   try {
     const { postgres, bootstrapServers } = await startServices(options, endings);
     const address = `${postgres.host}:${String(postgres.port)}`;
     const databaseUrl = `jdbc:db://${address}/${SAMPLE}`;
-    const [executor, { kafka, worker }] = await Promise.all([
+    const [executor, { kafka, worker }] = await bothOf(
       prepareDatabase(postgres, databaseUrl, options.logger, endings),
       startWithTopics(bootstrapServers, address, options, endings),
-    ]);
+    );
     await createConnectors(worker, databaseUrl);
     endings.push(await noteBroker(state, bootstrapServers));
     const psqlUrl = `postgresql://${SAMPLE}:${SAMPLE}@${address}/${SAMPLE}`;
@@ -77,11 +88,14 @@ export async function startStack(options: StackOptions): Promise<Stack> {
 
 async function startServices(options: StackOptions, endings: (() => Promise<unknown>)[]) {
   const { onProgress, signal, state } = options;
-  const [postgresPort, kafkaPort] = await Promise.all([nextFreePort(5432), nextFreePort(9092)]);
+  const started: KeptService[] = [];
   const startPostgres = async () => {
     const dataDir = join(state, 'postgres');
-    const postgres = await LocalPostgres.start({ dataDir, port: postgresPort, onProgress, signal });
+    const postgres = await startOnFreePorts([POSTGRES_PORT], ([port = 0]) =>
+      LocalPostgres.start({ dataDir, port, onProgress, signal }),
+    );
     endings.push(() => postgres.stop());
+    started.push(postgres);
     return postgres;
   };
   const startKafka = async () => {
@@ -90,14 +104,24 @@ async function startServices(options: StackOptions, endings: (() => Promise<unkn
       await requireBroker({ 'bootstrap.servers': given, 'client.id': 'sluice-dev' }, options.logger);
       return given;
     }
-    const kafka = await LocalKafka.start({ dataDir: join(state, 'kafka'), port: kafkaPort, onProgress, signal });
+    const dataDir = join(state, 'kafka');
+    const kafka = await startOnFreePorts([KAFKA_PORT], ([port = 0]) =>
+      LocalKafka.start({ dataDir, port, onProgress, signal }),
+    );
     endings.push(() => kafka.stop());
+    started.push(kafka);
     return kafka.bootstrapServers;
   };
-  const [postgres, kafka] = await Promise.allSettled([startPostgres(), startKafka()]);
-  if (postgres.status === 'rejected') throw postgres.reason;
-  if (kafka.status === 'rejected') throw kafka.reason;
-  return { postgres: postgres.value, bootstrapServers: kafka.value };
+  const [postgres, servers] = await bothOf(startPostgres(), startKafka());
+  const keeper = new ServiceKeeper(started, onProgress);
+  endings.push(() => keeper.stop());
+  return { postgres, bootstrapServers: servers };
+}
+
+/** Rejects, as the first that does, when both have ended: what they have begun is known then. */
+async function bothOf<A, B>(one: Promise<A>, other: Promise<B>): Promise<[A, B]> {
+  await Promise.allSettled([one, other]);
+  return Promise.all([one, other]);
 }
 
 /** Makes the sample user, database and tables where they are missing. */
@@ -138,16 +162,20 @@ async function startWithTopics(
   options: StackOptions,
   endings: (() => Promise<unknown>)[],
 ) {
-  const { logger, state } = options;
+  const { logger, state, signal } = options;
   const kafka = createKafkaClient({ 'bootstrap.servers': bootstrapServers, 'client.id': 'sluice-dev' }, logger);
-  await createSampleTopics(kafka);
-  const [restPort, apiPort] = await Promise.all([nextFreePort(8083), nextFreePort(8080)]);
-  const properties = {
-    ...workerProperties(bootstrapServers, restPort),
-    ...databaseApiProperties(databaseAddress, apiPort, state),
-  };
-  const worker = await startWorker(loadWorkerConfig({ mode: 'distributed', properties }), { logger });
-  endings.push(() => worker.stop());
+  await createSampleTopics(kafka, { signal });
+  const worker = await startOnFreePorts([REST_PORT, DATABASE_API_PORT], ([restPort = 0, apiPort = 0]) => {
+    const properties = {
+      ...workerProperties(bootstrapServers, restPort),
+      ...databaseApiProperties(databaseAddress, apiPort, state),
+    };
+    return startWorker(loadWorkerConfig({ mode: 'distributed', properties }), { logger });
+  });
+  endings.push(async () => {
+    if (await within(worker.stop(), WORKER_STOP_MS)) return;
+    logger.warn(`The worker has not stopped within ${String(WORKER_STOP_MS / 1000)} s and is left`);
+  });
   if (!(await within(worker.started, WORKER_START_MS))) {
     throw new ConnectError(
       `The worker was not ready within ${String(WORKER_START_MS / 1000)} s; see ${options.logFile}`,

@@ -1,5 +1,5 @@
 import { within } from '../async/within.ts';
-import { ConnectError, toError } from '../errors.ts';
+import { ConnectError, firstCause } from '../errors.ts';
 import type { ClientProperties } from './api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { createKafkaClient } from './client.ts';
@@ -28,10 +28,4 @@ export async function requireBroker(properties: ClientProperties, logger: Logger
   } finally {
     await admin.close();
   }
-}
-
-function firstCause(error: unknown): Error {
-  let cause = toError(error);
-  while (cause.cause instanceof Error) cause = cause.cause;
-  return cause;
 }

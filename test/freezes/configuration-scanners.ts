@@ -74,7 +74,12 @@ export const CONFIGURATION_SCANNERS: readonly Scanner[] = [
   scanner('line of the live view', (text) => [
     redrawing(
       [text],
-      liveLines({ sinkRows: 0, sourceRecords: 0, connectors: [{ name: text, state: '', tasks: [], waitsFor: [] }] }),
+      liveLines({
+        sinkRows: 0,
+        sourceRecords: 0,
+        connectors: [{ name: text, state: '', tasks: [], waitsFor: [] }],
+        away: [{ service: 'Kafka', since: new Date(0), reason: text }],
+      }),
       {
         columns: 80,
         rows: 24,

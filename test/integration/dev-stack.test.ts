@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { execFile, spawn } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { Moved } from '../../src/dev/stack-counts.ts';
 import { until } from '../support/until.ts';
+import { LocalKafka } from '../../src/dev/kafka.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { shellBlocks } from '../support/shell-blocks.ts';
 import { builtCli } from '../support/worker-build.ts';
@@ -60,6 +61,25 @@ describe('sluice dev', function () {
       printed.err,
       new RegExp(`^sluice dev could not start: No Kafka broker answers at ${nobody}: .*ECONNREFUSED`),
     );
+  });
+
+  it('tells that the broker it was given is away, and ends in time all the same, with 1', async () => {
+    const kafka = await LocalKafka.start();
+    try {
+      const { child, printed } = dev(
+        ...['--exit-after', '12', '--bootstrap', kafka.bootstrapServers, '--data', join(folder, 'named')],
+      );
+      const closed = once(child, 'close') as Promise<[number]>;
+      await until(() => /Rows into PostgreSQL [1-9]/.test(printed.out), 'rows flow');
+      await kafka.kill();
+      const [code] = await closed;
+      assert.equal(code, 1);
+      assert.match(printed.out, /^Kafka is away since \d\d:\d\d:\d\d: .*ECONNREFUSED 127\.0\.0\.1:\d+$/m);
+      assert.match(printed.out, /Stopped; the next start goes on from here\n$/);
+      assert.equal(printed.err, '');
+    } finally {
+      await kafka.discard();
+    }
   });
 
   it('says where data can be kept, where a folder cannot be written to or its time is no number', async () => {
@@ -163,6 +183,17 @@ describe('sluice dev', function () {
       );
     });
 
+    it('tells that its broker is gone, starts it again, and goes on', async () => {
+      const printed = () => running.printed.out;
+      const rows = () => Number(/.*Rows into PostgreSQL ([\d,]+)/s.exec(printed())?.[1]?.replaceAll(',', '') ?? 0);
+      const rowsBefore = rows();
+      process.kill(await brokerOf(running.child), 'SIGKILL');
+      await until(() => printed().includes('Kafka has ended and is started again; its log is '), 'its end is told');
+      await until(() => printed().includes('Kafka runs again\n'), 'it runs again');
+      await until(() => rows() > rowsBefore, 'rows move again');
+      assert.equal(running.printed.err, '');
+    });
+
     it('stops at Ctrl-C, and went on with its data', async () => {
       const beganMs = Date.now();
       running.child.kill('SIGINT');
@@ -187,6 +218,14 @@ describe('sluice dev', function () {
     return stdout;
   }
 });
+
+/** The process of the broker that a stack has started. */
+async function brokerOf({ pid = 0 }: ChildProcess): Promise<number> {
+  const { stdout } = await promisify(execFile)('ps', ['--ppid', String(pid), '-o', 'pid=,args=']);
+  const line = stdout.split('\n').find((each) => each.includes('kafka.Kafka'));
+  assert.ok(line !== undefined, stdout);
+  return Number.parseInt(line, 10);
+}
 
 /** The README's addresses, as a reader replaces them where others are printed. */
 function atAddressesOf(printed: string): (block: string) => string {

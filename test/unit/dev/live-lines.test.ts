@@ -13,9 +13,14 @@ const MOVED = {
       tasks: [],
       waitsFor: [],
     },
-    { name: 'resting', state: 'PAUSED', tasks: ['PAUSED'], waitsFor: ['t1'] },
+    { name: 'resting', state: 'PAUSED', tasks: ['PAUSED'], waitsFor: ['t1', 'orders', 'payments'] },
   ],
+  away: [],
 };
+
+const AWAY = [
+  { service: 'Kafka', since: new Date(2026, 0, 2, 3, 4, 5), reason: 'connect ECONNREFUSED 127.0.0.1:9092' },
+];
 
 /** A terminal that knows what a redrawing uses. */
 class Screen {
@@ -75,6 +80,42 @@ describe('the live view', () => {
       ],
     );
   });
+
+  const shownAt: Readonly<Record<number, readonly string[]>> = {
+    60: [
+      '  Kafka is away since 03:04:05: connect ECONNREFUSED 127.0…',
+      '  Rows into PostgreSQL   12,345',
+      '  Records into Kafka     678',
+      '  half-broken            RUNNING  tasks: FAILED, 2 RUNNING',
+      '  a-connector-with-a-name-that-… FAILED  tasks: none',
+      '  resting                PAUSED  tasks: PAUSED  waits for …',
+      '  well                   RUNNING  tasks: 40 RUNNING',
+    ],
+    80: [
+      '  Kafka is away since 03:04:05: connect ECONNREFUSED 127.0.0.1:9092',
+      '  Rows into PostgreSQL   12,345',
+      '  Records into Kafka     678',
+      '  half-broken            RUNNING  tasks: FAILED, 2 RUNNING',
+      '  a-connector-with-a-name-that-… FAILED  tasks: none',
+      '  resting                PAUSED  tasks: PAUSED  waits for topic t1, orders, pa…',
+      '  well                   RUNNING  tasks: 40 RUNNING',
+    ],
+    200: [
+      '  Kafka is away since 03:04:05: connect ECONNREFUSED 127.0.0.1:9092',
+      '  Rows into PostgreSQL   12,345',
+      '  Records into Kafka     678',
+      '  half-broken            RUNNING  tasks: FAILED, 2 RUNNING',
+      '  a-connector-with-a-name-that-… FAILED  tasks: none',
+      '  resting                PAUSED  tasks: PAUSED  waits for topic t1, orders, payments',
+      '  well                   RUNNING  tasks: 40 RUNNING',
+    ],
+  };
+  for (const [columns, shown] of Object.entries(shownAt)) {
+    it(`is cut at ${columns} columns, with services that are away before all else`, () => {
+      const lines = liveLines({ ...MOVED, away: AWAY });
+      assert.deepEqual(redrawing([], lines, { columns: Number(columns), rows: 24 }).drawn, shown);
+    });
+  }
 
   for (const columns of [60, 80, 120, 200]) {
     it(`is drawn over itself at ${String(columns)} columns, whatever the lines hold`, () => {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
-import { freePort, isFree, nextFreePort } from '../../../src/dev/ports.ts';
+import { createServer, type AddressInfo, type Server } from 'node:net';
+import { freePort, isFree, nextFreePort, startOnFreePorts } from '../../../src/dev/ports.ts';
 
 describe('ports', () => {
   it('a free port lies below those the system takes for outgoing connections, and is given once', async () => {
@@ -22,5 +22,63 @@ describe('ports', () => {
       await once(server, 'close');
     }
     assert.equal(await nextFreePort(port), port);
+  });
+
+  describe('that another process takes between the look and the start', () => {
+    const servers: Server[] = [];
+
+    afterEach(async () => {
+      for (const server of servers.splice(0)) {
+        server.close();
+        await once(server, 'close');
+      }
+    });
+
+    async function take(port: number): Promise<void> {
+      const server = createServer().listen(port, '127.0.0.1');
+      servers.push(server);
+      await once(server, 'listening');
+    }
+
+    it('give way to the next free ones', async () => {
+      const wanted = await freePort();
+      const tried: (readonly number[])[] = [];
+      const ports = await startOnFreePorts([wanted, wanted], async (free) => {
+        tried.push(free);
+        if (tried.length < 3) {
+          await take(free[0] ?? 0);
+          throw new Error('address in use');
+        }
+        return free;
+      });
+      assert.equal(tried.length, 3);
+      assert.equal(new Set([...tried.map(([first]) => first), ...ports]).size, 4, 'four different ports');
+      assert.ok(ports.every((port) => port > wanted));
+    });
+
+    it('are given up with one message when that happens again and again', async () => {
+      const wanted = await freePort();
+      let tries = 0;
+      const start = async ([port = 0]: readonly number[]) => {
+        tries += 1;
+        await take(port);
+        throw new Error('address in use');
+      };
+      await assert.rejects(
+        startOnFreePorts([wanted], start),
+        /^ConnectError: Other processes take the ports .* 5 times in a row; now \d+$/,
+      );
+      assert.equal(tries, 5);
+    });
+
+    it('are not tried again where the start fails for another reason', async () => {
+      let tries = 0;
+      const start = () => {
+        tries += 1;
+        return Promise.reject(new Error('no space left'));
+      };
+      await assert.rejects(startOnFreePorts([await freePort()], start), /^Error: no space left$/);
+      assert.equal(tries, 1);
+    });
   });
 });
