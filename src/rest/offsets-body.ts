@@ -3,7 +3,7 @@ import { JsonScanner } from '../json/json-tree.ts';
 import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 
-const isOffsets = ajv.compile<{ offsets?: readonly unknown[] | null }>({
+export const OFFSETS_BODY = {
   type: 'object',
   properties: {
     offsets: {
@@ -16,7 +16,9 @@ const isOffsets = ajv.compile<{ offsets?: readonly unknown[] | null }>({
     },
   },
   additionalProperties: false,
-});
+} as const;
+
+const isOffsets = ajv.compile<{ offsets?: readonly unknown[] | null }>(OFFSETS_BODY);
 
 /** The body of `PATCH …/offsets`, with every digit of its numbers; empty when it names none. */
 export async function readOffsets(request: IncomingMessage): Promise<OffsetChange[]> {

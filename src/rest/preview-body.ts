@@ -10,7 +10,7 @@ interface PreviewBody extends Omit<PreviewRequest, 'config'> {
   readonly config: Readonly<Record<string, string | boolean | null>>;
 }
 
-const isPreviewBody = ajv.compile<PreviewBody>({
+export const PREVIEW_BODY = {
   type: 'object',
   properties: {
     config: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'null'] } },
@@ -47,7 +47,9 @@ const isPreviewBody = ajv.compile<PreviewBody>({
   },
   required: ['config'],
   additionalProperties: false,
-});
+} as const;
+
+const isPreviewBody = ajv.compile<PreviewBody>(PREVIEW_BODY);
 
 /** The body of a preview. Keys, values and headers of its messages keep every digit of their numbers. */
 export async function readPreview(request: IncomingMessage): Promise<PreviewRequest> {

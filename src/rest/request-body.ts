@@ -25,6 +25,25 @@ const SCALAR_MAP = {
   additionalProperties: { type: ['string', 'boolean', 'null'] },
 } as const;
 
+/** A configuration as clients may send it: numbers are taken as well, see `parseJson`. */
+export const CONFIG_BODY = {
+  type: 'object',
+  additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+} as const;
+
+export const TASK_CONFIGS_BODY = { type: 'array', items: CONFIG_BODY } as const;
+
+export const CREATE_CONNECTOR_BODY = {
+  type: 'object',
+  properties: {
+    name: { type: 'string' },
+    config: CONFIG_BODY,
+    initial_state: { type: ['string', 'null'], enum: ['RUNNING', 'PAUSED', 'STOPPED', null] },
+  },
+  required: ['name', 'config'],
+  additionalProperties: false,
+} as const;
+
 const isConfig = ajv.compile<Scalars>(SCALAR_MAP);
 
 const isTaskConfigs = ajv.compile<Scalars[]>({ type: 'array', items: SCALAR_MAP });

@@ -20,6 +20,7 @@ import { forwarding } from './forwarding.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
+import { openApiResource } from './open-api-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
 import { previewResource } from './preview-resource.ts';
 import { answer, withinTimeLimit, type Context, type Resource, type ResourceDependencies } from './resource.ts';
@@ -164,7 +165,7 @@ export class RestServer {
 /** What the resources answer, or another worker does. */
 function handleOf(resources: readonly Resource[], dependencies: ResourceDependencies): Handle {
   const router = new Router({ sensitive: true });
-  for (const resource of resources) resource(router, dependencies);
+  for (const resource of [...resources, openApiResource]) resource(router, dependencies);
   const routes = router.routes();
   const answered = forwarding(dependencies, async (context, next) => {
     await routes(context as RouterContext, next);

@@ -1,3 +1,4 @@
+import { assertDescribed } from './open-api-check.ts';
 import { until, type UntilOptions } from './until.ts';
 
 export interface RestAnswer<T = unknown> {
@@ -21,7 +22,10 @@ export interface ConnectorStatus {
   readonly type: string;
 }
 
-/** A small client of Connect's REST API. Answers of any status are given back; only `expect…` and `until…` judge. */
+/**
+ * A small client of Connect's REST API. Answers of any status are given back, if the OpenAPI description allows them; only
+ * `expect…` and `until…` judge more.
+ */
 export class ConnectRest {
   readonly url: string;
 
@@ -41,7 +45,13 @@ export class ConnectRest {
     });
     const text = await response.text();
     const isJson = response.headers.get('content-type')?.includes('json') === true && text !== '';
-    return { status: response.status, headers: response.headers, body: (isJson ? JSON.parse(text) : text) as T };
+    const answer = {
+      status: response.status,
+      headers: response.headers,
+      body: (isJson ? JSON.parse(text) : text) as T,
+    };
+    assertDescribed(method, path, answer.status, answer.body);
+    return answer;
   }
 
   get<T = unknown>(path: string): Promise<RestAnswer<T>> {

@@ -1,0 +1,215 @@
+import { listOf, mapOf, ref, type JsonSchema } from './answer-schemas.ts';
+import { OFFSETS_BODY } from './offsets-body.ts';
+import { PREVIEW_BODY } from './preview-body.ts';
+import { CONFIG_BODY, CREATE_CONNECTOR_BODY, TASK_CONFIGS_BODY } from './request-body.ts';
+
+/** What the OpenAPI description says of a route. */
+export interface Operation {
+  readonly summary: string;
+  readonly tag: 'worker' | 'connectors' | 'tasks' | 'offsets' | 'plugins' | 'loggers' | 'between workers';
+  /** Query parameters. */
+  readonly query?: Readonly<Record<string, QueryParameter>>;
+  readonly body?: JsonSchema;
+  /** The answers by status; `null` is an answer without a body, a text the content type of one that is not JSON. */
+  readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
+}
+
+export interface QueryParameter {
+  readonly description: string;
+  readonly schema: JsonSchema;
+}
+
+const isTrue: JsonSchema = { type: 'boolean' };
+const names = listOf({ type: 'string' });
+
+/** Every route of the management API, by method and path as the router has it. A test compares them. */
+export const OPERATIONS: Readonly<Record<string, Operation>> = {
+  'GET /': {
+    summary: 'Version of Connect that the worker behaves as, and the id of the Kafka cluster',
+    tag: 'worker',
+    answers: { 200: ref('ServerInfo') },
+  },
+  'GET /health': {
+    summary: 'Whether the worker is ready',
+    tag: 'worker',
+    answers: { 200: ref('WorkerStatus'), 500: ref('WorkerStatus'), 503: ref('WorkerStatus') },
+  },
+  'GET /metrics': {
+    summary: 'Metrics in the text format of Prometheus',
+    tag: 'worker',
+    answers: { 200: 'text/plain' },
+  },
+  'GET /cluster': {
+    summary: 'The place of this worker in its group, and the last rebalance; 404 for a standalone worker',
+    tag: 'worker',
+    answers: { 200: ref('Cluster') },
+  },
+  'GET /openapi.json': { summary: 'This description', tag: 'worker', answers: { 200: { type: 'object' } } },
+  'GET /connectors': {
+    summary: 'The names of the connectors, or a map with what `expand` asks for',
+    tag: 'connectors',
+    query: {
+      expand: {
+        description: '`status`, `info`, or both',
+        schema: listOf({ type: 'string', enum: ['status', 'info'] }),
+      },
+    },
+    answers: { 200: { anyOf: [names, ref('ExpandedConnectors')] } },
+  },
+  'POST /connectors': {
+    summary: 'Create a connector; 409 if there is one of this name',
+    tag: 'connectors',
+    body: CREATE_CONNECTOR_BODY,
+    answers: { 201: ref('ConnectorInfo') },
+  },
+  'GET /connectors/:connector': {
+    summary: 'Configuration and tasks of a connector',
+    tag: 'connectors',
+    answers: { 200: ref('ConnectorInfo') },
+  },
+  'DELETE /connectors/:connector': { summary: 'Delete a connector', tag: 'connectors', answers: { 204: null } },
+  'GET /connectors/:connector/config': {
+    summary: 'The configuration of a connector',
+    tag: 'connectors',
+    answers: { 200: mapOf({ type: 'string' }) },
+  },
+  'PUT /connectors/:connector/config': {
+    summary: 'Create a connector (201), or replace its configuration (200)',
+    tag: 'connectors',
+    body: CONFIG_BODY,
+    answers: { 200: ref('ConnectorInfo'), 201: ref('ConnectorInfo') },
+  },
+  'PATCH /connectors/:connector/config': {
+    summary: 'Change single settings of a connector; `null` removes one',
+    tag: 'connectors',
+    body: CONFIG_BODY,
+    answers: { 200: ref('ConnectorInfo') },
+  },
+  'GET /connectors/:connector/status': {
+    summary: 'The states of a connector and its tasks',
+    tag: 'connectors',
+    answers: { 200: ref('ConnectorStateInfo') },
+  },
+  'PUT /connectors/:connector/pause': {
+    summary: 'Pause a connector; its tasks keep what they hold',
+    tag: 'connectors',
+    answers: { 202: null },
+  },
+  'PUT /connectors/:connector/resume': {
+    summary: 'Resume a paused or stopped connector',
+    tag: 'connectors',
+    answers: { 202: null },
+  },
+  'PUT /connectors/:connector/stop': {
+    summary: 'Stop a connector; its tasks end',
+    tag: 'connectors',
+    answers: { 204: null },
+  },
+  'POST /connectors/:connector/restart': {
+    summary: 'Restart a connector, with its tasks or only what failed',
+    tag: 'connectors',
+    query: {
+      includeTasks: { description: 'restart the tasks too', schema: isTrue },
+      onlyFailed: { description: 'restart only what is FAILED', schema: isTrue },
+    },
+    answers: { 202: ref('ConnectorStateInfo'), 204: null },
+  },
+  'GET /connectors/:connector/tasks': {
+    summary: 'The configurations of the tasks',
+    tag: 'tasks',
+    answers: { 200: listOf(ref('TaskInfo')) },
+  },
+  'POST /connectors/:connector/tasks': {
+    summary: 'New task configurations, from another worker',
+    tag: 'between workers',
+    body: TASK_CONFIGS_BODY,
+    answers: { 204: null },
+  },
+  'PUT /connectors/:connector/fence': {
+    summary: 'Fence the producers of earlier tasks, for another worker',
+    tag: 'between workers',
+    answers: { 204: null },
+  },
+  'GET /connectors/:connector/tasks/:task/status': {
+    summary: 'The state of a task',
+    tag: 'tasks',
+    answers: { 200: ref('TaskState') },
+  },
+  'GET /connectors/:connector/tasks/:task/parts': {
+    summary: 'Tables and topics of a task, each with its state and counts',
+    tag: 'tasks',
+    answers: { 200: listOf(ref('TaskPart')) },
+  },
+  'POST /connectors/:connector/tasks/:task/restart': {
+    summary: 'Restart a task',
+    tag: 'tasks',
+    answers: { 204: null },
+  },
+  'GET /connectors/:connector/offsets': {
+    summary: 'The offsets of a connector',
+    tag: 'offsets',
+    answers: { 200: ref('ConnectorOffsets') },
+  },
+  'PATCH /connectors/:connector/offsets': {
+    summary: 'Alter offsets of a stopped connector',
+    tag: 'offsets',
+    body: OFFSETS_BODY,
+    answers: { 200: ref('Message') },
+  },
+  'DELETE /connectors/:connector/offsets': {
+    summary: 'Reset the offsets of a stopped connector',
+    tag: 'offsets',
+    answers: { 200: ref('Message') },
+  },
+  'GET /connectors/:connector/topics': {
+    summary: 'The topics that a connector has used',
+    tag: 'connectors',
+    answers: { 200: ref('ActiveTopics') },
+  },
+  'PUT /connectors/:connector/topics/reset': {
+    summary: 'Forget the topics that a connector has used',
+    tag: 'connectors',
+    answers: { 202: null },
+  },
+  'GET /connector-plugins': {
+    summary: 'The plugins of this worker',
+    tag: 'plugins',
+    query: { connectorsOnly: { description: 'connectors alone (the default), or all plugins', schema: isTrue } },
+    answers: { 200: listOf(ref('PluginInfo')) },
+  },
+  'GET /connector-plugins/:plugin/config': {
+    summary: 'The options of a plugin',
+    tag: 'plugins',
+    query: { version: { description: 'a version, or a range of Maven', schema: { type: 'string' } } },
+    answers: { 200: listOf(ref('ConfigKeyInfo')) },
+  },
+  'PUT /connector-plugins/:plugin/config/validate': {
+    summary: 'Validate the configuration of a connector; errors are in the answer',
+    tag: 'plugins',
+    body: CONFIG_BODY,
+    answers: { 200: ref('ConfigInfos') },
+  },
+  'POST /connector-plugins/:plugin/preview': {
+    summary: 'What a sink would do with some messages: records, rows, statements and faults; nothing is written',
+    tag: 'plugins',
+    body: PREVIEW_BODY,
+    answers: { 200: { type: 'object' } },
+  },
+  'GET /admin/loggers': {
+    summary: 'The loggers that have a level',
+    tag: 'loggers',
+    answers: { 200: mapOf(ref('LoggerLevel')) },
+  },
+  'GET /admin/loggers/:logger': {
+    summary: 'The level of a logger',
+    tag: 'loggers',
+    answers: { 200: ref('LoggerLevel') },
+  },
+  'PUT /admin/loggers/:logger': {
+    summary: 'Set the level of a logger, on this worker (200, with the loggers it affects) or on all (204)',
+    tag: 'loggers',
+    query: { scope: { description: '`worker` (the default) or `cluster`', schema: { type: 'string' } } },
+    body: { type: 'object', properties: { level: { type: 'string' } }, required: ['level'] },
+    answers: { 200: names, 204: null },
+  },
+};
