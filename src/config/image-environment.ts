@@ -41,6 +41,20 @@ export function imageProperties(environment: Environment): Properties {
   return { ...debeziumProperties(environment), ...metricsProperties(environment) };
 }
 
+/** Names the reporter of Strimzi's metrics-reporter in `metric.reporters`. */
+const STRIMZI_REPORTER = /(?:^|,)\s*io\.strimzi\.kafka\.metrics\.[\w.]+\s*(?:,|$)/;
+
+/**
+ * The properties with `metrics.listeners` and `metrics.naming`, where they configure Strimzi's Metrics Reporter instead
+ * (`metricsConfig.type: strimziMetricsReporter` of a KafkaConnect resource). Those that are there win.
+ */
+export function withMetricsReporter(properties: Properties): Properties {
+  if (!STRIMZI_REPORTER.test(properties['metric.reporters'] ?? '')) return properties;
+  const isOn = properties['prometheus.metrics.reporter.listener.enable']?.trim() !== 'false';
+  const listener = properties['prometheus.metrics.reporter.listener'] ?? 'http://:8080';
+  return { ...(isOn ? { 'metrics.listeners': listener } : {}), 'metrics.naming': 'reporter', ...properties };
+}
+
 function debeziumProperties(environment: Environment): Properties {
   if (given(environment, DEBEZIUM_SIGN) === undefined) return {};
   const properties: Record<string, string> = { ...DEBEZIUM_DEFAULTS };

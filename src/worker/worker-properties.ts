@@ -1,5 +1,5 @@
 import { environmentProperties } from '../config/environment.ts';
-import { imageProperties } from '../config/image-environment.ts';
+import { imageProperties, withMetricsReporter } from '../config/image-environment.ts';
 import { listEntries } from '../config/list-text.ts';
 import { readPropertiesFile } from '../config/properties-file.ts';
 import type { Properties } from '../config/worker-config.ts';
@@ -22,11 +22,11 @@ export async function readWorkerProperties(
   openLogger: (properties: Properties) => Promise<Logger>,
 ): Promise<WorkerProperties> {
   const environment = environmentProperties(process.env);
-  const given = {
+  const given = withMetricsReporter({
     ...imageProperties(process.env),
     ...(file === undefined ? {} : await readPropertiesFile(file)),
     ...environment.properties,
-  };
+  });
   if (given['config.providers'] === undefined) return { properties: given, warnings: environment.warnings };
   const { resolveWorkerProperties } = await import('../config/providers/worker-variables.ts');
   const { configProviderFinder } = await import('./built-in-plugins.ts');

@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { environmentProperties } from '../../../src/config/environment.ts';
-import { imageProperties } from '../../../src/config/image-environment.ts';
+import { imageProperties, withMetricsReporter } from '../../../src/config/image-environment.ts';
 import { decode, parseProperties, readPropertiesFile } from '../../../src/config/properties-file.ts';
 import { parseHeaderRules, parseListener } from '../../../src/config/rest-validators.ts';
 
@@ -107,6 +107,29 @@ describe('variables of other images', () => {
     assert.deepEqual(imageProperties({ KAFKA_CONNECT_JMX_EXPORTER_ENABLED: 'false' }), {});
     const listener = { 'metrics.listeners': 'http://0.0.0.0:9404' };
     assert.deepEqual(imageProperties({ KAFKA_CONNECT_JMX_EXPORTER_ENABLED: 'true' }), listener);
+  });
+});
+
+describe("properties of Strimzi's Metrics Reporter", () => {
+  const reporter =
+    'org.apache.kafka.common.metrics.JmxReporter,io.strimzi.kafka.metrics.prometheus.ClientMetricsReporter';
+
+  it('give metrics at its listener, under its names', () => {
+    const given = { 'metric.reporters': reporter, 'prometheus.metrics.reporter.listener': 'http://:9404' };
+    assert.deepEqual(withMetricsReporter(given), {
+      ...given,
+      'metrics.listeners': 'http://:9404',
+      'metrics.naming': 'reporter',
+    });
+    const named = { ...given, 'metrics.naming': 'strimzi' };
+    assert.equal(withMetricsReporter(named)['metrics.naming'], 'strimzi');
+    const off = { ...given, 'prometheus.metrics.reporter.listener.enable': 'false' };
+    assert.equal(withMetricsReporter(off)['metrics.listeners'], undefined);
+  });
+
+  it('are nothing without the reporter', () => {
+    const given = { 'metric.reporters': 'org.apache.kafka.common.metrics.JmxReporter' };
+    assert.equal(withMetricsReporter(given), given);
   });
 });
 
