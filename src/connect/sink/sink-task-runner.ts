@@ -10,8 +10,8 @@ import { unsettled } from './unsettled.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
 import type { TaskCare } from '../tasks/task-assignment.ts';
 import {
-  AFTER_SHUTDOWN,
   countBatch,
+  logAfterShutdown,
   takeAll,
   taskActivities,
   untilMayWork,
@@ -122,7 +122,7 @@ export class SinkTaskRunner implements TaskRunner {
     place.close();
     if (failure === undefined) return;
     if (!this.#runtime.abort.signal.aborted) throw failure;
-    if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
+    logAfterShutdown(failure, this.#runtime);
   }
 
   async #turn(): Promise<void> {

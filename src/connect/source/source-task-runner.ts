@@ -9,8 +9,8 @@ import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
 import {
-  AFTER_SHUTDOWN,
   countBatch,
+  logAfterShutdown,
   takeAll,
   taskActivities,
   type TaskActivities,
@@ -100,7 +100,7 @@ export class SourceTaskRunner implements TaskRunner {
     failure = this.#delivery.failure ?? failure;
     if (failure === undefined) return;
     if (!abort.signal.aborted) throw failure;
-    if (failure.name !== 'AbortError') this.#runtime.logger.warn({ err: failure }, AFTER_SHUTDOWN);
+    logAfterShutdown(failure, this.#runtime);
   }
 
   async #start(): Promise<void> {

@@ -9,7 +9,21 @@ import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 
 /** A failure while a task is being stopped is told, but the task is not FAILED by it (Connect's WorkerTask). */
-export const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
+const AFTER_SHUTDOWN = 'After being scheduled for shutdown, the task threw an uncaught exception';
+const MAX_CAUSES = 10;
+
+/** Tells what happened to a task after it was asked to stop. What the stop itself has cancelled is no news. */
+export function logAfterShutdown(failure: Error, { abort, logger }: Pick<TaskRuntime, 'abort' | 'logger'>): void {
+  let cause: unknown = failure;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+    if (cause.name === 'AbortError' || cause === abort.signal.reason) {
+      logger.debug({ err: failure }, 'The stop of the task has cancelled what it was doing');
+      return;
+    }
+    cause = cause.cause;
+  }
+  logger.warn({ err: failure }, AFTER_SHUTDOWN);
+}
 
 /**
  * One task from start to end. `run` resolves when the task has stopped in order, rejects when it failed; it never

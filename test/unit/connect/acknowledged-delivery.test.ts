@@ -184,4 +184,34 @@ describe('delivery of source records at least once', () => {
     bench.runner.stop();
     await running;
   });
+
+  describe('when the task is stopped in a poll', () => {
+    async function stoppedWith(failureOf: (reason: unknown) => Error): Promise<readonly (readonly [number, string])[]> {
+      const bench = new SourceBench();
+      const { signal } = bench.runtime.abort;
+      let polled = false;
+      bench.task.poll = () =>
+        new Promise((_, reject) => {
+          polled = true;
+          signal.addEventListener('abort', () => {
+            reject(failureOf(signal.reason));
+          });
+        });
+      const running = bench.runner.run();
+      await until(() => polled, 'it polls');
+      bench.runner.stop();
+      await running;
+      return bench.log.filter(({ err }) => err !== undefined).map(({ level, msg }) => [level, msg] as const);
+    }
+
+    it('does not warn of what the stop itself has cancelled', async () => {
+      const logged = await stoppedWith((cause) => new Error('the statement was cancelled', { cause }));
+      assert.deepEqual(logged, [[20, 'The stop of the task has cancelled what it was doing']]);
+    });
+
+    it('warns of another failure', async () => {
+      const logged = await stoppedWith(() => new Error('the table is gone'));
+      assert.deepEqual(logged, [[40, 'After being scheduled for shutdown, the task threw an uncaught exception']]);
+    });
+  });
 });
