@@ -77,6 +77,7 @@ async function surroundings(
     const cluster = config.mode === 'distributed' ? config : undefined;
     const exactlyOnceGroup = cluster && offersExactlyOnce(cluster) ? cluster.distributed['group.id'] : undefined;
     const validation = connectorValidation(config, {
+      logger: silentLogger,
       plugins,
       resolver,
       secrets,

@@ -1,4 +1,4 @@
-import { nearestName } from '../config/nearest.ts';
+import { unknownOptions } from '../config/unknown-options.ts';
 import { withPrefix, type WorkerConfig } from '../config/worker-config.ts';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, DiagnosisContext } from '../connect/api.ts';
@@ -61,19 +61,15 @@ async function configurationFindings(given: ConnectorConfig, parts: ConnectorPar
   );
   const known = ofSystem.some(({ level }) => level === 'fail') ? [] : problems;
   const names = configs.map(({ value }) => value.name);
-  const unknown = Object.keys(given).flatMap((key) => unknownFinding(key, names));
+  const unknown = unknownOptions(Object.keys(given), names).map(({ key, nearest }) =>
+    warn(key, 'there is no such option', `did you mean ${nearest}?`),
+  );
   const valid = problems.length === 0 ? [ok('configuration', `is valid for ${plugin.className}`)] : known;
   const [ofConverters, ofTopics] = await Promise.all([
     converterFindings(resolved, parts.plugins),
     kafkaFindings(plugin, resolved, topics, parts),
   ]);
   return [...valid, ...unknown, ...ofSystem, ...ofConverters, ...ofTopics];
-}
-
-/** Connect passes keys that nobody knows to the connector; those that nearly are known ones are slips. */
-function unknownFinding(key: string, known: readonly string[]): Finding[] {
-  const nearest = known.includes(key) ? undefined : nearestName(key, known);
-  return nearest === undefined ? [] : [warn(key, 'there is no such option', `did you mean ${nearest}?`)];
 }
 
 async function pluginOf(config: ConnectorConfig, plugins: PluginRegistry): Promise<ConnectorPlugin> {

@@ -8,9 +8,11 @@ import type { OverridePolicy } from '../config/override-policy.ts';
 import { overrideSections } from '../config/override-sections.ts';
 import { Password, isSecretName } from '../config/password.ts';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
+import { unknownOptions } from '../config/unknown-options.ts';
 import { withHiddenValues } from '../config/providers/hidden-results.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { RequestError } from '../errors.ts';
+import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { sinkConflicts } from './sink-conflicts.ts';
@@ -33,6 +35,7 @@ export interface ValidationDependencies {
   readonly overridePolicy: OverridePolicy;
   /** `topic.creation.enable` */
   readonly topicCreationEnabled: boolean;
+  readonly logger: Logger;
 }
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
@@ -81,7 +84,18 @@ export class ConnectorValidation {
   async requireValid(given: RawConnectorConfig, stage = new StageTracker()): Promise<ConnectorConfig> {
     const infos = await this.#validate(given, await this.#resolve(given, stage), stage);
     requireNoErrors(infos);
+    this.#warnOfSlips(given, infos);
     return withoutNulls(given);
+  }
+
+  /** The answer stays as Java's: a key that nobody knows is no error. */
+  #warnOfSlips(given: RawConnectorConfig, { configs }: ConfigInfos): void {
+    const known = configs.map(({ value }) => value.name);
+    for (const { key, nearest } of unknownOptions(Object.keys(given), known)) {
+      this.#dependencies.logger.warn(
+        `Connector ${given['name'] ?? ''}: there is no option ${key}; did you mean ${nearest}?`,
+      );
+    }
   }
 
   async #resolve(given: RawConnectorConfig, stage: StageTracker): Promise<RawConnectorConfig> {

@@ -39,7 +39,7 @@ export async function openPlugins(
 
 type ValidationParts = Pick<
   ValidationDependencies,
-  'plugins' | 'resolver' | 'secrets' | 'workerGroupId' | 'exactlyOnceSources'
+  'plugins' | 'resolver' | 'secrets' | 'workerGroupId' | 'exactlyOnceSources' | 'logger'
 >;
 
 /** What checks the configurations of a worker's connectors. */

@@ -158,6 +158,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     logger: logger.child({ logger: mode.herderLogger }),
   });
   const validation = connectorValidation(config, {
+    logger: logger.child({ logger: mode.herderLogger }),
     plugins,
     resolver,
     secrets,

@@ -1,0 +1,26 @@
+import { nearestName } from './nearest.ts';
+
+export interface UnknownOption {
+  readonly key: string;
+  /** The option that was probably meant. */
+  readonly nearest: string;
+}
+
+/** Of transforms, converters, clients and groups of topics: their names are made by whoever configures them, or belong to others. */
+const NAMES_OF_OTHERS =
+  /^(transforms|predicates|(key|value|header)\.converter|(consumer|producer|admin)\.override|topic\.creation)\./;
+/** More keys are not compared: it takes time. */
+const MAX_KEYS = 200;
+
+/**
+ * Keys of a connector's configuration that are no options but nearly are. Connect hands keys that nobody knows to the connector, so
+ * those without a near name are passed over. `known`: the names of all options that a validation has looked at.
+ */
+export function unknownOptions(keys: readonly string[], known: readonly string[]): UnknownOption[] {
+  const names = new Set(known);
+  const unknown = keys.filter((key) => !names.has(key) && !NAMES_OF_OTHERS.test(key)).slice(0, MAX_KEYS);
+  return unknown.flatMap((key) => {
+    const nearest = nearestName(key, names);
+    return nearest === undefined ? [] : [{ key, nearest }];
+  });
+}
