@@ -145,6 +145,7 @@ export class LocalKafka {
     this.#process = await ServiceProcess.spawn({
       title: this.title,
       ...(await this.#launcher.command(place)),
+      cwd: dirname(this.dataDir),
       logFile: this.logFile,
       stopSignals: ['SIGTERM', 'SIGKILL'],
       whenOrphaned: clearance ?? folder,

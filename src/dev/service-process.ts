@@ -12,6 +12,8 @@ export interface ServiceCommand {
   readonly title: string;
   readonly command: string;
   readonly args: readonly string[];
+  /** The folder that it runs in; absent: that of this process. */
+  readonly cwd?: string | undefined;
   readonly environment?: NodeJS.ProcessEnv | undefined;
   readonly account?: { readonly uid: number; readonly gid: number } | undefined;
   /** Takes both outputs; appended to. */
@@ -68,6 +70,7 @@ export class ServiceProcess {
         stdio: ['ignore', log, log],
         detached: true,
         env: command.environment ?? process.env,
+        ...(command.cwd !== undefined && { cwd: command.cwd }),
         ...command.account,
       });
       await once(child, 'spawn');

@@ -94,8 +94,8 @@ describe('the local PostgreSQL', () => {
 });
 
 describe('the local Kafka', () => {
-  it('keeps its records and its port over a stop, and over a kill -9', async function () {
-    const folder = await mkdtemp(join(tmpdir(), 'sluice-services-'));
+  it('keeps its records and its port over a stop, and over a kill -9, whatever characters its path has', async function () {
+    const folder = await mkdtemp(join(tmpdir(), 'sluice-services,a:b c-'));
     const kafka = await LocalKafka.start({ dataDir: join(folder, 'kafka') });
     const client = new KafkaClient({ brokers: [kafka.bootstrapServers], logLevel: logLevel.NOTHING });
     const produce = async (): Promise<void> => {

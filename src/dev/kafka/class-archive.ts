@@ -62,6 +62,7 @@ async function record(
     title: 'Kafka',
     command: program,
     args: [...jvmArguments(jars, [`-XX:ArchiveClassesAtExit=${archive}`]), 'kafka.Kafka', await writeProperties(place)],
+    cwd: folder,
     logFile: join(folder, 'kafka.log'),
     stopSignals: ['SIGTERM', 'SIGKILL'],
     whenOrphaned: ['rm', '-rf', '--', folder],

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { ConnectError } from '../../errors.ts';
 import { brokerProperties, propertiesText, type BrokerPlace } from './properties.ts';
@@ -22,7 +22,8 @@ export async function formatFolder(
   try {
     const tool = ['kafka.tools.StorageTool', 'format', '--cluster-id', newClusterId(), '--config', properties];
     tool.push(...(place.extras?.formatArguments ?? []));
-    await promisify(execFile)(program, [...jvm, ...tool], signal === undefined ? {} : { signal });
+    const options = { cwd: dirname(unfinished), ...(signal && { signal }) };
+    await promisify(execFile)(program, [...jvm, ...tool], options);
     await rename(unfinished, place.dataDir);
   } catch (error) {
     signal?.throwIfAborted();
@@ -33,11 +34,19 @@ export async function formatFolder(
   }
 }
 
-/** Writes the broker's properties and returns their file. */
+/** Writes the broker's properties and returns their file. Kafka's programs must run in the folder above the data folder. */
 export async function writeProperties(place: BrokerPlace): Promise<string> {
   const file = propertiesFile(place.dataDir);
-  await writeFile(file, propertiesText(brokerProperties(place)));
+  await writeFile(file, propertiesText(brokerProperties({ ...place, dataDir: logDirectory(place.dataDir) })));
   return file;
+}
+
+/** `log.dirs` is a list, in which nothing can be quoted: a folder below one with a comma in its name is named from there. */
+function logDirectory(dataDir: string): string {
+  if (!dataDir.includes(',')) return dataDir;
+  const name = basename(dataDir);
+  if (!name.includes(',')) return name;
+  throw new ConnectError(`Kafka cannot keep its data in ${dataDir}: the name of that folder must have no comma`);
 }
 
 /** Beside the data folder. */
