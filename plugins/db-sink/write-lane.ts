@@ -94,6 +94,8 @@ export class WriteLane {
     const { messages } = block;
     const { count } = messages;
     const turn = new Turn();
+    // What is written while the rest is still being added must not free it. After an error the block may be added again.
+    block.hold();
     for (let index = 0; index < count;) {
       const begin = index;
       const most = Math.min(count, index + Math.max(1, batchRows.most - decoder.rowCount));
@@ -110,6 +112,7 @@ export class WriteLane {
       this.#sealWhenFull();
       if (turn.isOver(bytesBetween(messages, begin, index), index - begin) && index < count) await turn.next();
     }
+    block.release();
   }
 
   /** Waits while a full batch waits; false when one still does after that time. Rejects with a failure of the batch before. */
@@ -203,6 +206,7 @@ export class WriteLane {
         await this.#do(batch, signal);
         this.#dependencies.batchRows.wrote(batch.rowCount, performance.now() - beganAt);
         this.#inFlight = new WaitingRecords();
+        batch.records.release();
         this.#notify();
       }
     } catch (error) {

@@ -30,6 +30,9 @@ export interface ConsumedBlock extends MessageBlock {
   /** Whether any record has headers. */
   readonly hasHeaders: boolean;
   record(index: number): ConsumedRecord;
+  /** As for `SinkRecordBlock`. */
+  hold(): void;
+  release(): void;
 }
 
 export interface PartitionPosition extends TopicPartition {

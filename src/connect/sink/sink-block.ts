@@ -82,6 +82,14 @@ export class SinkBlock implements SinkRecordBlock {
     });
   }
 
+  hold(): void {
+    this.messages.hold();
+  }
+
+  release(): void {
+    this.messages.release();
+  }
+
   /** All records, for a task that takes no blocks; see `SinkRecordConverter.convert`. */
   async records(): Promise<ConvertedRecords> {
     const { messages } = this;

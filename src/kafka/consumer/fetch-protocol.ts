@@ -52,6 +52,8 @@ interface FetchAnswer {
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
   readonly partitions: readonly FetchedPartition[];
+  /** The whole answer, which nothing else refers to. */
+  readonly bytes: Buffer;
 }
 
 /** Beyond what the broker waits by design. */
@@ -130,7 +132,7 @@ function decodeFetch(payload: Buffer): FetchAnswer {
       partitions.push({ topic, ...head, aborted, records: reader.bytes() });
     });
   });
-  return { clientSideThrottleTime, errorCode, partitions };
+  return { clientSideThrottleTime, errorCode, partitions, bytes: payload };
 }
 
 /** The same in its flexible form. Topics that were not asked for are passed over. */
@@ -157,7 +159,7 @@ function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined,
     });
     reader.tags();
   });
-  return { clientSideThrottleTime, errorCode, partitions };
+  return { clientSideThrottleTime, errorCode, partitions, bytes: payload };
 }
 
 const SESSION_BYTES = 4;

@@ -1,5 +1,6 @@
 import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import { SharedBytes } from '../records/shared-bytes.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../cluster.ts';
@@ -226,14 +227,21 @@ export class Fetcher {
     try {
       const answer = await this.#cluster.callNode(leader, 'fetch', call);
       if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'Fetch');
-      return this.#accept(answer.partitions, asked);
+      const memory = new SharedBytes(answer.bytes);
+      const healthy = this.#accept(answer.partitions, asked, memory);
+      memory.release();
+      return healthy;
     } catch (error) {
       if (!this.#stopped && !(error instanceof ClosedError)) this.#noteFailure(error);
       return false;
     }
   }
 
-  #accept(answered: readonly FetchedPartition[], asked: ReadonlyMap<PartitionBuffer, number>): boolean {
+  #accept(
+    answered: readonly FetchedPartition[],
+    asked: ReadonlyMap<PartitionBuffer, number>,
+    answer: SharedBytes,
+  ): boolean {
     let healthy = true;
     let progress = false;
     const answeredBytes = answered.reduce((sum, { records }) => sum + records.length, 0);
@@ -252,10 +260,12 @@ export class Fetcher {
       } else if (fetched.records.length > 0) {
         // A view keeps the whole answer in memory for as long as its slowest partition.
         const isLargePart = fetched.records.length * MOST_KEPT >= answeredBytes;
-        const records = isLargePart ? fetched.records : Buffer.from(fetched.records);
+        if (isLargePart) answer.hold();
+        const records = isLargePart ? fetched.records : ownCopy(fetched.records);
+        const memory = isLargePart ? answer : new SharedBytes(records);
         const { checkCrcs, isolation, maxPartitionBytes } = this.#config;
         const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
-        buffer.add(records, { checkCrcs, aborted, maxUnpackedBytes: unpackedLimit(maxPartitionBytes) });
+        buffer.add(records, memory, { checkCrcs, aborted, maxUnpackedBytes: unpackedLimit(maxPartitionBytes) });
         progress = true;
       }
     }
@@ -288,4 +298,11 @@ export class Fetcher {
     this.#failure = toError(error);
     this.#onProgress();
   }
+}
+
+/** Large ones in memory of their own, not in Node's pool. */
+function ownCopy(bytes: Buffer): Buffer {
+  const copy = Buffer.allocUnsafeSlow(bytes.length);
+  bytes.copy(copy);
+  return copy;
 }

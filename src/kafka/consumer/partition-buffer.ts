@@ -1,3 +1,4 @@
+import type { SharedBytes } from '../records/shared-bytes.ts';
 import { EpochHistory } from './epoch-history.ts';
 import { nextOffsetOf } from '../records/record-batch.ts';
 import type { RecordBlock } from '../records/record-block.ts';
@@ -154,9 +155,10 @@ export class PartitionBuffer {
     this.#outOfRange = true;
   }
 
-  add(bytes: Buffer, options: ReadOptions): void {
+  /** `memory`: what `bytes` is a part of; it is released when they have been read. */
+  add(bytes: Buffer, memory: SharedBytes, options: ReadOptions): void {
     const fetchOffset = this.#fetchOffset ?? 0;
-    const set = new RecordSet({ topic: this.topic, partition: this.partition, bytes, fetchOffset }, options);
+    const set = new RecordSet({ topic: this.topic, partition: this.partition, bytes, memory, fetchOffset }, options);
     this.#fetchOffset = Math.max(fetchOffset, nextOffsetOf(bytes) ?? 0);
     this.#epochs.read(bytes);
     this.#sets.push(set);
@@ -172,6 +174,7 @@ export class PartitionBuffer {
     const finished = set.isAtEnd;
     if (finished) {
       this.#sets.shift();
+      set.release();
       this.#bufferedBytes -= set.byteLength;
     }
     return { block, finished };
@@ -183,6 +186,7 @@ export class PartitionBuffer {
     this.#fetchOffset = offset;
     this.#outOfRange = false;
     this.#doubt = 'none';
+    for (const set of this.#sets) set.release();
     this.#sets = [];
     this.#bufferedBytes = 0;
   }

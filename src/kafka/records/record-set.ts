@@ -1,3 +1,4 @@
+import { SharedBytes } from './shared-bytes.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedRecord } from '../api.ts';
 import { codecFor, compressionOf, type PackedType } from './codecs.ts';
@@ -41,6 +42,8 @@ export class RecordSet {
   readonly #topic: string;
   readonly #partition: number;
   readonly #bytes: Buffer;
+  readonly #memory: SharedBytes;
+  #isReleased = false;
   readonly #options: ReadOptions;
   /** By first offset. */
   readonly #aborted: readonly AbortedTransaction[] | undefined;
@@ -53,10 +56,15 @@ export class RecordSet {
   #nextOffset: number;
   #batch: OpenBatch | undefined;
 
-  constructor(source: { topic: string; partition: number; bytes: Buffer; fetchOffset: number }, options: ReadOptions) {
+  /** `memory`: what `bytes` is a part of; the set releases it. Without it they are the caller's, and never freed. */
+  constructor(
+    source: { topic: string; partition: number; bytes: Buffer; memory?: SharedBytes; fetchOffset: number },
+    options: ReadOptions,
+  ) {
     this.#topic = source.topic;
     this.#partition = source.partition;
     this.#bytes = source.bytes;
+    this.#memory = source.memory ?? unowned(source.bytes);
     this.#fetchOffset = source.fetchOffset;
     this.#nextOffset = source.fetchOffset;
     this.#options = options;
@@ -70,6 +78,14 @@ export class RecordSet {
 
   get byteLength(): number {
     return this.#bytes.length;
+  }
+
+  /** Nothing is read any more; blocks that were read stay as they are. */
+  release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
+    this.#closeBatch();
+    this.#memory.release();
   }
 
   /** Appends up to `max` records to `into`; true when the set has been read to its end. */
@@ -100,7 +116,7 @@ export class RecordSet {
       }
       if (batch === undefined) return block;
       const timestampType = batch.appendTime === undefined ? 'CreateTime' : 'LogAppendTime';
-      block ??= new RecordBlock({ topic: this.#topic, partition: this.#partition }, batch.bytes, timestampType);
+      block ??= new RecordBlock({ topic: this.#topic, partition: this.#partition }, batch, timestampType);
       if (block.bytes !== batch.bytes || block.timestampType !== timestampType) return block;
       const countBefore = block.count;
       const damage = readRecords(batch, block, this.#nextOffset, max, MAX_BLOCK_BYTES);
@@ -109,7 +125,7 @@ export class RecordSet {
       if (damage !== undefined) throw this.#damaged(damage);
       if (batch.remaining === 0) {
         this.#nextOffset = Math.max(this.#nextOffset, batch.nextOffset);
-        this.#batch = undefined;
+        this.#closeBatch();
       }
       if (block.count > 0 && (block.count >= max || this.#isLarge(block))) return block;
     }
@@ -118,6 +134,11 @@ export class RecordSet {
   get isAtEnd(): boolean {
     if (this.#batch !== undefined || batchEnd(this.#bytes, this.#nextBatchAt) !== CUT_OFF) return false;
     return this.#nextOffset > this.#fetchOffset || this.#bytes.length === 0;
+  }
+
+  #closeBatch(): void {
+    if (this.#batch?.isUnpacked === true) this.#batch.memory.release();
+    this.#batch = undefined;
   }
 
   #isLarge({ count, valueStarts, valueEnds }: RecordBlock): boolean {
@@ -189,6 +210,8 @@ export class RecordSet {
     const byAppendTime = (attributes & BatchAttribute.logAppendTime) !== 0;
     return {
       bytes: unpacked ?? this.#bytes,
+      memory: unpacked === undefined ? this.#memory : new SharedBytes(unpacked),
+      isUnpacked: unpacked !== undefined,
       at: unpacked === undefined ? batchAt + BatchField.records : 0,
       end: unpacked?.length ?? batchAt + bytes.length,
       remaining: bytes.readInt32BE(BatchField.recordCount),
@@ -213,4 +236,10 @@ export class RecordSet {
     const where = `Topic ${this.#topic}, partition ${String(this.#partition)}, offset ${String(this.#nextOffset)}`;
     return new RecordFormatError(`${where}: ${what}`);
   }
+}
+
+function unowned(bytes: Buffer): SharedBytes {
+  const memory = new SharedBytes(bytes);
+  memory.keep();
+  return memory;
 }

@@ -138,6 +138,8 @@ describe('work on many records', () => {
     });
     const place = { topic: 't', partition: 0, count };
     const block = {
+      hold: () => undefined,
+      release: () => undefined,
       messages: {
         ...place,
         offsets: Array.from({ length: count }, (_, index) => index),

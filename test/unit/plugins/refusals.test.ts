@@ -17,6 +17,8 @@ function countedBlock(count: number): { block: SinkRecordBlock; reads: () => num
     },
   );
   const block = {
+    hold: () => undefined,
+    release: () => undefined,
     messages: { topic: 't', partition: 0, count, offsets, valueStarts: [], valueEnds: [] },
     sinkRecord: (index: number) => ({ original: { topic: 't', partition: 0, offset: index * 2 } }),
   } as unknown as SinkRecordBlock;

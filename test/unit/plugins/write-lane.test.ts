@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { BatchRows } from '../../../plugins/db-sink/batch-rows.ts';
 import { MessageDecoder } from '../../../plugins/db-sink/record-decoder.ts';
 import { WriteLane, type LaneDependencies } from '../../../plugins/db-sink/write-lane.ts';
+import type { MessageBlock, SinkRecordBlock } from '../../../src/data/message-block.ts';
 import { topicPartitionKey, type SinkRecord } from '../../../src/data/record.ts';
 import type { DecodedPart } from '../../../src/formats/format.ts';
 import { CdcDbDecoder } from '../../../src/formats/json-db/cdc-db.ts';
@@ -208,5 +209,96 @@ describe('a lane of a sink', () => {
     await assert.rejects(lane.lane.hasRoom(5000), /no more/);
     await lane.lane.flush(5000);
     assert.equal(lane.lane.firstUnstored(KEY), 0);
+  });
+
+  describe('with a block of messages', () => {
+    async function added(held: Lane, block: CountedBlock): Promise<void> {
+      await held.lane.addBlock(block as unknown as SinkRecordBlock);
+      held.lane.start();
+    }
+
+    class CountedBlock {
+      holds = 0;
+      releases = 0;
+      readonly passesMessages = true;
+      readonly messages: MessageBlock;
+
+      constructor(first: number, count: number) {
+        const texts = Array.from({ length: count }, (_, index) => Buffer.from(row(first + index).value as string));
+        const starts = texts.map((_, index) => texts.slice(0, index).reduce((sum, { length }) => sum + length, 0));
+        this.messages = {
+          ...{ topic: 't', partition: 0, count, bytes: Buffer.concat(texts) },
+          offsets: texts.map((_, index) => first + index),
+          timestamps: texts.map(() => 0),
+          valueStarts: starts,
+          valueEnds: texts.map(({ length }, index) => (starts[index] ?? 0) + length),
+        };
+      }
+
+      get isReleased(): boolean {
+        return this.holds > 0 && this.holds === this.releases;
+      }
+
+      hold(): void {
+        assert.ok(!this.isReleased, 'a block that was released is held');
+        this.holds++;
+      }
+
+      release(): void {
+        this.releases++;
+      }
+    }
+
+    const byBlocks: Partial<LaneDependencies> = {
+      createDecoder: () => {
+        const decoder = new MessageDecoder(() => new CdcDbDecoder());
+        return {
+          get rowCount() {
+            return decoder.rowCount;
+          },
+          add: (each, origin) => {
+            decoder.add(each, origin);
+          },
+          addBlock: ({ messages }, from, to) => {
+            const { bytes, offsets, valueStarts, valueEnds } = messages;
+            for (let index = from; index < to; index++) {
+              const value = bytes.toString('utf8', valueStarts[index], valueEnds[index]);
+              const { original } = record(offsets[index] ?? -1, value);
+              decoder.add(record(original.offset, value), { kind: 'record', ...original });
+            }
+            return to;
+          },
+          take: () => decoder.take(),
+        };
+      },
+    };
+
+    it('releases it when all of its rows are stored, and no earlier', async () => {
+      const held = new Lane(byBlocks);
+      const block = new CountedBlock(0, 5);
+      held.hold('1 rows');
+      await added(held, block);
+      await until(() => held.written.includes('1 rows'), 'the last row is on its way');
+      assert.ok(!block.isReleased);
+      held.release();
+      await held.lane.flush(5000);
+      assert.deepEqual(held.written, ['2 rows', '2 rows', '1 rows']);
+      assert.ok(block.isReleased);
+    });
+
+    it('does not release it when its rows are not stored: they may be read again', async () => {
+      const failing = new Lane({ ...byBlocks, write: () => Promise.reject(new Error('no more')) });
+      const block = new CountedBlock(0, 3);
+      await added(failing, block);
+      await until(() => failing.failed === 1, 'the failure is told');
+      assert.ok(!block.isReleased);
+      const held = new Lane(byBlocks);
+      const dropped = new CountedBlock(0, 3);
+      held.hold('2 rows');
+      await added(held, dropped);
+      await held.lane.drop();
+      assert.ok(!dropped.isReleased);
+      held.release();
+    });
   });
 });
