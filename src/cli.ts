@@ -163,6 +163,8 @@ async function serve(
 ): Promise<void> {
   const { startWorker } = await import('./worker/worker.ts');
   const { guardProcess } = await import('./observe/unhandled-errors.ts');
+  const { boundHeapGrowth } = await import('./worker/heap-growth.ts');
+  boundHeapGrowth();
   process.off('unhandledRejection', stopOnError);
   guardProcess(logger);
   let worker: Worker | undefined;

@@ -86,21 +86,18 @@ export class WriteLane {
     this.#sealWhenFull();
   }
 
-  /** Decodes a block, where it lies as far as possible; a long one over several turns of the event loop. */
+  /** Decodes a block, where it lies as far as possible; a long one over several turns of the event loop. After an error it may be added again. */
   async addBlock(block: SinkRecordBlock): Promise<void> {
     this.#isAdding = true;
     const { batchRows } = this.#dependencies;
-    const decoder = this.#decoder;
     const { messages } = block;
-    const { count } = messages;
     const turn = new Turn();
-    // What is written while the rest is still being added must not free it. After an error the block may be added again.
-    block.hold();
-    for (let index = 0; index < count;) {
+    block.hold(); // until all is added: what was added first may be written before
+    for (let index = 0; index < messages.count;) {
       const begin = index;
-      const most = Math.min(count, index + Math.max(1, batchRows.most - decoder.rowCount));
+      const most = Math.min(messages.count, index + Math.max(1, batchRows.most - this.#decoder.rowCount));
       const end = sliceEnd(messages, index, most);
-      const reached = decoder.addBlock?.(block, index, end) ?? index;
+      const reached = this.#decoder.addBlock?.(block, index, end) ?? index;
       if (reached > index) this.#waiting.addBlock(block, index, reached);
       index = reached;
       if (index < end) {
@@ -110,7 +107,7 @@ export class WriteLane {
         index++;
       }
       this.#sealWhenFull();
-      if (turn.isOver(bytesBetween(messages, begin, index), index - begin) && index < count) await turn.next();
+      if (turn.isOver(bytesBetween(messages, begin, index), index - begin) && index < messages.count) await turn.next();
     }
     block.release();
   }
