@@ -100,7 +100,16 @@ export async function developmentCertificate(directory: string): Promise<Develop
     authorityPath: resolve(directory, 'ca.pem'),
     keyPassword: undefined,
   };
-  if (!(await isGood(files))) await make(resolve(directory), files);
+  if (await isGood(files)) return files;
+  try {
+    await make(resolve(directory), files);
+  } catch (error) {
+    throw new ConfigError(
+      `database.http.tls.directory: ${resolve(directory)} cannot have the development certificate: ${toError(error).message}. ` +
+        `The folder, and what is in it, must be of the user that the worker runs as`,
+      { cause: error },
+    );
+  }
   return files;
 }
 

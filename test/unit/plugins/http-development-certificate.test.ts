@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { developmentCertificate } from '../../../plugins/database-http/transport/certificate.ts';
+
+describe('the development certificate', () => {
+  let folder: string;
+
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'sluice-certificate-'));
+  });
+
+  afterEach(async () => {
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('that cannot be written says which folder, and whose it must be', async () => {
+    await writeFile(join(folder, 'file'), '');
+    const directory = join(folder, 'file', 'tls');
+    await assert.rejects(developmentCertificate(directory), {
+      name: 'ConfigError',
+      message:
+        `database.http.tls.directory: ${directory} cannot have the development certificate: ENOTDIR: not a directory, ` +
+        `mkdir '${directory}'. The folder, and what is in it, must be of the user that the worker runs as`,
+    });
+  });
+});
