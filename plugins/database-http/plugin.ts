@@ -3,7 +3,7 @@ import type { NanosecondRule } from '../../src/index-database.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
 import { influxQueryAlias } from './aliases/influx-query.ts';
 import { influxV2Aliases } from './aliases/influx-v2.ts';
-import { openTsdbAlias } from './aliases/opentsdb.ts';
+import { openTsdbAlias, openTsdbVersion } from './aliases/opentsdb.ts';
 import { ingestRoutes } from './ingest/routes.ts';
 import { diagnoseApi } from './diagnosis.ts';
 import { serviceOptions } from './options.ts';
@@ -45,6 +45,7 @@ export function storingRoutes(nanoseconds: NanosecondRule = 'floor'): Route[] {
     influxQueryAlias(),
     ...influxV2Aliases(),
     openTsdbAlias(nanoseconds),
+    openTsdbVersion(),
     ...greetingAliases(),
   ];
 }

@@ -311,6 +311,7 @@ describe('stock clients write through the alias routes', () => {
     assert.deepEqual(await (await get('/ping?verbose=true')).json(), { version: '1.8.10' });
     assert.equal(((await (await get('/health')).json()) as { status: string }).status, 'pass');
     assert.equal((await get('/settings')).status, 200);
+    assert.equal(((await (await get('/api/version')).json()) as { version: string }).version, '2.4.0');
     assert.equal((await fetch(`${api.address}/write`, { method: 'POST', body: 't v=1' })).status, 401);
     assert.equal((await api.post('/api/v2/write', '')).status, 204);
   });

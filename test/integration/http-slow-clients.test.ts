@@ -76,6 +76,45 @@ describe('a client that stalls', () => {
   });
 });
 
+describe('clients that take their answers slowly', () => {
+  it('give way, the slowest first, when other requests of their user wait for a connection', async () => {
+    const api = await HttpFixture.start({
+      tls: 'off',
+      listeners: 'http://127.0.0.1:0',
+      'query.max.bytes': '500000000',
+      'user.connections': '2',
+      'connection.wait.ms': '20000',
+      'client.timeout.ms': '600000',
+    });
+    const sockets: Socket[] = [];
+    const { hostname, port } = new URL(api.url);
+    const slow = async (): Promise<void> => {
+      const sql = "select n, repeat('x', 1000) from generate_series(1, 400000) n";
+      const socket = connect(Number(port), hostname);
+      sockets.push(socket);
+      socket.on('error', () => undefined);
+      const length = String(sql.length);
+      socket.write(
+        `POST /restapi/query HTTP/1.1\r\nHost: a\r\nAuthorization: ${api.admin}\r\nContent-Length: ${length}\r\n\r\n${sql}`,
+      );
+      await once(socket, 'data');
+      socket.pause();
+    };
+    try {
+      await slow();
+      await slow();
+      const read = await api.query('select 1');
+      assert.deepEqual([read.status, read.body['data']], [200, [[1]]]);
+      const streaming = `select count(*) from pg_stat_activity where datname = current_database() and query like '%generate_series%'
+        and pid <> pg_backend_pid() and state <> 'idle'`;
+      assert.equal(await api.sql.number(streaming), 1);
+    } finally {
+      for (const socket of sockets) socket.destroy();
+      await api.close();
+    }
+  });
+});
+
 describe('a client that stalls before TLS', () => {
   it('is cut off: without a byte, and in the handshake', async () => {
     const api = await HttpFixture.start(TIMEOUTS);

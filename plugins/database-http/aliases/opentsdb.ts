@@ -7,6 +7,16 @@ import { jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../rout
 
 const HINT = 'Please see the TSD logs or append "details" to the put request';
 
+/** `GET /api/version`: clients of OpenTSDB ask it whether the server is there; the version says nothing of this program. */
+export function openTsdbVersion(): Route {
+  return {
+    methods: ['GET', 'HEAD'],
+    path: '/api/version',
+    access: 'anyone',
+    handle: async () => jsonAnswer(200, { version: '2.4.0', short_revision: '', full_revision: '', repo: '', host: '' }),
+  };
+}
+
 /**
  * `POST /api/put` of OpenTSDB: one point or an array of points. 204 without a body; with `summary` or `details` 200 and counts;
  * 400 when a point is bad. Values of new tables have the type of the first one, as OpenTSDB's users expect of numbers.

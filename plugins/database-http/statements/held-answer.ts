@@ -3,6 +3,7 @@ import type { RowGauge } from '../../../src/index-database.ts';
 import type { Claim, HeldRoom } from './held-room.ts';
 import type { ResultJson } from './result-json.ts';
 import type { ApiAnswer } from '../route.ts';
+import type { SlotHolder } from '../transport/connection-slots.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
@@ -32,7 +33,7 @@ export function claimBytes(maxBytes: number): number {
  *                              -> streaming, when there is more than is held, which `query.max.bytes` must allow: the body's
  *                                 last keys and a trailer report what comes later, and a failure breaks the body off.
  */
-export class HeldAnswer {
+export class HeldAnswer implements SlotHolder {
   readonly #startedAt: number;
   readonly #limits: HeldLimits;
   readonly #pieces: Buffer[] = [];
@@ -47,6 +48,8 @@ export class HeldAnswer {
   #wake: (() => void) | undefined;
   #stalled: NodeJS.Timeout | undefined;
   #drained: (() => void) | undefined;
+  #blockedSinceMs: number | undefined;
+  #cut: (() => void) | undefined;
   #filled: Promise<void> = Promise.resolve();
 
   constructor(startedAt: number, limits: HeldLimits) {
@@ -93,16 +96,32 @@ export class HeldAnswer {
     this.#wake?.();
     if (this.#heldBytes > FREE_BYTES && this.#claiming === undefined) await this.#room?.();
     if (this.#state === 'streaming' && this.#heldBytes > MAX_AHEAD_BYTES) {
+      await this.#roomAhead();
+    }
+  }
+
+  get blockedSinceMs(): number | undefined {
+    return this.#blockedSinceMs;
+  }
+
+  cut(): void {
+    this.#cut?.();
+  }
+
+  async #roomAhead(): Promise<void> {
+    this.#blockedSinceMs = performance.now();
+    try {
       await new Promise<void>((resolve, reject) => {
-        const stalled = (this.#stalled = setTimeout(
-          () => reject(new Error('the client takes nothing of the answer')),
-          this.#limits.stallMs,
-        ));
-        this.#drained = () => {
-          clearTimeout(stalled);
-          resolve();
-        };
+        const stall = (): void => reject(new Error('the client takes nothing of the answer'));
+        this.#stalled = setTimeout(stall, this.#limits.stallMs);
+        this.#cut = () =>
+          reject(new Error('the client takes the answer too slowly, and other requests wait for its database connection'));
+        this.#drained = resolve;
       });
+    } finally {
+      clearTimeout(this.#stalled);
+      this.#blockedSinceMs = undefined;
+      this.#cut = undefined;
     }
   }
 
@@ -136,7 +155,10 @@ export class HeldAnswer {
         if (piece !== undefined) {
           this.#heldBytes -= piece.length;
           yield piece;
-          this.#stalled?.refresh();
+          if (this.#blockedSinceMs !== undefined) {
+            this.#stalled?.refresh();
+            this.#blockedSinceMs = performance.now();
+          }
           if (this.#heldBytes <= MAX_AHEAD_BYTES) {
             this.#release();
             this.#drained?.();

@@ -109,7 +109,7 @@ async function execute(
         const database = translation.database ?? request.database;
         const gauge = held.gauge(request.login.user, stop);
         const options = { signal: stop.signal, timeoutMs: request.statementTimeoutMs, chunkRows: CHUNK_ROWS, gauge };
-        await pinned(request, database, dependencies, { readTransaction: true }, (session) =>
+        await pinned(request, database, dependencies, { readTransaction: true, holder: held }, (session) =>
           send(request.clock.stream(read(session, translation, request, options))),
         );
         return;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, isRollback, type RunTranslation, type Session } from '../../../src/index-database.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
-import type { ConnectionSlots } from '../transport/connection-slots.ts';
+import type { ConnectionSlots, SlotHolder } from '../transport/connection-slots.ts';
 import { databaseFailure } from '../database-failure.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -215,10 +215,11 @@ export async function pinned<T>(
   request: ApiRequest,
   database: string,
   dependencies: RunnerDependencies,
-  options: { readonly readTransaction?: boolean },
+  options: { readonly readTransaction?: boolean; readonly holder?: SlotHolder },
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const executor = request.executorOn(database);
+  const { holder, ...sessionOptions } = options;
   const wait = new AbortController();
   const onAbort = (): void => wait.abort(request.signal.reason);
   const timer = setTimeout(() => wait.abort(new Error(TEXTS.noConnection)), dependencies.connectionWaitMs);
@@ -226,14 +227,14 @@ export async function pinned<T>(
   let isPinned = false;
   let giveBack: (() => void) | undefined;
   try {
-    giveBack = await dependencies.slots.take(executor, wait.signal);
+    giveBack = await dependencies.slots.take(executor, wait.signal, holder);
     return await executor.session(
       async (session) => {
         isPinned = true;
         clearTimeout(timer);
         return work(session);
       },
-      { ...options, timeZone: request.timeZone, signal: wait.signal },
+      { ...sessionOptions, timeZone: request.timeZone, signal: wait.signal },
     );
   } catch (error) {
     if (request.signal.aborted) throw error;

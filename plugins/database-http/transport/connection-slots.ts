@@ -1,14 +1,29 @@
+/** A request that holds a slot while its answer is taken by a client. */
+export interface SlotHolder {
+  /** Since when the client has taken nothing, by `performance.now()`; `undefined`: the client is not waited for. */
+  readonly blockedSinceMs: number | undefined;
+  /** The connection is needed by others: the answer breaks off. */
+  cut(): void;
+}
+
 interface Slots {
   taken: number;
   readonly waiting: (() => void)[];
+  readonly holders: Set<SlotHolder>;
+  /** While somebody waits. */
+  watch: NodeJS.Timeout | undefined;
 }
 
 /** Connections of each pool that no request pins: a request that has one needs a second to look up a table. */
 export const SPARE_CONNECTIONS = 2;
+/** A client that takes nothing for so long keeps its connection only as long as nobody else waits for one. */
+const PATIENCE_MS = 2_000;
+const LOOK_EVERY_MS = 500;
 
 /**
  * How many requests may hold a connection of one pool at the same time. Without it requests that each hold one could
- * wait for each other's second for ever. First come, first served.
+ * wait for each other's second for ever. First come, first served. While requests wait, slow readers are cut off, the slowest first:
+ * otherwise a few of them would keep out all other requests of their user.
  */
 export class ConnectionSlots {
   readonly #limit: number;
@@ -19,19 +34,26 @@ export class ConnectionSlots {
   }
 
   /** Resolves with what gives the slot back; rejects with the signal's reason when that is aborted first. */
-  async take(pool: object, signal: AbortSignal): Promise<() => void> {
+  async take(pool: object, signal: AbortSignal, holder?: SlotHolder): Promise<() => void> {
     signal.throwIfAborted();
-    const slots = this.#slots.get(pool) ?? { taken: 0, waiting: [] };
+    const slots = this.#slots.get(pool) ?? { taken: 0, waiting: [], holders: new Set(), watch: undefined };
     this.#slots.set(pool, slots);
-    const giveBack = (): void => {
+    if (slots.taken < this.#limit) slots.taken += 1;
+    else await turn(slots, signal);
+    if (holder !== undefined) slots.holders.add(holder);
+    return () => {
+      if (holder !== undefined) slots.holders.delete(holder);
       const next = slots.waiting.shift();
       if (next === undefined) slots.taken -= 1;
       else next();
     };
-    if (slots.taken < this.#limit) {
-      slots.taken += 1;
-      return giveBack;
-    }
+  }
+}
+
+/** Resolves with a slot taken. */
+async function turn(slots: Slots, signal: AbortSignal): Promise<void> {
+  slots.watch ??= setInterval(() => cutSlowest(slots), LOOK_EVERY_MS).unref();
+  try {
     await new Promise<void>((resolve, reject) => {
       const onAbort = (): void => {
         slots.waiting.splice(slots.waiting.indexOf(onTurn), 1);
@@ -44,6 +66,23 @@ export class ConnectionSlots {
       signal.addEventListener('abort', onAbort, { once: true });
       slots.waiting.push(onTurn);
     });
-    return giveBack;
+  } finally {
+    if (slots.waiting.length === 0) {
+      clearInterval(slots.watch);
+      slots.watch = undefined;
+    }
   }
+}
+
+function cutSlowest({ holders }: Slots): void {
+  let since = performance.now() - PATIENCE_MS;
+  let slowest: SlotHolder | undefined;
+  for (const holder of holders) {
+    if (holder.blockedSinceMs === undefined || holder.blockedSinceMs > since) continue;
+    since = holder.blockedSinceMs;
+    slowest = holder;
+  }
+  if (slowest === undefined) return;
+  holders.delete(slowest);
+  slowest.cut();
 }
