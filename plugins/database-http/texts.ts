@@ -26,6 +26,8 @@ export const TEXTS = {
   noSession: 'no connid matching the given one was found.',
   notYours: 'do not have authority, please check.',
   deleted: 'delete success',
+  oneWithParameters: 'a request with params has one statement',
+  noParameters: 'this statement takes no params: it is run as several statements',
   manyStatements: (most: number) =>
     `a request has at most ${String(most)} statements: send them in several requests, or rows in fewer INSERTs of many rows`,
   longStatement: (maxLength: number) =>

@@ -190,7 +190,10 @@ export async function send(
             trailers: response.trailers,
             bytes,
             text,
-            body: text.startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {},
+            body:
+              text.startsWith('{') && response.headers['content-type'] === 'application/json'
+                ? (JSON.parse(text) as Record<string, unknown>)
+                : {},
           });
         });
       },

@@ -100,7 +100,7 @@ describe('the query endpoint', () => {
         });
         const told = { headers: reply.headers['x-truncated'], trailers: reply.trailers['x-truncated'] };
         assert.deepEqual(told, { headers: undefined, trailers: undefined, [where]: 'true' });
-        assert.equal(reply.headers['trailer'], where === 'trailers' ? 'X-Truncated' : undefined);
+        assert.equal(reply.headers['trailer'], where === 'trailers' ? 'X-Truncated, X-Continuation' : undefined);
         const text = encoding === 'gzip' ? gunzipSync(reply.bytes).toString() : reply.text;
         const { data, rows, truncated } = JSON.parse(text) as { data: unknown[]; rows: number; truncated: boolean };
         assert.deepEqual([reply.status, truncated, data.length, data.at(-1)], [200, true, rows, [rows, cell]]);

@@ -13,7 +13,8 @@ export function openTsdbVersion(): Route {
     methods: ['GET', 'HEAD'],
     path: '/api/version',
     access: 'anyone',
-    handle: async () => jsonAnswer(200, { version: '2.4.0', short_revision: '', full_revision: '', repo: '', host: '' }),
+    handle: async () =>
+      jsonAnswer(200, { version: '2.4.0', short_revision: '', full_revision: '', repo: '', host: '' }),
   };
 }
 

@@ -34,6 +34,19 @@ export function cellWriter({ typeOid }: QueryResult['fields'][number], rules: Ce
   }
 }
 
+/** How the cells of a column are written where no JSON is: as there, without its quotes. */
+export function cellText({ typeOid }: QueryResult['fields'][number]): (text: string) => string {
+  switch (typeOid) {
+    case BOOL:
+      return (text) => (text === 't' ? 'true' : 'false');
+    case TIMESTAMP:
+    case TIMESTAMPTZ:
+      return (text) => timestampJson(text).slice(1, -1);
+    default:
+      return (text) => text;
+  }
+}
+
 const N = 0x4e;
 const I = 0x49;
 

@@ -1,9 +1,10 @@
 import { toError } from '../../../src/index.ts';
 import type { RowGauge } from '../../../src/index-database.ts';
+import { ClientWait } from './client-wait.ts';
 import type { Claim, HeldRoom } from './held-room.ts';
-import type { ResultJson } from './result-json.ts';
+import type { Page } from './page.ts';
+import type { ResultWriter } from './result-writer.ts';
 import type { ApiAnswer } from '../route.ts';
-import type { SlotHolder } from '../transport/connection-slots.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
@@ -18,6 +19,9 @@ export interface HeldLimits {
   readonly stallMs: number;
   /** Of the answer. */
   readonly maxBytes: number;
+  /** What is held of it before it is sent while it is read. */
+  readonly holdBytes: number;
+  readonly page: Page;
 }
 
 /** What the largest answer needs of the room. */
@@ -33,12 +37,14 @@ export function claimBytes(maxBytes: number): number {
  *                              -> streaming, when there is more than is held, which `query.max.bytes` must allow: the body's
  *                                 last keys and a trailer report what comes later, and a failure breaks the body off.
  */
-export class HeldAnswer implements SlotHolder {
+export class HeldAnswer {
+  /** For the client, while the answer is streamed. */
+  readonly clientWait: ClientWait;
   readonly #startedAt: number;
   readonly #limits: HeldLimits;
   readonly #pieces: Buffer[] = [];
   #heldBytes = 0;
-  #json: ResultJson | undefined;
+  #json: ResultWriter | undefined;
   #state: 'holding' | 'streaming' = 'holding';
   #finished: { readonly error: Error | undefined } | undefined;
   #room: (() => Promise<void>) | undefined;
@@ -46,15 +52,12 @@ export class HeldAnswer implements SlotHolder {
   #claim: Claim | undefined;
   #refusal: Error | undefined;
   #wake: (() => void) | undefined;
-  #stalled: NodeJS.Timeout | undefined;
-  #drained: (() => void) | undefined;
-  #blockedSinceMs: number | undefined;
-  #cut: (() => void) | undefined;
   #filled: Promise<void> = Promise.resolve();
 
   constructor(startedAt: number, limits: HeldLimits) {
     this.#startedAt = startedAt;
     this.#limits = limits;
+    this.clientWait = new ClientWait(limits.stallMs);
   }
 
   /** For the rows of the result, which `stop` ends: there is no room for them, or nobody wants them any more. */
@@ -85,7 +88,7 @@ export class HeldAnswer implements SlotHolder {
     );
   }
 
-  begin(json: ResultJson): void {
+  begin(json: ResultWriter): void {
     this.#json = json;
   }
 
@@ -96,38 +99,13 @@ export class HeldAnswer implements SlotHolder {
     this.#wake?.();
     if (this.#heldBytes > FREE_BYTES && this.#claiming === undefined) await this.#room?.();
     if (this.#state === 'streaming' && this.#heldBytes > MAX_AHEAD_BYTES) {
-      await this.#roomAhead();
-    }
-  }
-
-  get blockedSinceMs(): number | undefined {
-    return this.#blockedSinceMs;
-  }
-
-  cut(): void {
-    this.#cut?.();
-  }
-
-  async #roomAhead(): Promise<void> {
-    this.#blockedSinceMs = performance.now();
-    try {
-      await new Promise<void>((resolve, reject) => {
-        const stall = (): void => reject(new Error('the client takes nothing of the answer'));
-        this.#stalled = setTimeout(stall, this.#limits.stallMs);
-        this.#cut = () =>
-          reject(new Error('the client takes the answer too slowly, and other requests wait for its database connection'));
-        this.#drained = resolve;
-      });
-    } finally {
-      clearTimeout(this.#stalled);
-      this.#blockedSinceMs = undefined;
-      this.#cut = undefined;
+      await this.clientWait.begin();
     }
   }
 
   /** Rejects as the filling did, when that was while the answer was held. */
   async answer(): Promise<ApiAnswer> {
-    while (this.#finished === undefined && this.#heldBytes <= MAX_HELD_BYTES) await this.#woken();
+    while (this.#finished === undefined && this.#heldBytes <= this.#limits.holdBytes) await this.#woken();
     const sent = (): void => this.#release();
     if (this.#finished !== undefined) {
       if (this.#finished.error === undefined) return { ...this.#whole(), sent };
@@ -135,7 +113,7 @@ export class HeldAnswer implements SlotHolder {
       throw this.#refusal ?? this.#finished.error;
     }
     this.#state = 'streaming';
-    const headers = { Trailer: 'X-Truncated' };
+    const headers = { ...this.#type(), Trailer: 'X-Truncated, X-Continuation' };
     return { status: 200, headers, body: this.#stream(), trailers: () => this.#truncation(), sent };
   }
 
@@ -144,7 +122,7 @@ export class HeldAnswer implements SlotHolder {
     const tail = Buffer.from(this.#json?.tail() ?? '');
     const body = Buffer.concat([head, ...this.#pieces.splice(0), tail]);
     this.#claim?.shrink(body.length);
-    return { status: 200, headers: this.#truncation(), body };
+    return { status: 200, headers: { ...this.#type(), ...this.#truncation() }, body };
   }
 
   async *#stream(): AsyncGenerator<Buffer | string, void, undefined> {
@@ -155,13 +133,10 @@ export class HeldAnswer implements SlotHolder {
         if (piece !== undefined) {
           this.#heldBytes -= piece.length;
           yield piece;
-          if (this.#blockedSinceMs !== undefined) {
-            this.#stalled?.refresh();
-            this.#blockedSinceMs = performance.now();
-          }
+          this.clientWait.refresh();
           if (this.#heldBytes <= MAX_AHEAD_BYTES) {
             this.#release();
-            this.#drained?.();
+            this.clientWait.end();
           }
         } else if (this.#finished === undefined) {
           await this.#woken();
@@ -176,7 +151,7 @@ export class HeldAnswer implements SlotHolder {
       this.#heldBytes = 0;
       this.#pieces.length = 0;
       this.#state = 'holding';
-      this.#drained?.();
+      this.clientWait.end();
       await this.#filled;
     }
   }
@@ -190,7 +165,16 @@ export class HeldAnswer implements SlotHolder {
   }
 
   #truncation(): Record<string, string> {
-    return this.#json?.truncated === true ? { 'X-Truncated': 'true' } : {};
+    if (this.#json === undefined) return {};
+    const continuation = this.#limits.page.continuation(this.#json);
+    return {
+      ...(this.#json.truncated ? { 'X-Truncated': 'true' } : {}),
+      ...(continuation === undefined ? {} : { 'X-Continuation': continuation }),
+    };
+  }
+
+  #type(): Record<string, string> {
+    return this.#json === undefined ? {} : { 'Content-Type': this.#json.contentType };
   }
 
   #seconds(): number {

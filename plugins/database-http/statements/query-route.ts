@@ -9,14 +9,15 @@ import {
 } from '../../../src/index-database.ts';
 import { clusterSettings } from './cluster-settings.ts';
 import { databaseFailure, databaseText } from '../database-failure.ts';
-import { HeldAnswer } from './held-answer.ts';
+import { claimBytes, HeldAnswer } from './held-answer.ts';
 import type { HeldRoom } from './held-room.ts';
-import { ResultJson } from './result-json.ts';
+import { Page } from './page.ts';
+import { acceptedFormat, resultWriter, type ResultWriter } from './result-writer.ts';
+import { readSqlBody } from './sql-body.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
 import { MAX_ROUNDS, pinned, type RunnerDependencies } from './statement-runner.ts';
 import { readStatements, type RequestStatement, translateAgain, translateIn, Turns } from './statement-text.ts';
 import { TEXTS } from '../texts.ts';
-import { notEmpty } from './write-routes.ts';
 
 /** Rows that are read at a time: large enough for speed, small enough for memory. */
 const CHUNK_ROWS = 1000;
@@ -37,16 +38,30 @@ export interface QueryDependencies extends RunnerDependencies {
   readonly stallMs: number;
 }
 
-/** `POST /restapi/query`: one statement that reads, in a read-only session. */
+interface Query {
+  readonly statement: RequestStatement;
+  readonly parameters: readonly (string | null)[];
+  readonly page: Page;
+  readonly held: HeldAnswer;
+}
+
+/** `POST /restapi/query`, and `GET` with `q`: one statement that reads, in a read-only session. */
 export function queryRoute(dependencies: QueryDependencies): Route {
   return {
-    methods: ['POST'],
+    methods: ['GET', 'POST'],
     path: '/restapi/query',
     handle: async (request) => {
-      const sql = notEmpty(await request.text());
-      const statement = await request.clock.parseWith(() => onlyStatement(sql, dependencies.maxStatementLength));
-      const held = new HeldAnswer(request.clock.startedAt, dependencies);
-      held.fillFrom(execute(request, statement, held, dependencies));
+      const body = await readSqlBody(request, dependencies.maxStatementLength);
+      const statement = await request.clock.parseWith(() => onlyStatement(body.sql, dependencies.maxStatementLength));
+      const page = new Page(request, body);
+      const isJson = acceptedFormat(request.headers.accept) === 'json';
+      const held = new HeldAnswer(request.clock.startedAt, {
+        ...dependencies,
+        page,
+        maxBytes: isJson ? dependencies.maxBytes : Number.MAX_SAFE_INTEGER,
+        holdBytes: claimBytes(dependencies.maxBytes),
+      });
+      held.fillFrom(execute(request, { statement, parameters: body.parameters, page, held }, dependencies));
       return held.answer();
     },
     failure,
@@ -76,22 +91,20 @@ async function onlyStatement(sql: string, maxLength: number): Promise<RequestSta
   return first;
 }
 
-async function execute(
-  request: ApiRequest,
-  statement: RequestStatement,
-  held: HeldAnswer,
-  dependencies: QueryDependencies,
-): Promise<void> {
-  const rules = { int64AsString: request.query.get('int64') === 'string', maxBytes: dependencies.maxBytes };
+async function execute(request: ApiRequest, query: Query, dependencies: QueryDependencies): Promise<void> {
+  const { statement, page, held } = query;
+  const int64AsString = request.query.get('int64') === 'string';
+  const rules = { int64AsString, maxBytes: dependencies.maxBytes, page };
+  const format = acceptedFormat(request.headers.accept);
   const send = async (chunks: AsyncIterable<QueryResult>): Promise<void> => {
-    let json: ResultJson | undefined;
+    let writer: ResultWriter | undefined;
     for await (const chunk of chunks) {
-      if (json === undefined) {
-        json = new ResultJson(chunk.fields, rules);
-        held.begin(json);
+      if (writer === undefined) {
+        writer = resultWriter(format, chunk.fields, rules);
+        held.begin(writer);
       }
-      await held.write(json.rows(chunk.rows));
-      if (json.truncated) break;
+      await held.write(writer.rows(page.take(chunk.rows)));
+      if (writer.truncated || page.isFull) break;
     }
   };
   const stop = new AbortController();
@@ -109,8 +122,8 @@ async function execute(
         const database = translation.database ?? request.database;
         const gauge = held.gauge(request.login.user, stop);
         const options = { signal: stop.signal, timeoutMs: request.statementTimeoutMs, chunkRows: CHUNK_ROWS, gauge };
-        await pinned(request, database, dependencies, { readTransaction: true, holder: held }, (session) =>
-          send(request.clock.stream(read(session, translation, request, options))),
+        await pinned(request, database, dependencies, { readTransaction: true, holder: held.clientWait }, (session) =>
+          send(request.clock.stream(read(session, translation, request, query, options))),
         );
         return;
       }
@@ -137,6 +150,7 @@ async function* read(
   session: Session,
   first: RunTranslation,
   request: ApiRequest,
+  { statement: { classification }, parameters, page }: Query,
   options: StreamOptions,
 ): AsyncGenerator<QueryResult, void, undefined> {
   let { statements } = first;
@@ -144,7 +158,7 @@ async function* read(
     let hasBegun = false;
     try {
       for (const statement of statements.slice(0, -1)) await session.query(statement, [], options);
-      const chunks = session.stream(statements.at(-1) ?? '', [], options);
+      const chunks = session.stream(page.statement(statements.at(-1) ?? '', classification.kind), parameters, options);
       for await (const chunk of chunks) {
         hasBegun = true;
         yield chunk;

@@ -1,6 +1,8 @@
 import type { QueryResult } from '../../../src/index-database.ts';
 import { type CellRules, type CellWriter, cellWriter } from './cell-json.ts';
 import { columnMeta } from './column-meta.ts';
+import type { Page } from './page.ts';
+import type { ResultWriter } from './result-writer.ts';
 
 type Rows = QueryResult['rows'];
 
@@ -8,7 +10,9 @@ type Rows = QueryResult['rows'];
  * Writes the parts of a query's answer and counts its bytes: the answer with its closing keys never has more than
  * `maxBytes`. Only whole rows are written; once one does not fit, none behind it is.
  */
-export class ResultJson {
+export class ResultJson implements ResultWriter {
+  readonly contentType = 'application/json';
+  readonly #page: Page;
   readonly #maxBytes: number;
   readonly #writers: readonly CellWriter[];
   readonly #meta: string;
@@ -16,15 +20,20 @@ export class ResultJson {
   #rows = 0;
   #truncated = false;
 
-  constructor(fields: QueryResult['fields'], rules: CellRules & { readonly maxBytes: number }) {
+  constructor(fields: QueryResult['fields'], rules: CellRules & { readonly maxBytes: number; readonly page: Page }) {
     this.#maxBytes = rules.maxBytes;
+    this.#page = rules.page;
     this.#writers = fields.map((field) => cellWriter(field, rules));
     this.#meta = `[${fields.map(columnMeta).join(',')}]`;
-    this.#bytes = Buffer.byteLength(this.head(0)) + TAIL_BYTES;
+    this.#bytes = Buffer.byteLength(this.head(0)) + TAIL_BYTES + (rules.page.isAsked ? CONTINUATION_BYTES : 0);
   }
 
   get truncated(): boolean {
     return this.#truncated;
+  }
+
+  get rowCount(): number {
+    return this.#rows;
   }
 
   /** All before the rows; `time` is what is known when it is sent. */
@@ -46,7 +55,10 @@ export class ResultJson {
   }
 
   tail(): string {
-    return `],"rows":${String(this.#rows)}${this.#truncated ? ',"truncated":true' : ''}}`;
+    const truncated = this.#truncated ? ',"truncated":true' : '';
+    const next = this.#page.isAsked ? (this.#page.continuation(this) ?? null) : undefined;
+    const continuation = next === undefined ? '' : `,"continuation":${JSON.stringify(next)}`;
+    return `],"rows":${String(this.#rows)}${truncated}${continuation}}`;
   }
 
   #fitting(rows: Rows): Buffer {
@@ -75,3 +87,4 @@ export class ResultJson {
 }
 
 const TAIL_BYTES = '],"rows":9007199254740991,"truncated":true}'.length;
+const CONTINUATION_BYTES = ',"continuation":"0123456789.0123456789abcdef"'.length;

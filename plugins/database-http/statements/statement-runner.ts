@@ -7,6 +7,7 @@ import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
 import {
+  MAX_STATEMENTS,
   readStatements,
   requireFewStatements,
   translateAgain,
@@ -14,6 +15,7 @@ import {
   Turns,
   type RequestStatement,
 } from './statement-text.ts';
+import type { SqlBody } from './sql-body.ts';
 import { TEXTS } from '../texts.ts';
 import { badTimeZone } from '../time-zone.ts';
 
@@ -46,13 +48,14 @@ export interface StatementRules {
  */
 export async function runStatements(
   request: ApiRequest,
-  sql: string,
+  { sql, parameters }: SqlBody,
   rules: StatementRules,
   dependencies: RunnerDependencies,
 ): Promise<readonly StatementOutcome[]> {
-  const runner = new StatementRunner(request, rules, dependencies);
+  const runner = new StatementRunner(request, parameters, rules, dependencies);
   const turns = new Turns();
-  await requireFewStatements(sql, dependencies.maxStatementLength, turns);
+  const most = parameters.length > 0 ? 1 : MAX_STATEMENTS;
+  await requireFewStatements(sql, most, dependencies.maxStatementLength, turns);
   await runner.run(readStatements(sql, dependencies.maxStatementLength), turns);
   return runner.outcomes;
 }
@@ -60,14 +63,21 @@ export async function runStatements(
 class StatementRunner {
   readonly outcomes: StatementOutcome[] = [];
   readonly #request: ApiRequest;
+  readonly #parameters: SqlBody['parameters'];
   readonly #rules: StatementRules;
   readonly #dependencies: RunnerDependencies;
   #database: string;
   /** A USE failed: what is behind it was meant for another database. */
   #isLost = false;
 
-  constructor(request: ApiRequest, rules: StatementRules, dependencies: RunnerDependencies) {
+  constructor(
+    request: ApiRequest,
+    parameters: SqlBody['parameters'],
+    rules: StatementRules,
+    dependencies: RunnerDependencies,
+  ) {
     this.#request = request;
+    this.#parameters = parameters;
     this.#rules = rules;
     this.#dependencies = dependencies;
     this.#database = request.database;
@@ -172,7 +182,10 @@ class StatementRunner {
   async #runRetried(session: Session, translation: RunTranslation): Promise<StatementOutcome> {
     for (let tries = 1, pauseMs = FIRST_PAUSE_MS; ; tries++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
-        return success(await runTranslation(session, translation, this.#request), translation.notices);
+        return success(
+          await runTranslation(session, translation, this.#request, this.#parameters),
+          translation.notices,
+        );
       } catch (error) {
         if (!isRolledBack(error) || tries >= MAX_TRIES) throw error;
       }
@@ -191,11 +204,13 @@ async function runTranslation(
   session: Session,
   { statements, transaction, doneOn }: RunTranslation,
   request: ApiRequest,
+  parameters: SqlBody['parameters'],
 ): Promise<number> {
+  if (parameters.length > 0 && statements.length > 1) throw new ApiFailure(400, TEXTS.noParameters);
   const options = { signal: request.signal, timeoutMs: request.statementTimeoutMs };
   const work = async (): Promise<number> => {
     let rows = 0;
-    for (const statement of statements) rows = (await session.query(statement, [], options)).rowCount;
+    for (const statement of statements) rows = (await session.query(statement, parameters, options)).rowCount;
     return rows;
   };
   try {

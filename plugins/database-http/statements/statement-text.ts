@@ -19,7 +19,6 @@ export interface RequestStatement {
 
 /**
  * Statements of one request. Each gets an outcome of its own, which has to be held until the last one has run.
- * @internal
  */
 export const MAX_STATEMENTS = 10_000;
 /** The event loop is let go after so much work that waited for nothing. */
@@ -37,16 +36,16 @@ export class Turns {
   }
 }
 
-/** ApiFailure 400 for a text of more than `MAX_STATEMENTS`, before any of them runs. */
-export async function requireFewStatements(sql: string, maxLength: number, turns: Turns): Promise<void> {
+/** ApiFailure 400 for a text of more than `most` statements, before any of them runs. */
+export async function requireFewStatements(sql: string, most: number, maxLength: number, turns: Turns): Promise<void> {
   let semicolons = 0;
-  for (let at = sql.indexOf(';'); at >= 0 && semicolons < MAX_STATEMENTS; at = sql.indexOf(';', at + 1)) semicolons++;
-  if (semicolons < MAX_STATEMENTS) return;
+  for (let at = sql.indexOf(';'); at >= 0 && semicolons < most; at = sql.indexOf(';', at + 1)) semicolons++;
+  if (semicolons < most) return;
   // Some may stand in quotes, or end nothing.
   let count = 0;
   for (const statement of readStatements(sql, maxLength)) {
-    if (statement !== undefined && ++count > MAX_STATEMENTS) {
-      throw new ApiFailure(400, TEXTS.manyStatements(MAX_STATEMENTS));
+    if (statement !== undefined && ++count > most) {
+      throw new ApiFailure(400, most === 1 ? TEXTS.oneWithParameters : TEXTS.manyStatements(most));
     }
     await turns.pause();
   }

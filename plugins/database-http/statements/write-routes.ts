@@ -1,6 +1,7 @@
-import { type ApiAnswer, type ApiFailure, ApiFailure as Failure, jsonAnswer, type Route } from '../route.ts';
+import { type ApiAnswer, type ApiFailure, jsonAnswer, type Route } from '../route.ts';
 import { statusOf, type StatementOutcome } from './statement-outcome.ts';
 import { runStatements, type RunnerDependencies, type StatementRules } from './statement-runner.ts';
+import { readSqlBody } from './sql-body.ts';
 import { TEXTS } from '../texts.ts';
 
 const DDL_KINDS: ReadonlySet<string> = new Set([
@@ -34,7 +35,12 @@ export function ddlRoute(dependencies: RunnerDependencies): Route {
     path: '/restapi/ddl',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const outcomes = await runStatements(request, notEmpty(await request.text()), ddlRules, dependencies);
+      const outcomes = await runStatements(
+        request,
+        await readSqlBody(request, dependencies.maxStatementLength),
+        ddlRules,
+        dependencies,
+      );
       const time = seconds(startedAt);
       return answer(outcomes, (ok) => ({ code: ok ? 0 : -1, desc: descs(outcomes), time: ok ? time : null }));
     },
@@ -49,7 +55,12 @@ export function insertRoute(dependencies: RunnerDependencies): Route {
     path: '/restapi/insert',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const outcomes = await runStatements(request, notEmpty(await request.text()), insertRules, dependencies);
+      const outcomes = await runStatements(
+        request,
+        await readSqlBody(request, dependencies.maxStatementLength),
+        insertRules,
+        dependencies,
+      );
       const time = seconds(startedAt);
       return answer(outcomes, (ok) => ({
         code: ok ? 0 : -1,
@@ -66,12 +77,6 @@ export function insertRoute(dependencies: RunnerDependencies): Route {
 function insertFailure(failure: ApiFailure): ApiAnswer {
   const body = { code: -1, desc: [failure.message], rows: null, notice: null, time: null };
   return jsonAnswer(failure.status, body);
-}
-
-/** An empty body is refused; one of blanks holds no statement, which is no failure. */
-export function notEmpty(text: string): string {
-  if (text === '') throw new Failure(400, TEXTS.emptyBody);
-  return text;
 }
 
 function answer(outcomes: readonly StatementOutcome[], body: (ok: boolean) => Record<string, unknown>): ApiAnswer {

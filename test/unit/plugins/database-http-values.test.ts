@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { Page } from '../../../plugins/database-http/statements/page.ts';
 import fc from 'fast-check';
 import { cellWriter } from '../../../plugins/database-http/statements/cell-json.ts';
 import { ResultJson } from '../../../plugins/database-http/statements/result-json.ts';
@@ -6,6 +7,8 @@ import { badTimeZone, readTimeZone } from '../../../plugins/database-http/time-z
 
 const column = (typeOid: number) => ({ name: 'c', typeOid, typeModifier: -1 });
 const rules = { int64AsString: false, maxBytes: 1e9 };
+
+const page = { isAsked: false, continuation: () => undefined } as unknown as Page;
 
 describe('a cell of a query', () => {
   it('that is a timestamp is RFC 3339 in its zone', () => {
@@ -44,7 +47,7 @@ describe('the answer of a query', () => {
     });
     fc.assert(
       fc.property(rows, fc.integer({ min: 250, max: 900 }), (given, maxBytes) => {
-        const json = new ResultJson([column(25), column(25)], { ...rules, maxBytes });
+        const json = new ResultJson([column(25), column(25)], { ...rules, maxBytes, page });
         const body = Buffer.concat([
           Buffer.from(json.head(12.5)),
           json.rows(given.slice(0, 20)),

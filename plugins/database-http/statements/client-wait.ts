@@ -1,0 +1,51 @@
+import type { SlotHolder } from '../transport/connection-slots.ts';
+
+/** The wait of a reader of rows for the client that takes them. */
+export class ClientWait implements SlotHolder {
+  readonly #stallMs: number;
+  #stalled: NodeJS.Timeout | undefined;
+  #resolve: (() => void) | undefined;
+  #reject: ((reason: Error) => void) | undefined;
+  #blockedSinceMs: number | undefined;
+
+  /** A client that takes nothing for this long is given up. */
+  constructor(stallMs: number) {
+    this.#stallMs = stallMs;
+  }
+
+  get blockedSinceMs(): number | undefined {
+    return this.#blockedSinceMs;
+  }
+
+  /** Resolves when `end` is called; rejects when the client is given up. */
+  async begin(): Promise<void> {
+    this.#blockedSinceMs = performance.now();
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#resolve = resolve;
+        this.#reject = reject;
+        this.#stalled = setTimeout(() => reject(new Error('the client takes nothing of the answer')), this.#stallMs);
+      });
+    } finally {
+      clearTimeout(this.#stalled);
+      this.#blockedSinceMs = this.#resolve = this.#reject = undefined;
+    }
+  }
+
+  /** The client has taken something. */
+  refresh(): void {
+    if (this.#blockedSinceMs === undefined) return;
+    this.#stalled?.refresh();
+    this.#blockedSinceMs = performance.now();
+  }
+
+  end(): void {
+    this.#resolve?.();
+  }
+
+  cut(): void {
+    this.#reject?.(
+      new Error('the client takes the answer too slowly, and other requests wait for its database connection'),
+    );
+  }
+}

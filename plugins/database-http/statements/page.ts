@@ -1,0 +1,85 @@
+import { createHash } from 'node:crypto';
+import type { QueryResult } from '../../../src/index-database.ts';
+import { ApiFailure, type ApiRequest } from '../route.ts';
+import type { SqlBody } from './sql-body.ts';
+
+/** Statements that can stand in FROM; of all others the rows before the page are read and left out. */
+const SELECTABLE: ReadonlySet<string> = new Set(['select', 'values', 'table']);
+const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{16})$/;
+
+/**
+ * The part of a result that a request asks for: at most `limit` rows, from where the continuation token of the answer before says. The token
+ * says how many rows came before, and of which statement: nothing is kept here between requests. The statement runs anew for each page,
+ * so that pages fit together only if its ORDER BY leaves no choice, and rows that come or go between requests move those behind them.
+ */
+export class Page {
+  readonly offset: number;
+  readonly limit: number | undefined;
+  /** Whether the request knows of pages, and is told of the next one in the body too. */
+  readonly isAsked: boolean;
+  readonly #statement: string;
+  /** Rows that are still to be left out, and rows that were let through. */
+  #skip = 0;
+  #taken = 0;
+  #hasMore = false;
+
+  /** ApiFailure 400 for a token of another statement. */
+  constructor(request: ApiRequest, { sql, parameters, limit, continuation }: SqlBody) {
+    const identity = JSON.stringify([request.login.user, request.database, request.timeZone, sql, parameters]);
+    this.#statement = createHash('sha256').update(identity).digest('base64url').slice(0, 16);
+    this.limit = limit;
+    this.isAsked = limit !== undefined || continuation !== undefined;
+    this.offset = continuation === undefined ? 0 : this.#offsetOf(continuation);
+  }
+
+  /** The statement that gives the rows from the page on, with one more than the page has. `kind`: of the statement. */
+  statement(sql: string, kind: string): string {
+    this.#skip = 0;
+    this.#taken = 0;
+    if (this.offset === 0 && this.limit === undefined) return sql;
+    if (!SELECTABLE.has(kind)) {
+      this.#skip = this.offset;
+      return sql;
+    }
+    const limit = this.limit === undefined ? '' : ` LIMIT ${String(this.limit + 1)}`;
+    return `SELECT * FROM (${sql}\n) AS sluice_page OFFSET ${String(this.offset)}${limit}`;
+  }
+
+  /** The rows of a chunk that belong to the page. */
+  take(rows: QueryResult['rows']): QueryResult['rows'] {
+    const from = Math.min(this.#skip, rows.length);
+    this.#skip -= from;
+    const end = this.limit === undefined ? rows.length : Math.min(rows.length, from + this.limit - this.#taken);
+    this.#taken += end - from;
+    this.#hasMore ||= end < rows.length;
+    return from === 0 && end === rows.length ? rows : rows.slice(from, end);
+  }
+
+  /** Whether the page is full and is known to have rows behind it. */
+  get isFull(): boolean {
+    return this.#hasMore;
+  }
+
+  /** The token for the rows behind; `undefined`: there are none. A row that alone is too large for an answer has none either. */
+  continuation({
+    rowCount,
+    truncated,
+  }: {
+    readonly rowCount: number;
+    readonly truncated: boolean;
+  }): string | undefined {
+    if ((!this.#hasMore && !truncated) || rowCount === 0) return undefined;
+    return `${(this.offset + rowCount).toString(36)}.${this.#statement}`;
+  }
+
+  #offsetOf(token: string): number {
+    const [, offset = '', statement] = TOKEN.exec(token) ?? [];
+    if (statement !== this.#statement) {
+      throw new ApiFailure(
+        400,
+        'the continuation token is not of this statement: send it with the same statement, parameters, database, time zone and user as the request before',
+      );
+    }
+    return parseInt(offset, 36);
+  }
+}
