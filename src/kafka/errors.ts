@@ -18,6 +18,7 @@ const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.topicAlreadyExists]: 'TopicExistsException',
   [ErrorCode.invalidReplicationFactor]: 'InvalidReplicationFactorException',
   [ErrorCode.groupMaxSizeReached]: 'GroupMaxSizeReachedException',
+  [ErrorCode.fencedInstanceId]: 'FencedInstanceIdException',
   [ErrorCode.outOfOrderSequence]: 'OutOfOrderSequenceException',
   [ErrorCode.invalidProducerEpoch]: 'InvalidProducerEpochException',
   [ErrorCode.invalidTxnState]: 'InvalidTxnStateException',

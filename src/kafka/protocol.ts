@@ -32,10 +32,13 @@ interface CoordinatorAnswer {
 }
 
 export interface JoinGroupAnswer {
+  readonly clientSideThrottleTime?: number;
   readonly errorCode: number;
   readonly generationId: number;
   readonly groupProtocol: string | null;
   readonly leaderId: string;
+  /** Nothing is to be assigned; brokers tell static members alone. */
+  readonly skipsAssignment?: boolean;
   readonly memberId: string;
   readonly members: readonly {
     readonly memberId: string;
@@ -47,6 +50,8 @@ export interface JoinGroupAnswer {
 interface GroupIdentity {
   readonly groupId: string;
   readonly memberId: string;
+  /** `null`, absent: of a dynamic member. */
+  readonly groupInstanceId?: string | null;
 }
 
 interface TransactionIdentity {

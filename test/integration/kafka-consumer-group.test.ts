@@ -40,6 +40,7 @@ class Reader {
     this.consumer = client.consumer({ ...QUICK, 'group.id': group, 'max.poll.records': '20', ...properties });
     this.consumer.subscribe([topic], this.log);
     this.#loop = this.#run();
+    this.#loop.catch(() => undefined);
   }
 
   async commit(): Promise<void> {
@@ -115,6 +116,25 @@ describe('a consumer group', () => {
     await Promise.all(readers.map((reader) => reader.close()));
     await producer.close();
   }
+
+  it('keeps the place of a static member that is restarted, and fences one whose id another takes (KIP-345)', async () => {
+    const topic = await newTopic(client, 2);
+    const member = (id: string): Reader => new Reader(client, topic, topic, { 'group.instance.id': id });
+    const [first, second] = [member('one'), member('two')];
+    await until(() => first.owned().length === 1 && second.owned().length === 1, 'both have one');
+    const [before] = first.owned();
+    const told = [...second.log.events];
+    await first.close();
+    const again = member('one');
+    await until(() => again.owned().length === 1, 'it is back');
+    assert.deepEqual([again.owned(), second.log.events], [[before], told]);
+    const thief = client.consumer({ ...QUICK, 'group.id': topic, 'group.instance.id': 'two' });
+    thief.subscribe([topic], rebalanceLog());
+    await until(async () => (await thief.poll(50)).length === 0 && thief.assignment().length === 1, 'it took the place');
+    await assert.rejects(second.close(), /FENCED_INSTANCE_ID/);
+    assert.deepEqual(second.log.events.slice(told.length), [`onLost ${String(1 - (before ?? 0))}`]);
+    await Promise.all([second.consumer.close(5000), again.close(), thief.close(5000)]);
+  });
 
   it('goes on reading what it keeps while others join, where the assignor is cooperative (KIP-429)', async () => {
     const topic = await newTopic(client, 4);

@@ -2,7 +2,7 @@ import { overrideError, type OverridePolicy } from '../../config/override-policy
 import { withPrefix } from '../../config/worker-config.ts';
 import { ConnectError } from '../../errors.ts';
 import { createKafkaClient } from '../../kafka/client.ts';
-import { MEMBER_OWNER } from '../../kafka/config/consumer-config.ts';
+import { INSTANCE_ID, MEMBER_OWNER } from '../../kafka/config/consumer-config.ts';
 import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig } from '../api.ts';
@@ -45,7 +45,8 @@ export class KafkaTaskClients implements TaskClients {
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     // No other task of these workers has this name: who is in the group under both died, or was left behind.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
-    return createKafkaClient({ ...own, ...given, ...owner }, this.#loggerOf(id)).consumer();
+    const properties = { ...own, ...given, ...owner, ...staticMember(given, id, config) };
+    return createKafkaClient(properties, this.#loggerOf(id)).consumer();
   }
 
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer {
@@ -104,4 +105,18 @@ export class KafkaTaskClients implements TaskClients {
   #loggerOf(id: TaskId): Logger {
     return this.#logger.child({ connector: id.connector, task: id.task, logger: KAFKA_LOGGER });
   }
+}
+
+/**
+ * The tasks of a connector are members of one group, in which each needs an id of its own.
+ * @internal
+ */
+export function staticMember(
+  given: Readonly<Record<string, string>>,
+  { task }: Pick<TaskId, 'task'>,
+  config: ConnectorConfig,
+): ClientProperties {
+  const instanceId = given[INSTANCE_ID]?.trim() ?? '';
+  if (instanceId === '' || !(Number(config['tasks.max'] ?? 1) > 1)) return {};
+  return { [INSTANCE_ID]: `${instanceId}-${String(task)}` };
 }

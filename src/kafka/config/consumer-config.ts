@@ -1,4 +1,4 @@
-import { ConfigError } from '../../errors.ts';
+import { ConfigError, SluiceError } from '../../errors.ts';
 import { notFound } from './java-classes.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClientProperties } from '../api.ts';
@@ -11,6 +11,8 @@ import { lookupTable } from '../../data/lookup-table.ts';
 export interface ConsumerConfig {
   readonly connection: ConnectionConfig;
   readonly groupId: string | undefined;
+  /** `group.instance.id` of a static member; `undefined`: a dynamic one. */
+  readonly instanceId: string | undefined;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   /** How long others wait for this member to rejoin: the longest time between two polls. */
@@ -36,6 +38,8 @@ export interface ConsumerConfig {
   readonly topicDiscoveryMs: number;
 }
 
+/** The id of a static member (KIP-345). */
+export const INSTANCE_ID = 'group.instance.id';
 const STRATEGY = 'partition.assignment.strategy';
 const CLASSES = 'org.apache.kafka.clients.consumer.';
 
@@ -69,11 +73,12 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
   const reader = new PropertyReader(properties);
   const client = connectionConfig(reader);
   const owner = reader.text(MEMBER_OWNER);
-  const leftoverName = owner === undefined ? undefined : `${client.clientId}-${owner}`;
+  const leftoverName = owner === undefined || reader.has(INSTANCE_ID) ? undefined : `${client.clientId}-${owner}`;
   const connection = leftoverName === undefined ? client : { ...client, memberName: leftoverName };
   const config: ConsumerConfig = {
     connection,
     groupId: reader.text('group.id'),
+    instanceId: instanceId(reader),
     sessionTimeoutMs: reader.durationMs('session.timeout.ms', 45_000, 1),
     heartbeatIntervalMs: reader.durationMs('heartbeat.interval.ms', 3000, 1),
     rebalanceTimeoutMs: reader.durationMs('max.poll.interval.ms', 300_000, 1),
@@ -101,10 +106,32 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
     'value.deserializer',
     'interceptor.classes',
     'group.protocol',
-    'group.instance.id',
   );
   reader.logUnknown(logger);
   return config;
+}
+
+const MAX_INSTANCE_ID = 249;
+
+/** As a name of a topic (org.apache.kafka.clients.consumer.internals.ConsumerUtils, Topic#validate). */
+function instanceId(reader: PropertyReader): string | undefined {
+  const id = reader.text(INSTANCE_ID);
+  if (id === undefined) {
+    if (!reader.has(INSTANCE_ID)) return undefined;
+    throw new ConfigError(`Invalid value  for configuration ${INSTANCE_ID}: String must be non-empty`);
+  }
+  let problem: string | undefined;
+  if (id === '.' || id === '..') problem = `'${id}' is not allowed`;
+  else if (id.length > MAX_INSTANCE_ID) {
+    problem = `the length of '${id}' is longer than the max allowed length ${String(MAX_INSTANCE_ID)}`;
+  } else if (!/^[a-zA-Z0-9._-]+$/.test(id)) {
+    problem = `'${id}' contains one or more characters other than ASCII alphanumerics, '.', '_' and '-'`;
+  }
+  if (problem === undefined) return id;
+  throw new SluiceError(`Group instance id is invalid: ${problem} (${INSTANCE_ID})`, {
+    scope: 'caller',
+    javaName: 'org.apache.kafka.common.errors.InvalidConfigurationException',
+  });
 }
 
 /** Classes that are not among Kafka's own are refused, as by a Java client that does not find them. */

@@ -66,6 +66,7 @@ export class ConsumerMembership implements GroupProtocol {
     const { config } = dependencies;
     const options = {
       groupId,
+      instanceId: config.instanceId,
       sessionTimeoutMs: config.sessionTimeoutMs,
       rebalanceTimeoutMs: config.rebalanceTimeoutMs,
       heartbeatIntervalMs: config.heartbeatIntervalMs,
@@ -164,7 +165,8 @@ export class ConsumerMembership implements GroupProtocol {
         `Offset commit of group ${this.#groupId} cannot be completed since the consumer is not part of an active group`,
       );
     }
-    return { groupId: this.#groupId, memberId: generation.memberId, generationId: generation.generationId };
+    const { memberId, generationId } = generation;
+    return { groupId: this.#groupId, memberId, generationId, instanceId: this.#dependencies.config.instanceId };
   }
 
   /** A refused commit shows that the group has moved on, often before the next heartbeat does. */
@@ -198,7 +200,7 @@ export class ConsumerMembership implements GroupProtocol {
     });
   }
 
-  async assign({ protocol, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
+  async assign({ protocol, skipsAssignment, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
     const subscriptions = members.map(({ memberId, instanceId, metadata }) => {
       return { memberId, instanceId, ...decodeSubscription(metadata) };
     });
@@ -206,6 +208,7 @@ export class ConsumerMembership implements GroupProtocol {
     await this.#dependencies.metadata.update();
     const counts = this.#dependencies.metadata.partitionCounts;
     this.#assignedCounts = counts;
+    if (skipsAssignment) return new Map();
     const assignor = this.#assignors.find(({ name }) => name === protocol);
     if (assignor === undefined)
       throw new Error(`The group chose ${protocol}, which is not among this member's assignors`);

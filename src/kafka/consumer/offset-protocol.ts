@@ -5,9 +5,9 @@ import { ownCall } from '../protocol.ts';
 
 /**
  * The requests about offsets in the versions that speak of leader epochs (KIP-320), which the library does not know:
- * OffsetCommit 6, OffsetFetch 5, ListOffsets 4 (Kafka 2.1) and OffsetForLeaderEpoch 3 (Kafka 2.3).
+ * OffsetCommit 6 (7 with the id of a static member), OffsetFetch 5, ListOffsets 4 (Kafka 2.1) and OffsetForLeaderEpoch 3 (Kafka 2.3).
  */
-const Version = { commit: 6, fetch: 5, list: 4, forEpoch: 3 } as const;
+const Version = { commit: 6, commitStatic: 7, fetch: 5, list: 4, forEpoch: 3 } as const;
 
 /** A client that is no broker. */
 const CONSUMER = -1;
@@ -27,15 +27,25 @@ export interface OffsetCommitAnswer extends Throttled {
   readonly partitions: readonly (TopicPartition & { readonly errorCode: number })[];
 }
 
+/** Who commits: a member in its generation, or a plain client (`memberId` empty, `generationId` -1). */
+export interface Committer {
+  readonly groupId: string;
+  readonly memberId: string;
+  readonly generationId: number;
+  /** Of a static member. */
+  readonly instanceId?: string | undefined;
+}
+
 export function offsetCommitCall(
-  group: { readonly groupId: string; readonly memberId: string; readonly generationId: number },
+  { groupId, memberId, generationId, instanceId }: Committer,
   offsets: readonly CommittedOffset[],
 ): LibraryCall<OffsetCommitAnswer> {
-  const body = new Encoder().writeString(group.groupId).writeInt32(group.generationId).writeString(group.memberId);
+  const body = new Encoder().writeString(groupId).writeInt32(generationId).writeString(memberId);
+  if (instanceId !== undefined) body.writeString(instanceId);
   writeTopics(body, offsets, ({ partition, offset, leaderEpoch, metadata }) => {
     body.writeInt32(partition).writeInt64(offset).writeInt32(leaderEpoch).writeString(metadata);
   });
-  return ownCall<OffsetCommitAnswer>('OffsetCommit', Version.commit, body, (payload) => {
+  return ownCall<OffsetCommitAnswer>('OffsetCommit', instanceId === undefined ? Version.commit : Version.commitStatic, body, (payload) => {
     const reader = new AnswerReader(payload);
     const clientSideThrottleTime = reader.int32();
     const partitions = readTopics(reader, () => ({ partition: reader.int32(), errorCode: reader.int16() }));

@@ -5,14 +5,16 @@ import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { BrokerUnreachableError, CommitRefusedError, DamagedAnswerError, KafkaError, isRetriable } from '../errors.ts';
 import { offsetDeleteCall } from '../offset-delete-protocol.ts';
-import { epochEndsCall, listOffsetsCall, offsetCommitCall, offsetFetchCall, type EpochEnd } from './offset-protocol.ts';
+import {
+  epochEndsCall,
+  listOffsetsCall,
+  offsetCommitCall,
+  offsetFetchCall,
+  type Committer,
+  type EpochEnd,
+} from './offset-protocol.ts';
 
-/** Who commits: a member in its generation, or a plain client (`memberId` empty, `generationId` -1). */
-export interface GroupIdentity {
-  readonly groupId: string;
-  readonly memberId: string;
-  readonly generationId: number;
-}
+export type GroupIdentity = Committer;
 
 export const OffsetTime = { latest: -1, earliest: -2 } as const;
 

@@ -5,11 +5,11 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, MembershipLostError, isRetriable } from '../errors.ts';
-import type { LibraryCall } from '../library/kafkajs-internals.ts';
-import { Apis, libraryCall, type JoinGroupAnswer } from '../protocol.ts';
+import { Apis, libraryCall, type Call, type JoinGroupAnswer } from '../protocol.ts';
 import { backoffOf } from '../retry.ts';
 import { Signal } from '../../async/signal.ts';
 import type { GroupFigures, GroupRequest } from './group-figures.ts';
+import { joinGroupCall } from './join-protocol.ts';
 import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberState } from './group-protocol.ts';
 
 /** Beyond the time that the broker itself waits for the rest of the group at JoinGroup and SyncGroup. */
@@ -152,9 +152,12 @@ export class GroupMember {
     throw new ClosedError('The group member');
   }
 
-  /** Gives the membership back, so that the others need not wait for the session to time out. */
+  /**
+   * Gives the membership back, so that the others need not wait for the session to time out. A static member is expected back: the
+   * group keeps its place for as long.
+   */
   async leave(timeoutMs: number): Promise<void> {
-    const { groupId } = this.#options;
+    const { groupId, instanceId } = this.#options;
     const wasJoining = this.#state === 'joining';
     const wasLost = this.#state === 'lost';
     this.#moveTo('left');
@@ -164,7 +167,7 @@ export class GroupMember {
     if (this.#naming !== undefined) await within(this.#naming, timeoutMs);
     // The broker would not look at LeaveGroup before it has answered the JoinGroup in front of it.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
-    if (this.#memberId === '' || wasLost) return;
+    if (this.#memberId === '' || wasLost || instanceId !== undefined) return;
     const tellGroup = async (): Promise<void> => {
       const call = libraryCall(Apis.leaveGroup, { groupId, memberId: this.#memberId });
       const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
@@ -193,18 +196,19 @@ export class GroupMember {
   }
 
   async #joinGroup(): Promise<JoinGroupAnswer | undefined> {
-    const { groupId, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
+    const { groupId, instanceId, sessionTimeoutMs, rebalanceTimeoutMs } = this.#options;
     const parameters = {
       groupId,
       memberId: this.#memberId,
+      instanceId,
       sessionTimeout: sessionTimeoutMs,
       rebalanceTimeout: rebalanceTimeoutMs,
       protocolType: this.#protocol.type,
       groupProtocols: this.#protocol.protocols(),
     };
-    const call = libraryCall(Apis.joinGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
+    const call = joinGroupCall(parameters, rebalanceTimeoutMs + NETWORK_MS);
     const sentAt = Date.now();
-    const answer = await (this.#memberId === '' ? this.#named(call) : this.#cluster.callCoordinator(groupId, call));
+    const answer = await (this.#memberId === '' && instanceId === undefined ? this.#named(call) : this.#cluster.callCoordinator(groupId, call));
     switch (answer.errorCode) {
       case ErrorCode.none:
         this.#noteContact('join', sentAt);
@@ -227,7 +231,7 @@ export class GroupMember {
    * A JoinGroup without an id, which is answered at once with one. It is kept even if the next attempt fails: the group
    * waits for it until its session times out.
    */
-  async #named(call: LibraryCall<JoinGroupAnswer>): Promise<JoinGroupAnswer> {
+  async #named(call: Call<JoinGroupAnswer>): Promise<JoinGroupAnswer> {
     const naming = this.#cluster.callCoordinator(this.#options.groupId, call).then((answer) => {
       if (answer.errorCode === ErrorCode.memberIdRequired) this.#memberId = answer.memberId;
       return answer;
@@ -244,6 +248,7 @@ export class GroupMember {
       leaderId: joined.leaderId,
       protocol,
       generationId: joined.generationId,
+      skipsAssignment: joined.skipsAssignment === true,
       members,
     });
   }
@@ -254,7 +259,8 @@ export class GroupMember {
   ): Promise<Buffer | undefined> {
     const { groupId, rebalanceTimeoutMs } = this.#options;
     const groupAssignment = [...assignments].map(([id, memberAssignment]) => ({ memberId: id, memberAssignment }));
-    const parameters = { groupId, memberId, generationId, groupAssignment };
+    const groupInstanceId = this.#options.instanceId ?? null;
+    const parameters = { groupId, memberId, groupInstanceId, generationId, groupAssignment };
     const call = libraryCall(Apis.syncGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
     const sentAt = Date.now();
     const answer = await this.#cluster.callCoordinator(groupId, call);
@@ -319,8 +325,9 @@ export class GroupMember {
   }
 
   async #heartbeat({ generationId, memberId }: Generation): Promise<number> {
-    const { groupId } = this.#options;
-    const call = libraryCall(Apis.heartbeat, { groupId, memberId, groupGenerationId: generationId });
+    const { groupId, instanceId: groupInstanceId = null } = this.#options;
+    const identity = { groupId, memberId, groupInstanceId };
+    const call = libraryCall(Apis.heartbeat, { ...identity, groupGenerationId: generationId });
     const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
     return errorCode;
   }

@@ -13,6 +13,8 @@ export interface LeaderView {
   readonly leaderId: string;
   readonly protocol: string;
   readonly generationId: number;
+  /** A static leader came back: what the group has stays as it is, and nothing is to be assigned. */
+  readonly skipsAssignment: boolean;
   readonly members: readonly {
     readonly memberId: string;
     /** `group.instance.id`; `undefined`: a dynamic member. */
@@ -23,6 +25,8 @@ export interface LeaderView {
 
 export interface GroupOptions {
   readonly groupId: string;
+  /** Of a static member, which keeps its place in the group for a session without being there; absent: a dynamic one. */
+  readonly instanceId?: string | undefined;
   readonly sessionTimeoutMs: number;
   readonly rebalanceTimeoutMs: number;
   readonly heartbeatIntervalMs: number;

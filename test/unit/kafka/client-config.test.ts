@@ -61,6 +61,7 @@ describe('client properties', () => {
     const { connection: _connection, ...consumer } = consumerConfig(SERVER, silentLogger);
     assert.deepEqual(consumer, {
       groupId: undefined,
+      instanceId: undefined,
       sessionTimeoutMs: 45_000,
       heartbeatIntervalMs: 3000,
       rebalanceTimeoutMs: 300_000,
@@ -150,6 +151,25 @@ describe('client properties', () => {
     );
     assert.match(trace('com.example.RangeAssignor'), /com\.example\.RangeAssignor ClassNotFoundException/);
     assert.match(trace(''), /Must configure at least one partition assigner class name/);
+  });
+
+  it('name a static member as Java allows it', () => {
+    const instanceId = (text: string): string | undefined =>
+      consumerConfig({ ...SERVER, 'group.instance.id': text }, silentLogger).instanceId;
+    assert.equal(instanceId('Rack_1.sink-0'), 'Rack_1.sink-0');
+    const refusals: [string, RegExp][] = [
+      ['', /^Invalid value {2}for configuration group\.instance\.id: String must be non-empty$/],
+      ['..', /^Group instance id is invalid: '\.\.' is not allowed/],
+      ['a b', /'a b' contains one or more characters other than ASCII alphanumerics, '\.', '_' and '-'/],
+      ['x'.repeat(250), /is longer than the max allowed length 249/],
+    ];
+    for (const [text, message] of refusals) assert.throws(() => instanceId(text), { message });
+  });
+
+  it('of a static member, whose place is kept, name no leftover to be removed', () => {
+    const owned = { ...SERVER, 'client.id': 'c', 'sluice.group.member.owner': 'o' };
+    assert.equal(consumerConfig(owned, silentLogger).leftoverName, 'c-o');
+    assert.equal(consumerConfig({ ...owned, 'group.instance.id': 'i' }, silentLogger).leftoverName, undefined);
   });
 
   it('look for new topics as often as metadata.max.age.ms says, where it says so', () => {

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { offsetCommitCall } from '../../../src/kafka/consumer/offset-protocol.ts';
+import { DamagedAnswerError } from '../../../src/kafka/errors.ts';
+import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';
+import { apiKeys, type ApiRanges, type LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
+import type { Call } from '../../../src/kafka/protocol.ts';
+
+/** Bodies as kafka-clients 4.3.1 writes them, by message and version. */
+const java = JSON.parse(readFileSync(new URL('./java-messages.json', import.meta.url), 'utf8')) as Record<string, string>;
+
+/** The headers of flexible versions end with a byte that says that there are no more fields. */
+const HEADER_END = '00';
+
+/** Of a broker that takes every version. */
+const ALL: ApiRanges = Object.fromEntries(Object.values(apiKeys).map((key) => [key, { minVersion: 0, maxVersion: 99 }]));
+
+function made<A>(call: Call<A>): LibraryCall<A> {
+  return typeof call === 'function' ? call(ALL) : call;
+}
+
+async function isWrittenAs<A>(name: string, call: Call<A>, isFlexible = true): Promise<void> {
+  const { request } = made(call);
+  assert.equal(String(request.apiVersion), /\d+/.exec(name)?.[0] ?? String(request.apiVersion));
+  const bytes = (await request.encode()).buffer.toString('hex');
+  assert.equal(bytes, `${isFlexible ? HEADER_END : ''}${java[name] ?? ''}`);
+}
+
+/** Decoded; every cut of it is an error that says so. */
+async function read<A>(name: string, call: Call<A>, isFlexible = true): Promise<A> {
+  const { decode } = made(call).response;
+  const payload = Buffer.from(`${isFlexible ? HEADER_END : ''}${java[name] ?? ''}`, 'hex');
+  for (let length = 0; length < payload.length; length++) {
+    await assert.rejects(
+      async () => decode(payload.subarray(0, length)),
+      (error: unknown) => error instanceof DamagedAnswerError,
+      `cut at ${String(length)}`,
+    );
+  }
+  return decode(payload);
+}
+
+describe('messages of a static member', () => {
+  const join = {
+    groupId: 'g',
+    memberId: '',
+    instanceId: 'i-1',
+    sessionTimeout: 45_000,
+    rebalanceTimeout: 300_000,
+    protocolType: 'consumer',
+    groupProtocols: [{ name: 'range', metadata: Buffer.from([1, 2]) }],
+  };
+
+  it('JoinGroup', async () => {
+    const call = joinGroupCall(join, 1000);
+    assert.equal(made(call).request.apiVersion, 9);
+    await isWrittenAs('join request 9', call);
+    assert.deepEqual(await read('join answer 9', call), {
+      clientSideThrottleTime: 0,
+      errorCode: 0,
+      generationId: 7,
+      groupProtocol: 'range',
+      leaderId: 'm',
+      skipsAssignment: true,
+      memberId: 'm',
+      members: [
+        { memberId: 'm', groupInstanceId: 'i-1', memberMetadata: Buffer.from([3]) },
+        { memberId: 'n', groupInstanceId: null, memberMetadata: Buffer.from([4, 5]) },
+      ],
+    });
+    assert.equal((await read('join answer 9 refused', call)).errorCode, 82);
+  });
+
+  it('JoinGroup in the version of the library, of dynamic members and for brokers before Kafka 3.2', () => {
+    const old = { [apiKeys['JoinGroup'] ?? -1]: { minVersion: 0, maxVersion: 8 } };
+    const call = joinGroupCall(join, 1000);
+    assert.equal(typeof call === 'function' ? call(old).request.apiVersion : -1, 5);
+    assert.equal(made(joinGroupCall({ ...join, instanceId: undefined }, 1000)).request.apiVersion, 5);
+  });
+
+  it('OffsetCommit', async () => {
+    const committer = { groupId: 'g', memberId: 'm', generationId: 7, instanceId: 'i-1' };
+    const offsets = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x' }];
+    await isWrittenAs('commit request 7', offsetCommitCall(committer, offsets), false);
+  });
+});
