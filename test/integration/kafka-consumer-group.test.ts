@@ -130,7 +130,10 @@ describe('a consumer group', () => {
     assert.deepEqual([again.owned(), second.log.events], [[before], told]);
     const thief = client.consumer({ ...QUICK, 'group.id': topic, 'group.instance.id': 'two' });
     thief.subscribe([topic], rebalanceLog());
-    await until(async () => (await thief.poll(50)).length === 0 && thief.assignment().length === 1, 'it took the place');
+    await until(
+      async () => (await thief.poll(50)).length === 0 && thief.assignment().length === 1,
+      'it took the place',
+    );
     await assert.rejects(second.close(), /FENCED_INSTANCE_ID/);
     assert.deepEqual(second.log.events.slice(told.length), [`onLost ${String(1 - (before ?? 0))}`]);
     await Promise.all([second.consumer.close(5000), again.close(), thief.close(5000)]);

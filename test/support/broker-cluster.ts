@@ -30,7 +30,14 @@ const REPLICATED = {
   'transaction.state.log.num.partitions': '6',
   'transaction.state.log.replication.factor': '3',
   'transaction.state.log.min.isr': '2',
+  // Consumers that name their rack are sent to the replica there.
+  'replica.selector.class': 'org.apache.kafka.common.replica.RackAwareReplicaSelector',
 };
+/** Each broker is in a rack of its own. */
+export function rackOf(id: number): string {
+  return `rack-${String(id)}`;
+}
+
 const JVM = ['-Xmx384m', '-XX:TieredStopAtLevel=1'];
 const REQUEST_MS = 3000;
 const CHANGE_MS = 60_000;
@@ -66,6 +73,7 @@ export class BrokerCluster {
           properties: {
             ...REPLICATED,
             'node.id': String(id),
+            'broker.rack': rackOf(id),
             'controller.quorum.voters': voters.join(','),
             listeners: `PLAINTEXT://127.0.0.1:${String(port)},CONTROLLER://127.0.0.1:${String(controllerPort)}`,
           },

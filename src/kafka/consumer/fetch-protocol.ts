@@ -31,6 +31,8 @@ export interface FetchParameters {
   readonly maxBytes: number;
   readonly maxPartitionBytes: number;
   readonly readCommitted: boolean;
+  /** `client.rack`; '': none. */
+  readonly rackId: string;
   /** The broker fills the answer in this order, so the caller rotates it. */
   readonly topics: ReadonlyMap<string, FetchedTopic>;
 }
@@ -44,6 +46,8 @@ export interface FetchedPartition {
   /** Of the first transaction that is open; -1 with an error. */
   readonly lastStableOffset: number;
   readonly aborted: readonly AbortedTransaction[];
+  /** The broker that is to be asked in place of the leader (KIP-392); -1: none. */
+  readonly preferredReplica: number;
   /** A view of the whole answer's bytes. */
   readonly records: Buffer;
 }
@@ -63,7 +67,6 @@ const NO_SESSION = { id: 0, epoch: -1 };
 const NO_FETCHED_EPOCH = -1;
 const NO_LOG_START = -1;
 const NO_TAGS = 0;
-const NO_RACK = '';
 
 export function fetchCall(parameters: FetchParameters): Call<FetchAnswer> {
   const hasIds = [...parameters.topics.values()].every(({ id }) => id !== undefined);
@@ -81,7 +84,7 @@ function callByName(parameters: FetchParameters): LibraryCall<FetchAnswer> {
     }
   }
   const noForgottenTopics = 0;
-  body.writeInt32(noForgottenTopics).writeString(NO_RACK);
+  body.writeInt32(noForgottenTopics).writeString(parameters.rackId);
   return ownCall('Fetch', BY_NAME, body, decodeFetch, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
 }
 
@@ -98,7 +101,7 @@ function callById(parameters: FetchParameters): LibraryCall<FetchAnswer> {
     body.writeUVarInt(NO_TAGS);
   }
   const noForgottenTopics = 1;
-  body.writeUVarInt(noForgottenTopics).writeUVarIntString(NO_RACK).writeUVarInt(NO_TAGS);
+  body.writeUVarInt(noForgottenTopics).writeUVarIntString(parameters.rackId).writeUVarInt(NO_TAGS);
   const decode = (payload: Buffer): FetchAnswer => decodeFetchById(payload, names);
   return ownCall('Fetch', BY_ID, body, decode, { requestTimeoutMs: parameters.maxWaitMs + NETWORK_MS });
 }
@@ -128,8 +131,8 @@ function decodeFetch(payload: Buffer): FetchAnswer {
       const aborted = reader.list((): AbortedTransaction => {
         return { producerId: reader.int64(), firstOffset: reader.int64() };
       });
-      reader.skip(PREFERRED_REPLICA_BYTES);
-      partitions.push({ topic, ...head, aborted, records: reader.bytes() });
+      const preferredReplica = reader.int32();
+      partitions.push({ topic, ...head, aborted, preferredReplica, records: reader.bytes() });
     });
   });
   return { clientSideThrottleTime, errorCode, partitions, bytes: payload };
@@ -152,21 +155,21 @@ function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined,
         reader.tags();
         return transaction;
       });
-      reader.skip(PREFERRED_REPLICA_BYTES);
+      const preferredReplica = reader.int32();
       const records = reader.compactBytes();
       reader.tags();
-      if (topic !== undefined) partitions.push({ topic, ...head, aborted, records });
+      if (topic !== undefined) partitions.push({ topic, ...head, aborted, preferredReplica, records });
     });
     reader.tags();
   });
+  reader.tags();
   return { clientSideThrottleTime, errorCode, partitions, bytes: payload };
 }
 
 const SESSION_BYTES = 4;
-const PREFERRED_REPLICA_BYTES = 4;
 const LOG_START_BYTES = 8;
 
-function readHead(reader: AnswerReader): Omit<FetchedPartition, 'topic' | 'aborted' | 'records'> {
+function readHead(reader: AnswerReader): Omit<FetchedPartition, 'topic' | 'aborted' | 'preferredReplica' | 'records'> {
   const head = {
     partition: reader.int32(),
     errorCode: reader.int16(),

@@ -8,6 +8,7 @@ import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
 import { fetchCall, type FetchedPartition, type FetchedTopic, type FetchPosition } from './fetch-protocol.ts';
+import { NearestReplicas } from './nearest-replicas.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { unpackedLimit } from '../records/unpacked-limit.ts';
@@ -21,7 +22,7 @@ const SHORT_WAIT_MS = 25;
 const MOST_KEPT = 4;
 
 /**
- * Reads ahead of the caller: one loop per leader asks for the partitions that are positioned, not paused and not full,
+ * Reads ahead of the caller: one loop per leader, or replica in the caller's rack, asks for the partitions that are positioned, not paused and not full,
  * and puts the answers, still packed, into the partitions' buffers. `take` unpacks what the caller asks for.
  *
  * One class, because loops and callers share the buffers, and an answer is judged by the positions at the time when it arrives.
@@ -35,6 +36,7 @@ export class Fetcher {
   readonly #onProgress: () => void;
   #partitions = new Map<string, PartitionBuffer>();
   readonly #loops = new Map<number, Signal>();
+  readonly #nearest: NearestReplicas;
   #failure: Error | undefined;
   #stopped = false;
 
@@ -50,6 +52,7 @@ export class Fetcher {
     this.#config = config;
     this.#onProgress = onProgress;
     this.#logger = logger;
+    this.#nearest = new NearestReplicas(config.connection.metadataMaxAgeMs);
   }
 
   get partitions(): Iterable<PartitionBuffer> {
@@ -68,6 +71,7 @@ export class Fetcher {
       next.set(key, this.#partitions.get(key) ?? new PartitionBuffer(topic, partition));
     }
     this.#partitions = next;
+    this.#nearest.keep(partitions);
     this.wake();
   }
 
@@ -83,8 +87,8 @@ export class Fetcher {
     for (const partition of this.#partitions.values()) {
       const topicId = this.#metadata.topicId(partition.topic);
       partition.leaderIs({ topicId, leaderEpoch: this.#metadata.leaderEpochOf(partition) });
-      const leader = this.#metadata.leaderOf(partition);
-      if (leader !== undefined && !this.#loops.has(leader)) this.#startLoop(leader);
+      const node = this.#nodeOf(partition);
+      if (node !== undefined && !this.#loops.has(node)) this.#startLoop(node);
     }
     for (const signal of this.#loops.values()) signal.notify();
   }
@@ -154,33 +158,50 @@ export class Fetcher {
     this.#partitions.set(key, partition);
   }
 
-  #startLoop(leader: number): void {
+  /** The broker to read from; `undefined`: none just now. */
+  #nodeOf(partition: TopicPartition): number | undefined {
+    const leader = this.#metadata.leaderOf(partition);
+    return leader === undefined ? undefined : this.#nearest.nodeOf(partition, leader);
+  }
+
+  #startLoop(node: number): void {
     const signal = new Signal();
-    this.#loops.set(leader, signal);
-    this.#fetchFrom(leader, signal).catch((error: unknown) => {
-      this.#loops.delete(leader);
+    this.#loops.set(node, signal);
+    this.#fetchFrom(node, signal).catch((error: unknown) => {
+      this.#loops.delete(node);
       this.#noteFailure(error);
     });
   }
 
-  async #fetchFrom(leader: number, signal: Signal): Promise<void> {
+  async #fetchFrom(node: number, signal: Signal): Promise<void> {
     const backoff = backoffOf(this.#cluster);
     for (;;) {
-      const led = [...this.#partitions.values()].filter((buffer) => this.#metadata.leaderOf(buffer) === leader);
-      if (led.length === 0 || this.#stopped) break;
-      const ready = this.#failure === undefined ? led.filter((buffer) => this.#isReady(buffer)) : [];
-      const freeBytes = this.#freeBytes(led);
+      const there = this.#readFrom(node);
+      if (there.length === 0 || this.#stopped) break;
+      const ready = this.#failure === undefined ? there.filter((buffer) => this.#isReady(buffer)) : [];
+      const freeBytes = this.#freeBytes(there);
       const wanted = ready.filter((buffer) => this.#hasRoom(buffer, freeBytes));
       if (wanted.length === 0) {
         await signal.wait();
         continue;
       }
       const maxWaitMs = wanted.length < ready.length ? SHORT_WAIT_MS : Infinity;
-      const healthy = await this.#fetchOnce(leader, wanted, freeBytes, maxWaitMs);
+      const healthy = await this.#fetchOnce(node, wanted, freeBytes, maxWaitMs);
       if (healthy) backoff.reset();
       else if (!this.#stopped) await idle(backoff.nextMs());
     }
-    this.#loops.delete(leader);
+    this.#loops.delete(node);
+  }
+
+  /** What is read from this broker; others get loops of their own when they have moved. */
+  #readFrom(node: number): readonly PartitionBuffer[] {
+    const there: PartitionBuffer[] = [];
+    for (const buffer of this.#partitions.values()) {
+      const from = this.#nodeOf(buffer);
+      if (from === node) there.push(buffer);
+      else if (from !== undefined && !this.#stopped && !this.#loops.has(from)) this.#startLoop(from);
+    }
+    return there;
   }
 
   #isReady(buffer: PartitionBuffer): boolean {
@@ -191,16 +212,16 @@ export class Fetcher {
     return buffer.bufferedBytes === 0 || (buffer.bufferedBytes < this.#config.maxPartitionBytes && freeBytes > 0);
   }
 
-  /** Each leader has its share. Paused partitions keep their buffers, and must not keep the others from being read. */
-  #freeBytes(led: readonly PartitionBuffer[]): number {
+  /** Each broker has its share. Paused partitions keep their buffers, and must not keep the others from being read. */
+  #freeBytes(there: readonly PartitionBuffer[]): number {
     let usedBytes = 0;
-    for (const buffer of led) if (!buffer.paused) usedBytes += buffer.bufferedBytes;
+    for (const buffer of there) if (!buffer.paused) usedBytes += buffer.bufferedBytes;
     return Math.floor(this.#config.maxFetchBytes / Math.max(1, this.#loops.size)) - usedBytes;
   }
 
   /** False when there is reason to wait before the next attempt. */
   async #fetchOnce(
-    leader: number,
+    node: number,
     wanted: readonly PartitionBuffer[],
     freeBytes: number,
     maxWaitMs: number,
@@ -222,16 +243,18 @@ export class Fetcher {
       maxBytes: Math.max(freeBytes, Math.min(maxPartitionBytes, this.#config.maxFetchBytes)),
       maxPartitionBytes,
       readCommitted: isolation === 'read_committed',
+      rackId: this.#config.rackId ?? '',
       topics,
     });
     try {
-      const answer = await this.#cluster.callNode(leader, 'fetch', call);
+      const answer = await this.#cluster.callNode(node, 'fetch', call);
       if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'Fetch');
       const memory = new SharedBytes(answer.bytes);
       const healthy = this.#accept(answer.partitions, asked, memory);
       memory.release();
       return healthy;
     } catch (error) {
+      this.#nearest.forgetNode(node);
       if (!this.#stopped && !(error instanceof ClosedError)) this.#noteFailure(error);
       return false;
     }
@@ -257,6 +280,8 @@ export class Fetcher {
       if (fetched.errorCode !== ErrorCode.none) {
         healthy = this.#noteError(buffer, fetched.errorCode) && healthy;
         progress = true;
+      } else if (fetched.preferredReplica >= 0) {
+        this.#moveTo(buffer, fetched.preferredReplica);
       } else if (fetched.records.length > 0) {
         // A view keeps the whole answer in memory for as long as its slowest partition.
         const isLargePart = fetched.records.length * MOST_KEPT >= answeredBytes;
@@ -273,11 +298,22 @@ export class Fetcher {
     return healthy;
   }
 
+  /** As the leader says, which then gives no records. */
+  #moveTo(buffer: PartitionBuffer, node: number): void {
+    const leader = this.#metadata.leaderOf(buffer);
+    if (leader === undefined) return;
+    this.#nearest.prefer(buffer, node, leader);
+    this.wake();
+  }
+
   #noteError(buffer: PartitionBuffer, code: number): boolean {
     const { topic, partition, fetchOffset } = buffer;
     const where = `Topic ${topic}, partition ${String(partition)}, offset ${String(fetchOffset)}`;
+    const wasElsewhere = this.#nearest.forget(buffer);
     if (code === ErrorCode.offsetOutOfRange) {
-      buffer.loseRange();
+      // A replica may lag behind; only its leader knows.
+      if (wasElsewhere) this.wake();
+      else buffer.loseRange();
       return true;
     }
     if (LEADER_MOVED.has(code)) {

@@ -45,12 +45,17 @@ export function offsetCommitCall(
   writeTopics(body, offsets, ({ partition, offset, leaderEpoch, metadata }) => {
     body.writeInt32(partition).writeInt64(offset).writeInt32(leaderEpoch).writeString(metadata);
   });
-  return ownCall<OffsetCommitAnswer>('OffsetCommit', instanceId === undefined ? Version.commit : Version.commitStatic, body, (payload) => {
-    const reader = new AnswerReader(payload);
-    const clientSideThrottleTime = reader.int32();
-    const partitions = readTopics(reader, () => ({ partition: reader.int32(), errorCode: reader.int16() }));
-    return { clientSideThrottleTime, partitions };
-  });
+  return ownCall<OffsetCommitAnswer>(
+    'OffsetCommit',
+    instanceId === undefined ? Version.commit : Version.commitStatic,
+    body,
+    (payload) => {
+      const reader = new AnswerReader(payload);
+      const clientSideThrottleTime = reader.int32();
+      const partitions = readTopics(reader, () => ({ partition: reader.int32(), errorCode: reader.int16() }));
+      return { clientSideThrottleTime, partitions };
+    },
+  );
 }
 
 export interface OffsetFetchAnswer extends Throttled {

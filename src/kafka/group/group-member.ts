@@ -208,7 +208,9 @@ export class GroupMember {
     };
     const call = joinGroupCall(parameters, rebalanceTimeoutMs + NETWORK_MS);
     const sentAt = Date.now();
-    const answer = await (this.#memberId === '' && instanceId === undefined ? this.#named(call) : this.#cluster.callCoordinator(groupId, call));
+    const answer = await (this.#memberId === '' && instanceId === undefined
+      ? this.#named(call)
+      : this.#cluster.callCoordinator(groupId, call));
     switch (answer.errorCode) {
       case ErrorCode.none:
         this.#noteContact('join', sentAt);

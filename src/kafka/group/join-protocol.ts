@@ -33,7 +33,11 @@ function flexible(parameters: JoinParameters, timeoutMs: number): LibraryCall<Jo
   body.writeUVarIntString(memberId).writeUVarIntString(instanceId).writeUVarIntString(parameters.protocolType);
   body.writeUVarInt(groupProtocols.length + 1);
   for (const { name, metadata } of groupProtocols) {
-    body.writeUVarIntString(name).writeUVarInt(metadata.length + 1).writeBuffer(metadata).writeUVarInt(NO_TAGS);
+    body
+      .writeUVarIntString(name)
+      .writeUVarInt(metadata.length + 1)
+      .writeBuffer(metadata)
+      .writeUVarInt(NO_TAGS);
   }
   const reason = null;
   body.writeUVarIntString(reason).writeUVarInt(NO_TAGS);

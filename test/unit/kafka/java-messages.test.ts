@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { fetchCall } from '../../../src/kafka/consumer/fetch-protocol.ts';
 import { offsetCommitCall } from '../../../src/kafka/consumer/offset-protocol.ts';
 import { DamagedAnswerError } from '../../../src/kafka/errors.ts';
 import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';
@@ -7,13 +8,18 @@ import { apiKeys, type ApiRanges, type LibraryCall } from '../../../src/kafka/li
 import type { Call } from '../../../src/kafka/protocol.ts';
 
 /** Bodies as kafka-clients 4.3.1 writes them, by message and version. */
-const java = JSON.parse(readFileSync(new URL('./java-messages.json', import.meta.url), 'utf8')) as Record<string, string>;
+const java = JSON.parse(readFileSync(new URL('./java-messages.json', import.meta.url), 'utf8')) as Record<
+  string,
+  string
+>;
 
 /** The headers of flexible versions end with a byte that says that there are no more fields. */
 const HEADER_END = '00';
 
 /** Of a broker that takes every version. */
-const ALL: ApiRanges = Object.fromEntries(Object.values(apiKeys).map((key) => [key, { minVersion: 0, maxVersion: 99 }]));
+const ALL: ApiRanges = Object.fromEntries(
+  Object.values(apiKeys).map((key) => [key, { minVersion: 0, maxVersion: 99 }]),
+);
 
 function made<A>(call: Call<A>): LibraryCall<A> {
   return typeof call === 'function' ? call(ALL) : call;
@@ -82,5 +88,40 @@ describe('messages of a static member', () => {
     const committer = { groupId: 'g', memberId: 'm', generationId: 7, instanceId: 'i-1' };
     const offsets = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x' }];
     await isWrittenAs('commit request 7', offsetCommitCall(committer, offsets), false);
+  });
+});
+
+describe('messages of a consumer in a rack', () => {
+  const position = { partition: 2, fetchOffset: 11, leaderEpoch: 4 };
+  const limits = {
+    maxWaitMs: 500,
+    minBytes: 1,
+    maxBytes: 1000,
+    maxPartitionBytes: 500,
+    readCommitted: true,
+    rackId: 'r1',
+  };
+  const answered = {
+    topic: 't',
+    partition: 2,
+    errorCode: 0,
+    highWatermark: 20,
+    lastStableOffset: 19,
+    aborted: [],
+    preferredReplica: 3,
+    records: Buffer.alloc(0),
+  };
+
+  it('Fetch by names', async () => {
+    const call = fetchCall({ ...limits, topics: new Map([['t', { id: undefined, positions: [position] }]]) });
+    await isWrittenAs('fetch request 11', call, false);
+    assert.deepEqual((await read('fetch answer 11', call, false)).partitions, [answered]);
+  });
+
+  it('Fetch by ids', async () => {
+    const [id = ''] = (java['topic ids'] ?? '').split(' ');
+    const call = fetchCall({ ...limits, topics: new Map([['t', { id, positions: [position] }]]) });
+    await isWrittenAs('fetch request 13', call);
+    assert.deepEqual((await read('fetch answer 13', call)).partitions, [answered]);
   });
 });
