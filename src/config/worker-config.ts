@@ -94,6 +94,8 @@ const SHARED_CLIENT_KEYS: readonly string[] = [
   'connections.max.idle.ms',
   'metadata.recovery.strategy',
   'metadata.recovery.rebootstrap.trigger.ms',
+  'metrics.num.samples',
+  'metrics.sample.window.ms',
   'security.protocol',
 ];
 

@@ -10,9 +10,10 @@ const TASK_STATES = ['RUNNING', 'PAUSED', 'FAILED', 'UNASSIGNED', 'DESTROYED', '
  * the workers of a cluster are right.
  */
 export function connectorMetrics(
-  { directory, placement }: Pick<MetricsSource, 'directory' | 'placement'>,
+  source: Pick<MetricsSource, 'directory' | 'placement' | 'startups'>,
   reports: readonly TaskReport[],
 ): readonly MetricSet[] {
+  const { directory, placement } = source;
   const sets: MetricSet[] = [];
   let connectors = 0;
   for (const name of directory.names()) {
@@ -30,7 +31,7 @@ export function connectorMetrics(
       sets.push(connectMetrics('connector-task-metrics', tags, { status: state.toLowerCase() }));
     }
   }
-  const counts = { 'connector-count': connectors, 'task-count': reports.length };
+  const counts = { 'connector-count': connectors, 'task-count': reports.length, ...source.startups() };
   return [connectMetrics('connect-worker-metrics', {}, counts), ...sets];
 }
 

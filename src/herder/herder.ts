@@ -134,6 +134,11 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#supervision.tasks.reports();
   }
 
+  /** Starts of connectors and tasks on this worker, by the names of metrics. */
+  startups(): Readonly<Record<string, number>> {
+    return this.#supervision.startups();
+  }
+
   /** In which thread of this worker each task is, by `connector-task`. */
   taskPlaces(): ReadonlyMap<string, ThreadName> {
     return this.#supervision.tasks.places();

@@ -33,6 +33,7 @@ export interface ClusterView {
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
   readonly completedRebalances: number;
+  /** Within the window of metrics; NaN when there was none. */
   readonly rebalanceAverageMs: number;
   readonly rebalanceMaxMs: number;
   readonly lastRebalance: RebalanceView | undefined;

@@ -2,11 +2,12 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
+import { taskText, type TaskEvent } from '../connect/tasks/task-assignment.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import { within } from '../async/within.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
 import type { RestartRequest } from './config-state.ts';
 import type { ConnectorTopics } from './connector-topics.ts';
@@ -14,6 +15,7 @@ import type { Work } from './group/group-bytes.ts';
 import type { Leader } from './leader-requests.ts';
 import { LiveConfigs } from './live-configs.ts';
 import type { Placement } from './placement.ts';
+import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -33,6 +35,7 @@ export interface SupervisionDependencies {
   readonly topics: ConnectorTopics;
   readonly leader: Leader;
   readonly taskStopTimeoutMs: number;
+  readonly metricWindow: MetricWindow;
   readonly logger: Logger;
 }
 
@@ -53,6 +56,8 @@ const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 /** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
 export class Supervision {
   readonly tasks: TaskHosting;
+  readonly #connectorStarts: Startups;
+  readonly #taskStarts: Startups;
   readonly #dependencies: SupervisionDependencies;
   readonly #connectors: ConnectorHost;
   readonly #liveConfigs: LiveConfigs;
@@ -62,6 +67,8 @@ export class Supervision {
 
   constructor(dependencies: SupervisionDependencies, statuses: StatusWriter) {
     this.#dependencies = dependencies;
+    this.#connectorStarts = new Startups(dependencies.metricWindow);
+    this.#taskStarts = new Startups(dependencies.metricWindow);
     this.#statuses = statuses;
     const { plugins, resolver, openHosting, logger } = dependencies;
     this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
@@ -77,6 +84,11 @@ export class Supervision {
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
     await this.tasks.close();
     await within(this.#statuses.flush(), LAST_STATUSES_MS);
+  }
+
+  /** Starts of connectors and tasks, as `connect-worker-metrics` has them. */
+  startups(): Readonly<Record<string, number>> {
+    return { ...this.#connectorStarts.values('connector'), ...this.#taskStarts.values('task') };
   }
 
   of(name: string): Supervisors {
@@ -159,6 +171,7 @@ export class Supervision {
 
   #forget(name: string): void {
     this.#liveConfigs.forget(name);
+    this.#connectorStarts.ended(name);
     const isKnown = this.#supervisors.delete(name);
     if (isKnown && this.#dependencies.placement.isLeader) this.#statuses.removeConnector(name);
   }
@@ -179,12 +192,21 @@ export class Supervision {
   }
 
   #onConnectorEvent(event: ConnectorEvent): void {
-    if (event.state === 'RECONFIGURE') this.#supervisors.get(event.connector)?.connector.reconfigure();
+    const { connector: name, state } = event;
+    if (state === 'RUNNING') {
+      this.#connectorStarts.ended(name);
+      this.#connectorStarts.succeeded(name);
+    } else if (state === 'FAILED') this.#connectorStarts.failed(name);
+    if (event.state === 'RECONFIGURE') this.#supervisors.get(name)?.connector.reconfigure();
     else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
   }
 
   #onTaskEvent(event: TaskEvent): void {
     if (event.state === 'PASSED') return;
+    const task = taskText(event.id);
+    if (event.state === 'FAILED') this.#taskStarts.failed(task);
+    else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
+    else if (event.state !== 'TOPIC') this.#taskStarts.succeeded(task);
     if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
     else if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
     else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);

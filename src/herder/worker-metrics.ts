@@ -8,7 +8,7 @@ import { clusterMetrics } from './cluster-metrics.ts';
 import type { ConnectorDirectory } from './connector-directory.ts';
 import { connectorMetrics } from './connector-metrics.ts';
 import type { ClusterView, Placement } from './placement.ts';
-import { addParts, taskMetrics } from './task-metrics.ts';
+import { addParts } from './task-parts.ts';
 import { addThreads } from './thread-metrics.ts';
 
 /** What metrics are made of, asked anew for each page. */
@@ -21,6 +21,8 @@ export interface MetricsSource {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   taskReports(): Promise<readonly TaskReport[]>;
+  /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
+  startups(): Readonly<Record<string, number>>;
   taskPlaces(): ReadonlyMap<string, ThreadName>;
   /** `undefined`: a standalone worker. */
   cluster(): ClusterView | undefined;
@@ -49,7 +51,7 @@ export async function metricsPage(
   page.add(connectMetrics('app-info', { 'client-id': source.workerId }, about));
   for (const set of connectorMetrics(source, reports)) page.add(set);
   for (const report of reports) {
-    for (const set of taskMetrics(report)) page.add(set);
+    for (const set of report.metrics) page.add(set);
     addParts(page, report);
   }
   const cluster = source.cluster();

@@ -1,6 +1,7 @@
 import { overridePolicy, type OverridePolicy } from '../config/override-policy.ts';
 import type { WorkerConfig } from '../config/worker-config.ts';
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
+import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import type { TaskDefaults } from '../connect/tasks/task-factory.ts';
 
 /** What the worker's configuration gives to every task, in whatever thread. */
@@ -13,6 +14,11 @@ export function taskDefaults(config: WorkerConfig, exactlyOnce: ExactlyOnceSourc
     exactlyOnce,
     converterConfig,
   };
+}
+
+/** Over which time metrics are computed. */
+export function metricWindow({ common }: WorkerConfig): MetricWindow {
+  return { sampleMs: Number(common['metrics.sample.window.ms']), samples: common['metrics.num.samples'] };
 }
 
 /** Which settings of Kafka clients connectors may override. */

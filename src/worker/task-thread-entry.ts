@@ -10,7 +10,7 @@ import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import { BorrowedOffsets } from '../threads/lent-offsets.ts';
 import type { TaskControlFunctions, TaskThreadFunctions } from '../threads/thread-protocol.ts';
 import { builtInPlugins } from './built-in-plugins.ts';
-import { clientOverrides, taskDefaults } from './task-settings.ts';
+import { clientOverrides, metricWindow, taskDefaults } from './task-settings.ts';
 
 /** What a thread with tasks runs (docs/decisions/0014-a-task-is-a-thread.md). Calls wait until it is up. */
 const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions, TaskControlFunctions>(() => ({
@@ -57,6 +57,6 @@ async function openHost(): Promise<TaskHost> {
     (event) => {
       calls.tell('event', event);
     },
-    logger,
+    { window: metricWindow(config), logger },
   );
 }

@@ -18,7 +18,7 @@ import { TaskThreads } from '../threads/task-threads.ts';
 import type { ThreadList } from '../threads/thread-list.ts';
 import { ThreadPool } from '../threads/thread-pool.ts';
 import type { Mode } from './mode.ts';
-import { clientOverrides, taskDefaults } from './task-settings.ts';
+import { clientOverrides, metricWindow, taskDefaults } from './task-settings.ts';
 import { threadEntry } from './thread-entry.ts';
 
 export interface TasksDependencies {
@@ -75,7 +75,7 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
       logger,
     });
   const openHosting: OpenTaskHosting = (configs, onEvent) => {
-    const mainThread = new TaskHost(factory, configs, onEvent, logger);
+    const mainThread = new TaskHost(factory, configs, onEvent, { window: metricWindow(config), logger });
     if (threadCount(config) === 0) return mainThread;
     const pool = openPool();
     const needsMainThread = async ({ connectorConfig }: TaskAssignment) => {

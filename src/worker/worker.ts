@@ -22,6 +22,7 @@ import type { Mode, ModeDependencies } from './mode.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
 import { openServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
+import { metricWindow } from './task-settings.ts';
 import { openTasks } from './tasks.ts';
 
 export interface WorkerOptions {
@@ -153,6 +154,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     topics,
     logLevels,
     taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
+    metricWindow: metricWindow(config),
     sessionKeys: mode.sessionKeys,
     answers: mode.answers,
     logger: logger.child({ logger: mode.herderLogger }),

@@ -12,13 +12,19 @@ export interface DeadLetterOptions {
   readonly hide: (text: string) => string;
 }
 
+/** For metrics. */
+export interface DeadLetterCounts {
+  readonly produceRequests: number;
+  readonly produceFailures: number;
+}
+
 const PREFIX = '__connect.errors.';
 
 /**
  * Sends failed records, byte for byte as they were consumed, to the dead-letter topic
  * (org.apache.kafka.connect.runtime.errors.DeadLetterQueueReporter). The topic is made with one partition when missing.
  */
-export class DeadLetterQueue implements FailureReporter {
+export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
   readonly #id: TaskId;
   readonly #options: DeadLetterOptions;
   readonly #producer: Producer;

@@ -6,11 +6,10 @@ import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { PolledRecords } from './polled-records.ts';
 import { RecordCare } from './record-care.ts';
-import { unsettled } from './unsettled.ts';
+import { SinkPositions } from './sink-positions.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
 import type { TaskCare } from '../tasks/task-assignment.ts';
 import {
-  countBatch,
   logAfterShutdown,
   takeAll,
   taskActivities,
@@ -43,9 +42,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #polled: PolledRecords;
   readonly #activities: TaskActivities;
 
-  /** Next offset after everything put, per owned partition. */
-  readonly #delivered = new Map<string, PartitionOffset>();
-  readonly #committed = new Map<string, number>();
+  readonly #positions = new SinkPositions();
   #retryAtMs = 0;
   #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
   #pausedForRetry = false;
@@ -157,25 +154,26 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
-    if (consumed.length > 0) this.#runtime.place.enter('conversion', unsettled(this.#delivered, this.#committed));
+    if (consumed.length > 0) this.#runtime.place.enter('conversion', this.#positions.unsettled());
     await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
-    const { assignment, counts, onEvent } = this.#runtime;
-    for (const { topic, count } of consumed) {
-      counts.records += count;
+    const { assignment, measures, onEvent } = this.#runtime;
+    if (consumed.length > 0) measures.sink.read(consumed.reduce((sum, { count }) => sum + count, 0));
+    for (const { topic } of consumed) {
       if (this.#polled.waitsFor(topic)) onEvent({ id: assignment.id, state: 'TOPIC', topic });
     }
   }
 
   async #put(): Promise<void> {
-    const startedAt = performance.now();
-    const isEmpty = this.#polled.count === 0;
-    if (!isEmpty) this.#enterPut();
+    const { measures } = this.#runtime;
+    const startedAt = measures.now();
+    let put = 0;
+    if (this.#polled.count > 0) this.#enterPut();
     try {
       await eventLoopWatch.during(this.#activities.put, () =>
         this.#polled.put((end, count) => {
-          this.#runtime.counts.delivered += count;
+          put += count;
           const key = topicPartitionKey(end.topic, end.partition);
-          if (this.#delivered.has(key)) this.#delivered.set(key, end);
+          if (this.#positions.delivered.has(key)) this.#positions.deliver(key, end);
         }),
       );
     } catch (error) {
@@ -185,7 +183,9 @@ export class SinkTaskRunner implements TaskRunner {
     }
     // All in front of the record that could not be converted is put.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
-    if (!isEmpty) countBatch(this.#runtime.counts, startedAt);
+    measures.batch(put);
+    measures.sink.put(put, startedAt);
+    measures.sink.active(this.#positions.active);
     if (this.#pausedForRetry) {
       this.#pausedForRetry = false;
       if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
@@ -197,7 +197,7 @@ export class SinkTaskRunner implements TaskRunner {
     // All before a step is stored.
     this.#runtime.place.enter(
       `put of ${String(count)} record${count === 1 ? '' : 's'}`,
-      this.#polled.isCareful ? ranges : [...unsettled(this.#delivered, this.#committed), ...ranges],
+      this.#polled.isCareful ? ranges : [...this.#positions.unsettled(), ...ranges],
     );
   }
 
@@ -239,16 +239,21 @@ export class SinkTaskRunner implements TaskRunner {
     const safe = await this.#preCommit(wait);
     const positions = safe.filter((offset) => this.#isCommittable(offset));
     if (positions.length === 0) return;
+    const { measures } = this.#runtime;
+    const startedAt = measures.now();
+    measures.sink.commitBegun();
     const commit = this.#consumer.commit(positions).then(
       () => {
-        this.#runtime.counts.commits += 1;
+        measures.committed(startedAt);
+        measures.sink.commitCompleted();
         for (const position of positions) {
-          this.#committed.set(topicPartitionKey(position.topic, position.partition), position.offset);
+          this.#positions.commit(position);
           this.#pass(position);
         }
+        measures.sink.active(this.#positions.active);
       },
       (error: unknown) => {
-        this.#runtime.counts.commitFailures += 1;
+        measures.commitFailed();
         this.#runtime.logger.warn({ err: error }, 'Offsets were not committed; they are with the next commit');
       },
     );
@@ -266,7 +271,7 @@ export class SinkTaskRunner implements TaskRunner {
   async #preCommit(flush: boolean): Promise<readonly PartitionOffset[]> {
     try {
       return await eventLoopWatch.during(this.#activities.preCommit, () =>
-        this.#task.preCommit(this.#delivered, flush),
+        this.#task.preCommit(this.#positions.delivered, flush),
       );
     } catch (error) {
       throw this.#unrecoverable(error);
@@ -278,7 +283,7 @@ export class SinkTaskRunner implements TaskRunner {
    * failure from being seen for long.
    */
   async #commitAfterFailure(): Promise<void> {
-    if (this.#delivered.size === 0) return;
+    if (this.#positions.delivered.size === 0) return;
     const { logger } = this.#runtime;
     const committing = this.#commit(true).catch((error: unknown) => {
       logger.warn({ err: error }, 'Offset commit failed during close');
@@ -289,24 +294,21 @@ export class SinkTaskRunner implements TaskRunner {
 
   #isCommittable({ topic, partition, offset }: PartitionPosition): boolean {
     const key = topicPartitionKey(topic, partition);
-    const delivered = this.#delivered.get(key);
+    const delivered = this.#positions.delivered.get(key);
     if (delivered === undefined || offset > delivered.offset) {
       this.#runtime.logger.warn(
         `Ignoring the offset ${String(offset)} for ${topic}-${String(partition)}: it was not delivered to this task`,
       );
       return false;
     }
-    return this.#committed.get(key) !== offset;
+    return this.#positions.committed(key) !== offset;
   }
 
   async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
     for (const { topic, partition } of partitions) {
       const position = this.#consumer.position({ topic, partition });
-      const key = topicPartitionKey(topic, partition);
-      this.#delivered.set(key, { topic, partition, offset: position ?? 0 });
-      if (position === undefined) continue;
-      this.#committed.set(key, position);
-      this.#pass({ topic, partition, offset: position });
+      this.#positions.own({ topic, partition }, position);
+      if (position !== undefined) this.#pass({ topic, partition, offset: position });
     }
     if (this.#isPaused || this.#pausedForRetry) this.#consumer.pause(partitions);
     await this.#task.open?.(partitions);
@@ -318,18 +320,14 @@ export class SinkTaskRunner implements TaskRunner {
       if (commit) await this.#commit(true);
     } finally {
       await this.#task.close?.(partitions);
-      for (const { topic, partition } of partitions) {
-        const key = topicPartitionKey(topic, partition);
-        this.#delivered.delete(key);
-        this.#committed.delete(key);
-      }
+      for (const partition of partitions) this.#positions.disown(partition);
       this.#dropFromBatch();
     }
   }
 
   /** Records of partitions that are no longer ours are somebody else's to write. */
   #dropFromBatch(): void {
-    this.#polled.keep((key) => this.#delivered.has(key));
+    this.#polled.keep((key) => this.#positions.delivered.has(key));
     if (this.#polled.count > 0 || !this.#pausedForRetry) return;
     this.#pausedForRetry = false;
     if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
@@ -342,7 +340,7 @@ export class SinkTaskRunner implements TaskRunner {
       async () => {
         if (!failed) return;
         await this.#commitAfterFailure();
-        this.#delivered.clear();
+        this.#positions.clear();
         await this.#task.close?.(assignment);
       },
       () => this.#consumer.close(offsetFlushTimeoutMs),
@@ -384,7 +382,7 @@ export class SinkTaskRunner implements TaskRunner {
         this.#polled.keep((key) => !moved.has(key));
         for (const [key, offset] of moved) {
           this.#consumer.seek(offset);
-          this.#delivered.set(key, offset);
+          this.#positions.deliver(key, offset);
         }
       },
       retryAfterMs: (delayMs) => {

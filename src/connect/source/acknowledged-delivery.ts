@@ -87,7 +87,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
     const failures = await this.#producer.trySend(records);
     const left = failures.length === 0 ? 0 : await this.#judge(batch, failures);
     this.#tracker.acknowledge(batch.sources);
-    this.#runtime.counts.delivered += batch.sent - left;
+    this.#runtime.measures.source.done(batch.size, batch.sent - left);
     tellDelivered(this.#runtime, this.#task, batch.sources);
   }
 
@@ -136,8 +136,9 @@ export class AcknowledgedDelivery implements SourceDelivery {
   }
 
   async #commitOffsetsNow(): Promise<void> {
-    const { assignment, counts, logger, offsetFlushTimeoutMs } = this.#runtime;
+    const { assignment, measures, logger, offsetFlushTimeoutMs } = this.#runtime;
     if (!this.#runtime.mayWork()) return;
+    const startedAt = measures.now();
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
       const writing = this.#storage.write(assignment.id.connector, offsets);
@@ -146,7 +147,7 @@ export class AcknowledgedDelivery implements SourceDelivery {
       try {
         if (!(await within(writing, offsetFlushTimeoutMs))) {
           this.#tracker.restore(offsets);
-          counts.commitFailures += 1;
+          measures.commitFailed();
           logger.error(
             'Timed out waiting to flush offsets to storage; will try again on next flush interval with latest offsets',
           );
@@ -154,12 +155,12 @@ export class AcknowledgedDelivery implements SourceDelivery {
         }
       } catch (error) {
         this.#tracker.restore(offsets);
-        counts.commitFailures += 1;
+        measures.commitFailed();
         logger.error({ err: error }, 'Offsets were not stored; they are with the next commit');
         return;
       }
     }
-    counts.commits += 1;
+    measures.committed(startedAt);
     await tellCommitted(this.#runtime, this.#task);
   }
 }

@@ -9,7 +9,6 @@ import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
 import {
-  countBatch,
   logAfterShutdown,
   takeAll,
   taskActivities,
@@ -124,13 +123,14 @@ export class SourceTaskRunner implements TaskRunner {
       });
       return;
     }
-    const startedAt = performance.now();
+    const { measures } = this.#runtime;
+    const startedAt = measures.now();
     const polled = await this.#poll();
     this.#throwFailure();
     if (polled.length === 0) return;
     const count = polled.reduce((sum, part) => sum + (isBlock(part) ? part.packed.length : 1), 0);
-    this.#runtime.counts.records += count;
-    countBatch(this.#runtime.counts, startedAt);
+    measures.source.polled(count, startedAt);
+    measures.batch(count);
     this.#runtime.place.enter(`conversion of ${String(count)} records`);
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
     await this.#delivery.take(batch);

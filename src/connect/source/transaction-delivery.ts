@@ -41,6 +41,7 @@ export class TransactionDelivery implements SourceDelivery {
   readonly #tracker = new OffsetTracker();
   /** Records of the transaction that is open; with a task that wants to know of each, those themselves. */
   #sent = 0;
+  #polled = 0;
   #sources: PolledPart[] = [];
   #isOpen = false;
   #isCancelled = false;
@@ -135,6 +136,7 @@ export class TransactionDelivery implements SourceDelivery {
     const records = batch.records();
     this.#tracker.acknowledge(batch.sources);
     this.#sent += batch.sent;
+    this.#polled += batch.size;
     if (this.#task.commitRecord !== undefined) for (const source of batch.sources) this.#sources.push(source);
     if (records.length === 0) return undefined;
     try {
@@ -173,6 +175,8 @@ export class TransactionDelivery implements SourceDelivery {
   /** Stores offsets and ends the transaction. `sending`: records of it that are on their way, with their failure. */
   async #commit(sending?: Promise<Error | undefined>): Promise<void> {
     clearTimeout(this.#intervalTimer);
+    const { measures } = this.#runtime;
+    const startedAt = measures.now();
     const offsets = this.#tracker.takeCommittable();
     if (offsets.length > 0) {
       const records = await this.#offsetRecords(offsets);
@@ -183,20 +187,22 @@ export class TransactionDelivery implements SourceDelivery {
       try {
         await this.#dependencies.producer.commit();
       } catch (error) {
-        this.#runtime.counts.commitFailures += 1;
+        measures.commitFailed();
         throw this.#failed((await sending) ?? toError(error));
       }
       this.#isOpen = false;
-      this.#runtime.counts.commits += 1;
+      measures.committed(startedAt);
+      measures.source.transaction(this.#sent);
       await this.#dependencies.offsets.committed(offsets);
     } else this.#requireSent(await sending);
     await this.#tell();
   }
 
   async #tell(): Promise<void> {
-    this.#runtime.counts.delivered += this.#sent;
+    this.#runtime.measures.source.done(this.#polled, this.#sent);
     tellDelivered(this.#runtime, this.#task, this.#sources);
     this.#sent = 0;
+    this.#polled = 0;
     this.#sources = [];
     await tellCommitted(this.#runtime, this.#task);
   }

@@ -1,4 +1,5 @@
 import type { Logger } from '../../observe/logger.ts';
+import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import { workPlaces } from '../../observe/work-place.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
@@ -8,8 +9,8 @@ import { commonConnectorOptions, sinkConnectorOptions } from '../../config/conne
 import type { ConnectorConfig } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
-import { DeadLetterQueue } from '../pipeline/dead-letter-queue.ts';
-import { ErrorPolicy, type ErrorCounts, type FailureReporter } from '../pipeline/error-policy.ts';
+import { DeadLetterQueue, type DeadLetterCounts } from '../pipeline/dead-letter-queue.ts';
+import { ErrorPolicy, type ErrorCounts } from '../pipeline/error-policy.ts';
 import type { SourceOffsets } from '../source/offset-storage.ts';
 import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
@@ -17,7 +18,9 @@ import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from '../source/source-task-parts.ts';
 import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
-import { newCounts, type TaskCounts, type TaskRunner, type TaskRuntime } from './task-runner.ts';
+import type { TaskMeasures } from './task-measures.ts';
+import { pluginMetrics } from './task-metrics.ts';
+import type { TaskRunner, TaskRuntime } from './task-runner.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
 
 /** What the worker's own configuration gives to every task. */
@@ -45,8 +48,11 @@ export interface TaskFactoryDependencies {
 
 export interface BuiltTask {
   readonly runner: TaskRunner;
-  readonly counts: TaskCounts;
   readonly errors: ErrorCounts;
+  /** `undefined`: failed records go nowhere. */
+  readonly deadLetters: DeadLetterCounts | undefined;
+  /** What it is made of. */
+  readonly plugins: readonly MetricSet[];
 }
 
 /** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */
@@ -57,7 +63,11 @@ export class TaskFactory {
     this.#dependencies = dependencies;
   }
 
-  async build(assignment: TaskAssignment, onEvent: (event: TaskEvent) => void): Promise<BuiltTask> {
+  async build(
+    assignment: TaskAssignment,
+    measures: TaskMeasures,
+    onEvent: (event: TaskEvent) => void,
+  ): Promise<BuiltTask> {
     const { id, connectorConfig: config } = assignment;
     const { defaults } = this.#dependencies;
     const ids = { connector: id.connector, task: id.task };
@@ -67,7 +77,6 @@ export class TaskFactory {
       logger: `org.apache.kafka.connect.runtime.${runtimeClass}`,
     });
     const abort = new AbortController();
-    const counts = newCounts();
     const convertersConfig = withDefaultConverters(config, defaults.converterConfig);
     await this.#dependencies.plugins.prepare(convertersConfig);
     const converters = buildConverters(convertersConfig, this.#dependencies.plugins);
@@ -96,10 +105,12 @@ export class TaskFactory {
       mayWork: this.#dependencies.mayWork,
       offsetFlushIntervalMs,
       offsetFlushTimeoutMs,
-      counts,
+      measures,
       place: workPlaces.open(taskText(id)),
     };
-    return { runner: await this.#runner(runtime), counts, errors: errors.counts };
+    const [deadLetters] = reporters;
+    const made = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
+    return { runner: await this.#runner(runtime), errors: errors.counts, deadLetters, plugins: made };
   }
 
   async #runner(runtime: TaskRuntime): Promise<TaskRunner> {
@@ -123,7 +134,7 @@ export class TaskFactory {
     }
   }
 
-  async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<FailureReporter[]> {
+  async #deadLetters(assignment: TaskAssignment, logger: Logger): Promise<DeadLetterQueue[]> {
     const { id, connectorConfig: config } = assignment;
     const options = parseOptions(sinkConnectorOptions, config);
     const topic = options['errors.deadletterqueue.topic.name'];

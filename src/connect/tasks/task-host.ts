@@ -1,6 +1,7 @@
 import { within } from '../../async/within.ts';
 import { javaTrace } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import {
@@ -11,11 +12,12 @@ import {
   type TaskEvent,
   type TaskId,
 } from './task-assignment.ts';
-import type { TaskFactory } from './task-factory.ts';
+import type { BuiltTask, TaskFactory } from './task-factory.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
 import type { TaskPart } from '../api.ts';
-import type { ErrorCounts } from '../pipeline/error-policy.ts';
-import { newCounts, type TaskCounts, type TaskDetails, type TaskRunner } from './task-runner.ts';
+import { TaskMeasures } from './task-measures.ts';
+import { taskMetrics } from './task-metrics.ts';
+import type { TaskDetails, TaskRunner } from './task-runner.ts';
 
 const UNRECOVERABLE = 'Task is being killed and will not recover until manually restarted';
 
@@ -25,8 +27,8 @@ interface HostedTask {
   targetState: TargetState;
   runner: TaskRunner | undefined;
   readonly type: TaskAssignment['type'];
-  counts: TaskCounts;
-  errors: ErrorCounts | undefined;
+  readonly measures: TaskMeasures;
+  built: BuiltTask | undefined;
   stopping: boolean;
   /** FAILED by an error that nobody handled; what its runner comes to says nothing new. */
   hasFailed: boolean;
@@ -49,12 +51,19 @@ export interface TaskConfigs {
 export class TaskHost implements TaskHosting {
   readonly #factory: TaskFactory;
   readonly #configs: TaskConfigs;
+  readonly #window: MetricWindow;
   readonly #onEvent: (event: TaskEvent) => void;
   readonly #logger: Logger;
   readonly #tasks = new Map<string, HostedTask>();
 
-  constructor(factory: TaskFactory, configs: TaskConfigs, onEvent: (event: TaskEvent) => void, logger: Logger) {
+  constructor(
+    factory: TaskFactory,
+    configs: TaskConfigs,
+    onEvent: (event: TaskEvent) => void,
+    { window, logger }: { readonly window: MetricWindow; readonly logger: Logger },
+  ) {
     this.#factory = factory;
+    this.#window = window;
     this.#configs = configs;
     this.#onEvent = onEvent;
     this.#logger = logger;
@@ -74,8 +83,8 @@ export class TaskHost implements TaskHosting {
       targetState: assignment.targetState,
       runner: undefined,
       type: assignment.type,
-      counts: newCounts(),
-      errors: undefined,
+      measures: new TaskMeasures(this.#window, assignment.targetState === 'STARTED' ? 'RUNNING' : 'PAUSED'),
+      built: undefined,
       stopping: false,
       hasFailed: false,
       muted: false,
@@ -135,8 +144,9 @@ export class TaskHost implements TaskHosting {
   }
 
   reports(): Promise<readonly TaskReport[]> {
-    const reports = [...this.#tasks.values()].map(({ id, type, counts, errors, runner }) => {
-      return { id, type, counts, errors, details: this.#detailsOf(id, runner) };
+    const reports = [...this.#tasks.values()].map(({ id, type, measures, built, runner }) => {
+      const details = this.#detailsOf(id, runner);
+      return { id, type, metrics: taskMetrics({ id, type, measures, built, details }), details };
     });
     return Promise.resolve(reports);
   }
@@ -164,6 +174,7 @@ export class TaskHost implements TaskHosting {
     this.#logger[isOver ? 'warn' : 'error']({ err: error, ...id }, `${error.message}. ${consequence}`);
     if (isOver) return;
     hosted.hasFailed = true;
+    hosted.measures.is('FAILED');
     this.#onEvent({ id, state: 'FAILED', trace: javaTrace(error) });
     this.#stopRunner(hosted);
   }
@@ -171,15 +182,16 @@ export class TaskHost implements TaskHosting {
   async #run(hosted: HostedTask, assignment: TaskAssignment): Promise<void> {
     const tell = (event: TaskEvent) => {
       if (hosted.muted || (hosted.hasFailed && event.state !== 'TOPIC')) return;
+      if (event.state !== 'TOPIC' && event.state !== 'PASSED') hosted.measures.is(event.state);
       ownedByNobody(() => {
         this.#onEvent(event);
       });
     };
     try {
-      const built = await this.#factory.build(await this.#configs.resolveAssignment(assignment), tell);
+      const resolved = await this.#configs.resolveAssignment(assignment);
+      const built = await this.#factory.build(resolved, hosted.measures, tell);
       hosted.runner = built.runner;
-      hosted.counts = built.counts;
-      hosted.errors = built.errors;
+      hosted.built = built;
       if (hosted.stopping || hosted.hasFailed) built.runner.stop();
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();

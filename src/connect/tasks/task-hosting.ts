@@ -1,14 +1,14 @@
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import type { TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
-import type { ErrorCounts } from '../pipeline/error-policy.ts';
-import type { TaskCounts, TaskDetails } from './task-runner.ts';
+import type { MetricSet } from '../../observe/metrics/metric-set.ts';
+import type { TaskDetails } from './task-runner.ts';
 
 /** How a task is doing; what it has not come to yet is absent. */
 export interface TaskReport {
   readonly id: TaskId;
   readonly type: TaskAssignment['type'];
-  readonly counts: TaskCounts;
-  readonly errors: ErrorCounts | undefined;
+  /** What the task has measured, and the plugins that it is made of. */
+  readonly metrics: readonly MetricSet[];
   readonly details: TaskDetails | undefined;
 }
 

@@ -5,6 +5,7 @@ import type { Converters } from '../pipeline/record-converter.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { taskText, type TaskAssignment, type TaskCare, type TaskEvent, type TaskId } from './task-assignment.ts';
+import type { TaskMeasures } from './task-measures.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 
@@ -72,8 +73,8 @@ export interface TaskRuntime {
   readonly mayWork: () => boolean;
   readonly offsetFlushIntervalMs: number;
   readonly offsetFlushTimeoutMs: number;
-  /** Counts of this task for metrics and `sluice dev`. */
-  readonly counts: TaskCounts;
+  /** What this task does, for metrics. */
+  readonly measures: TaskMeasures;
   /** Where this task is, for the watch of its thread. */
   readonly place: TaskPlace;
 }
@@ -115,29 +116,4 @@ export async function takeAll(steps: readonly (() => Promise<unknown> | void)[],
       logger.warn({ err: error }, 'While the task was ending');
     }
   }
-}
-
-export interface TaskCounts {
-  /** Records read from Kafka (sink) or from the task (source). */
-  records: number;
-  /** Records handed to the sink task, or acknowledged by the broker. */
-  delivered: number;
-  /** Calls of the sink task's `put`, or batches polled from the source task, and how long they took in all and at most. */
-  batches: number;
-  batchTotalMs: number;
-  batchMaxMs: number;
-  commits: number;
-  commitFailures: number;
-}
-
-export function newCounts(): TaskCounts {
-  return { records: 0, delivered: 0, batches: 0, batchTotalMs: 0, batchMaxMs: 0, commits: 0, commitFailures: 0 };
-}
-
-/** One more batch, begun at `startedAt` (`performance.now()`). */
-export function countBatch(counts: TaskCounts, startedAt: number): void {
-  const tookMs = performance.now() - startedAt;
-  counts.batches += 1;
-  counts.batchTotalMs += tookMs;
-  counts.batchMaxMs = Math.max(counts.batchMaxMs, tookMs);
 }

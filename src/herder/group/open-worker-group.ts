@@ -10,7 +10,7 @@ const LOGGER = 'org.apache.kafka.connect.runtime.distributed.WorkerCoordinator';
 
 /** The group of a worker's configuration. `url`: this worker's REST API. */
 export function openWorkerGroup(
-  { distributed, own, clients }: DistributedWorkerConfig,
+  { common, distributed, own, clients }: DistributedWorkerConfig,
   configs: ConfigStore,
   url: string,
   logger: Logger,
@@ -26,6 +26,7 @@ export function openWorkerGroup(
       maxDelayMs: distributed['scheduled.rebalance.max.delay.ms'],
       syncTimeoutMs: distributed['worker.sync.timeout.ms'],
       unsyncBackoffMs: distributed['worker.unsync.backoff.ms'],
+      metricWindow: { sampleMs: Number(common['metrics.sample.window.ms']), samples: common['metrics.num.samples'] },
     },
     client: clients.worker,
     clientId: distributed['client.id'],

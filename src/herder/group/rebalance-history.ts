@@ -1,6 +1,7 @@
 import { taskText } from '../../connect/tasks/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ClusterView, RebalanceView } from '../placement.ts';
 import type { MemberAssignment, Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
@@ -8,22 +9,23 @@ import type { WorkSet } from './work-set.ts';
 /** The rebalances of this worker as operators see them: a line in the log for each, figures of all. */
 export class RebalanceHistory {
   readonly #logger: Logger;
+  readonly #timesMs: SampledStat;
   #reason = 'this worker started';
   #beganAtMs = Date.now();
   #completed = 0;
-  #totalMs = 0;
-  #maxMs = 0;
   #last: RebalanceView | undefined;
 
-  constructor(logger: Logger) {
+  constructor(logger: Logger, window: MetricWindow = DEFAULT_WINDOW) {
     this.#logger = logger;
+    this.#timesMs = new SampledStat(window);
   }
 
   view(): Pick<ClusterView, 'completedRebalances' | 'rebalanceAverageMs' | 'rebalanceMaxMs' | 'lastRebalance'> {
+    const now = performance.now();
     return {
       completedRebalances: this.#completed,
-      rebalanceAverageMs: this.#completed === 0 ? 0 : this.#totalMs / this.#completed,
-      rebalanceMaxMs: this.#maxMs,
+      rebalanceAverageMs: this.#timesMs.average(now),
+      rebalanceMaxMs: this.#timesMs.max(now),
       lastRebalance: this.#last,
     };
   }
@@ -37,8 +39,7 @@ export class RebalanceHistory {
     const { leaderUrl, assigned, revoked, delayMs, configOffset } = assignment;
     const durationMs = Date.now() - this.#beganAtMs;
     this.#completed += 1;
-    this.#totalMs += durationMs;
-    this.#maxMs = Math.max(this.#maxMs, durationMs);
+    this.#timesMs.record(durationMs, performance.now());
     const round = { reason: this.#reason, durationMs, assigned: texts(assigned), revoked: texts(revoked), delayMs };
     this.#last = { ...round, completedAtMs: Date.now() };
     const role = isLeader ? 'this worker leads' : `${leaderUrl} leads`;

@@ -1,3 +1,4 @@
+import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ClientProperties } from '../../kafka/api.ts';
 import type { GroupOptions } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
@@ -14,6 +15,8 @@ export interface WorkerGroupSettings extends GroupOptions {
   readonly syncTimeoutMs: number;
   /** `worker.unsync.backoff.ms` */
   readonly unsyncBackoffMs: number;
+  /** Over which time figures of rebalances are computed. */
+  readonly metricWindow?: MetricWindow;
 }
 
 export interface WorkerGroupDependencies {

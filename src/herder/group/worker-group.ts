@@ -51,7 +51,7 @@ export class WorkerGroup implements Placement {
     const { settings, logger } = dependencies;
     this.#dependencies = dependencies;
     this.#known = new KnownConnectors(dependencies.configured);
-    this.#history = new RebalanceHistory(logger);
+    this.#history = new RebalanceHistory(logger, settings.metricWindow);
     this.#work = new OwnWork(async (work) => this.#listener?.revoked(work), logger);
     this.#membership = new WorkerMembership({
       ...dependencies,

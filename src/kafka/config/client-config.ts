@@ -2,6 +2,7 @@ import { ConfigError } from '../../errors.ts';
 import type { BrokerAddress, ConnectionConfig } from './connection-config.ts';
 import type { PropertyReader } from '../../config/property-reader.ts';
 import { saslOptions } from './sasl-config.ts';
+import { DEFAULT_WINDOW } from '../../observe/metrics/sampled-stats.ts';
 import { tlsOptions } from '../../tls/tls-config.ts';
 
 const PROTOCOLS = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
@@ -21,9 +22,7 @@ export function connectionConfig(properties: PropertyReader): ConnectionConfig {
     'metadata.recovery.strategy',
     'metadata.recovery.rebootstrap.trigger.ms',
     'metric.reporters',
-    'metrics.num.samples',
     'metrics.recording.level',
-    'metrics.sample.window.ms',
     'enable.metrics.push',
     'client.rack',
   );
@@ -40,6 +39,10 @@ export function connectionConfig(properties: PropertyReader): ConnectionConfig {
     retryBackoffMaxMs: properties.durationMs('retry.backoff.max.ms', 1000),
     metadataMaxAgeMs: properties.durationMs('metadata.max.age.ms', 300_000),
     apiTimeoutMs: properties.durationMs('default.api.timeout.ms', 60_000),
+    metricWindow: {
+      sampleMs: properties.durationMs('metrics.sample.window.ms', DEFAULT_WINDOW.sampleMs),
+      samples: properties.int('metrics.num.samples', DEFAULT_WINDOW.samples, 1),
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ConnectionOptions } from 'node:tls';
+import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { SaslOptions } from '../library/kafkajs-internals.ts';
 
 export interface BrokerAddress {
@@ -25,6 +26,8 @@ export interface ConnectionConfig {
   readonly metadataMaxAgeMs: number;
   /** How long a call of a client may take altogether, retries included (`default.api.timeout.ms`). */
   readonly apiTimeoutMs: number;
+  /** Over which time the client's metrics are computed. */
+  readonly metricWindow: MetricWindow;
 }
 
 export function addressText({ host, port }: BrokerAddress): string {

@@ -1,13 +1,6 @@
-/** How often something was done, and how long it took, in milliseconds. */
-export interface Timing {
-  readonly count: number;
-  readonly totalMs: number;
-  readonly maxMs: number;
-}
+import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 
 export type GroupRequest = 'join' | 'sync' | 'heartbeat';
-
-const NOTHING: Timing = { count: 0, totalMs: 0, maxMs: 0 };
 
 /**
  * What the members of a group that one process has had one after another asked of the coordinator
@@ -15,33 +8,48 @@ const NOTHING: Timing = { count: 0, totalMs: 0, maxMs: 0 };
  * without an error.
  */
 export class GroupFigures {
-  readonly #timings: Record<GroupRequest, Timing> = { join: NOTHING, sync: NOTHING, heartbeat: NOTHING };
-  #failedRounds = 0;
+  readonly #counts: Readonly<Record<GroupRequest, Meter>>;
+  readonly #times: Readonly<Record<GroupRequest, SampledStat>>;
+  readonly #failedRounds: Meter;
   #lastHeartbeatAt: number | undefined;
+
+  constructor(window: MetricWindow) {
+    this.#counts = { join: new Meter(window), sync: new Meter(window), heartbeat: new Meter(window) };
+    this.#times = { join: new SampledStat(window), sync: new SampledStat(window), heartbeat: new SampledStat(window) };
+    this.#failedRounds = new Meter(window);
+  }
 
   /** `sentAt`: milliseconds since the epoch. */
   answered(request: GroupRequest, sentAt: number): void {
-    const ms = Math.max(0, Date.now() - sentAt);
-    const { count, totalMs, maxMs } = this.#timings[request];
-    this.#timings[request] = { count: count + 1, totalMs: totalMs + ms, maxMs: Math.max(maxMs, ms) };
+    const now = performance.now();
+    this.#counts[request].record(1, now);
+    this.#times[request].record(Math.max(0, Date.now() - sentAt), now);
     if (request === 'heartbeat') this.#lastHeartbeatAt = sentAt;
   }
 
   /** A round came to nothing and is begun again. */
   roundFailed(): void {
-    this.#failedRounds += 1;
+    this.#failedRounds.record(1, performance.now());
   }
 
-  of(request: GroupRequest): Timing {
-    return this.#timings[request];
-  }
-
-  get failedRounds(): number {
-    return this.#failedRounds;
-  }
-
-  /** Milliseconds since the epoch; `undefined` before the first one. */
-  get lastHeartbeatAt(): number | undefined {
-    return this.#lastHeartbeatAt;
+  /** By the names that Java gives them, in `connect-coordinator-metrics` and `consumer-coordinator-metrics`. */
+  values(): Readonly<Record<string, number>> {
+    const now = performance.now();
+    const values: Record<string, number> = {};
+    for (const request of ['join', 'sync', 'heartbeat'] as const) {
+      values[`${request}-total`] = this.#counts[request].total;
+      values[`${request}-rate`] = this.#counts[request].rate(now);
+      if (request === 'heartbeat') continue;
+      values[`${request}-time-avg`] = this.#times[request].average(now);
+      values[`${request}-time-max`] = this.#times[request].max(now);
+    }
+    values['heartbeat-response-time-max'] = this.#times.heartbeat.max(now);
+    values['last-heartbeat-seconds-ago'] =
+      this.#lastHeartbeatAt === undefined ? -1 : Math.floor((Date.now() - this.#lastHeartbeatAt) / 1000);
+    values['rebalance-total'] = this.#counts.sync.total;
+    values['rebalance-rate-per-hour'] = this.#counts.sync.rate(now) * 3600;
+    values['failed-rebalance-total'] = this.#failedRounds.total;
+    values['failed-rebalance-rate-per-hour'] = this.#failedRounds.rate(now) * 3600;
+    return values;
   }
 }

@@ -4,7 +4,7 @@ import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from '../config/client-config.ts';
 import { Cluster } from '../cluster.ts';
 import { groupMembers, removeMembers, type DescribedMember } from './group-members.ts';
-import { GroupFigures, type Timing } from './group-figures.ts';
+import { GroupFigures } from './group-figures.ts';
 import { GroupMember } from './group-member.ts';
 import type {
   Generation,
@@ -27,7 +27,6 @@ export type {
   LeaderView,
   MemberListener,
   MemberState,
-  Timing,
 };
 
 /** A group over connections of its own (a request behind a waiting JoinGroup would wait with it). */
@@ -35,11 +34,13 @@ export class KafkaGroup {
   readonly #cluster: Cluster;
   readonly #options: GroupOptions;
   readonly #logger: Logger;
-  readonly figures = new GroupFigures();
+  readonly figures: GroupFigures;
 
   /** `properties` as a Java client has them; wrong ones are a ConfigError. */
   constructor(properties: ClientProperties, options: GroupOptions, logger: Logger) {
-    this.#cluster = new Cluster(connectionConfig(new PropertyReader(properties)), logger);
+    const config = connectionConfig(new PropertyReader(properties));
+    this.#cluster = new Cluster(config, logger);
+    this.figures = new GroupFigures(config.metricWindow);
     this.#options = options;
     this.#logger = logger;
   }

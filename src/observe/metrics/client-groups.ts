@@ -17,8 +17,11 @@ const MEMBERSHIP: MetricGroup = {
   'heartbeat-total': counter('Heartbeats that were answered'),
   'heartbeat-rate': gauge('Heartbeats that were answered, per second'),
   'heartbeat-response-time-max': gauge('Milliseconds of the slowest heartbeat'),
-  'last-heartbeat-seconds-ago': gauge('Seconds since the last heartbeat'),
+  'last-heartbeat-seconds-ago': gauge('Seconds since the last heartbeat; -1: there was none'),
+  'rebalance-total': counter('Rebalances of the group that came to an assignment'),
+  'rebalance-rate-per-hour': gauge('Rebalances of the group, per hour'),
   'failed-rebalance-total': counter('Rebalances that had to begin anew'),
+  'failed-rebalance-rate-per-hour': gauge('Rebalances that had to begin anew, per hour'),
 };
 
 /** Groups of the Java clients (4.3) that this worker's own clients fill. */

@@ -44,7 +44,7 @@ describe('delivery of source records at least once', () => {
     const bench = new SourceBench({ flushIntervalMs: 60_000 });
     bench.task.polls.push([source(1)], [source(2)]);
     const running = bench.runner.run();
-    await until(() => bench.runtime.counts.delivered === 2, 'both are delivered');
+    await until(() => bench.delivered === 2, 'both are delivered');
     assert.equal(bench.offsets.stored.size, 0);
     bench.runner.stop();
     await running;
@@ -71,7 +71,7 @@ describe('delivery of source records at least once', () => {
     bench.producer.failing = (value) => (value === '2' || value === '3' ? tooLarge() : undefined);
     bench.task.polls.push([source(1), source(2), source(3), source(4)], [source(5)]);
     const running = bench.runner.run();
-    await until(() => bench.runtime.counts.delivered === 3, 'the others are delivered');
+    await until(() => bench.delivered === 3, 'the others are delivered');
     bench.runner.stop();
     await running;
     assert.deepEqual(bench.offsets.stored.get(OFFSET_T), { n: 5 });
@@ -143,14 +143,14 @@ describe('delivery of source records at least once', () => {
     const bench = new SourceBench();
     const running = bench.runner.run();
     bench.task.polls.push([source(1)]);
-    await until(() => bench.runtime.counts.delivered === 1, 'it runs');
+    await until(() => bench.delivered === 1, 'it runs');
     bench.runner.pause();
     await until(() => bench.states.includes('PAUSED'), 'it is paused');
     bench.task.polls.push([source(2)]);
     await new Promise((resolve) => setTimeout(resolve, 30));
-    assert.equal(bench.runtime.counts.records, 1);
+    assert.equal(bench.polled, 1);
     bench.runner.resume();
-    await until(() => bench.runtime.counts.delivered === 2, 'it goes on');
+    await until(() => bench.delivered === 2, 'it goes on');
     bench.runner.stop();
     await running;
     assert.deepEqual(bench.states, ['RUNNING', 'PAUSED', 'RUNNING']);
@@ -176,10 +176,10 @@ describe('delivery of source records at least once', () => {
     bench.producer.gate = new Promise((resolve) => (open = resolve));
     bench.task.polls.push([source(1)], [source(2)], [source(3), source(4)]);
     const running = bench.runner.run();
-    await until(() => bench.runtime.counts.records === 4, 'all are polled');
+    await until(() => bench.polled === 4, 'all are polled');
     assert.deepEqual(bench.producer.asked, ['connect', 'topic 1']);
     open();
-    await until(() => bench.runtime.counts.delivered === 4, 'all are delivered');
+    await until(() => bench.delivered === 4, 'all are delivered');
     assert.deepEqual(bench.producer.asked, ['connect', 'topic 1', 'topic 2,3,4']);
     bench.runner.stop();
     await running;

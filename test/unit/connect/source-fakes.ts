@@ -6,7 +6,9 @@ import type { OffsetStorage, StoredOffset } from '../../../src/connect/source/of
 import { coordinatesKey } from '../../../src/connect/source/offset-tracker.ts';
 import { SourceTaskRunner } from '../../../src/connect/source/source-task-runner.ts';
 import { workPlaces } from '../../../src/observe/work-place.ts';
-import { newCounts, type TaskRuntime } from '../../../src/connect/tasks/task-runner.ts';
+import { TaskMeasures } from '../../../src/connect/tasks/task-measures.ts';
+import type { TaskRuntime } from '../../../src/connect/tasks/task-runner.ts';
+import { DEFAULT_WINDOW } from '../../../src/observe/metrics/sampled-stats.ts';
 import { TopicCreator } from '../../../src/connect/source/topic-creator.ts';
 import { TransactionDelivery, type TransactionBoundary } from '../../../src/connect/source/transaction-delivery.ts';
 import { TransformationChain } from '../../../src/connect/pipeline/transformation-chain.ts';
@@ -233,7 +235,7 @@ export class SourceBench {
       mayWork: () => true,
       offsetFlushIntervalMs: flushIntervalMs,
       offsetFlushTimeoutMs: 100,
-      counts: newCounts(),
+      measures: new TaskMeasures(DEFAULT_WINDOW),
       place: workPlaces.open('source-0'),
     };
     const { producer, offsets, task, runtime } = this;
@@ -255,6 +257,16 @@ export class SourceBench {
           : new TransactionDelivery(runtime, task, { producer, offsets, boundary, fenceZombies }, onFailure),
       transactions: boundary?.kind === 'connector' ? boundary.requests : undefined,
     });
+  }
+
+  /** Records that the task gave. */
+  get polled(): number {
+    return this.runtime.measures.source.values()['source-record-poll-total'] ?? 0;
+  }
+
+  /** Records that are written. */
+  get delivered(): number {
+    return this.runtime.measures.source.values()['source-record-write-total'] ?? 0;
   }
 
   /** Messages of a level or above. */

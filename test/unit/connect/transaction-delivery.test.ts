@@ -48,7 +48,7 @@ describe('delivery of source records exactly once', () => {
     await until(() => bench.task.told.includes('commit'), 'it is committed');
     assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'topic 1,2,9', 'offsets {"n":2},{"n":9}', 'commit']);
     assert.deepEqual(bench.task.told, ['start', 'record 1', 'record 2', 'record 9', 'commit']);
-    assert.equal(bench.runtime.counts.delivered, 3);
+    assert.equal(bench.delivered, 3);
     bench.runner.stop();
     await running;
   });
@@ -59,9 +59,9 @@ describe('delivery of source records exactly once', () => {
     bench.producer.gate = new Promise((resolve) => (open = resolve));
     bench.task.polls.push([source(1)], [source(2), source(3)], [source(4)]);
     const running = bench.runner.run();
-    await until(() => bench.runtime.counts.records === 4, 'all are polled');
+    await until(() => bench.polled === 4, 'all are polled');
     open();
-    await until(() => bench.runtime.counts.delivered === 4, 'all are delivered');
+    await until(() => bench.delivered === 4, 'all are delivered');
     bench.runner.stop();
     await running;
     assert.deepEqual(bench.producer.asked.slice(2), [
@@ -117,15 +117,15 @@ describe('delivery of source records exactly once', () => {
     assert.ok(!bench.producer.asked.includes('commit'));
     await until(() => bench.producer.asked.includes('commit'), 'it is committed');
     bench.task.polls.push([source(2)], [source(3)]);
-    await until(() => bench.runtime.counts.records === 3, 'they are polled');
+    await until(() => bench.polled === 3, 'they are polled');
     bench.runner.pause();
-    await until(() => bench.runtime.counts.delivered === 3, 'the pause commits');
+    await until(() => bench.delivered === 3, 'the pause commits');
     bench.runner.resume();
     bench.task.polls.push([source(4)]);
-    await until(() => bench.runtime.counts.records === 4, 'it is polled');
+    await until(() => bench.polled === 4, 'it is polled');
     bench.runner.stop();
     await running;
-    assert.equal(bench.runtime.counts.delivered, 4);
+    assert.equal(bench.delivered, 4);
     assert.equal(bench.producer.asked.at(-1), 'commit');
     assert.equal(
       bench.producer.asked.filter((each) => each === 'begin').length,
@@ -137,7 +137,7 @@ describe('delivery of source records exactly once', () => {
     const bench = new SourceBench({ boundary: POLL });
     bench.task.polls.push([source(1)], new Error('broken'));
     await assert.rejects(bench.runner.run(), /broken/);
-    assert.equal(bench.runtime.counts.delivered, 1);
+    assert.equal(bench.delivered, 1);
   });
 
   it('aborts a transaction that is open when the task has failed', async () => {
@@ -145,7 +145,7 @@ describe('delivery of source records exactly once', () => {
     bench.task.polls.push([source(1)], new Error('broken'));
     await assert.rejects(bench.runner.run(), /broken/);
     assert.deepEqual(bench.producer.asked.slice(2), ['begin', 'topic 1', 'abort']);
-    assert.equal(bench.runtime.counts.delivered, 0);
+    assert.equal(bench.delivered, 0);
   });
 
   it('lets the task end transactions: after records, after polls, and by abort, which stores offsets alone', async () => {

@@ -55,6 +55,7 @@ describe('client properties', () => {
       reconnectBackoffMaxMs: 1000,
       retryBackoffMs: 100,
       retryBackoffMaxMs: 1000,
+      metricWindow: { sampleMs: 30_000, samples: 2 },
       metadataMaxAgeMs: 300_000,
       apiTimeoutMs: 60_000,
     });

@@ -1,0 +1,83 @@
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import type { RecordRange } from '../../observe/work-place.ts';
+import type { PartitionOffset } from '../api.ts';
+
+/** Partitions that the place of a task names; there is room for some 30. */
+const MAX_RANGES = 50;
+
+/** How far the owned partitions of a sink task are put and committed, by `topicPartitionKey`. */
+export class SinkPositions {
+  readonly #delivered = new Map<string, PartitionOffset>();
+  readonly #committed = new Map<string, number>();
+  #active = 0;
+
+  /** The next offset after everything that was put, of each owned partition. */
+  get delivered(): ReadonlyMap<string, PartitionOffset> {
+    return this.#delivered;
+  }
+
+  /** Offsets that are delivered and not committed, of all partitions together. */
+  get active(): number {
+    return this.#active;
+  }
+
+  committed(key: string): number | undefined {
+    return this.#committed.get(key);
+  }
+
+  /** The partition is read from here; `committed`: as the group has it. */
+  own({ topic, partition }: TopicPartition, committed: number | undefined): void {
+    const key = topicPartitionKey(topic, partition);
+    this.#change(key, () => {
+      this.#delivered.set(key, { topic, partition, offset: committed ?? 0 });
+      if (committed !== undefined) this.#committed.set(key, committed);
+    });
+  }
+
+  deliver(key: string, end: PartitionOffset): void {
+    this.#change(key, () => this.#delivered.set(key, end));
+  }
+
+  commit({ topic, partition, offset }: PartitionOffset): void {
+    const key = topicPartitionKey(topic, partition);
+    this.#change(key, () => this.#committed.set(key, offset));
+  }
+
+  /** The partition is somebody else's now. */
+  disown({ topic, partition }: TopicPartition): void {
+    const key = topicPartitionKey(topic, partition);
+    this.#change(key, () => {
+      this.#delivered.delete(key);
+      this.#committed.delete(key);
+    });
+  }
+
+  /** Nothing delivered is to be committed any more. */
+  clear(): void {
+    this.#delivered.clear();
+    this.#active = 0;
+  }
+
+  /** What the task has taken and may still be working on. */
+  unsettled(): readonly RecordRange[] {
+    const ranges: RecordRange[] = [];
+    for (const [key, { topic, partition, offset }] of this.#delivered) {
+      const from = this.#committed.get(key) ?? 0;
+      if (from < offset) ranges.push({ topic, partition, from, to: offset });
+      if (ranges.length === MAX_RANGES) break;
+    }
+    return ranges;
+  }
+
+  #change(key: string, change: () => void): void {
+    const before = this.#activeOf(key);
+    change();
+    this.#active += this.#activeOf(key) - before;
+  }
+
+  #activeOf(key: string): number {
+    const delivered = this.#delivered.get(key)?.offset;
+    const committed = this.#committed.get(key);
+    return delivered === undefined || committed === undefined ? 0 : Math.max(0, delivered - committed);
+  }
+}

@@ -1,0 +1,226 @@
+import { Meter, SampledStat, SuccessRatio, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
+
+type Values = Readonly<Record<string, number>>;
+
+/** Milliseconds of a clock that never goes back. */
+export type Clock = () => number;
+
+const monotonic: Clock = () => performance.now();
+
+/** What the time of a task is divided into; it begins as one of the first two. */
+export type MeasuredState = 'RUNNING' | 'PAUSED' | 'FAILED' | 'STOPPED';
+
+/**
+ * What a task does, measured once for each batch and commit, never for a record
+ * (org.apache.kafka.connect.runtime.WorkerTask.TaskMetricsGroup). Values have the names of the attributes.
+ */
+export class TaskMeasures {
+  readonly sink: SinkMeasures;
+  readonly source: SourceMeasures;
+  readonly #clock: Clock;
+  readonly #batchSize: SampledStat;
+  readonly #commitMs: SampledStat;
+  readonly #commits: SuccessRatio;
+  readonly #stateMs: Record<MeasuredState, number> = { RUNNING: 0, PAUSED: 0, FAILED: 0, STOPPED: 0 };
+  #state: MeasuredState;
+  #stateSince: number;
+
+  constructor(window: MetricWindow, state: MeasuredState = 'RUNNING', clock = monotonic) {
+    this.#clock = clock;
+    this.sink = new SinkMeasures(window, clock);
+    this.source = new SourceMeasures(window, clock);
+    this.#batchSize = new SampledStat(window);
+    this.#commitMs = new SampledStat(window);
+    this.#commits = new SuccessRatio(window);
+    this.#state = state;
+    this.#stateSince = clock();
+  }
+
+  /** The present moment, for what `committed` and others are told of later. */
+  now(): number {
+    return this.#clock();
+  }
+
+  is(state: MeasuredState): void {
+    const now = this.#clock();
+    this.#stateMs[this.#state] += now - this.#stateSince;
+    this.#state = state;
+    this.#stateSince = now;
+  }
+
+  batch(records: number): void {
+    this.#batchSize.record(records, this.#clock());
+  }
+
+  /** Offsets were committed, from `startedAt` until now. */
+  committed(startedAt: number): void {
+    const now = this.#clock();
+    this.#commitMs.record(now - startedAt, now);
+    this.#commits.record(true, now);
+  }
+
+  commitFailed(): void {
+    this.#commits.record(false, this.#clock());
+  }
+
+  /** Of the group `connector-task-metrics`. */
+  values(): Values {
+    const now = this.#clock();
+    const of = (state: MeasuredState): number =>
+      this.#stateMs[state] + (state === this.#state ? now - this.#stateSince : 0);
+    const total = of('RUNNING') + of('PAUSED') + of('FAILED') + of('STOPPED');
+    return {
+      'running-ratio': total === 0 ? Number(this.#state === 'RUNNING') : of('RUNNING') / total,
+      'pause-ratio': total === 0 ? Number(this.#state === 'PAUSED') : of('PAUSED') / total,
+      'batch-size-max': this.#batchSize.max(now),
+      'batch-size-avg': this.#batchSize.average(now),
+      'offset-commit-max-time-ms': this.#commitMs.max(now),
+      'offset-commit-avg-time-ms': this.#commitMs.average(now),
+      'offset-commit-failure-percentage': this.#commits.failure(now),
+      'offset-commit-success-percentage': this.#commits.success(now),
+    };
+  }
+}
+
+/** org.apache.kafka.connect.runtime.WorkerSinkTask.SinkTaskMetricsGroup */
+class SinkMeasures {
+  readonly #clock: Clock;
+  readonly #read: Meter;
+  readonly #sent: Meter;
+  readonly #putMs: SampledStat;
+  readonly #completed: Meter;
+  readonly #skipped: Meter;
+  readonly #active: SampledStat;
+  #activeNow = 0;
+  #commits = 0;
+
+  constructor(window: MetricWindow, clock: Clock) {
+    this.#clock = clock;
+    this.#read = new Meter(window);
+    this.#sent = new Meter(window);
+    this.#putMs = new SampledStat(window);
+    this.#completed = new Meter(window);
+    this.#skipped = new Meter(window);
+    this.#active = new SampledStat(window);
+  }
+
+  read(records: number): void {
+    this.#read.record(records, this.#clock());
+  }
+
+  /** One call of `put`, from `startedAt` until now. */
+  put(records: number, startedAt: number): void {
+    const now = this.#clock();
+    this.#sent.record(records, now);
+    this.#putMs.record(now - startedAt, now);
+  }
+
+  /** Records whose offsets are not committed yet. */
+  active(records: number): void {
+    this.#activeNow = records;
+    this.#active.record(records, this.#clock());
+  }
+
+  commitBegun(): void {
+    this.#commits += 1;
+  }
+
+  commitCompleted(): void {
+    this.#completed.record(1, this.#clock());
+  }
+
+  /** It succeeded too late: another one had begun, or the partitions were given up. */
+  commitSkipped(): void {
+    this.#skipped.record(1, this.#clock());
+  }
+
+  /** Of the group `sink-task-metrics`, without what the consumer knows. */
+  values(): Values {
+    const now = this.#clock();
+    return {
+      ...rates('sink-record-read', this.#read, now),
+      ...rates('sink-record-send', this.#sent, now),
+      'put-batch-max-time-ms': this.#putMs.max(now),
+      'put-batch-avg-time-ms': this.#putMs.average(now),
+      'sink-record-active-count': this.#activeNow,
+      'sink-record-active-count-max': this.#active.max(now),
+      'sink-record-active-count-avg': this.#active.average(now),
+      'offset-commit-seq-no': this.#commits,
+      ...rates('offset-commit-completion', this.#completed, now),
+      ...rates('offset-commit-skip', this.#skipped, now),
+    };
+  }
+}
+
+/** org.apache.kafka.connect.runtime.AbstractWorkerSourceTask.SourceTaskMetricsGroup */
+class SourceMeasures {
+  readonly #clock: Clock;
+  readonly #polled: Meter;
+  readonly #written: Meter;
+  readonly #pollMs: SampledStat;
+  readonly #active: SampledStat;
+  readonly #transactions: SampledStat;
+  #activeNow = 0;
+  #hasTransactions = false;
+
+  constructor(window: MetricWindow, clock: Clock) {
+    this.#clock = clock;
+    this.#polled = new Meter(window);
+    this.#written = new Meter(window);
+    this.#pollMs = new SampledStat(window);
+    this.#active = new SampledStat(window);
+    this.#transactions = new SampledStat(window);
+  }
+
+  /** One poll that gave records, from `startedAt` until now. */
+  polled(records: number, startedAt: number): void {
+    const now = this.#clock();
+    this.#polled.record(records, now);
+    this.#pollMs.record(now - startedAt, now);
+    this.#setActive(this.#activeNow + records, now);
+  }
+
+  /** Polled records that are done with: `written` of them are in Kafka, the others were left out. */
+  done(records: number, written: number): void {
+    const now = this.#clock();
+    this.#written.record(written, now);
+    this.#setActive(Math.max(0, this.#activeNow - records), now);
+  }
+
+  /** A transaction with so many records was committed. */
+  transaction(records: number): void {
+    this.#hasTransactions = true;
+    this.#transactions.record(records, this.#clock());
+  }
+
+  /** Of the group `source-task-metrics`. */
+  values(): Values {
+    const now = this.#clock();
+    const transactions = this.#hasTransactions
+      ? {
+          'transaction-size-min': this.#transactions.min(now),
+          'transaction-size-max': this.#transactions.max(now),
+          'transaction-size-avg': this.#transactions.average(now),
+        }
+      : {};
+    return {
+      ...rates('source-record-poll', this.#polled, now),
+      ...rates('source-record-write', this.#written, now),
+      'poll-batch-max-time-ms': this.#pollMs.max(now),
+      'poll-batch-avg-time-ms': this.#pollMs.average(now),
+      'source-record-active-count': this.#activeNow,
+      'source-record-active-count-max': this.#active.max(now),
+      'source-record-active-count-avg': this.#active.average(now),
+      ...transactions,
+    };
+  }
+
+  #setActive(records: number, now: number): void {
+    this.#activeNow = records;
+    this.#active.record(records, now);
+  }
+}
+
+function rates(name: string, meter: Meter, now: number): Values {
+  return { [`${name}-rate`]: meter.rate(now), [`${name}-total`]: meter.total };
+}

@@ -1,0 +1,47 @@
+import { SuccessRatio, type MetricWindow } from '../observe/metrics/sampled-stats.ts';
+
+/**
+ * Starts of connectors, or of tasks, on this worker (org.apache.kafka.connect.runtime.WorkerMetricsGroup). A failure after a start
+ * that succeeded is none of these.
+ */
+export class Startups {
+  readonly #ratio: SuccessRatio;
+  readonly #started = new Set<string>();
+  #succeeded = 0;
+  #failed = 0;
+
+  constructor(window: MetricWindow) {
+    this.#ratio = new SuccessRatio(window);
+  }
+
+  /** It runs, or is paused. Counts once for each start. */
+  succeeded(name: string): void {
+    if (this.#started.has(name)) return;
+    this.#started.add(name);
+    this.#succeeded += 1;
+    this.#ratio.record(true, performance.now());
+  }
+
+  failed(name: string): void {
+    if (this.#started.delete(name)) return;
+    this.#failed += 1;
+    this.#ratio.record(false, performance.now());
+  }
+
+  /** It does not run any more; what comes next is another start. */
+  ended(name: string): void {
+    this.#started.delete(name);
+  }
+
+  /** Attributes of `connect-worker-metrics`. */
+  values(what: 'connector' | 'task'): Readonly<Record<string, number>> {
+    const now = performance.now();
+    return {
+      [`${what}-startup-attempts-total`]: this.#succeeded + this.#failed,
+      [`${what}-startup-success-total`]: this.#succeeded,
+      [`${what}-startup-success-percentage`]: this.#ratio.success(now),
+      [`${what}-startup-failure-total`]: this.#failed,
+      [`${what}-startup-failure-percentage`]: this.#ratio.failure(now),
+    };
+  }
+}
