@@ -1,5 +1,6 @@
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
+import { mergedSets } from '../observe/metrics/merged-sets.ts';
 import { connectMetrics } from '../observe/metrics/metric-set.ts';
 import { MetricsPage } from '../observe/metrics/metrics-page.ts';
 import { addProcess } from '../observe/metrics/process-metrics.ts';
@@ -9,6 +10,7 @@ import type { ConnectorDirectory } from './connector-directory.ts';
 import { connectorMetrics } from './connector-metrics.ts';
 import type { ClusterView, Placement } from './placement.ts';
 import { addParts } from './task-parts.ts';
+import { addVirtualMachine } from './virtual-machine.ts';
 import { addThreads } from './thread-metrics.ts';
 
 /** What metrics are made of, asked anew for each page. */
@@ -56,7 +58,12 @@ export async function metricsPage(
   }
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);
+  const clients = threads.threads.flatMap(({ figures }) => figures?.clients ?? []);
+  for (const set of mergedSets(clients)) {
+    page.add(set.group === 'app-info' ? { ...set, values: { ...set.values, version, 'commit-id': commitId } } : set);
+  }
   addThreads(page, threads, source.taskPlaces());
+  addVirtualMachine(page, threads);
   await addProcess(page);
   return page;
 }

@@ -15,6 +15,7 @@ import {
   placeOf,
   type Leaders,
 } from './consumer/offsets.ts';
+import { adminFigures } from './metrics/network-figures.ts';
 import type { MetadataAnswer } from './metadata-protocol.ts';
 import { Apis, libraryCall } from './protocol.ts';
 import { backoffOf, retry } from './retry.ts';
@@ -34,7 +35,7 @@ export class KafkaAdmin implements Admin {
   #closed = false;
 
   constructor(config: ConnectionConfig, logger: Logger) {
-    this.#cluster = new Cluster(config, logger);
+    this.#cluster = new Cluster(config, logger, adminFigures(config.metricWindow));
   }
 
   async clusterId(): Promise<string> {

@@ -21,6 +21,7 @@ import {
   type LibraryLogger,
   type SocketRequest,
 } from './library/kafkajs-internals.ts';
+import type { NetworkFigures } from './metrics/network-figures.ts';
 import { FramedConnection } from './library/framed-connection.ts';
 import { Apis, libraryCall, unsupportedReason, type Call } from './protocol.ts';
 import { patchDecoder } from './library/decoder-patch.ts';
@@ -40,6 +41,7 @@ export class BrokerConnection {
   readonly address: BrokerAddress;
   readonly #config: ConnectionConfig;
   readonly #libraryLogger: LibraryLogger;
+  readonly #meter: ConnectionMeter | undefined;
   #opening: Promise<OpenConnection> | undefined;
   #open: OpenConnection | undefined;
   #socket: Socket | undefined;
@@ -49,13 +51,19 @@ export class BrokerConnection {
   #earliestAttemptAt = 0;
   #closed = false;
 
-  constructor(address: BrokerAddress, config: ConnectionConfig, logger: LibraryLogger) {
+  constructor(address: BrokerAddress, config: ConnectionConfig, logger: LibraryLogger, meter?: ConnectionMeter) {
     patchRequestQueue();
     patchDecoder();
     this.address = address;
     this.#config = config;
     this.#backoff = new Backoff(config.reconnectBackoffMs, config.reconnectBackoffMaxMs);
     this.#libraryLogger = logger;
+    this.#meter = meter;
+  }
+
+  /** As metrics name the other side. */
+  get node(): string {
+    return this.#meter?.node ?? '';
   }
 
   isOpen(): boolean {
@@ -77,8 +85,12 @@ export class BrokerConnection {
     const timer = setTimeout(() => {
       this.#discard(open, `Request ${call.request.apiName} timed out after ${String(timeoutMs)} ms`);
     }, timeoutMs);
+    this.#meter?.figures.sent();
+    const sentAt = performance.now();
     try {
-      return await open.connection.send(call);
+      const answer = await open.connection.send(call);
+      this.#measure(open, sentAt);
+      return answer;
     } catch (error) {
       if (error instanceof DamagedAnswerError) throw this.#damaged(open, call, error);
       if (!isConnectionFailure(error)) throw toError(error);
@@ -129,13 +141,17 @@ export class BrokerConnection {
     if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
     try {
       const open = await this.#handshake();
+      this.#noteOpened(open);
       this.#backoff.reset();
       this.#open = open;
       return open;
     } catch (error) {
       this.#earliestAttemptAt = Date.now() + this.#backoff.nextMs();
       this.#socket?.destroy();
-      throw this.#closed ? new ClosedError(`The connection to ${addressText(this.address)}`) : this.#refusal(error);
+      if (this.#closed) throw new ClosedError(`The connection to ${addressText(this.address)}`);
+      const refusal = this.#refusal(error);
+      if (refusal instanceof AuthenticationError) this.#meter?.figures.authenticated(false);
+      throw refusal;
     }
   }
 
@@ -164,10 +180,29 @@ export class BrokerConnection {
       if (sasl !== null && !hasAuthenticate) throw new Error('The broker does not take request SaslAuthenticate');
       connection.setSupportAuthenticationProtocol(hasAuthenticate);
       await connection.authenticate();
-      return { connection, ranges };
+      return { connection, ranges, socket: this.#socket, read: 0, written: 0 };
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #noteOpened({ socket }: OpenConnection): void {
+    const { figures } = this.#meter ?? {};
+    if (figures === undefined) return;
+    figures.opened();
+    if (this.#config.sasl !== null || this.#config.tls !== null) figures.authenticated(true);
+    socket?.once('close', () => {
+      figures.closed();
+    });
+  }
+
+  /** Bytes are those since the answer before. */
+  #measure(open: OpenConnection, sentAt: number): void {
+    if (this.#meter === undefined || open.socket === undefined) return;
+    const { bytesRead, bytesWritten } = open.socket;
+    this.#meter.figures.answered(this.#meter.node, bytesWritten - open.written, bytesRead - open.read, sentAt);
+    open.read = bytesRead;
+    open.written = bytesWritten;
   }
 
   /** What follows on the connection may be damaged too. */
@@ -213,6 +248,16 @@ export class BrokerConnection {
 interface OpenConnection {
   readonly connection: LibraryConnection;
   readonly ranges: ApiRanges;
+  readonly socket: Socket | undefined;
+  /** Bytes that are counted already. */
+  read: number;
+  written: number;
+}
+
+/** Where a connection is counted, and as one to which node. */
+export interface ConnectionMeter {
+  readonly figures: NetworkFigures;
+  readonly node: string;
 }
 
 /**

@@ -5,6 +5,7 @@ import { addressText, type BrokerAddress, type ConnectionConfig } from './config
 import { ErrorCode } from './error-codes.ts';
 import { BrokerUnreachableError, ClosedError, DroppedError, KafkaError } from './errors.ts';
 import { type LibraryLogger, libraryLogger } from './library/kafkajs-internals.ts';
+import type { NetworkFigures } from './metrics/network-figures.ts';
 import { metadataCall, type MetadataAnswer } from './metadata-protocol.ts';
 import { Apis, libraryCall, type Call } from './protocol.ts';
 
@@ -16,11 +17,15 @@ import { Apis, libraryCall, type Call } from './protocol.ts';
 export type Purpose = 'main' | 'fetch' | 'produce' | 'group';
 
 const COORDINATORS = { group: 0, transaction: 1 } as const;
+/** Java's id of a coordinator is so much less the broker's. */
+const COORDINATOR_NODE = 2 ** 31 - 1;
 type CoordinatorKind = keyof typeof COORDINATORS;
 
 /** One cluster as one client sees it: its brokers, a connection per broker and purpose, its coordinators. */
 export class Cluster {
   readonly config: ConnectionConfig;
+  /** `undefined`: nothing is counted. */
+  readonly figures: NetworkFigures | undefined;
   readonly #logger: Logger;
   readonly #libraryLogger: LibraryLogger;
   readonly #brokers = new Map<number, BrokerAddress>();
@@ -30,8 +35,9 @@ export class Cluster {
   readonly #unreachableSince = new Map<string, number>();
   #closed = false;
 
-  constructor(config: ConnectionConfig, logger: Logger) {
+  constructor(config: ConnectionConfig, logger: Logger, figures?: NetworkFigures) {
     this.config = config;
+    this.figures = figures;
     this.#logger = logger;
     this.#libraryLogger = libraryLogger(logger);
   }
@@ -99,6 +105,7 @@ export class Cluster {
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.figures?.end();
     const connections = [...this.#connections.values()];
     this.#connections.clear();
     await Promise.all(connections.map((connection) => connection.close()));
@@ -147,7 +154,8 @@ export class Cluster {
     if (connection === undefined) {
       const { clientId, memberName = clientId } = this.config;
       const config = purpose === 'group' ? { ...this.config, clientId: memberName } : this.config;
-      connection = new BrokerConnection(address, config, this.#libraryLogger);
+      const meter = this.figures && { figures: this.figures, node: this.#nodeName(address, purpose) };
+      connection = new BrokerConnection(address, config, this.#libraryLogger, meter);
       this.#connections.set(key, connection);
     }
     try {
@@ -161,6 +169,15 @@ export class Cluster {
     }
   }
 
+  /** As Java's metrics name nodes: coordinators apart from brokers, and all that bootstrap.servers name as one. */
+  #nodeName(address: BrokerAddress, purpose: Purpose): string {
+    const text = addressText(address);
+    for (const [id, known] of this.#brokers) {
+      if (addressText(known) === text) return `node-${String(purpose === 'group' ? COORDINATOR_NODE - id : id)}`;
+    }
+    return 'node--1';
+  }
+
   #learnBrokers({ brokers }: MetadataAnswer): void {
     if (brokers.length === 0) return;
     this.#brokers.clear();
@@ -169,6 +186,7 @@ export class Cluster {
     for (const [key, connection] of this.#connections) {
       if (current.has(addressText(connection.address))) continue;
       this.#connections.delete(key);
+      this.figures?.forget(connection.node);
       this.#unreachableSince.delete(addressText(connection.address));
       void connection.close();
     }

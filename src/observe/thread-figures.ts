@@ -1,5 +1,8 @@
 import { getHeapStatistics } from 'node:v8';
 import { eventLoopWatch } from './event-loop-watch.ts';
+import { collections, sumCollections, type Collections } from './garbage-collections.ts';
+import { clientSets } from './metrics/open-clients.ts';
+import type { MetricSet } from './metrics/metric-set.ts';
 import { collapsedRows, sumCollapsed, type CollapsedRows } from './row-counts.ts';
 import { threadCpu } from './thread-cpu.ts';
 import { unhandledErrors } from './unhandled-errors.ts';
@@ -14,6 +17,8 @@ export interface UnhandledCounts {
 export interface ThreadCounts {
   readonly unhandled: UnhandledCounts;
   readonly collapsed: readonly CollapsedRows[];
+  /** Of the garbage collector, by kind. */
+  readonly collections: Collections;
 }
 
 /** Figures of a thread since it began; plain data. */
@@ -21,15 +26,24 @@ export interface ThreadFigures extends ThreadCounts {
   /** `undefined` where the system does not tell it for threads. */
   readonly cpuSeconds: number | undefined;
   readonly heapBytes: number;
+  readonly heapLimitBytes: number;
+  readonly heapCommittedBytes: number;
+  /** Of its Kafka clients that are open. */
+  readonly clients: readonly MetricSet[];
 }
 
 /** Of the thread that asks. */
 export function ownFigures(): ThreadFigures {
+  const heap = getHeapStatistics();
   return {
     cpuSeconds: threadCpu.of === 'thread' ? threadCpu.ms() / 1000 : undefined,
-    heapBytes: getHeapStatistics().used_heap_size,
+    heapBytes: heap.used_heap_size,
+    heapLimitBytes: heap.heap_size_limit,
+    heapCommittedBytes: heap.total_heap_size,
+    clients: clientSets(),
     unhandled: { ...unhandledErrors },
     collapsed: collapsedRows(),
+    collections: collections(),
   };
 }
 
@@ -73,6 +87,7 @@ export function addCounts(counts: readonly ThreadCounts[]): ThreadCounts {
   return {
     unhandled: { owned: sum(({ owned }) => owned), unknown: sum(({ unknown }) => unknown) },
     collapsed: sumCollapsed(counts.map((each) => each.collapsed)),
+    collections: sumCollections(counts.map((each) => each.collections)),
   };
 }
 

@@ -65,7 +65,12 @@ for (const threads of ['0', '2'])
         [`kafka_connect_connector_status{connector="${name}",status="running"}`, 1],
         [`kafka_connect_connector_task_status${of},status="running"}`, 1],
         [`kafka_connect_worker_connector_failed_task_count{connector="${name}"}`, 0],
-        [`kafka_consumer_fetch_manager_records_lag${of},topic="${topic}",partition="0"}`, 0],
+        [
+          `kafka_consumer_fetch_manager_records_lag{clientid="connector-consumer-${name}-0",topic="${topic}",partition="0"}`,
+          0,
+        ],
+        [`kafka_connect_connector_task_running_ratio${of}}`, 1],
+        [`kafka_connect_connector_task_batch_size_max${of}}`, 10],
       ];
       for (const [sample, expected] of samples) {
         await until(async () => (await value(sample)) === expected, `${sample} is ${String(expected)}`);

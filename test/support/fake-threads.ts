@@ -76,6 +76,10 @@ export function figuresOf(count: number): ThreadFigures {
   return {
     cpuSeconds: count,
     heapBytes: count,
+    heapLimitBytes: count,
+    heapCommittedBytes: count,
+    clients: [],
+    collections: {},
     unhandled: { owned: count, unknown: 0 },
     collapsed: [{ writer: { connector: 'sink' }, rows: count }],
   };

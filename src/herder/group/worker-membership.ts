@@ -38,7 +38,7 @@ export class WorkerMembership {
     this.#dependencies = dependencies;
     const { host } = new URL(url);
     const clientId = markedClientId(dependencies.clientId || `connect-${host}`);
-    this.#group = new KafkaGroup({ ...client, 'client.id': clientId }, settings, logger);
+    this.#group = new KafkaGroup({ ...client, 'client.id': clientId }, settings, logger, `connect-${host}`);
     this.#foreignMembers = new ForeignMembers({ ...dependencies, ...settings, group: this.#group });
     this.#protocol = new WorkerProtocol({
       ...dependencies,

@@ -8,6 +8,7 @@ import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
 import { removeMembers } from '../group/group-members.ts';
 import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.ts';
+import { GroupFigures } from '../group/group-figures.ts';
 import { GroupMember } from '../group/group-member.ts';
 import type { GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
 import { HeldPartitions, waitIfRetriable, type HoldingDependencies } from './held-partitions.ts';
@@ -39,6 +40,7 @@ export class ConsumerMembership implements GroupProtocol {
   readonly type = 'consumer';
   readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
+  readonly figures: GroupFigures;
   readonly #member: GroupMember;
   readonly #held: HeldPartitions;
   readonly #selection: TopicSelection;
@@ -77,10 +79,11 @@ export class ConsumerMembership implements GroupProtocol {
     this.#held = new HeldPartitions(dependencies, listener);
     this.#assignors = config.assignors.map(createAssignor);
     this.#isCooperative = this.#assignors.every(({ isCooperative }) => isCooperative);
+    this.figures = new GroupFigures(config.connection.metricWindow);
     const onState = (state: MemberState): void => {
       if (state !== 'joining') dependencies.notify();
     };
-    this.#member = new GroupMember(dependencies.cluster, options, this, onState, dependencies.logger);
+    this.#member = new GroupMember(dependencies.cluster, options, this, onState, dependencies.logger, this.figures);
   }
 
   get owned(): readonly TopicPartition[] {

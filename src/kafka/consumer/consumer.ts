@@ -20,6 +20,8 @@ import {
   type Leaders,
 } from './offsets.ts';
 import type { RecordBlock } from '../records/record-block.ts';
+import { ConsumerFigures } from '../metrics/consumer-figures.ts';
+import { NetworkFigures } from '../metrics/network-figures.ts';
 import { backoffOf, retry } from '../retry.ts';
 import { Signal } from '../../async/signal.ts';
 import { StartPositions } from './start-positions.ts';
@@ -43,6 +45,7 @@ export class KafkaConsumer implements Consumer {
   readonly #fetcher: Fetcher;
   readonly #positions: StartPositions;
   readonly #progress = new Signal();
+  readonly #figures: ConsumerFigures;
   #membership: ConsumerMembership | undefined;
   #assigned: readonly TopicPartition[] = [];
   #positioning: Promise<void> | undefined;
@@ -60,7 +63,11 @@ export class KafkaConsumer implements Consumer {
     };
     this.#config = config;
     this.#logger = logger;
-    this.#cluster = new Cluster(config.connection, logger);
+    const { clientId, metricWindow } = config.connection;
+    const network = new NetworkFigures('consumer', clientId, metricWindow);
+    this.#figures = new ConsumerFigures(metricWindow);
+    network.more = () => this.#figures.sets(network, this.lags(), this.#membership?.figures.values() ?? {});
+    this.#cluster = new Cluster(config.connection, logger, network);
     this.#metadata = new TopicMetadata(
       this.#cluster,
       () => this.#interest(),
@@ -69,7 +76,7 @@ export class KafkaConsumer implements Consumer {
       },
       logger,
     );
-    this.#fetcher = new Fetcher(this.#cluster, this.#metadata, config, notify, logger);
+    this.#fetcher = new Fetcher(this.#cluster, this.#metadata, config, notify, logger, this.#figures);
     this.#positions = new StartPositions(this.#cluster, this.#metadata, this.#fetcher, config, logger);
   }
 
@@ -117,8 +124,11 @@ export class KafkaConsumer implements Consumer {
     if (this.#polling !== undefined) throw new Error('poll is not to be called while another poll waits');
     const polling = this.#poll(Date.now() + timeoutMs);
     this.#polling = polling;
+    this.#figures.polled();
     try {
-      return await polling;
+      const blocks = await polling;
+      if (blocks.length > 0) this.#figures.consumed(blocks.reduce((sum, { count }) => sum + count, 0));
+      return blocks;
     } finally {
       this.#polling = undefined;
     }
@@ -200,8 +210,10 @@ export class KafkaConsumer implements Consumer {
     const identity = this.#identity();
     const current = positions.map((position) => this.identified(position)).filter((each) => this.#isOfItsTopic(each));
     if (current.length === 0) return;
+    const sentAt = performance.now();
     try {
       await this.#retry('The offset commit', () => commitOffsets(this.#cluster, identity, current));
+      this.#figures.committed(sentAt);
     } catch (error) {
       if (error instanceof CommitRefusedError) this.#membership?.onCommitRefused(identity.generationId, error);
       throw error;

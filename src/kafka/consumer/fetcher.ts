@@ -9,6 +9,7 @@ import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
 import { fetchCall, type FetchedPartition, type FetchedTopic, type FetchPosition } from './fetch-protocol.ts';
 import { NearestReplicas } from './nearest-replicas.ts';
+import { ConsumerFigures } from '../metrics/consumer-figures.ts';
 import { PartitionBuffer } from './partition-buffer.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { unpackedLimit } from '../records/unpacked-limit.ts';
@@ -34,6 +35,7 @@ export class Fetcher {
   readonly #logger: Logger;
   /** Records, a needed reset or a failure are there to be seen. */
   readonly #onProgress: () => void;
+  readonly #figures: ConsumerFigures;
   #partitions = new Map<string, PartitionBuffer>();
   readonly #loops = new Map<number, Signal>();
   readonly #nearest: NearestReplicas;
@@ -46,11 +48,13 @@ export class Fetcher {
     config: ConsumerConfig,
     onProgress: () => void,
     logger: Logger,
+    figures = new ConsumerFigures(config.connection.metricWindow),
   ) {
     this.#cluster = cluster;
     this.#metadata = metadata;
     this.#config = config;
     this.#onProgress = onProgress;
+    this.#figures = figures;
     this.#logger = logger;
     this.#nearest = new NearestReplicas(config.connection.metadataMaxAgeMs);
   }
@@ -246,9 +250,11 @@ export class Fetcher {
       rackId: this.#config.rackId ?? '',
       topics,
     });
+    const sentAt = performance.now();
     try {
       const answer = await this.#cluster.callNode(node, 'fetch', call);
       if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'Fetch');
+      this.#figures.fetched(answer.partitions.reduce((sum, { records }) => sum + records.length, 0), sentAt);
       const memory = new SharedBytes(answer.bytes);
       const healthy = this.#accept(answer.partitions, asked, memory);
       memory.release();

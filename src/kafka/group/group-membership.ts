@@ -3,6 +3,7 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from '../config/client-config.ts';
 import { Cluster } from '../cluster.ts';
+import { NetworkFigures } from '../metrics/network-figures.ts';
 import { groupMembers, removeMembers, type DescribedMember } from './group-members.ts';
 import { GroupFigures } from './group-figures.ts';
 import { GroupMember } from './group-member.ts';
@@ -36,10 +37,10 @@ export class KafkaGroup {
   readonly #logger: Logger;
   readonly figures: GroupFigures;
 
-  /** `properties` as a Java client has them; wrong ones are a ConfigError. */
-  constructor(properties: ClientProperties, options: GroupOptions, logger: Logger) {
+  /** `properties` as a Java client has them; wrong ones are a ConfigError. `metricsId`: the client's id on the page of metrics. */
+  constructor(properties: ClientProperties, options: GroupOptions, logger: Logger, metricsId = options.groupId) {
     const config = connectionConfig(new PropertyReader(properties));
-    this.#cluster = new Cluster(config, logger);
+    this.#cluster = new Cluster(config, logger, new NetworkFigures('connect', metricsId, config.metricWindow));
     this.figures = new GroupFigures(config.metricWindow);
     this.#options = options;
     this.#logger = logger;

@@ -6,6 +6,7 @@ import type { PackedRecords } from '../../data/packed-records.ts';
 import type { Cluster } from '../cluster.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, DamagedAnswerError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
+import type { ProducerFigures } from '../metrics/producer-figures.ts';
 import { produceCall, type ProduceAnswer } from './produce-protocol.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import type { ProducerId, ProducerIdentity } from './producer-identity.ts';
@@ -49,6 +50,7 @@ export class BatchSender {
   readonly #config: ProducerConfig;
   readonly #logger: Logger;
   readonly #identity: ProducerIdentity;
+  readonly #figures: ProducerFigures;
   readonly #queues = new Map<string, SendQueue>();
   readonly #lanes = new Map<number, Lane>();
   #expiryTimer: NodeJS.Timeout | undefined;
@@ -58,12 +60,14 @@ export class BatchSender {
     readonly metadata: TopicMetadata;
     readonly config: ProducerConfig;
     readonly identity: ProducerIdentity;
+    readonly figures: ProducerFigures;
     readonly logger: Logger;
   }) {
     this.#cluster = parts.cluster;
     this.#metadata = parts.metadata;
     this.#config = parts.config;
     this.#identity = parts.identity;
+    this.#figures = parts.figures;
     this.#logger = parts.logger;
   }
 
@@ -193,14 +197,18 @@ export class BatchSender {
     const { acks, connection } = this.#config;
     let answer: ProduceAnswer | undefined;
     let failure: Error | undefined;
+    const sentAt = performance.now();
     try {
       const { transactionalId } = this.#identity;
-      const call = produceCall(this.#written(load), { acks, timeoutMs: connection.requestTimeoutMs, transactionalId });
+      const written = this.#written(load);
+      this.#figures.sent(written);
+      const call = produceCall(written, { acks, timeoutMs: connection.requestTimeoutMs, transactionalId });
       answer = await this.#cluster.callNode(lane.leader, 'produce', call);
     } catch (error) {
       failure = toError(error);
       if (isRetriable(error)) this.#metadata.requestUpdate();
     }
+    this.#figures.settled(sentAt);
     for (const [queue, batch] of load) queue.arrive(batch);
     if (failure !== undefined) for (const [queue, batch] of load) this.#failed(queue, batch, failure, lane);
     else if (acks === 0 || answer === undefined) for (const [queue, batch] of load) queue.stored(batch);
@@ -214,7 +222,7 @@ export class BatchSender {
     return load.map(([queue, batch]) => {
       const { topic, partition } = queue;
       const options = { ...stampOf(batch), topic, compression, nowMs, transactional };
-      return { topic, partition, bytes: writeBatch(batch.records, options) };
+      return { topic, partition, bytes: writeBatch(batch.records, options), count: batch.records.length };
     });
   }
 
@@ -245,6 +253,7 @@ export class BatchSender {
   #judge(queue: SendQueue, batch: PendingBatch, code: number, lane: Lane): void {
     const tooLarge = code === ErrorCode.messageTooLarge || code === ErrorCode.recordListTooLarge;
     if (tooLarge && batch.records.length > 1) {
+      this.#figures.split();
       queue.split(batch);
       return;
     }
@@ -265,11 +274,14 @@ export class BatchSender {
 
   #failed(queue: SendQueue, batch: PendingBatch, error: Error, lane: Lane): void {
     // Whether the broker has the batch is not known, as without an answer.
-    if (isRetriable(error) || error instanceof DamagedAnswerError) this.#delay(queue, error, lane);
-    else this.#drop(queue, batch, error);
+    if (isRetriable(error) || error instanceof DamagedAnswerError) {
+      this.#figures.retried(batch.records.length);
+      this.#delay(queue, error, lane);
+    } else this.#drop(queue, batch, error);
   }
 
   #drop(queue: SendQueue, batch: PendingBatch, error: Error): void {
+    this.#figures.failed(batch.records.length);
     if (this.#isTransactional) this.clear(error);
     else queue.drop(batch, error);
   }

@@ -9,6 +9,8 @@ import { Cluster } from '../cluster.ts';
 import { requireWritable } from '../records/codecs.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, TimeoutError, isRetriable } from '../errors.ts';
+import { NetworkFigures } from '../metrics/network-figures.ts';
+import { ProducerFigures } from '../metrics/producer-figures.ts';
 import { OpenBatches } from './open-batches.ts';
 import { partitionOfKey } from './partitioner.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
@@ -54,12 +56,16 @@ export class KafkaProducer implements Producer {
       logger,
     );
     this.#metadata = metadata;
-    this.#sender = new BatchSender({ cluster, metadata, config, identity, logger });
+    const figures = new ProducerFigures(config.connection.metricWindow);
+    const network = cluster.figures;
+    if (network !== undefined) network.more = () => figures.sets(network);
+    this.#sender = new BatchSender({ cluster, metadata, config, identity, figures, logger });
   }
 
   /** One that writes without transactions. */
   static plain(config: ProducerConfig, logger: Logger): KafkaProducer {
-    const cluster = new Cluster(config.connection, logger);
+    const { clientId, metricWindow } = config.connection;
+    const cluster = new Cluster(config.connection, logger, new NetworkFigures('producer', clientId, metricWindow));
     const identity = config.idempotent ? new IdempotentIdentity(cluster) : anonymous;
     return new KafkaProducer(config, { cluster, identity }, logger);
   }

@@ -6,6 +6,7 @@ import { recordsOf } from '../records/record-batch-writer.ts';
 import { Cluster } from '../cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError } from '../errors.ts';
+import { NetworkFigures } from '../metrics/network-figures.ts';
 import { KafkaProducer } from './producer.ts';
 import type { ProducerConfig } from '../config/producer-config.ts';
 import { Transaction } from './transaction.ts';
@@ -30,7 +31,8 @@ export class KafkaTransactionalProducer implements TransactionalProducer {
     if (transactionalId === null) {
       throw new ConfigError('Missing required configuration "transactional.id" which has no default value.');
     }
-    const cluster = new Cluster(config.connection, logger);
+    const { clientId, metricWindow } = config.connection;
+    const cluster = new Cluster(config.connection, logger, new NetworkFigures('producer', clientId, metricWindow));
     this.#transaction = new Transaction(cluster, { transactionalId, timeoutMs, maxBlockMs }, () => this.#closed);
     this.#producer = new KafkaProducer(config, { cluster, identity: this.#transaction }, logger);
   }

@@ -4,6 +4,11 @@ const counter = (help: string): MetricAttribute => ['counter', help];
 const gauge = (help: string): MetricAttribute => ['gauge', help];
 const text = (help: string): MetricAttribute => ['text', help];
 
+/** A total and its rate. */
+function meter(name: string, help: string): MetricGroup {
+  return { [`${name}-rate`]: gauge(`${help}, per second`), [`${name}-total`]: counter(help) };
+}
+
 /** What a client that is a member of a group asks its coordinator (org.apache.kafka.clients.consumer.internals.AbstractCoordinator). */
 const MEMBERSHIP: MetricGroup = {
   'join-total': counter('Answers to requests to join the group'),
@@ -24,6 +29,36 @@ const MEMBERSHIP: MetricGroup = {
   'failed-rebalance-rate-per-hour': gauge('Rebalances that had to begin anew, per hour'),
 };
 
+/** The connections of a client (org.apache.kafka.common.network.Selector). */
+const NETWORK: MetricGroup = {
+  'connection-count': gauge('Connections that are open'),
+  ...meter('connection-creation', 'Connections that were opened'),
+  ...meter('connection-close', 'Connections that were closed'),
+  ...meter('successful-authentication', 'Connections whose authentication by TLS or SASL succeeded'),
+  ...meter('failed-authentication', 'Connections whose authentication by TLS or SASL failed'),
+  ...meter('network-io', 'Requests and answers'),
+  ...meter('request', 'Requests'),
+  ...meter('response', 'Answers'),
+  ...meter('outgoing-byte', 'Bytes sent'),
+  ...meter('incoming-byte', 'Bytes received'),
+  'request-size-avg': gauge('Bytes of a request, in the mean'),
+  'request-size-max': gauge('Bytes of the largest request'),
+  'io-ratio': gauge(
+    'Node: part of the time that the event loop of the thread of the client worked, since the page before',
+  ),
+  'io-wait-ratio': gauge('Node: part of the time that the event loop of the thread of the client waited'),
+};
+
+/** The same for one broker, coordinator or bootstrap server. */
+const NODE: MetricGroup = {
+  ...meter('request', 'Requests to the node'),
+  ...meter('response', 'Answers of the node'),
+  ...meter('outgoing-byte', 'Bytes sent to the node'),
+  ...meter('incoming-byte', 'Bytes received from the node'),
+  'request-latency-avg': gauge('Milliseconds from a request to its answer, in the mean'),
+  'request-latency-max': gauge('Milliseconds from a request to its answer, at most'),
+};
+
 /** Groups of the Java clients (4.3) that this worker's own clients fill. */
 export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
   'app-info': {
@@ -36,7 +71,48 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'assigned-tasks': gauge('Tasks of this worker'),
     ...MEMBERSHIP,
   },
+  'connect-metrics': NETWORK,
+  'connect-node-metrics': NODE,
+  'admin-client-metrics': NETWORK,
+  'admin-client-node-metrics': NODE,
+  'consumer-metrics': {
+    ...NETWORK,
+    'time-between-poll-avg': gauge('Milliseconds between two polls, in the mean'),
+    'time-between-poll-max': gauge('Milliseconds between two polls, at most'),
+    'last-poll-seconds-ago': gauge('Seconds since the last poll; -1: there was none'),
+  },
+  'consumer-node-metrics': NODE,
   'consumer-fetch-manager-metrics': {
+    ...meter('fetch', 'Answers with records'),
+    'fetch-latency-avg': gauge('Milliseconds of a request for records, in the mean'),
+    'fetch-latency-max': gauge('Milliseconds of the longest request for records'),
+    'fetch-size-avg': gauge('Bytes of records in an answer, in the mean'),
+    'fetch-size-max': gauge('Bytes of records in the largest answer'),
+    ...meter('bytes-consumed', 'Bytes of records that were read'),
+    ...meter('records-consumed', 'Records that were read'),
+    'records-per-request-avg': gauge('Records of a poll, in the mean'),
+    'records-lag-max': gauge('Records not read yet of the partition that has most'),
     'records-lag': gauge('Records of the partition not read yet'),
   },
+  'consumer-coordinator-metrics': {
+    'assigned-partitions': gauge('Partitions of the consumer'),
+    ...meter('commit', 'Offset commits'),
+    'commit-latency-avg': gauge('Milliseconds of an offset commit, in the mean'),
+    'commit-latency-max': gauge('Milliseconds of the longest offset commit'),
+    ...MEMBERSHIP,
+  },
+  'producer-metrics': {
+    ...NETWORK,
+    ...meter('record-send', 'Records that were sent'),
+    ...meter('record-error', 'Records that were given up'),
+    ...meter('record-retry', 'Records that are sent again'),
+    ...meter('batch-split', 'Batches that were too large and were divided'),
+    'batch-size-avg': gauge('Bytes of a batch, in the mean'),
+    'batch-size-max': gauge('Bytes of the largest batch'),
+    'request-latency-avg': gauge('Milliseconds of a request with records, in the mean'),
+    'request-latency-max': gauge('Milliseconds of the longest request with records'),
+    'records-per-request-avg': gauge('Records of a request, in the mean'),
+    'requests-in-flight': gauge('Requests with records that are not answered yet'),
+  },
+  'producer-node-metrics': NODE,
 };

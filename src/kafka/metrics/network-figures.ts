@@ -1,0 +1,192 @@
+import type { MetricDomain, MetricSet } from '../../observe/metrics/metric-set.ts';
+import { Meter, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
+import { openClients } from '../../observe/metrics/open-clients.ts';
+
+/** What a client is to the metrics: it names their groups. */
+export type ClientKind = 'consumer' | 'producer' | 'admin' | 'connect';
+
+const DOMAINS: Readonly<Record<ClientKind, MetricDomain>> = {
+  consumer: 'kafka.consumer',
+  producer: 'kafka.producer',
+  admin: 'kafka.admin.client',
+  connect: 'kafka.connect',
+};
+
+/** Groups are `consumer-metrics` and `consumer-node-metrics`, and so on. */
+const PREFIXES: Readonly<Record<ClientKind, string>> = {
+  consumer: 'consumer',
+  producer: 'producer',
+  admin: 'admin-client',
+  connect: 'connect',
+};
+
+/** Totals that have a rate besides. */
+const METERS = [
+  'connection-creation',
+  'connection-close',
+  'successful-authentication',
+  'failed-authentication',
+  'network-io',
+  'request',
+  'response',
+  'outgoing-byte',
+  'incoming-byte',
+] as const;
+type MeterName = (typeof METERS)[number];
+
+const now = (): number => performance.now();
+
+/**
+ * The connections of one client, counted once for each request (org.apache.kafka.common.network.Selector.SelectorMetrics). The client is
+ * on the page of metrics from its first connection until `end`.
+ */
+export class NetworkFigures {
+  readonly kind: ClientKind;
+  readonly clientId: string;
+  readonly window: MetricWindow;
+  /** Groups that this kind of client has besides. */
+  more: () => readonly MetricSet[] = () => [];
+  readonly #startedAtMs = Date.now();
+  readonly #nodes = new Map<string, NodeFigures>();
+  readonly #meters: Readonly<Record<MeterName, Meter>>;
+  readonly #requestSize: SampledStat;
+  readonly #isShared: boolean;
+  #connections = 0;
+  #ended = false;
+  #loop = performance.eventLoopUtilization();
+
+  /** `isShared`: of clients that come and go under one id, which is on the page for good. */
+  constructor(kind: ClientKind, clientId: string, window: MetricWindow, isShared = false) {
+    this.kind = kind;
+    this.#isShared = isShared;
+    this.clientId = clientId;
+    this.window = window;
+    const meters = METERS.map((name) => [name, new Meter(window)] as const);
+    this.#meters = Object.fromEntries(meters) as Record<MeterName, Meter>;
+    this.#requestSize = new SampledStat(window);
+  }
+
+  /** A connection to a node, as Java names it (`node-1`), is open. */
+  opened(): void {
+    if (this.#ended) return;
+    openClients.add(this);
+    this.#connections += 1;
+    this.#meters['connection-creation'].record(1, now());
+  }
+
+  closed(): void {
+    this.#connections -= 1;
+    this.#meters['connection-close'].record(1, now());
+  }
+
+  /** Of connections with TLS or SASL. */
+  authenticated(succeeded: boolean): void {
+    this.#meters[succeeded ? 'successful-authentication' : 'failed-authentication'].record(1, now());
+  }
+
+  sent(): void {
+    const at = now();
+    this.#meters.request.record(1, at);
+    this.#meters['network-io'].record(1, at);
+  }
+
+  /** `outgoing` and `incoming`: bytes since the last answer on this connection. `sentAt`: `performance.now()`. */
+  answered(node: string, outgoing: number, incoming: number, sentAt: number): void {
+    const at = now();
+    this.#meters.response.record(1, at);
+    this.#meters['network-io'].record(1, at);
+    this.#meters['outgoing-byte'].record(outgoing, at);
+    this.#meters['incoming-byte'].record(incoming, at);
+    this.#requestSize.record(outgoing, at);
+    let figures = this.#nodes.get(node);
+    if (figures === undefined) this.#nodes.set(node, (figures = new NodeFigures(this.window)));
+    figures.answered(outgoing, incoming, sentAt, at);
+  }
+
+  /** The node is not part of the cluster any more. */
+  forget(node: string): void {
+    this.#nodes.delete(node);
+  }
+
+  /** The client is closed. */
+  end(): void {
+    if (this.#isShared) return;
+    this.#ended = true;
+    openClients.delete(this);
+  }
+
+  sets(): readonly MetricSet[] {
+    const at = now();
+    const domain = DOMAINS[this.kind];
+    const prefix = PREFIXES[this.kind];
+    const tags = { 'client-id': this.clientId };
+    const loop = performance.eventLoopUtilization();
+    const { utilization } = performance.eventLoopUtilization(loop, this.#loop);
+    this.#loop = loop;
+    const values: Record<string, number> = {
+      'connection-count': this.#connections,
+      'request-size-avg': this.#requestSize.average(at),
+      'request-size-max': this.#requestSize.max(at),
+      'io-ratio': utilization,
+      'io-wait-ratio': 1 - utilization,
+    };
+    for (const name of METERS) Object.assign(values, rates(name, this.#meters[name], at));
+    const nodes = [...this.#nodes].map(([node, figures]): MetricSet => ({
+      domain,
+      group: `${prefix}-node-metrics`,
+      tags: { ...tags, 'node-id': node },
+      values: figures.values(at),
+    }));
+    const about = { domain, group: 'app-info', tags, values: { 'start-time-ms': this.#startedAtMs } };
+    return [about, { domain, group: `${prefix}-metrics`, tags, values }, ...nodes, ...this.more()];
+  }
+
+  /** A group of this client, such as `consumer-fetch-manager-metrics`. */
+  set(group: string, values: MetricSet['values'], tags: MetricSet['tags'] = {}): MetricSet {
+    return { domain: DOMAINS[this.kind], group, tags: { 'client-id': this.clientId, ...tags }, values };
+  }
+}
+
+let admins: NetworkFigures | undefined;
+
+/** Of all admin clients of this thread, which live for one piece of work each; Java has one that stays. */
+export function adminFigures(window: MetricWindow): NetworkFigures {
+  return (admins ??= new NetworkFigures('admin', 'shared-admin', window, true));
+}
+
+class NodeFigures {
+  readonly #requests: Meter;
+  readonly #outgoing: Meter;
+  readonly #incoming: Meter;
+  readonly #latency: SampledStat;
+
+  constructor(window: MetricWindow) {
+    this.#requests = new Meter(window);
+    this.#outgoing = new Meter(window);
+    this.#incoming = new Meter(window);
+    this.#latency = new SampledStat(window);
+  }
+
+  answered(outgoing: number, incoming: number, sentAt: number, at: number): void {
+    this.#requests.record(1, at);
+    this.#outgoing.record(outgoing, at);
+    this.#incoming.record(incoming, at);
+    this.#latency.record(at - sentAt, at);
+  }
+
+  values(at: number): MetricSet['values'] {
+    return {
+      ...rates('request', this.#requests, at),
+      ...rates('response', this.#requests, at),
+      ...rates('outgoing-byte', this.#outgoing, at),
+      ...rates('incoming-byte', this.#incoming, at),
+      'request-latency-avg': this.#latency.average(at),
+      'request-latency-max': this.#latency.max(at),
+    };
+  }
+}
+
+/** A total and its rate, under the names that Java gives a Meter. */
+export function rates(name: string, meter: Meter, at: number): Readonly<Record<string, number>> {
+  return { [`${name}-rate`]: meter.rate(at), [`${name}-total`]: meter.total };
+}

@@ -1,0 +1,32 @@
+import type { MetricSet, MetricValue } from './metric-set.ts';
+
+/**
+ * Each object once: clients of one id, in whatever thread, are shown as one, because a page may have a name with the same labels
+ * once only. Counts and rates are added, of greatest values the greatest is taken, of others the first that is known.
+ */
+export function mergedSets(sets: readonly MetricSet[]): readonly MetricSet[] {
+  const merged = new Map<string, MetricSet>();
+  for (const set of sets) {
+    const key = JSON.stringify([set.domain, set.group, ...Object.entries(set.tags)]);
+    const before = merged.get(key);
+    merged.set(key, before === undefined ? set : { ...set, values: mergedValues(before.values, set.values) });
+  }
+  return [...merged.values()];
+}
+
+function mergedValues(first: MetricSet['values'], second: MetricSet['values']): MetricSet['values'] {
+  const values: Record<string, MetricValue> = { ...first };
+  for (const [attribute, value] of Object.entries(second)) {
+    const known = values[attribute];
+    values[attribute] = known === undefined ? value : mergedValue(attribute, known, value);
+  }
+  return values;
+}
+
+function mergedValue(attribute: string, first: MetricValue, second: MetricValue): MetricValue {
+  if (typeof first !== 'number' || typeof second !== 'number') return first;
+  if (Number.isNaN(first)) return second;
+  if (Number.isNaN(second)) return first;
+  if (/-(?:total|rate|count|partitions)$/.test(attribute)) return first + second;
+  return attribute.endsWith('-max') ? Math.max(first, second) : first;
+}

@@ -1,0 +1,14 @@
+import type { MetricSet } from './metric-set.ts';
+
+/** Something that has metrics of its own for as long as it is open. */
+export interface MeasuredClient {
+  sets(): readonly MetricSet[];
+}
+
+/** The Kafka clients of this thread that are open now. */
+export const openClients = new Set<MeasuredClient>();
+
+/** What they have counted; plain data. */
+export function clientSets(): readonly MetricSet[] {
+  return [...openClients].flatMap((client) => client.sets());
+}
