@@ -266,6 +266,14 @@ export const ownWorkerOptions = declareOptions({
       'Where the services run. `own`: in a thread of their own; when it hangs (`task.hang.timeout.ms`) or ends, they start again in a new one. `main`: in the main thread, which saves its memory.',
     validator: oneOf('own', 'main'),
   },
+  'metrics.listeners': {
+    type: 'LIST',
+    default: null,
+    importance: 'LOW',
+    documentation:
+      'Where `/metrics` answers besides, as `http://host:port` or `https://host:port`, such as `http://0.0.0.0:9404`. Nothing else answers there, and extensions such as BasicAuthSecurityRestExtension do not hold. The settings of https are those of `listeners.https.…`.',
+    validator: optionalListenerUrls,
+  },
   'metrics.naming': {
     type: 'LIST',
     default: ['strimzi', 'confluent'],

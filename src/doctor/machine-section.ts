@@ -26,7 +26,11 @@ export function fileLimitFinding(): Finding {
 /** Whether the worker could listen where its management API and its services are to answer. */
 export async function portFindings(config: WorkerConfig, services: readonly ServicePlugin[]): Promise<Finding[]> {
   const { listeners, 'admin.listeners': admin } = config.rest;
-  const own = [...listeners, ...(admin ?? [])].map((url) => ({ property: 'listeners', url }));
+  const metrics = config.own['metrics.listeners'] ?? [];
+  const own = [
+    ...[...listeners, ...(admin ?? [])].map((url) => ({ property: 'listeners', url })),
+    ...metrics.map((url) => ({ property: 'metrics.listeners', url })),
+  ];
   const ofServices = services.flatMap((plugin) => {
     const urls = plugin.addresses?.(withPrefix(config.properties, plugin.optionPrefix)) ?? [];
     return urls.map((url) => ({ property: `${plugin.optionPrefix}listeners`, url }));

@@ -14,6 +14,8 @@ export interface RestListeners {
   readonly advertised: string;
   /** The same with the protocol in front. */
   readonly url: string;
+  /** Where `metrics.listeners` answer. */
+  readonly metricsUrls: readonly string[];
   /** The worker is built: its resources answer from now on, and the requests that have been waiting for them. */
   serve(dependencies: ResourceDependencies): void;
   /** Lets running requests end for a second, then cuts them. */
@@ -45,20 +47,31 @@ export async function openListeners(config: WorkerConfig, dependencies: ServerDe
     extensions,
   });
   const listeners = rest.listeners.map((url) => withTls(config, url, 'listeners.https.'));
+  const metricsListeners = (config.own['metrics.listeners'] ?? []).map((url) =>
+    withTls(config, url, 'listeners.https.'),
+  );
+  const metricsUrls: string[] = [];
   const adminListeners = (admin ?? []).map((url) => withTls(config, url, 'admin.listeners.https.'));
   const open: { listener: ListenerUrl; port: number }[] = [];
   try {
     for (const listener of listeners) open.push({ listener, port: await server.listen(listener) });
     for (const listener of adminListeners) await server.listen(listener, 'admin');
+    for (const listener of metricsListeners) {
+      const port = await server.listen(listener, 'metrics');
+      metricsUrls.push(`${listener.protocol}://${hostPort(listener.host, port)}`);
+    }
   } catch (error) {
     await server.close();
     throw error;
   }
   const found = advertised(config, open);
   own.url = found.url;
-  own.names = [found.advertised, ...[...listeners, ...adminListeners].map(({ host }) => host)].map(nameOf);
+  own.names = [found.advertised, ...[...listeners, ...adminListeners, ...metricsListeners].map(({ host }) => host)].map(
+    nameOf,
+  );
   return {
     ...found,
+    metricsUrls,
     serve: (dependencies) => {
       server.serve(dependencies);
     },

@@ -75,7 +75,8 @@ export interface ServerDependencies {
   readonly logger: Logger;
 }
 
-type Role = 'main' | 'admin';
+/** What a listener answers; `metrics`: those alone. */
+type Role = 'main' | 'admin' | 'metrics';
 type Handle = (context: Context, next: Koa.Next) => Promise<void>;
 
 /**
@@ -99,7 +100,11 @@ export class RestServer {
   constructor(dependencies: ServerDependencies, settings: RestSettings) {
     this.#dependencies = dependencies;
     this.#settings = settings;
-    this.#listeners = { main: this.#requestListener('main'), admin: this.#requestListener('admin') };
+    this.#listeners = {
+      main: this.#requestListener('main'),
+      admin: this.#requestListener('admin'),
+      metrics: this.#requestListener('metrics'),
+    };
     // Nobody may be waiting when the server closes.
     this.#served.catch(() => undefined);
   }
@@ -107,7 +112,11 @@ export class RestServer {
   /** The worker is built: requests reach its resources, those that have been waiting too. */
   serve(dependencies: ResourceDependencies): void {
     const main = this.#settings.admin === 'shared' ? [...RESOURCES, ...ADMIN_RESOURCES] : RESOURCES;
-    this.#handles = { main: handleOf(main, dependencies), admin: handleOf(ADMIN_RESOURCES, dependencies) };
+    this.#handles = {
+      main: handleOf(main, dependencies),
+      admin: handleOf(ADMIN_RESOURCES, dependencies),
+      metrics: handleOf([metricsResource], dependencies),
+    };
     this.#serve();
   }
 
@@ -143,7 +152,8 @@ export class RestServer {
     app.use(errors(this.#dependencies));
     app.use(requestOrigin({ allowedHosts, own, allowedOrigins: rules.origins }));
     if (rules.origins.trim() !== '') app.use(crossOrigin(rules));
-    for (const extension of extensions) app.use(extension);
+    // Prometheus reads metrics without credentials, as it does jmx_exporter's.
+    if (role !== 'metrics') for (const extension of extensions) app.use(extension);
     app.use((context: Context, next) => this.#handle(role, context, next));
     const handle = app.callback();
     return (request, response) => void handle(request, response);

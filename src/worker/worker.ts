@@ -62,6 +62,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   const restLogger = logger.child({ logger: 'org.apache.kafka.connect.runtime.rest' });
   const listeners = await openListeners(config, { stage, secrets, logger: restLogger });
   logger.info(`REST server listening at ${listeners.url}/, advertising ${listeners.advertised}`);
+  for (const url of listeners.metricsUrls) logger.info(`Metrics are at ${url}/metrics`);
   let opened: OpenedPlugins | undefined;
   let built: BuiltWorker;
   let services: RunningServices;

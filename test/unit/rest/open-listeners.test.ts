@@ -90,6 +90,33 @@ describe('the management API of a worker that is not built yet', () => {
     await foreign.text();
   });
 
+  it('answers metrics, and nothing else, at metrics.listeners', async () => {
+    const api = await open({ 'metrics.listeners': LISTENERS, 'rest.extension.classes': '' });
+    const [url = ''] = api.metricsUrls;
+    assert.match(url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
+    const herder = {
+      ...worker.herder,
+      directory: { names: () => [] },
+      placement: { ownsConnector: () => true, ownsTask: () => true },
+      workerId: 'w:1',
+      startedAtMs: 5,
+      taskReports: () => Promise.resolve([]),
+      startups: () => ({}),
+      taskPlaces: () => new Map(),
+      cluster: () => undefined,
+    };
+    const counts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {} };
+    const main = { thread: 'main', purpose: 'main', loopDelaySeconds: 0, figures: undefined };
+    const threads = { measure: () => Promise.resolve({ threads: [main], counts, ends: {} }) };
+    api.serve({ ...worker, herder, threads, metricNamings: ['strimzi'] } as unknown as ResourceDependencies);
+    const answer = await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } });
+    assert.deepEqual([answer.status, answer.headers.get('content-type')?.split(';')[0]], [200, 'text/plain']);
+    assert.match(await answer.text(), /^kafka_connect_start_time_seconds\{clientid="w:1"\} 0\.005$/m);
+    const other = await fetch(`${url}/connectors`);
+    assert.equal(other.status, 404);
+    await other.text();
+  });
+
   it('does not listen when the configuration of a listener is wrong', async () => {
     await assert.rejects(open({ listeners: `${LISTENERS},https://127.0.0.1:0` }), ConfigError);
   });
