@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { alerts } from './alerts.ts';
 import { brokers } from './brokers.ts';
 import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
@@ -25,6 +26,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'cluster-requests': clusterRequests,
   'cluster-suspended': clusterSuspended,
   brokers,
+  alerts,
 };
 
 const { values, positionals } = parseArgs({

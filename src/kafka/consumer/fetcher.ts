@@ -254,7 +254,10 @@ export class Fetcher {
     try {
       const answer = await this.#cluster.callNode(node, 'fetch', call);
       if (answer.errorCode !== ErrorCode.none) throw KafkaError.ofCode(answer.errorCode, 'Fetch');
-      this.#figures.fetched(answer.partitions.reduce((sum, { records }) => sum + records.length, 0), sentAt);
+      this.#figures.fetched(
+        answer.partitions.reduce((sum, { records }) => sum + records.length, 0),
+        sentAt,
+      );
       const memory = new SharedBytes(answer.bytes);
       const healthy = this.#accept(answer.partitions, asked, memory);
       memory.release();
