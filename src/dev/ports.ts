@@ -23,7 +23,10 @@ export async function freePort(host = '127.0.0.1'): Promise<number> {
   throw new ConnectError(`No free port found on ${host} between ${String(lowestPort)} and ${String(highestPort)}`);
 }
 
-/** `wanted` when nobody listens there and it is not `except`, else the next higher port of which that is true. */
+/**
+ * `wanted` when nobody listens there and it is not `except`, else the next higher port of which that is true.
+ * @internal
+ */
 export async function nextFreePort(
   wanted: number,
   { host = '127.0.0.1', except = [] }: { readonly host?: string; readonly except?: readonly number[] } = {},

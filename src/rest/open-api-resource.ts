@@ -22,7 +22,10 @@ export const openApiResource: Resource = (router) => {
   });
 };
 
-/** The description of these routes. Throws an Error for one that OPERATIONS does not name. */
+/**
+ * The description of these routes. Throws an Error for one that OPERATIONS does not name.
+ * @internal
+ */
 export function openApi(routes: readonly Route[]): JsonSchema {
   const paths: Record<string, Record<string, JsonSchema>> = {};
   for (const { method, path } of routes) {

@@ -11,6 +11,7 @@ let nowhere: MessagePort | undefined;
 /**
  * Frees memory at once that the garbage collector frees after some 64 MB of a thread have been let go of, since it counts the objects
  * of the heap before all. Every view of it is empty from then on. Only for memory that nothing else uses: no other view, no write to a socket on its way.
+ * @internal
  */
 export function freeMemory(memory: ArrayBufferLike): void {
   if (!(memory instanceof ArrayBuffer) || memory.byteLength < LEAST_FREED_BYTES) return;
