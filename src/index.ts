@@ -3,6 +3,7 @@ export * from './connect/api.ts';
 export { within } from './async/within.ts';
 export { Turn } from './connect/pipeline/turn.ts';
 export { recordsOfBlock } from './connect/source/source-block.ts';
+export { countService, watchService, type ServiceFigure } from './observe/service-figures.ts';
 export { plainJson } from './converters/plain-json.ts';
 export { didYouMean } from './config/nearest.ts';
 export * from './config/option.ts';

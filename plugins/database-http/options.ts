@@ -166,6 +166,14 @@ export const serviceOptions = declareOptions({
       'HTTP connections of one address at the same time (for IPv6, one network of 64 bits; trusted proxies have no limit); half of `max.connections` by default. When there is no room, connections without a request are closed.',
     validator: nullOr(atLeast(1)),
   },
+  'access.log': {
+    type: 'STRING',
+    default: 'off',
+    importance: 'LOW',
+    documentation:
+      'Requests that get a line in the log, at level INFO: `all`, `errors` (status 400 and above, and answers that broke off) or `off`. A line has user, address, method, path, status, bytes, rows, milliseconds and the request id; never parameters and bodies.',
+    validator: oneOf('off', 'errors', 'all'),
+  },
   'trusted.proxies': {
     type: 'LIST',
     default: '',

@@ -47,12 +47,24 @@ export interface ApiRequest {
   readonly statementTimeoutMs: number | undefined;
   /** Whether the database server takes connections; the answer may be a second old. */
   databaseAnswers(): Promise<boolean>;
+  /** In the answer and in lines of the log. */
+  readonly requestId: string;
+  /** The client's, which a trusted proxy may have told. */
+  readonly address: string;
   /** Its times are told by `Server-Timing`, unless the answer has times of its own. */
   readonly clock: RequestClock;
   readonly logger: Logger;
 }
 
 export type ApiBody = string | Buffer | AsyncIterable<string | Buffer>;
+
+/** What a request did, for the metrics. */
+export interface Tally {
+  /** Read or stored. */
+  readonly rows: number;
+  /** Lines, points and statements that could not be stored or run. */
+  readonly faults: number;
+}
 
 export interface ApiAnswer {
   readonly status: number;
@@ -62,6 +74,8 @@ export interface ApiAnswer {
   readonly body?: ApiBody;
   /** Sent behind a streamed body; asked when that has ended. */
   readonly trailers?: () => Readonly<Record<string, string>>;
+  /** Asked when the answer was sent. */
+  readonly tally?: () => Tally;
   /** Called when the answer was sent, or will not be: memory is claimed for it until then, so that it must be taken in time. */
   readonly sent?: () => void;
 }

@@ -1,5 +1,12 @@
 import { isIP } from 'node:net';
-import { ConfigError, Password, type Logger, type Service, type ServiceContext } from '../../src/index.ts';
+import {
+  ConfigError,
+  Password,
+  watchService,
+  type Logger,
+  type Service,
+  type ServiceContext,
+} from '../../src/index.ts';
 import { parseConnectionUrl } from '../../src/index-database.ts';
 import { secondVersionFailure } from './aliases/influx-v2.ts';
 import { Access } from './access/access.ts';
@@ -20,8 +27,10 @@ import { HeldRoom } from './statements/held-room.ts';
 import { queryRoute } from './statements/query-route.ts';
 import type { Route } from './route.ts';
 import { ServerSettings } from './server-settings.ts';
+import { serviceGauges } from './service-gauges.ts';
 import { sessionRoute } from './access/session-route.ts';
 import { signinRoutes } from './access/signin-route.ts';
+import { RequestLog, type AccessLog } from './transport/request-log.ts';
 import { SessionStore } from './access/session-store.ts';
 import { UserDatabases } from './access/user-databases.ts';
 import { ddlRoute, insertRoute } from './statements/write-routes.ts';
@@ -58,6 +67,9 @@ export class DatabaseHttpService implements Service {
   readonly #server: ApiServer;
   readonly #serverSettings: ServerSettings;
   readonly #listeners: PortListener[] = [];
+  readonly #slots: ConnectionSlots;
+  readonly #room: HeldRoom;
+  #unwatch: (() => void) | undefined;
   #watch: CertificateWatch | undefined;
   #sweep: NodeJS.Timeout | undefined;
   #review: NodeJS.Timeout | undefined;
@@ -87,6 +99,12 @@ export class DatabaseHttpService implements Service {
       logger,
       nowMs,
     );
+    this.#slots = new ConnectionSlots(settings['user.connections']);
+    this.#room = new HeldRoom({
+      totalBytes: Number(settings['query.held.bytes']),
+      claimBytes: claimBytes(settings['query.max.bytes']),
+      waitMs: settings['connection.wait.ms'],
+    });
     this.#proxies = new TrustedProxies(settings['trusted.proxies']);
     this.#passwords = new PasswordCheck({
       databases: this.#databases,
@@ -112,6 +130,8 @@ export class DatabaseHttpService implements Service {
       routes: [...this.#routes(defaultDatabase), ...(dependencies.routes ?? [])],
       access: this.#access,
       settings: this.#serverSettings,
+      requestLog: new RequestLog(logger, settings['access.log'] as AccessLog),
+      clientOf: (request) => this.#proxies.clientOf(request),
       crossOrigin: new CrossOrigin(settings['cors.allow.origins']),
       databaseAnswers: () => probe.answers(),
       defaultDatabase,
@@ -169,6 +189,15 @@ export class DatabaseHttpService implements Service {
       () => void this.#access.review(),
       Math.min(REVIEW_MS, this.#dependencies.believedMs ?? REVIEW_MS),
     ).unref();
+    this.#unwatch = watchService(() =>
+      serviceGauges({
+        connections: this.#listeners.reduce((sum, { connections }) => sum + connections, 0),
+        running: this.#server.running,
+        sessions: this.#sessions.size,
+        slots: this.#slots.counts,
+        heldBytes: this.#room.bytes,
+      }),
+    );
     // The database need not be there yet.
     this.#loading = this.#loadSettings().catch((error: unknown) =>
       this.#logger.error({ err: error }, 'database HTTP API: its own account cannot be used'),
@@ -181,6 +210,7 @@ export class DatabaseHttpService implements Service {
     clearInterval(this.#sweep);
     clearInterval(this.#review);
     this.#watch?.stop();
+    this.#unwatch?.();
     const grace = setTimeout(() => this.#server.abort(), this.#settings['shutdown.grace.ms']);
     const cut = setTimeout(() => {
       for (const listener of this.#listeners) listener.cut();
@@ -218,7 +248,7 @@ export class DatabaseHttpService implements Service {
     const runner = {
       settings,
       defaultDatabase,
-      slots: new ConnectionSlots(this.#settings['user.connections']),
+      slots: this.#slots,
       connectionWaitMs: this.#settings['connection.wait.ms'],
       maxStatementLength: this.#settings['max.statement.length'],
     };
@@ -231,11 +261,7 @@ export class DatabaseHttpService implements Service {
       queryRoute({
         ...runner,
         maxBytes: this.#settings['query.max.bytes'],
-        room: new HeldRoom({
-          totalBytes: Number(this.#settings['query.held.bytes']),
-          claimBytes: claimBytes(this.#settings['query.max.bytes']),
-          waitMs: this.#settings['connection.wait.ms'],
-        }),
+        room: this.#room,
         stallMs: this.#settings['client.timeout.ms'],
       }),
     ];

@@ -42,6 +42,10 @@ export function addThreads(
   for (const [reason, count] of Object.entries(ends)) {
     page.counter('sluice_thread_ends_total', 'Threads that have ended, by reason', { reason }, count);
   }
+  for (const { name, help, labels, value } of counts.services) page.counter(name, help, labels, value);
+  for (const { name, help, labels, value } of threads.flatMap(({ figures }) => figures?.serviceGauges ?? [])) {
+    page.gauge(name, help, labels, value);
+  }
   const collapsed =
     'Rows that became one with a later row of their batch, because both have the same key or fall into one microsecond';
   page.declare('sluice_rows_collapsed_total', 'counter', collapsed);

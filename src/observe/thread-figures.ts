@@ -4,6 +4,7 @@ import { collections, sumCollections, type Collections } from './garbage-collect
 import { clientSets } from './metrics/open-clients.ts';
 import type { MetricSet } from './metrics/metric-set.ts';
 import { collapsedRows, sumCollapsed, type CollapsedRows } from './row-counts.ts';
+import { serviceCounts, serviceGauges, sumServiceCounts, type ServiceFigure } from './service-figures.ts';
 import { threadCpu } from './thread-cpu.ts';
 import { unhandledErrors } from './unhandled-errors.ts';
 
@@ -19,6 +20,8 @@ export interface ThreadCounts {
   readonly collapsed: readonly CollapsedRows[];
   /** Of the garbage collector, by kind. */
   readonly collections: Collections;
+  /** Of the services that run in it. */
+  readonly services: readonly ServiceFigure[];
 }
 
 /** Figures of a thread since it began; plain data. */
@@ -30,6 +33,8 @@ export interface ThreadFigures extends ThreadCounts {
   readonly heapCommittedBytes: number;
   /** Of its Kafka clients that are open. */
   readonly clients: readonly MetricSet[];
+  /** Of the services that run in it, as of now. */
+  readonly serviceGauges: readonly ServiceFigure[];
 }
 
 /** Of the thread that asks. */
@@ -44,6 +49,8 @@ export function ownFigures(): ThreadFigures {
     unhandled: { ...unhandledErrors },
     collapsed: collapsedRows(),
     collections: collections(),
+    services: serviceCounts(),
+    serviceGauges: serviceGauges(),
   };
 }
 
@@ -88,6 +95,7 @@ export function addCounts(counts: readonly ThreadCounts[]): ThreadCounts {
     unhandled: { owned: sum(({ owned }) => owned), unknown: sum(({ unknown }) => unknown) },
     collapsed: sumCollapsed(counts.map((each) => each.collapsed)),
     collections: sumCollections(counts.map((each) => each.collections)),
+    services: sumServiceCounts(counts.map(({ services }) => services)),
   };
 }
 

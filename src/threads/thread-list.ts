@@ -31,7 +31,7 @@ export class ThreadList implements WorkerThreads {
   readonly #figures = new WeakMap<RunningThread, ThreadFigures>();
   readonly #asking = new WeakMap<RunningThread, Promise<void>>();
   readonly #ends = { ...NO_ENDS };
-  #ofEnded: ThreadCounts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {} };
+  #ofEnded: ThreadCounts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {}, services: [] };
 
   /** The lowest that no thread has, so that the figures of threads that replace one another are one series. */
   takeNumber(): number {

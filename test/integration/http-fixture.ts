@@ -3,7 +3,7 @@ import { request as httpsRequest } from 'node:https';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseOptions, silentLogger } from '../../src/index.ts';
+import { parseOptions, silentLogger, type Logger } from '../../src/index.ts';
 import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { DatabaseHttpService, type DatabaseHttpDependencies } from '../../plugins/database-http/service.ts';
 import { ApiProcess } from '../support/api-process.ts';
@@ -46,10 +46,11 @@ export class HttpFixture {
   static async start(
     options: Record<string, string> = {},
     dependencies: DatabaseHttpDependencies = {},
+    logger: Logger = silentLogger,
   ): Promise<HttpFixture> {
     const access = await database('http');
     const directory = await mkdtemp(join(tmpdir(), 'sluice-http-'));
-    const fixture = new HttpFixture(access, directory, create(access, directory, options, dependencies));
+    const fixture = new HttpFixture(access, directory, create(access, directory, options, dependencies, logger));
     await fixture.#started(fixture.service);
     return fixture;
   }
@@ -132,9 +133,10 @@ function create(
   directory: string,
   options: Record<string, string>,
   dependencies: DatabaseHttpDependencies,
+  logger: Logger = silentLogger,
 ): DatabaseHttpService {
   const config = { ...configuration(access, directory), ...options };
-  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger: silentLogger }, dependencies);
+  return new DatabaseHttpService(parseOptions(serviceOptions, config), { logger }, dependencies);
 }
 
 function configuration(access: TestDatabase, directory: string): Record<string, string> {

@@ -82,6 +82,8 @@ export function figuresOf(count: number): ThreadFigures {
     collections: {},
     unhandled: { owned: count, unknown: 0 },
     collapsed: [{ writer: { connector: 'sink' }, rows: count }],
+    services: [{ name: 'requests_total', help: 'Requests', labels: { route: '/' }, value: count }],
+    serviceGauges: [],
   };
 }
 

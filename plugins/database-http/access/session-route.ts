@@ -1,3 +1,4 @@
+import { audit } from '../audit.ts';
 import { visitOf } from './access.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
@@ -63,5 +64,6 @@ async function end(request: ApiRequest, { sessions }: SessionDependencies): Prom
   if (!isOwn && !(await request.clock.database(() => request.login.isAdministrator())))
     throw new ApiFailure(400, TEXTS.notYours);
   sessions.delete(session);
+  audit(request, { statement: 'delete-session', database: request.database, succeeded: true });
   return jsonAnswer(200, { code: 0, desc: TEXTS.deleted });
 }

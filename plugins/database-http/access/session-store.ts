@@ -59,6 +59,11 @@ export class SessionStore {
     session.lastUsedAtMs = this.#nowMs();
   }
 
+  /** Those that may have expired included. */
+  get size(): number {
+    return this.#byTokenHash.size;
+  }
+
   list(): readonly ApiSession[] {
     this.sweep();
     return [...this.#byTokenHash.values()];

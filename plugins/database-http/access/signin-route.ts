@@ -1,3 +1,4 @@
+import { audit } from '../audit.ts';
 import { visitOf } from './access.ts';
 import { SESSION_COOKIE } from './credentials.ts';
 import type { SessionStore } from './session-store.ts';
@@ -35,7 +36,10 @@ export function signinRoutes({ sessions, isSecure, failure }: SigninDependencies
       credentials: 'any',
       handle: async (request) => {
         const { session } = visitOf(request.login);
-        if (session !== undefined) sessions.delete(session);
+        if (session !== undefined) {
+          sessions.delete(session);
+          audit(request, { statement: 'delete-session', database: request.database, succeeded: true });
+        }
         return { status: 204, headers: { 'Set-Cookie': `${SESSION_COOKIE}=; Max-Age=0${attributes}` } };
       },
       failure,

@@ -1,4 +1,5 @@
 import { ownStatement, quoteIdentifier, translate } from '../../../src/index-database.ts';
+import { audit } from '../audit.ts';
 import type { ApiRequest } from '../route.ts';
 
 /** A database that the user may connect to. `oid`: as decimal digits. */
@@ -32,10 +33,17 @@ export async function findDatabase(name: string, request: ApiRequest): Promise<D
 }
 
 /** Creates it as a database for time series, by the rights of the user. Rejects with a DatabaseError. */
-export async function createDatabase(name: string, { executor, clock, signal, database }: ApiRequest): Promise<void> {
+export async function createDatabase(name: string, request: ApiRequest): Promise<void> {
+  const { executor, clock, signal, database } = request;
   const translation = translate(`CREATE TS DATABASE ${quoteIdentifier(name)}`, { database, table: () => undefined });
   if (translation.kind !== 'run') throw new TypeError('CREATE TS DATABASE was not translated');
-  for (const statement of translation.statements) {
-    await clock.database(() => executor.query(statement, [], { signal }));
+  let succeeded = false;
+  try {
+    for (const statement of translation.statements) {
+      await clock.database(() => executor.query(statement, [], { signal }));
+    }
+    succeeded = true;
+  } finally {
+    audit(request, { statement: 'create', database, succeeded });
   }
 }

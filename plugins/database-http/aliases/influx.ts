@@ -1,6 +1,14 @@
 import type { NanosecondRule } from '../../../src/index-database.ts';
 import { ingestLines, type LineReading } from '../ingest/lines.ts';
-import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type BadLine, type Outcome } from '../ingest/outcome.ts';
+import {
+  describeOutcome,
+  outcomeHeaders,
+  reasonOf,
+  statusOf,
+  tallyOf,
+  type BadLine,
+  type Outcome,
+} from '../ingest/outcome.ts';
 import { influx1Times, lineTimes, type LineTimes } from '../ingest/precision.ts';
 import { nanosecondsOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
@@ -58,8 +66,10 @@ function writeRoute(
       const outcome = await withInfluxFailure(store(request, readingOf(request)), request);
       const headers = { ...INFLUX_HEADERS, ...outcomeHeaders(outcome) };
       const status = statusOf(outcome, 204);
-      if (status === 204) return { status, headers };
-      return jsonAnswer(status, errorBody(status, partialWrite(outcome), outcome.badLines[0]?.line), headers);
+      const tally = tallyOf(outcome);
+      if (status === 204) return { status, headers, tally };
+      const body = errorBody(status, partialWrite(outcome), outcome.badLines[0]?.line);
+      return { ...jsonAnswer(status, body, headers), tally };
     },
     failure: (failure) => {
       if (isEmptyBody(failure)) return { status: 204, headers: INFLUX_HEADERS };
@@ -108,8 +118,10 @@ function thirdVersionRoute(readingOf: (request: ApiRequest) => LineReading): Rou
       const outcome = await withInfluxFailure(writing, request);
       const headers = outcomeHeaders(outcome);
       const status = statusOf(outcome, 204);
-      if (status === 204) return { status, headers };
-      return jsonAnswer(status, acceptsPartial ? partialBody(outcome) : refusedBody(outcome), headers);
+      const tally = tallyOf(outcome);
+      if (status === 204) return { status, headers, tally };
+      const body = acceptsPartial ? partialBody(outcome) : refusedBody(outcome);
+      return { ...jsonAnswer(status, body, headers), tally };
     },
     failure: (failure): ApiAnswer => {
       if (isEmptyBody(failure)) return { status: 204 };

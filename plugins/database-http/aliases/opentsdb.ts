@@ -1,5 +1,5 @@
 import type { NanosecondRule } from '../../../src/index-database.ts';
-import { describeOutcome, outcomeHeaders, reasonOf, statusOf, type Outcome } from '../ingest/outcome.ts';
+import { describeOutcome, outcomeHeaders, reasonOf, statusOf, tallyOf, type Outcome } from '../ingest/outcome.ts';
 import { byMetric, ingestJsonPoints, nanosecondsOf, valueTypeOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';
 import { withAliasStatus } from './alias-status.ts';
@@ -39,7 +39,7 @@ export function openTsdbAlias(nanoseconds: NanosecondRule): Route {
         reading,
         request.query.has('details') ? pointTexts : undefined,
       );
-      return answer(outcome, request);
+      return { ...answer(outcome, request), tally: tallyOf(outcome) };
     },
     failure: (failure) => {
       const { status, message } = withAliasStatus(failure);

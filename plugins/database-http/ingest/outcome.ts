@@ -1,6 +1,6 @@
 import type { Fault, WriteReport } from '../../../src/index-database.ts';
 import { serverTiming, type Timings } from '../transport/request-clock.ts';
-import type { ApiFailure } from '../route.ts';
+import type { ApiFailure, Tally } from '../route.ts';
 
 /** Bad lines that are spelled out; the rest is counted. */
 const MAX_NAMED = 100;
@@ -77,6 +77,11 @@ export function describeOutcome({ badLines, badCount, failure }: Outcome, unit: 
 /** 400 for what the sender must change, 503 for what may succeed later (docs/database-api.md#status-codes). */
 export function statusOf({ badCount, failure }: Outcome, success: number): number {
   return failure?.status ?? (badCount > 0 ? 400 : success);
+}
+
+/** For the metrics. */
+export function tallyOf({ stored, badCount }: Outcome): () => Tally {
+  return () => ({ rows: stored, faults: badCount });
 }
 
 export function outcomeHeaders({ timings, failure, collapsed }: Outcome): Record<string, string> {

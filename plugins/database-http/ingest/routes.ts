@@ -1,6 +1,6 @@
 import type { NanosecondRule } from '../../../src/index-database.ts';
 import type { Store } from './ingest.ts';
-import { describeOutcome, outcomeHeaders, statusOf, type Outcome } from './outcome.ts';
+import { describeOutcome, outcomeHeaders, statusOf, tallyOf, type Outcome } from './outcome.ts';
 import { ingestLines, type LineReading } from './lines.ts';
 import {
   byMetric,
@@ -72,7 +72,7 @@ function metrics(request: ApiRequest): Store {
 function answer(outcome: Outcome, unit: 'line' | 'point', success: string | null): ApiAnswer {
   const { stored, collapsed, badCount, timings } = outcome;
   const ok = badCount === 0 && outcome.failure === undefined;
-  return jsonAnswer(
+  const told = jsonAnswer(
     statusOf(outcome, 200),
     {
       code: ok ? 0 : -1,
@@ -82,6 +82,7 @@ function answer(outcome: Outcome, unit: 'line' | 'point', success: string | null
     },
     outcomeHeaders(outcome),
   );
+  return { ...told, tally: tallyOf(outcome) };
 }
 
 function failure({ status, message }: ApiFailure): ApiAnswer {

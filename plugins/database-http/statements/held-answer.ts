@@ -4,7 +4,7 @@ import { ClientWait } from './client-wait.ts';
 import type { Claim, HeldRoom } from './held-room.ts';
 import type { Page } from './page.ts';
 import type { ResultWriter } from './result-writer.ts';
-import type { ApiAnswer } from '../route.ts';
+import type { ApiAnswer, Tally } from '../route.ts';
 
 /** Unsent bytes beyond which the reader of the result waits for the client. */
 const MAX_AHEAD_BYTES = 256 * 1024;
@@ -114,7 +114,14 @@ export class HeldAnswer {
     }
     this.#state = 'streaming';
     const headers = { ...this.#type(), Trailer: 'X-Truncated, X-Continuation' };
-    return { status: 200, headers, body: this.#stream(), trailers: () => this.#truncation(), sent };
+    return {
+      status: 200,
+      headers,
+      body: this.#stream(),
+      trailers: () => this.#truncation(),
+      tally: () => this.#tally(),
+      sent,
+    };
   }
 
   #whole(): ApiAnswer {
@@ -122,7 +129,8 @@ export class HeldAnswer {
     const tail = Buffer.from(this.#json?.tail() ?? '');
     const body = Buffer.concat([head, ...this.#pieces.splice(0), tail]);
     this.#claim?.shrink(body.length);
-    return { status: 200, headers: { ...this.#type(), ...this.#truncation() }, body };
+    const headers = { ...this.#type(), ...this.#truncation() };
+    return { status: 200, headers, body, tally: () => this.#tally() };
   }
 
   async *#stream(): AsyncGenerator<Buffer | string, void, undefined> {
@@ -171,6 +179,10 @@ export class HeldAnswer {
       ...(this.#json.truncated ? { 'X-Truncated': 'true' } : {}),
       ...(continuation === undefined ? {} : { 'X-Continuation': continuation }),
     };
+  }
+
+  #tally(): Tally {
+    return { rows: this.#json?.rowCount ?? 0, faults: 0 };
   }
 
   #type(): Record<string, string> {

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { DatabaseError, isRollback, type RunTranslation, type Session } from '../../../src/index-database.ts';
+import { audit, isAudited } from '../audit.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
 import type { ConnectionSlots, SlotHolder } from '../transport/connection-slots.ts';
 import { databaseFailure } from '../database-failure.ts';
@@ -120,8 +121,13 @@ class StatementRunner {
     const { signal } = this.#request;
     if (signal.aborted) throw new DatabaseError('the client went away', { scope: 'caller', sqlstate: '57014' });
     if (this.#isLost) return refused(TEXTS.notUsed(this.#database));
+    const database = this.#database;
     const outcome = await this.#tryOne(session, statement);
-    if (statement.classification.kind === 'use' && outcome.verdict !== 'success') this.#isLost = true;
+    const { kind } = statement.classification;
+    if (isAudited(kind)) {
+      audit(this.#request, { statement: kind, database, succeeded: outcome.verdict === 'success' });
+    }
+    if (kind === 'use' && outcome.verdict !== 'success') this.#isLost = true;
     return outcome;
   }
 

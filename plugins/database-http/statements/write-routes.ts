@@ -81,7 +81,11 @@ function insertFailure(failure: ApiFailure): ApiAnswer {
 
 function answer(outcomes: readonly StatementOutcome[], body: (ok: boolean) => Record<string, unknown>): ApiAnswer {
   const status = statusOf(outcomes);
-  return jsonAnswer(status, body(status === 200), status === 503 ? { 'Retry-After': '5' } : {});
+  const faults = outcomes.filter(({ verdict }) => verdict !== 'success').length;
+  return {
+    ...jsonAnswer(status, body(status === 200), status === 503 ? { 'Retry-After': '5' } : {}),
+    tally: () => ({ rows: rowCount(outcomes), faults }),
+  };
 }
 
 function descs(outcomes: readonly StatementOutcome[]): readonly string[] {

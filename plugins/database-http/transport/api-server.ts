@@ -5,6 +5,8 @@ import { DatabaseError } from '../../../src/index-database.ts';
 import type { Access, Visit } from '../access/access.ts';
 import { databaseFailure } from '../database-failure.ts';
 import type { CrossOrigin } from './cross-origin.ts';
+import { requestIdOf } from './request-id.ts';
+import type { RequestLog } from './request-log.ts';
 import { readBody, readText } from './request-body.ts';
 import { RequestClock } from './request-clock.ts';
 import { sendAnswer } from './send-answer.ts';
@@ -18,6 +20,9 @@ export interface ApiServerDependencies {
   readonly access: Access;
   readonly settings: ServerSettings;
   readonly crossOrigin: CrossOrigin;
+  readonly requestLog: RequestLog;
+  /** The address of a request's client. */
+  readonly clientOf: (request: IncomingMessage) => string;
   /** Whether the database server takes connections now. */
   readonly databaseAnswers: () => Promise<boolean>;
   readonly defaultDatabase: string;
@@ -34,6 +39,8 @@ export interface ApiServerDependencies {
 interface Arrival {
   readonly request: IncomingMessage;
   readonly url: URL;
+  readonly requestId: string;
+  readonly address: string;
   readonly clock: RequestClock;
   readonly signal: AbortSignal;
   /** Ends the request. */
@@ -74,17 +81,26 @@ export class ApiServer {
     return this.#routes.get(path) ?? this.#prefixes.find((route) => path.startsWith(route.path));
   }
 
+  /** Requests under way. */
+  get running(): number {
+    return this.#running.size;
+  }
+
   /** Cancels what still runs. */
   abort(): void {
     for (const controller of this.#running) controller.abort();
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse, url: URL, route: Route | undefined): Promise<void> {
+    const requestId = requestIdOf(request.headers);
+    response.setHeader('X-Request-Id', requestId);
     if (this.#dependencies.crossOrigin.apply(request, response, route?.methods)) {
       response.writeHead(204).end();
       return;
     }
     const clock = new RequestClock();
+    const address = this.#dependencies.clientOf(request);
+    let isCut = false;
     const controller = new AbortController();
     const onClose = (): void => {
       if (!response.writableFinished) controller.abort();
@@ -97,7 +113,7 @@ export class ApiServer {
     try {
       const { signal } = controller;
       const revoke = (): void => controller.abort(new ApiFailure(401, TEXTS.unknownToken));
-      answer = await this.#answer({ request, url, clock, signal, revoke }, route, (entered) => {
+      answer = await this.#answer({ request, url, requestId, address, clock, signal, revoke }, route, (entered) => {
         visit = entered;
       });
       response.setHeader('Server-Timing', clock.header());
@@ -107,6 +123,7 @@ export class ApiServer {
     } catch (error) {
       // The head is out: a body that breaks off is all that can tell of the failure.
       response.destroy();
+      isCut = true;
       if (!controller.signal.aborted)
         this.#dependencies.logger.warn({ err: error }, `${url.pathname}: the answer broke off`);
     } finally {
@@ -114,12 +131,13 @@ export class ApiServer {
       answer?.sent?.();
       if (visit !== undefined) this.#dependencies.access.leave(visit);
       this.#running.delete(controller);
-      const tookMs = Math.round(clock.totalMs);
-      const { method = '' } = request;
-      this.#dependencies.logger.debug(
-        { user: visit?.user, status: response.statusCode, tookMs },
-        `${method} ${url.pathname}`,
-      );
+      const { user } = visit ?? {};
+      const tally = answer?.tally?.();
+      const end = { request, response, route: route?.path, requestId, user, address, tally, tookMs: clock.totalMs };
+      this.#dependencies.requestLog.ended({
+        ...end,
+        isCut: isCut || (response.destroyed && !response.writableFinished),
+      });
     }
   }
 
@@ -186,7 +204,7 @@ export class ApiServer {
     };
   }
 
-  #bareRequest({ request, url, clock, signal }: Arrival) {
+  #bareRequest({ request, url, requestId, address, clock, signal }: Arrival) {
     const limits = { maxBytes: this.#dependencies.maxBodyBytes, idleMs: this.#dependencies.clientTimeoutMs };
     const body = () => readBody(request, limits);
     return {
@@ -199,6 +217,8 @@ export class ApiServer {
       signal,
       clock,
       statementTimeoutMs: this.#dependencies.statementTimeoutMs,
+      requestId,
+      address,
       databaseAnswers: this.#dependencies.databaseAnswers,
       logger: this.#dependencies.logger,
     };

@@ -28,9 +28,16 @@ const LOOK_EVERY_MS = 500;
 export class ConnectionSlots {
   readonly #limit: number;
   readonly #slots = new WeakMap<object, Slots>();
+  #taken = 0;
+  #waiting = 0;
 
   constructor(limit: number) {
     this.#limit = limit;
+  }
+
+  /** Of all pools: requests that hold a slot, and those that wait for one. */
+  get counts(): { readonly taken: number; readonly waiting: number } {
+    return { taken: this.#taken, waiting: this.#waiting };
   }
 
   /** Resolves with what gives the slot back; rejects with the signal's reason when that is aborted first. */
@@ -39,9 +46,14 @@ export class ConnectionSlots {
     const slots = this.#slots.get(pool) ?? { taken: 0, waiting: [], holders: new Set(), watch: undefined };
     this.#slots.set(pool, slots);
     if (slots.taken < this.#limit) slots.taken += 1;
-    else await turn(slots, signal);
+    else {
+      this.#waiting += 1;
+      await turn(slots, signal).finally(() => (this.#waiting -= 1));
+    }
+    this.#taken += 1;
     if (holder !== undefined) slots.holders.add(holder);
     return () => {
+      this.#taken -= 1;
       if (holder !== undefined) slots.holders.delete(holder);
       const next = slots.waiting.shift();
       if (next === undefined) slots.taken -= 1;

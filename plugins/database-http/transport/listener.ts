@@ -99,6 +99,11 @@ export class PortListener {
     return (this.#door.address() as AddressInfo).port;
   }
 
+  /** HTTP connections that are open. */
+  get connections(): number {
+    return this.#open.taken;
+  }
+
   useCertificate(certificate: SecureContextOptions): void {
     this.#https?.setSecureContext(certificate);
   }

@@ -1,3 +1,4 @@
+import { RequestLog } from '../../../plugins/database-http/transport/request-log.ts';
 import { CrossOrigin } from '../../../plugins/database-http/transport/cross-origin.ts';
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
@@ -28,6 +29,8 @@ describe('a request of the HTTP API that keeps the event loop for more than a se
       access: undefined as unknown as Access,
       settings: new ServerSettings(silentLogger, () => undefined),
       crossOrigin: new CrossOrigin([]),
+      requestLog: new RequestLog(silentLogger, 'off'),
+      clientOf: () => '127.0.0.1',
       databaseAnswers: async () => true,
       defaultDatabase: 'd',
       maxBodyBytes: 1_000,

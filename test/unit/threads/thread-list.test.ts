@@ -22,11 +22,12 @@ describe('the list of threads', () => {
   }
 
   /** What this process itself has counted is left out. */
-  async function counted(): Promise<{ owned: number; collapsed: number }> {
+  async function counted(): Promise<{ owned: number; collapsed: number; requests: number }> {
     const { threads, counts } = await list.measure();
     const own = threads[0]?.figures?.unhandled.owned ?? Number.NaN;
     const ofSink = counts.collapsed.find(({ writer }) => 'connector' in writer && writer.connector === 'sink');
-    return { owned: counts.unhandled.owned - own, collapsed: ofSink?.rows ?? 0 };
+    const requests = counts.services.find(({ name }) => name === 'requests_total')?.value ?? 0;
+    return { owned: counts.unhandled.owned - own, collapsed: ofSink?.rows ?? 0, requests };
   }
 
   it('gives a new thread the lowest number that is free', () => {
@@ -68,14 +69,14 @@ describe('the list of threads', () => {
 
   it('adds up what all threads have counted, and loses nothing of those that end', async () => {
     const [first] = [add('tasks', 2), add('tasks', 3)];
-    assert.deepEqual(await counted(), { owned: 5, collapsed: 5 });
+    assert.deepEqual(await counted(), { owned: 5, collapsed: 5, requests: 5 });
     remove(first, 'memory');
-    assert.deepEqual(await counted(), { owned: 5, collapsed: 5 });
+    assert.deepEqual(await counted(), { owned: 5, collapsed: 5, requests: 5 });
     const again = add('tasks', 4);
     assert.equal(again.thread, 1);
-    assert.deepEqual(await counted(), { owned: 9, collapsed: 9 });
+    assert.deepEqual(await counted(), { owned: 9, collapsed: 9, requests: 9 });
     remove(again, 'idle');
-    assert.deepEqual(await counted(), { owned: 9, collapsed: 9 });
+    assert.deepEqual(await counted(), { owned: 9, collapsed: 9, requests: 9 });
   });
 
   it('counts a thread once that ends while the others are asked', async () => {

@@ -1,0 +1,36 @@
+import type { ServiceFigure } from '../../src/index.ts';
+
+/** What the API holds now. */
+export interface ServiceState {
+  /** HTTP connections. */
+  readonly connections: number;
+  /** Requests under way. */
+  readonly running: number;
+  readonly sessions: number;
+  /** Requests that hold a database connection, and those that wait for one. */
+  readonly slots: { readonly taken: number; readonly waiting: number };
+  readonly heldBytes: number;
+}
+
+/** The state as `/metrics` shows it. */
+export function serviceGauges({ connections, running, sessions, slots, heldBytes }: ServiceState): ServiceFigure[] {
+  const figure = (name: string, help: string, value: number, labels = {}): ServiceFigure => ({
+    name: `sluice_database_http_${name}`,
+    help,
+    labels,
+    value,
+  });
+  const inPool = 'Requests with SQL that hold a database connection, or wait for one';
+  return [
+    figure('connections', 'Open HTTP connections', connections),
+    figure('requests_running', 'Requests under way', running),
+    figure('sessions', 'Sessions that were opened by a login and have not ended', sessions),
+    figure('pool_requests', inPool, slots.taken, { state: 'connected' }),
+    figure('pool_requests', inPool, slots.waiting, { state: 'waiting' }),
+    figure(
+      'held_bytes',
+      'Bytes that answers claim which are held until the results of their queries are known',
+      heldBytes,
+    ),
+  ];
+}

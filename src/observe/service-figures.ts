@@ -1,0 +1,49 @@
+/** One value of a service of the worker, as `/metrics` shows it. */
+export interface ServiceFigure {
+  /** As Prometheus has names; of a counter it ends in `_total`. */
+  readonly name: string;
+  readonly help: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** Series that one thread keeps; whatever is counted beyond them is left out. */
+const MAX_SERIES = 2_000;
+
+const counts = new Map<string, ServiceFigure>();
+const gauges = new Set<() => readonly ServiceFigure[]>();
+
+/** Counts for this thread; the page of metrics shows the sum of all threads. The values of labels must be few. */
+export function countService(figure: ServiceFigure): void {
+  if (figure.value !== 0) add(counts, figure);
+}
+
+/** `read` gives values of now whenever they are asked for, until the function given back is called. */
+export function watchService(read: () => readonly ServiceFigure[]): () => void {
+  gauges.add(read);
+  return () => gauges.delete(read);
+}
+
+/** What this thread has counted since it began. */
+export function serviceCounts(): readonly ServiceFigure[] {
+  return [...counts.values()];
+}
+
+/** Of this thread, now. */
+export function serviceGauges(): readonly ServiceFigure[] {
+  return [...gauges].flatMap((read) => read());
+}
+
+/** The counts of several threads as those of one. */
+export function sumServiceCounts(ofThreads: readonly (readonly ServiceFigure[])[]): readonly ServiceFigure[] {
+  const sum = new Map<string, ServiceFigure>();
+  for (const figure of ofThreads.flat()) add(sum, figure);
+  return [...sum.values()];
+}
+
+function add(sum: Map<string, ServiceFigure>, figure: ServiceFigure): void {
+  const key = `${figure.name} ${JSON.stringify(figure.labels)}`;
+  const known = sum.get(key);
+  if (known === undefined && sum.size >= MAX_SERIES) return;
+  sum.set(key, { ...figure, value: (known?.value ?? 0) + figure.value });
+}
