@@ -1,7 +1,8 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
 import { mergedSets } from '../observe/metrics/merged-sets.ts';
-import { connectMetrics } from '../observe/metrics/metric-set.ts';
+import { connectMetrics, type MetricSet } from '../observe/metrics/metric-set.ts';
 import { MetricsPage } from '../observe/metrics/metrics-page.ts';
 import { addProcess } from '../observe/metrics/process-metrics.ts';
 import type { ThreadName, WorkerThreads } from '../observe/thread-figures.ts';
@@ -49,21 +50,36 @@ export async function metricsPage(
 ): Promise<MetricsPage> {
   const page = new MetricsPage(namings);
   const [reports, threads] = await Promise.all([source.taskReports(), workerThreads.measure()]);
-  const about = { version, 'commit-id': commitId, 'start-time-ms': source.startedAtMs };
-  page.add(connectMetrics('app-info', { 'client-id': source.workerId }, about));
-  for (const set of connectorMetrics(source, reports)) page.add(set);
+  const own = { version, 'commit-id': commitId, 'start-time-ms': source.startedAtMs };
+  page.add(connectMetrics('app-info', { 'client-id': source.workerId }, own));
+  await addAll(page, connectorMetrics(source, reports));
   for (const report of reports) {
-    for (const set of report.metrics) page.add(set);
+    await addAll(page, report.metrics);
     addParts(page, report);
   }
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);
   const clients = threads.threads.flatMap(({ figures }) => figures?.clients ?? []);
-  for (const set of mergedSets(clients)) {
-    page.add(set.group === 'app-info' ? { ...set, values: { ...set.values, version, 'commit-id': commitId } } : set);
-  }
+  const versions = { version, 'commit-id': commitId };
+  const about = (set: MetricSet): MetricSet =>
+    set.group === 'app-info' ? { ...set, values: { ...set.values, ...versions } } : set;
+  await addAll(page, mergedSets(clients).map(about));
   addThreads(page, threads, source.taskPlaces());
   addVirtualMachine(page, threads);
   await addProcess(page);
   return page;
+}
+
+/** Other work of the thread waits no longer than this for a page of many tasks. */
+const TURN_MS = 5;
+let turnBeganAt = 0;
+
+async function addAll(page: MetricsPage, sets: readonly MetricSet[]): Promise<void> {
+  for (const set of sets) {
+    if (performance.now() - turnBeganAt > TURN_MS) {
+      await nextTurn();
+      turnBeganAt = performance.now();
+    }
+    page.add(set);
+  }
 }

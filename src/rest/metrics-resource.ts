@@ -1,3 +1,5 @@
+import { Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
 import { metricsPage, type MetricsOptions } from '../herder/worker-metrics.ts';
 import { CONTENT_TYPES, formatFor } from '../observe/metrics/metrics-page.ts';
 import { commitId, CONNECT_VERSION } from '../version.ts';
@@ -18,5 +20,23 @@ export async function answerMetrics(
   const format = formatFor(context.get('Accept'));
   context.status = 200;
   context.set('Content-Type', CONTENT_TYPES[format]);
-  context.body = page.text(format);
+  const text = Readable.from(joined(page.pieces(format)), { objectMode: false });
+  context.vary('Accept-Encoding');
+  const isCompressed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (isCompressed) context.set('Content-Encoding', 'gzip');
+  context.body = isCompressed ? text.pipe(createGzip({ level: constants.Z_BEST_SPEED })) : text;
+}
+
+/** Pieces of at least so many characters, except for the last one. */
+const PIECE_LENGTH = 65_536;
+
+function* joined(pieces: Iterable<string>): Generator<string> {
+  let joint = '';
+  for (const piece of pieces) {
+    joint += piece;
+    if (joint.length < PIECE_LENGTH) continue;
+    yield joint;
+    joint = '';
+  }
+  if (joint !== '') yield joint;
 }

@@ -1,6 +1,6 @@
 import { METRIC_GROUPS, type MetricKind } from './metric-groups.ts';
-import { NAMINGS, type Labels, type NamingName } from './metric-names.ts';
-import type { MetricSet } from './metric-set.ts';
+import { NAMINGS, type Labels, type MetricName, type NamedGroup, type NamingName } from './metric-names.ts';
+import type { MetricSet, MetricValue } from './metric-set.ts';
 
 /** Prometheus' text format, or OpenMetrics. */
 export type MetricsFormat = 'text' | 'openmetrics';
@@ -23,6 +23,16 @@ interface Family {
 
 const OWN = 'own';
 
+/** How one attribute of a group is shown in one naming. */
+interface Shown {
+  readonly names: readonly MetricName[];
+  readonly type: FamilyType;
+  readonly help: string;
+}
+
+/** What was found out about attributes, by naming, domain, group, and attribute; as many as the tables have. */
+const shownAttributes = new Map<string, Map<string, Shown>>();
+
 /** One page of samples, in the namings that are wanted. */
 export class MetricsPage {
   readonly #namings: readonly NamingName[];
@@ -34,14 +44,18 @@ export class MetricsPage {
 
   /** A measure of Connect or of its clients, in every naming. An attribute that no table describes is a bug of ours. */
   add(set: MetricSet): void {
-    const group = METRIC_GROUPS[set.group];
-    for (const [attribute, value] of Object.entries(set.values)) {
-      const described = group?.[attribute];
-      if (described === undefined) throw new Error(`No metric ${set.group} ${attribute} is described`);
-      const [kind, help] = described;
-      for (const naming of this.#namings) {
-        for (const { name, labels, value: number } of NAMINGS[naming](set, attribute, value)) {
-          this.#sample(name, typeOf(kind), help, naming, sampleLine(name, labels, number));
+    for (const naming of this.#namings) {
+      const pairs = pairsText(NAMINGS[naming].labels(set));
+      const key = `${naming} ${set.domain} ${set.group}`;
+      let ofGroup = shownAttributes.get(key);
+      if (ofGroup === undefined) shownAttributes.set(key, (ofGroup = new Map()));
+      for (const attribute in set.values) {
+        const value = set.values[attribute] ?? NaN;
+        let shown = ofGroup.get(attribute);
+        if (shown === undefined) ofGroup.set(attribute, (shown = shownAs(naming, set, attribute, value)));
+        for (const name of shown.names) {
+          const family = this.#family(name.name, shown, naming);
+          if (family.writer === naming) family.lines.push(lineOf(name, pairs, value));
         }
       }
     }
@@ -49,38 +63,46 @@ export class MetricsPage {
 
   /** One of this worker's own, under one name. */
   gauge(name: string, help: string, labels: Labels, value: number): void {
-    this.#sample(name, 'gauge', help, OWN, sampleLine(name, labels, value));
+    this.part(name, 'gauge', help, { name, labels, value });
   }
 
   /** As `gauge`; `name` ends in `_total`. */
   counter(name: string, help: string, labels: Labels, value: number): void {
-    this.#sample(name, 'counter', help, OWN, sampleLine(name, labels, value));
+    this.part(name, 'counter', help, { name, labels, value });
   }
 
   /** One sample of a family of several names, such as a histogram with its buckets. */
-  part(family: string, type: FamilyType, help: string, sample: { name: string; labels: Labels; value: number }): void {
-    this.#sample(family, type, help, OWN, sampleLine(sample.name, sample.labels, sample.value));
+  part(
+    family: string,
+    type: FamilyType,
+    help: string,
+    { name, labels, value }: { readonly name: string; readonly labels: Labels; readonly value: number },
+  ): void {
+    this.#family(family, { type, help }, OWN).lines.push(lineOf({ name }, pairsText(labels), value));
   }
 
   /** Says what a family is before, or without, any sample. */
   declare(name: string, type: FamilyType, help: string): void {
-    if (!this.#families.has(name)) this.#families.set(name, { type, help, writer: OWN, lines: [] });
+    this.#family(name, { type, help }, OWN);
+  }
+
+  /** Family by family. */
+  *pieces(format: MetricsFormat): Generator<string> {
+    for (const [name, family] of this.#families) {
+      const [shown, type] = format === 'text' ? [name, family.type] : this.#inOpenMetrics(name, family);
+      yield `# HELP ${shown} ${helpText(family.help)}\n# TYPE ${shown} ${type}\n${family.lines.join('')}`;
+    }
+    if (format === 'openmetrics') yield '# EOF\n';
   }
 
   text(format: MetricsFormat): string {
-    const parts: string[] = [];
-    for (const [name, family] of this.#families) {
-      const [shown, type] = format === 'text' ? [name, family.type] : this.#inOpenMetrics(name, family);
-      parts.push(`# HELP ${shown} ${helpText(family.help)}\n# TYPE ${shown} ${type}\n`, ...family.lines);
-    }
-    if (format === 'openmetrics') parts.push('# EOF\n');
-    return parts.join('');
+    return [...this.pieces(format)].join('');
   }
 
-  #sample(name: string, type: FamilyType, help: string, writer: string, line: string): void {
-    const family = this.#families.get(name);
-    if (family === undefined) this.#families.set(name, { type, help, writer, lines: [line] });
-    else if (family.writer === writer) family.lines.push(line);
+  #family(name: string, { type, help }: Pick<Family, 'type' | 'help'>, writer: string): Family {
+    let family = this.#families.get(name);
+    if (family === undefined) this.#families.set(name, (family = { type, help, writer, lines: [] }));
+    return family;
   }
 
   /** There a counter is named without `_total`, its samples with it; Java's names do not always end so. */
@@ -91,14 +113,30 @@ export class MetricsPage {
   }
 }
 
+function shownAs(naming: NamingName, of: NamedGroup, attribute: string, value: MetricValue): Shown {
+  const described = METRIC_GROUPS[of.group]?.[attribute];
+  if (described === undefined) throw new Error(`No metric ${of.group} ${attribute} is described`);
+  const [kind, help] = described;
+  return { names: NAMINGS[naming].names(of, attribute, typeof value === 'string'), type: typeOf(kind), help };
+}
+
 function typeOf(kind: MetricKind): FamilyType {
   return kind === 'counter' ? 'counter' : 'gauge';
 }
 
-function sampleLine(name: string, labels: Labels, value: number): string {
+/** `connector="c",task="0"` */
+function pairsText(labels: Labels): string {
   let pairs = '';
   for (const label in labels) pairs += `${pairs === '' ? '' : ','}${label}="${labelText(labels[label] ?? '')}"`;
-  return `${name}${pairs === '' ? '' : `{${pairs}}`} ${numberText(value)}\n`;
+  return pairs;
+}
+
+function lineOf({ name, valueLabel, factor }: MetricName, pairs: string, value: MetricValue): string {
+  if (valueLabel !== undefined) {
+    return `${name}{${pairs}${pairs === '' ? '' : ','}${valueLabel}="${labelText(String(value))}"} 1\n`;
+  }
+  const number = numberText(factor === undefined ? Number(value) : Number(value) * factor);
+  return pairs === '' ? `${name} ${number}\n` : `${name}{${pairs}} ${number}\n`;
 }
 
 function labelText(value: string): string {

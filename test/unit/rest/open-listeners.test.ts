@@ -105,13 +105,19 @@ describe('the management API of a worker that is not built yet', () => {
       taskPlaces: () => new Map(),
       cluster: () => undefined,
     };
-    const counts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {} };
+    const counts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {}, services: [] };
     const main = { thread: 'main', purpose: 'main', loopDelaySeconds: 0, figures: undefined };
     const threads = { measure: () => Promise.resolve({ threads: [main], counts, ends: {} }) };
     api.serve({ ...worker, herder, threads, metricNamings: ['strimzi'] } as unknown as ResourceDependencies);
     const answer = await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')?.split(';')[0]], [200, 'text/plain']);
-    assert.match(await answer.text(), /^kafka_connect_start_time_seconds\{clientid="w:1"\} 0\.005$/m);
+    const text = await answer.text();
+    assert.match(text, /^kafka_connect_start_time_seconds\{clientid="w:1"\} 0\.005$/m);
+    assert.equal(answer.headers.get('content-encoding'), 'gzip');
+    const plain = await fetch(`${url}/metrics`, { headers: { 'accept-encoding': 'identity' } });
+    assert.equal(plain.headers.get('content-encoding'), null);
+    const names = (page: string) => page.match(/^# TYPE .*$/gm);
+    assert.deepEqual(names(await plain.text()), names(text));
     const other = await fetch(`${url}/connectors`);
     assert.equal(other.status, 404);
     await other.text();

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
-import { NAMINGS, type NamingName } from '../../../../src/observe/metrics/metric-names.ts';
-import type { MetricDomain, MetricSet } from '../../../../src/observe/metrics/metric-set.ts';
+import type { NamingName } from '../../../../src/observe/metrics/metric-names.ts';
+import type { MetricDomain } from '../../../../src/observe/metrics/metric-set.ts';
+import { MetricsPage } from '../../../../src/observe/metrics/metrics-page.ts';
 
-/** What a naming makes of one attribute, as lines of a page. */
+/** What a naming makes of one attribute, as lines of a page without quotes. */
 function named(naming: NamingName, mbean: string, attribute: string, value: number | string): string[] {
   const [, domain = '', group = '', tags = ''] = /^([\w.]+):type=([\w-]+)(?:,(.*))?$/.exec(mbean) ?? [];
   const pairs = tags === '' ? [] : tags.split(',').map((pair) => pair.split('=', 2) as [string, string]);
-  const set: MetricSet = { domain: domain as MetricDomain, group, tags: Object.fromEntries(pairs), values: {} };
-  return NAMINGS[naming](set, attribute, value).map(({ name, labels, value: number }) => {
-    const shown = Object.entries(labels).map(([label, text]) => `${label}=${text}`);
-    return `${name}{${shown.join(',')}} ${String(number)}`;
-  });
+  const page = new MetricsPage([naming]);
+  page.add({ domain: domain as MetricDomain, group, tags: Object.fromEntries(pairs), values: { [attribute]: value } });
+  const lines = page.text('text').split('\n');
+  return lines.filter((line) => line !== '' && !line.startsWith('#')).map((line) => line.replaceAll('"', ''));
 }
 
 const TASK = 'kafka.connect:type=sink-task-metrics,connector=c,task=0';
@@ -20,7 +20,7 @@ const WORKER = 'kafka.connect:type=connect-worker-metrics';
 describe('Names of metrics, as a Java worker with jmx_exporter 1.0.1 and the rules of each project has them', () => {
   it('strimzi', () => {
     const of = (mbean: string, attribute: string, value: number | string) => named('strimzi', mbean, attribute, value);
-    assert.deepEqual(of(WORKER, 'connector-count', 2), ['kafka_connect_worker_connector_count{} 2']);
+    assert.deepEqual(of(WORKER, 'connector-count', 2), ['kafka_connect_worker_connector_count 2']);
     assert.deepEqual(of(`${WORKER},connector=c`, 'connector-failed-task-count', 1), [
       'kafka_connect_worker_connector_failed_task_count{connector=c} 1',
     ]);
@@ -93,7 +93,7 @@ describe('Names of metrics, as a Java worker with jmx_exporter 1.0.1 and the rul
 
   it('reporter', () => {
     const of = (mbean: string, attribute: string, value: number | string) => named('reporter', mbean, attribute, value);
-    assert.deepEqual(of(WORKER, 'connector-count', 2), ['kafka_connect_connect_worker_metrics_connector_count{} 2']);
+    assert.deepEqual(of(WORKER, 'connector-count', 2), ['kafka_connect_connect_worker_metrics_connector_count 2']);
     assert.deepEqual(of(CONNECTOR, 'connector-version', '1.0'), [
       'kafka_connect_connector_metrics_connector_version_info{connector=c,connector_version=1.0} 1',
     ]);
