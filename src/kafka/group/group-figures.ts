@@ -10,12 +10,18 @@ export type GroupRequest = 'join' | 'sync' | 'heartbeat';
 export class GroupFigures {
   readonly #counts: Readonly<Record<GroupRequest, Meter>>;
   readonly #times: Readonly<Record<GroupRequest, SampledStat>>;
+  readonly #rebalances: Meter;
+  readonly #rebalanceTimes: SampledStat;
   readonly #failedRounds: Meter;
+  #lastRebalanceAt: number | undefined;
+  #rebalancesMs = 0;
   #lastHeartbeatAt: number | undefined;
 
   constructor(window: MetricWindow) {
     this.#counts = { join: new Meter(window), sync: new Meter(window), heartbeat: new Meter(window) };
     this.#times = { join: new SampledStat(window), sync: new SampledStat(window), heartbeat: new SampledStat(window) };
+    this.#rebalances = new Meter(window);
+    this.#rebalanceTimes = new SampledStat(window);
     this.#failedRounds = new Meter(window);
   }
 
@@ -25,6 +31,15 @@ export class GroupFigures {
     this.#counts[request].record(1, now);
     this.#times[request].record(Math.max(0, Date.now() - sentAt), now);
     if (request === 'heartbeat') this.#lastHeartbeatAt = sentAt;
+  }
+
+  /** A member has its assignment. `beganAt`: when it began to join, by `performance.now()`. */
+  rebalanced(beganAt: number): void {
+    const now = performance.now();
+    this.#rebalances.record(1, now);
+    this.#rebalanceTimes.record(now - beganAt, now);
+    this.#rebalancesMs += now - beganAt;
+    this.#lastRebalanceAt = now;
   }
 
   /** A round came to nothing and is begun again. */
@@ -46,8 +61,13 @@ export class GroupFigures {
     values['heartbeat-response-time-max'] = this.#times.heartbeat.max(now);
     values['last-heartbeat-seconds-ago'] =
       this.#lastHeartbeatAt === undefined ? -1 : Math.floor((Date.now() - this.#lastHeartbeatAt) / 1000);
-    values['rebalance-total'] = this.#counts.sync.total;
-    values['rebalance-rate-per-hour'] = this.#counts.sync.rate(now) * 3600;
+    values['rebalance-total'] = this.#rebalances.total;
+    values['rebalance-rate-per-hour'] = this.#rebalances.rate(now) * 3600;
+    values['rebalance-latency-avg'] = this.#rebalanceTimes.average(now);
+    values['rebalance-latency-max'] = this.#rebalanceTimes.max(now);
+    values['rebalance-latency-total'] = this.#rebalancesMs;
+    values['last-rebalance-seconds-ago'] =
+      this.#lastRebalanceAt === undefined ? -1 : Math.floor((now - this.#lastRebalanceAt) / 1000);
     values['failed-rebalance-total'] = this.#failedRounds.total;
     values['failed-rebalance-rate-per-hour'] = this.#failedRounds.rate(now) * 3600;
     return values;

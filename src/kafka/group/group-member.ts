@@ -123,6 +123,7 @@ export class GroupMember {
     if (!keeps) this.#generation = undefined;
     this.#stopHeartbeats();
     const backoff = backoffOf(this.#cluster);
+    const beganAt = performance.now();
     while (this.#isJoining()) {
       try {
         const generation = await this.#round();
@@ -133,6 +134,7 @@ export class GroupMember {
         if (!this.#isJoining()) break;
         const signal = new Signal();
         this.#heartbeatSignal = signal;
+        this.#figures?.rebalanced(beganAt);
         this.#generation = generation;
         this.#moveTo('stable');
         void this.#sendHeartbeats(generation, signal);

@@ -159,8 +159,10 @@ class NodeFigures {
   readonly #outgoing: Meter;
   readonly #incoming: Meter;
   readonly #latency: SampledStat;
+  readonly #size: SampledStat;
 
   constructor(window: MetricWindow) {
+    this.#size = new SampledStat(window);
     this.#requests = new Meter(window);
     this.#outgoing = new Meter(window);
     this.#incoming = new Meter(window);
@@ -172,6 +174,7 @@ class NodeFigures {
     this.#outgoing.record(outgoing, at);
     this.#incoming.record(incoming, at);
     this.#latency.record(at - sentAt, at);
+    this.#size.record(outgoing, at);
   }
 
   values(at: number): MetricSet['values'] {
@@ -180,6 +183,8 @@ class NodeFigures {
       ...rates('response', this.#requests, at),
       ...rates('outgoing-byte', this.#outgoing, at),
       ...rates('incoming-byte', this.#incoming, at),
+      'request-size-avg': this.#size.average(at),
+      'request-size-max': this.#size.max(at),
       'request-latency-avg': this.#latency.average(at),
       'request-latency-max': this.#latency.max(at),
     };
