@@ -61,6 +61,11 @@ export class AnswerReader {
     return this.#text(this.#varint() - 1);
   }
 
+  /** Whether a structure follows that may be missing. */
+  isPresent(): boolean {
+    return this.#bytes.readInt8(this.#pass(1)) >= 0;
+  }
+
   /** As Kafka's tools print it; `undefined` for the id that means none. */
   uuid(): string | undefined {
     const start = this.#pass(16);

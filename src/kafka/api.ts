@@ -49,6 +49,9 @@ export interface PartitionLag extends TopicPartition {
   readonly lag: number | undefined;
 }
 
+/** Which topics, by name; `pattern`: the Java regular expression that it evaluates, for brokers that can do that themselves. */
+export type TopicPredicate = ((topic: string) => boolean) & { readonly pattern?: string };
+
 /**
  * Called from inside `poll` (and `close`), never at any other time, as in the Java consumer. While a listener runs the
  * member still holds its generation: offsets committed in `onRevoked` are accepted.
@@ -67,7 +70,7 @@ export interface RebalanceListener {
  */
 export interface Consumer {
   /** Joins the group on the next `poll`. Topics that do not exist yet are picked up when they appear. */
-  subscribe(topics: readonly string[] | ((topic: string) => boolean), listener: RebalanceListener): void;
+  subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener): void;
   /** Reads partitions without a group; start positions by `seek`, else by `auto.offset.reset`. */
   assign(partitions: readonly TopicPartition[]): void;
   /**

@@ -54,6 +54,11 @@ export const ErrorCode = {
   producerFenced: 90,
   unknownTopicId: 100,
   inconsistentTopicId: 103,
+  fencedMemberEpoch: 110,
+  unreleasedInstanceId: 111,
+  unsupportedAssignor: 112,
+  staleMemberEpoch: 113,
+  invalidRegularExpression: 128,
 } as const;
 
 /** The partition's leader is elsewhere now, or being elected: metadata is asked again. */
@@ -87,6 +92,31 @@ const NEWER_CODES: readonly (CodeEntry & { code: number })[] = [
   { code: 90, name: 'PRODUCER_FENCED', retriable: false, message: 'There is a newer producer with the same id' },
   { code: 100, name: 'UNKNOWN_TOPIC_ID', retriable: true, message: 'This server does not host this topic id' },
   { code: 103, name: 'INCONSISTENT_TOPIC_ID', retriable: true, message: 'The topic id in the request does not match' },
+  {
+    code: 110,
+    name: 'FENCED_MEMBER_EPOCH',
+    retriable: false,
+    message: 'The member epoch is fenced by the group coordinator',
+  },
+  {
+    code: 111,
+    name: 'UNRELEASED_INSTANCE_ID',
+    retriable: false,
+    message: 'The instance id is still used by another member',
+  },
+  {
+    code: 112,
+    name: 'UNSUPPORTED_ASSIGNOR',
+    retriable: false,
+    message: 'The assignor is not supported by the consumer group',
+  },
+  {
+    code: 113,
+    name: 'STALE_MEMBER_EPOCH',
+    retriable: true,
+    message: 'The member epoch is stale; the member gets the new one by its next heartbeat',
+  },
+  { code: 128, name: 'INVALID_REGULAR_EXPRESSION', retriable: false, message: 'The regular expression is not valid' },
   { code: 106, name: 'FETCH_SESSION_TOPIC_ID_ERROR', retriable: true, message: 'The fetch session changed' },
 ];
 

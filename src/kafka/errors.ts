@@ -19,6 +19,8 @@ const JAVA_NAMES: Readonly<Record<number, string>> = {
   [ErrorCode.invalidReplicationFactor]: 'InvalidReplicationFactorException',
   [ErrorCode.groupMaxSizeReached]: 'GroupMaxSizeReachedException',
   [ErrorCode.fencedInstanceId]: 'FencedInstanceIdException',
+  [ErrorCode.unreleasedInstanceId]: 'UnreleasedInstanceIdException',
+  [ErrorCode.unsupportedAssignor]: 'UnsupportedAssignorException',
   [ErrorCode.outOfOrderSequence]: 'OutOfOrderSequenceException',
   [ErrorCode.invalidProducerEpoch]: 'InvalidProducerEpochException',
   [ErrorCode.invalidTxnState]: 'InvalidTxnStateException',

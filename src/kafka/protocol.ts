@@ -181,7 +181,11 @@ export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutM
 }
 
 /** Requests that came after the library's last release. */
-const OWN_KEYS: Readonly<Record<string, number>> = { OffsetDelete: 47, DescribeQuorum: 55 };
+const OWN_KEYS: Readonly<Record<string, number>> = {
+  OffsetDelete: 47,
+  DescribeQuorum: 55,
+  ConsumerGroupHeartbeat: 68,
+};
 
 /** A request that this room encodes (and usually decodes) itself; a body in pieces is sent without being copied. */
 export function ownCall<A>(
@@ -217,7 +221,7 @@ export type Call<A> = LibraryCall<A> | ((ranges: ApiRanges) => LibraryCall<A>);
 
 /** The newest version of a request that a broker takes; -1: it does not take it. */
 export function highestVersion(name: string, ranges: ApiRanges): number {
-  return ranges[apiKeys[name] ?? -1]?.maxVersion ?? -1;
+  return ranges[apiKeys[name] ?? OWN_KEYS[name] ?? -1]?.maxVersion ?? -1;
 }
 
 /** Why this broker cannot be talked to, or `undefined` when it takes the request. */

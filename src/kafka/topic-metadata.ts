@@ -110,6 +110,12 @@ export class TopicMetadata {
     return this.#ids.get(topic);
   }
 
+  /** The topic that has this id now; `undefined`: not known. */
+  topicName(id: string): string | undefined {
+    for (const [topic, known] of this.#ids) if (known === id) return topic;
+    return undefined;
+  }
+
   start(): void {
     this.#running ??= this.#run();
   }

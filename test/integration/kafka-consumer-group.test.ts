@@ -1,16 +1,11 @@
 import assert from 'node:assert/strict';
 import { Kafka, logLevel } from 'kafkajs';
-import type {
-  ClientProperties,
-  ConsumedRecord,
-  Consumer,
-  KafkaClient,
-  PartitionPosition,
-} from '../../src/kafka/api.ts';
+import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { CommitRefusedError } from '../../src/kafka/errors.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
+import { FROM_BEGINNING, GroupReader, QUICK } from './group-reader.ts';
 import {
   newTopic,
   pollUntil,
@@ -22,51 +17,8 @@ import {
   values,
 } from './kafka-fixture.ts';
 
-const QUICK: ClientProperties = {
-  'auto.offset.reset': 'earliest',
-  'heartbeat.interval.ms': '100',
-  'fetch.max.wait.ms': '50',
-};
-
-/** A member that polls by itself, commits what it has taken when it has to give partitions up, and keeps it all. */
-class Reader {
-  readonly log = rebalanceLog({ onRevoked: () => this.commit() });
-  readonly records: ConsumedRecord[] = [];
-  readonly consumer: Consumer;
-  #running = true;
-  readonly #loop: Promise<void>;
-
-  constructor(client: KafkaClient, group: string, topic: string, properties: ClientProperties = {}) {
-    this.consumer = client.consumer({ ...QUICK, 'group.id': group, 'max.poll.records': '20', ...properties });
-    this.consumer.subscribe([topic], this.log);
-    this.#loop = this.#run();
-    this.#loop.catch(() => undefined);
-  }
-
-  async commit(): Promise<void> {
-    const positions: PartitionPosition[] = [];
-    for (const partition of this.consumer.assignment()) {
-      const offset = this.consumer.position(partition);
-      if (offset !== undefined) positions.push({ ...partition, offset });
-    }
-    await this.consumer.commit(positions);
-  }
-
-  owned(): number[] {
-    return this.consumer.assignment().map(({ partition }) => partition);
-  }
-
-  async close(): Promise<void> {
-    this.#running = false;
-    this.consumer.wakeup();
-    await this.#loop;
-    await this.consumer.close(5000);
-  }
-
-  async #run(): Promise<void> {
-    while (this.#running) this.records.push(...(await this.consumer.poll(100)));
-  }
-}
+/** Of a group whose broker divides the partitions. */
+const BY_BROKER: ClientProperties = { 'group.protocol': 'consumer' };
 
 describe('a consumer group', () => {
   let client: KafkaClient;
@@ -75,14 +27,20 @@ describe('a consumer group', () => {
     client = await sharedClient();
   });
 
-  for (const strategy of ['range', 'cooperative-sticky']) {
-    it(`shares partitions (${strategy}), and loses or doubles nothing while members come and go`, () =>
-      comeAndGo(strategy));
+  const protocols: readonly ClientProperties[] = [
+    { 'partition.assignment.strategy': 'range' },
+    { 'partition.assignment.strategy': 'cooperative-sticky' },
+    BY_BROKER,
+  ];
+  for (const protocol of protocols) {
+    const name = Object.entries(protocol).flat().join('=');
+    it(`shares partitions (${name}), and loses or doubles nothing while members come and go`, () =>
+      comeAndGo(protocol));
   }
 
-  async function comeAndGo(strategy: string): Promise<void> {
+  async function comeAndGo(protocol: ClientProperties): Promise<void> {
     const topic = await newTopic(client, 6);
-    const reader = (): Reader => new Reader(client, topic, topic, { 'partition.assignment.strategy': strategy });
+    const reader = (): GroupReader => new GroupReader(client, topic, topic, protocol);
     const readers = [reader()];
     const producer = client.producer();
     let produced = 0;
@@ -119,7 +77,7 @@ describe('a consumer group', () => {
 
   it('keeps the place of a static member that is restarted, and fences one whose id another takes (KIP-345)', async () => {
     const topic = await newTopic(client, 2);
-    const member = (id: string): Reader => new Reader(client, topic, topic, { 'group.instance.id': id });
+    const member = (id: string): GroupReader => new GroupReader(client, topic, topic, { 'group.instance.id': id });
     const [first, second] = [member('one'), member('two')];
     await until(() => first.owned().length === 1 && second.owned().length === 1, 'both have one');
     const [before] = first.owned();
@@ -135,7 +93,6 @@ describe('a consumer group', () => {
       'it took the place',
     );
     await assert.rejects(second.close(), /FENCED_INSTANCE_ID/);
-    assert.deepEqual(second.log.events.slice(told.length), [`onLost ${String(1 - (before ?? 0))}`]);
     await Promise.all([second.consumer.close(5000), again.close(), thief.close(5000)]);
   });
 
@@ -144,9 +101,9 @@ describe('a consumer group', () => {
     const cooperative = {
       'partition.assignment.strategy': 'org.apache.kafka.clients.consumer.CooperativeStickyAssignor',
     };
-    const first = new Reader(client, topic, topic, cooperative);
+    const first = new GroupReader(client, topic, topic, cooperative);
     await until(() => first.owned().length === 4, 'the first has all');
-    const second = new Reader(client, topic, topic, cooperative);
+    const second = new GroupReader(client, topic, topic, cooperative);
     await until(() => first.owned().length === 2 && second.owned().length === 2, 'both have two');
     assert.deepEqual(first.log.events, ['onAssigned 0,1,2,3', 'onRevoked 2,3']);
     assert.deepEqual(second.log.events, ['onAssigned ', 'onAssigned 2,3']);
@@ -198,7 +155,7 @@ describe('a consumer group', () => {
       async () => (await busy.poll(50)).length === 0 && busy.assignment().length === 2,
       'the first has joined',
     );
-    const other = new Reader(client, topic, topic);
+    const other = new GroupReader(client, topic, topic);
     // Longer than a session would live without heartbeats.
     await new Promise((resolve) => setTimeout(resolve, 7000));
     assert.deepEqual(busyLog.events, ['onAssigned 0,1']);
@@ -326,5 +283,113 @@ describe('a consumer group', () => {
       'the first goes on',
     );
     await first.close(5000);
+  });
+
+  describe('whose broker divides the partitions (KIP-848)', () => {
+    /** Of partitions: the broker may hear of a new topic after its members. */
+    const told = ({ log }: Pick<GroupReader, 'log'>): string[] => log.events.filter((event) => event !== 'onAssigned ');
+
+    it('removes what a task left there when its process died, and the other is told when it wakes up', async () => {
+      const topic = await newTopic(client, 2);
+      const own = { 'client.id': `task-of-${topic}`, 'sluice.group.member.owner': 'workers' };
+      const properties = { ...FROM_BEGINNING, ...BY_BROKER, ...own, 'group.id': topic };
+      const before = client.consumer(properties);
+      const log = rebalanceLog();
+      before.subscribe([topic], log);
+      await until(
+        async () => (await before.poll(50)).length === 0 && before.assignment().length === 2,
+        'it has joined',
+      );
+      const after = client.consumer(properties);
+      after.subscribe([topic], rebalanceLog());
+      await until(
+        async () => (await after.poll(50)).length === 0 && after.assignment().length === 2,
+        'it has all at once',
+      );
+      await assert.rejects(before.commit([{ topic, partition: 0, offset: 1 }]), CommitRefusedError);
+      await until(async () => (await before.poll(50)).length === 0 && told({ log }).length > 1, 'it is told');
+      assert.deepEqual(told({ log }).slice(0, 2), ['onAssigned 0,1', 'onLost 0,1']);
+      await Promise.all([before.close(5000), after.close(5000)]);
+    });
+
+    it('goes on reading what it keeps while others join', async () => {
+      const topic = await newTopic(client, 4);
+      const first = new GroupReader(client, topic, topic, BY_BROKER);
+      await until(() => first.owned().length === 4, 'the first has all');
+      const second = new GroupReader(client, topic, topic, BY_BROKER);
+      await until(() => first.owned().length === 2 && second.owned().length === 2, 'both have two');
+      const [kept, gone] = [first.owned(), second.owned()].map((each) => [...each].sort().join(','));
+      assert.deepEqual(told(first), ['onAssigned 0,1,2,3', `onRevoked ${String(gone)}`]);
+      await second.close();
+      await until(() => first.owned().length === 4, 'the first has all again');
+      assert.deepEqual(told(first).slice(2), [`onAssigned ${String(gone)}`]);
+      assert.notEqual(kept, gone);
+      await first.close();
+    });
+
+    it('keeps the place of a static member that is restarted, and refuses a second one of its id', async () => {
+      const topic = await newTopic(client, 2);
+      const member = (id: string): GroupReader =>
+        new GroupReader(client, topic, topic, {
+          ...BY_BROKER,
+          'group.instance.id': id,
+          'group.remote.assignor': 'range',
+        });
+      const [first, second] = [member('one'), member('two')];
+      await until(() => first.owned().length === 1 && second.owned().length === 1, 'both have one');
+      const [before] = first.owned();
+      const told = [...second.log.events];
+      await first.close();
+      const again = member('one');
+      await until(() => again.owned().length === 1, 'it is back');
+      assert.deepEqual([again.owned(), second.log.events], [[before], told]);
+      const thief = member('two');
+      await assert.rejects(until(() => thief.owned().length > 0, 'it has the place', { timeoutMs: 1000 }));
+      await assert.rejects(thief.close(), /UNRELEASED_INSTANCE_ID/);
+      await Promise.all([thief.consumer.close(5000), again.close(), second.close()]);
+    });
+
+    it('tells of lost partitions and refuses commits when the group went on without it', async () => {
+      const topic = await newTopic(client, 2);
+      const impatient = { ...FROM_BEGINNING, ...BY_BROKER, 'group.id': topic, 'max.poll.interval.ms': '500' };
+      const slow = client.consumer(impatient);
+      const slowLog = rebalanceLog();
+      slow.subscribe([topic], slowLog);
+      await until(async () => (await slow.poll(50)).length === 0 && slow.assignment().length === 2, 'it has joined');
+      const other = client.consumer(impatient);
+      other.subscribe([topic], rebalanceLog());
+      await until(async () => (await other.poll(50)).length === 0 && other.assignment().length === 2, 'it took over');
+      await assert.rejects(slow.commit([{ topic, partition: 0, offset: 1 }]), CommitRefusedError);
+      await slow.poll(100);
+      assert.deepEqual(told({ log: slowLog }).slice(0, 2), ['onAssigned 0,1', 'onLost 0,1']);
+      await Promise.all([slow.close(5000), other.close(5000)]);
+    });
+
+    for (const [pattern, who] of [
+      ['\\.[ab]', 'the broker'],
+      ['\\.(?=a|b).', 'the member itself'],
+    ] as const) {
+      it(`takes topics by a regular expression that ${who} evaluates`, async () => {
+        const prefix = uniqueName('kafka-regex');
+        const expression = `${prefix}${pattern}`;
+        const whole = new RegExp(`^(?:${expression})$`);
+        const consumer = client.consumer({
+          ...FROM_BEGINNING,
+          ...BY_BROKER,
+          'group.id': prefix,
+          'metadata.max.age.ms': '200',
+        });
+        const admin = client.admin();
+        for (const name of ['a', 'b', 'c']) {
+          await admin.createTopic({ name: `${prefix}.${name}`, partitions: 1, replicationFactor: 1, settings: {} });
+          await produceNumbers(client, `${prefix}.${name}`, { count: 1 });
+        }
+        const selection = Object.assign((topic: string) => whole.test(topic), { pattern: expression });
+        consumer.subscribe(selection, rebalanceLog());
+        const records = await pollUntil(consumer, (got) => got.length >= 2);
+        assert.deepEqual(records.map(({ topic }) => topic).sort(), [`${prefix}.a`, `${prefix}.b`]);
+        await Promise.all([admin.close(), consumer.close(5000)]);
+      });
+    }
   });
 });

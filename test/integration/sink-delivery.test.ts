@@ -20,7 +20,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   let kafka: KafkaTraffic;
   /** They wait more than they work, and so run at the same time. */
   let scenarios: Readonly<
-    Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced' | 'cooperative', Promise<unknown>>
+    Record<'paused' | 'silent' | 'many' | 'found' | 'rebalanced' | 'cooperative' | 'divided', Promise<unknown>>
   >;
 
   before(async () => {
@@ -31,7 +31,10 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       many: looking(many),
       found: looking(found),
       rebalanced: looking(rebalanced),
-      cooperative: looking(cooperative),
+      cooperative: looking((sql) =>
+        visited(sql, 'cooperative', { 'partition.assignment.strategy': 'cooperative-sticky' }),
+      ),
+      divided: looking((sql) => visited(sql, 'divided', { 'group.protocol': 'consumer' })),
     };
     for (const scenario of Object.values(scenarios)) scenario.catch(() => undefined);
   });
@@ -64,7 +67,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       'timestamp.precision': 'ms',
       delivery: 'exactly-once',
       'batch.size': '200',
-      ...SHORT_SESSION,
+      ...('consumer.override.group.protocol' in more ? {} : SHORT_SESSION),
       ...more,
     };
     await sluice.rest.create(name, sinkConfig(db, config));
@@ -177,19 +180,17 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   }
 
   /** Another member comes and goes in the middle of batches, and stores nothing of what it is given. */
-  async function cooperative(sql: SqlClient): Promise<void> {
-    const topic = await topicFor('cooperative', 4);
-    const strategy = { 'partition.assignment.strategy': 'cooperative-sticky' };
-    const overrides = { 'consumer.override.partition.assignment.strategy': 'cooperative-sticky' };
-    const name = await start(sql, 'cooperative', topic, { 'tasks.max': '1', ...overrides });
-    await slowDown(sql, 'cooperative');
-    await produce(topic, 'cooperative', 0, 8000);
+  async function visited(sql: SqlClient, table: string, settings: Record<string, string>): Promise<void> {
+    const topic = await topicFor(table, 4);
+    const overrides = Object.entries(settings).map(([name, value]) => [`consumer.override.${name}`, value] as const);
+    const name = await start(sql, table, topic, { 'tasks.max': '1', ...Object.fromEntries<string>(overrides) });
+    await slowDown(sql, table);
+    await produce(topic, table, 0, 8000);
     const { bootstrapServers } = await broker();
-    const client = createKafkaClient({ 'bootstrap.servers': bootstrapServers, ...strategy }, silentLogger);
-    const group = { 'group.id': `connect-${name}`, 'heartbeat.interval.ms': '100' };
+    const client = createKafkaClient({ 'bootstrap.servers': bootstrapServers, ...settings }, silentLogger);
     for (const rows of [1000, 3000]) {
-      await arrived(sql, 'cooperative', rows);
-      const other = client.consumer(group);
+      await arrived(sql, table, rows);
+      const other = client.consumer({ 'group.id': `connect-${name}` });
       const ignore = async (): Promise<void> => undefined;
       other.subscribe([topic], { onAssigned: ignore, onRevoked: ignore, onLost: ignore });
       await until(async () => {
@@ -198,8 +199,8 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       }, 'another member has two partitions');
       await other.close(5000);
     }
-    await arrived(sql, 'cooperative', 8000);
-    await assertEachOnce(sql, 'cooperative', 8000);
+    await arrived(sql, table, 8000);
+    await assertEachOnce(sql, table, 8000);
     const log = sluice.log.split('\n').filter((text) => text.includes(name));
     assert.ok(log.some((text) => text.includes('partitions revoked')));
     assert.ok(!log.some((text) => text.includes('partitions lost')));
@@ -223,4 +224,6 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   it('has each row once when tasks come and go in the middle of batches', () => scenarios.rebalanced);
   it('has each row once where a cooperative task keeps its partitions while others come and go', () =>
     scenarios.cooperative);
+  it('has each row once where the broker divides the partitions (KIP-848) while others come and go', () =>
+    scenarios.divided);
 });

@@ -1,7 +1,7 @@
 import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
-import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition } from '../../kafka/api.ts';
+import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { PolledRecords } from './polled-records.ts';
@@ -38,7 +38,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #runtime: TaskRuntime;
   readonly #task: SinkTask;
   readonly #consumer: Consumer;
-  readonly #topics: readonly string[] | ((topic: string) => boolean);
+  readonly #topics: readonly string[] | TopicPredicate;
   readonly #polled: PolledRecords;
   readonly #activities: TaskActivities;
 
@@ -52,12 +52,7 @@ export class SinkTaskRunner implements TaskRunner {
   #nextCommitMs: number;
   #commitInFlight: Promise<void> | undefined;
 
-  constructor(
-    runtime: TaskRuntime,
-    task: SinkTask,
-    consumer: Consumer,
-    topics: readonly string[] | ((topic: string) => boolean),
-  ) {
+  constructor(runtime: TaskRuntime, task: SinkTask, consumer: Consumer, topics: readonly string[] | TopicPredicate) {
     this.#runtime = runtime;
     this.#task = task;
     this.#consumer = consumer;

@@ -2,7 +2,7 @@ import { overrideError, type OverridePolicy } from '../../config/override-policy
 import { withPrefix } from '../../config/worker-config.ts';
 import { ConnectError } from '../../errors.ts';
 import { createKafkaClient } from '../../kafka/client.ts';
-import { INSTANCE_ID, MEMBER_OWNER } from '../../kafka/config/consumer-config.ts';
+import { INSTANCE_ID, MEMBER_OWNER, PROTOCOL } from '../../kafka/config/consumer-config.ts';
 import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig } from '../api.ts';
@@ -16,7 +16,7 @@ export interface ClientDefaults {
   readonly admin: ClientProperties;
 }
 
-/** The client's own 3 s is how long the others would notice nothing of a task that moved. */
+/** Of the classic protocol. The client's own 3 s is how long the others would notice nothing of a task that moved. */
 const HEARTBEAT_MS = '1000';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
@@ -40,12 +40,13 @@ export class KafkaTaskClients implements TaskClients {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
       'auto.offset.reset': 'earliest',
-      'heartbeat.interval.ms': HEARTBEAT_MS,
     };
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
+    const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
+    const heartbeats: ClientProperties = isClassic ? { 'heartbeat.interval.ms': HEARTBEAT_MS } : {};
     // No other task of these workers has this name: who is in the group under both died, or was left behind.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
-    const properties = { ...own, ...given, ...owner, ...staticMember(given, id, config) };
+    const properties = { ...own, ...heartbeats, ...given, ...owner, ...staticMember(given, id, config) };
     return createKafkaClient(properties, this.#loggerOf(id)).consumer();
   }
 

@@ -6,6 +6,7 @@ import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { listEntries } from '../../config/list-text.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
+import type { TopicPredicate } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
@@ -171,8 +172,9 @@ function errorOptions(config: ConnectorConfig) {
   };
 }
 
-function subscription(config: ConnectorConfig): readonly string[] | ((topic: string) => boolean) {
+function subscription(config: ConnectorConfig): readonly string[] | TopicPredicate {
   const regex = config['topics.regex'];
   if (regex === undefined || regex === '') return listEntries(config['topics']);
-  return javaRegexMatcher(regex);
+  const matches = javaRegexMatcher(regex);
+  return Object.assign((topic: string) => matches(topic), { pattern: regex });
 }

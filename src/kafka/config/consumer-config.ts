@@ -13,6 +13,10 @@ export interface ConsumerConfig {
   readonly groupId: string | undefined;
   /** `group.instance.id` of a static member; `undefined`: a dynamic one. */
   readonly instanceId: string | undefined;
+  /** Who divides the partitions: the members among themselves, or the broker (KIP-848). */
+  readonly groupProtocol: 'classic' | 'consumer';
+  /** Of the broker, with `group.protocol=consumer`; `undefined`: its default. */
+  readonly remoteAssignor: string | undefined;
   readonly sessionTimeoutMs: number;
   readonly heartbeatIntervalMs: number;
   /** How long others wait for this member to rejoin: the longest time between two polls. */
@@ -41,6 +45,10 @@ export interface ConsumerConfig {
 /** The id of a static member (KIP-345). */
 export const INSTANCE_ID = 'group.instance.id';
 const STRATEGY = 'partition.assignment.strategy';
+export const PROTOCOL = 'group.protocol';
+const PROTOCOLS = ['classic', 'consumer'] as const;
+const REMOTE_ASSIGNOR = 'group.remote.assignor';
+const CLASSIC_SETTINGS = ['session.timeout.ms', 'heartbeat.interval.ms', STRATEGY];
 const CLASSES = 'org.apache.kafka.clients.consumer.';
 
 /** Java's default: groups can go over to the cooperative one, member by member (KIP-429). */
@@ -79,6 +87,8 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
     connection,
     groupId: reader.text('group.id'),
     instanceId: instanceId(reader),
+    groupProtocol: groupProtocol(reader),
+    remoteAssignor: reader.text(REMOTE_ASSIGNOR),
     sessionTimeoutMs: reader.durationMs('session.timeout.ms', 45_000, 1),
     heartbeatIntervalMs: reader.durationMs('heartbeat.interval.ms', 3000, 1),
     rebalanceTimeoutMs: reader.durationMs('max.poll.interval.ms', 300_000, 1),
@@ -105,10 +115,25 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
     'key.deserializer',
     'value.deserializer',
     'interceptor.classes',
-    'group.protocol',
   );
   reader.logUnknown(logger);
   return config;
+}
+
+/** Settings of one protocol are refused with the other one (org.apache.kafka.clients.consumer.ConsumerConfig). */
+function groupProtocol(reader: PropertyReader): ConsumerConfig['groupProtocol'] {
+  const text = reader.has(PROTOCOL) ? (reader.text(PROTOCOL) ?? '') : 'classic';
+  const protocol = PROTOCOLS.find((candidate) => candidate === text.toLowerCase());
+  if (protocol === undefined) {
+    throw new ConfigError(
+      `Invalid value ${text} for configuration ${PROTOCOL}: String must be one of (case insensitive): CONSUMER, CLASSIC`,
+    );
+  }
+  const others = protocol === 'consumer' ? CLASSIC_SETTINGS.filter((name) => reader.has(name)) : [];
+  if (protocol === 'classic' && reader.text(REMOTE_ASSIGNOR) !== undefined) others.push(REMOTE_ASSIGNOR);
+  const [refused] = others;
+  if (refused === undefined) return protocol;
+  throw new ConfigError(`${refused} cannot be set when ${PROTOCOL}=${protocol.toUpperCase()}`);
 }
 
 const MAX_INSTANCE_ID = 249;

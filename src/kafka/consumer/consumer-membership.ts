@@ -4,25 +4,17 @@ import { toError } from '../../errors.ts';
 import type { RebalanceListener } from '../api.ts';
 import type { Assignor, GroupSubscription, PartitionCounts, PartitionRacks } from '../assignors/assignor.ts';
 import { createAssignor } from '../assignors/assignors.ts';
-import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
 import { removeMembers } from '../group/group-members.ts';
 import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.ts';
 import { GroupFigures } from '../group/group-figures.ts';
 import { GroupMember } from '../group/group-member.ts';
 import type { GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
-import { HeldPartitions, waitIfRetriable, type HoldingDependencies } from './held-partitions.ts';
+import { HeldPartitions, waitIfRetriable } from './held-partitions.ts';
+import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
 import { backoffOf } from '../retry.ts';
 import type { TopicInterest } from '../topic-metadata.ts';
-
-export type TopicSelection = readonly string[] | ((topic: string) => boolean);
-
-export interface MembershipDependencies extends HoldingDependencies {
-  readonly config: ConsumerConfig;
-  /** Something happened that `coordinate` should look at. */
-  readonly notify: () => void;
-}
 
 /**
  * The consumer's side of its group: joins in the background, calls the listener only from `coordinate`.
@@ -36,7 +28,7 @@ export interface MembershipDependencies extends HoldingDependencies {
  *
  * One class, because what joining has brought in the background is kept, field by field, until `coordinate` announces it.
  */
-export class ConsumerMembership implements GroupProtocol {
+export class ConsumerMembership implements GroupProtocol, Membership {
   readonly type = 'consumer';
   readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
@@ -90,12 +82,10 @@ export class ConsumerMembership implements GroupProtocol {
     return this.#held.owned;
   }
 
-  /** True from `onAssigned` until the partitions are given up; records are handed out only then. */
   get announced(): boolean {
     return this.#held.announced;
   }
 
-  /** Nobody else is to look for positions. */
   get findsPositions(): boolean {
     return !this.#held.announced || this.#held.isPreparing;
   }
@@ -137,7 +127,6 @@ export class ConsumerMembership implements GroupProtocol {
     this.#dependencies.notify();
   }
 
-  /** Calls the listener where it is due and keeps the membership going; for `poll` alone. Throws what is fatal. */
   async coordinate(): Promise<void> {
     const { state } = this.#member;
     if (state === 'lost' || state === 'failed') {
@@ -160,7 +149,6 @@ export class ConsumerMembership implements GroupProtocol {
     }
   }
 
-  /** Throws CommitRefusedError when there is no generation to commit in. */
   identity(): GroupIdentity {
     const { generation } = this.#member;
     if (generation === undefined) {
@@ -172,7 +160,6 @@ export class ConsumerMembership implements GroupProtocol {
     return { groupId: this.#groupId, memberId, generationId, instanceId: this.#dependencies.config.instanceId };
   }
 
-  /** A refused commit shows that the group has moved on, often before the next heartbeat does. */
   onCommitRefused(generationId: number, { cause }: CommitRefusedError): void {
     if (cause instanceof KafkaError) this.#member.onRefusal(generationId, cause.code);
   }

@@ -7,7 +7,9 @@ import type { Logger } from '../../observe/logger.ts';
 import type { ConsumedRecord, Consumer, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
 import { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
-import { ConsumerMembership, type TopicSelection } from './consumer-membership.ts';
+import { AssignedMembership } from './assigned-membership.ts';
+import { ConsumerMembership } from './consumer-membership.ts';
+import type { Membership, TopicSelection } from './membership.ts';
 import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
 import { Fetcher } from './fetcher.ts';
 import {
@@ -46,7 +48,7 @@ export class KafkaConsumer implements Consumer {
   readonly #positions: StartPositions;
   readonly #progress = new Signal();
   readonly #figures: ConsumerFigures;
-  #membership: ConsumerMembership | undefined;
+  #membership: Membership | undefined;
   #assigned: readonly TopicPartition[] = [];
   #positioning: Promise<void> | undefined;
   #positioningFailure: Error | undefined;
@@ -84,7 +86,8 @@ export class KafkaConsumer implements Consumer {
     this.#requireUnused();
     const { groupId } = this.#config;
     if (groupId === undefined) throw new ConfigError('To use the group management, set the property group.id');
-    this.#membership = new ConsumerMembership(
+    const MembershipOf = this.#config.groupProtocol === 'consumer' ? AssignedMembership : ConsumerMembership;
+    this.#membership = new MembershipOf(
       {
         cluster: this.#cluster,
         metadata: this.#metadata,
@@ -212,7 +215,10 @@ export class KafkaConsumer implements Consumer {
     if (current.length === 0) return;
     const sentAt = performance.now();
     try {
-      await this.#retry('The offset commit', () => commitOffsets(this.#cluster, identity, current));
+      await this.#retry('The offset commit', () => {
+        // The epoch of a member goes on while it holds its partitions.
+        return commitOffsets(this.#cluster, identity.isByEpoch === true ? this.#identity() : identity, current);
+      });
       this.#figures.committed(sentAt);
     } catch (error) {
       if (error instanceof CommitRefusedError) this.#membership?.onCommitRefused(identity.generationId, error);

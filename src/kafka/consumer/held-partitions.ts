@@ -91,6 +91,11 @@ export class HeldPartitions {
     }
   }
 
+  /** What of the held partitions stays, to be settled. */
+  offer(kept: readonly TopicPartition[]): void {
+    this.#ready = kept;
+  }
+
   /** Tells the listener of what goes and of what comes; true when something went. */
   async settle(): Promise<boolean> {
     const next = this.#ready;

@@ -9,6 +9,7 @@ import {
   epochEndsCall,
   listOffsetsCall,
   offsetCommitCall,
+  offsetFetchByEpochCall,
   offsetFetchCall,
   type Committer,
   type EpochEnd,
@@ -24,6 +25,13 @@ const REFUSALS: ReadonlySet<number> = new Set([
   ErrorCode.unknownMemberId,
   ErrorCode.rebalanceInProgress,
   ErrorCode.fencedInstanceId,
+]);
+
+/** A member learns the rest by its next heartbeat. */
+const OF_OLD_EPOCHS: ReadonlySet<number> = new Set([
+  ErrorCode.unknownMemberId,
+  ErrorCode.fencedMemberEpoch,
+  ErrorCode.staleMemberEpoch,
 ]);
 
 /** Who leads partitions, as a client knows it. */
@@ -92,14 +100,24 @@ export async function deleteCommitted(
   }
 }
 
-/** One attempt. Partitions without a committed offset are absent from the answer; `undefined`: all of the group. */
+/**
+ * One attempt. Partitions without a committed offset are absent from the answer; `undefined`: all of the group. `reader`: a member
+ * with an epoch, for which it is worth waiting while the group says that the epoch is an old one.
+ */
 export async function fetchCommitted(
   cluster: Cluster,
   groupId: string,
   partitions: readonly TopicPartition[] | undefined,
+  reader?: GroupIdentity,
 ): Promise<PartitionPosition[]> {
   if (partitions?.length === 0) return [];
-  const answer = await cluster.callCoordinator(groupId, offsetFetchCall(groupId, partitions));
+  const isMember = reader !== undefined && partitions !== undefined;
+  const call = isMember ? offsetFetchByEpochCall(reader, partitions) : offsetFetchCall(groupId, partitions);
+  const answer = await cluster.callCoordinator(groupId, call);
+  if (isMember && OF_OLD_EPOCHS.has(answer.errorCode)) {
+    const { message } = KafkaError.ofCode(answer.errorCode, `Group ${groupId}`);
+    throw new KafkaError(answer.errorCode, message, { retriable: true });
+  }
   checkGroupCode(cluster, groupId, answer.errorCode);
   const positions: PartitionPosition[] = [];
   for (const { topic, partition, errorCode, offset, leaderEpoch, metadata } of answer.partitions) {

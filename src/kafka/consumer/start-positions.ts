@@ -5,7 +5,7 @@ import type { PartitionPosition } from '../api.ts';
 import type { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { Fetcher } from './fetcher.ts';
-import { OffsetTime, fetchCommitted, listOffsets } from './offsets.ts';
+import { OffsetTime, fetchCommitted, listOffsets, type GroupIdentity } from './offsets.ts';
 import { NewPartitions } from './new-partitions.ts';
 import { PositionCheck, type EpochPosition } from './position-check.ts';
 import type { PartitionBuffer } from './partition-buffer.ts';
@@ -23,6 +23,8 @@ export class StartPositions {
   readonly #readIds = new Map<string, string>();
   /** Which partitions came to be while the consumer was subscribed. */
   readonly newPartitions = new NewPartitions();
+  /** Who reads committed offsets, where members have epochs. */
+  reader: (() => GroupIdentity) | undefined;
   #beginnings: PartitionPosition[] = [];
 
   constructor(cluster: Cluster, metadata: TopicMetadata, fetcher: Fetcher, config: ConsumerConfig, logger: Logger) {
@@ -60,7 +62,7 @@ export class StartPositions {
     const fresh = [...this.#fetcher.partitions].filter((buffer) => buffer.position === undefined);
     const { groupId } = this.#config;
     if (groupId !== undefined && fresh.length > 0) {
-      this.#apply(await this.#check.ofSameTopics(await fetchCommitted(this.#cluster, groupId, fresh)));
+      this.#apply(await this.#check.ofSameTopics(await fetchCommitted(this.#cluster, groupId, fresh, this.reader?.())));
     }
     const again = fresh.filter((buffer) => isLost(buffer) && this.#isCreatedAgain(buffer));
     this.#apply(await this.#check.ofSameTopics(again.map((buffer) => this.#beforeCreation(buffer))));

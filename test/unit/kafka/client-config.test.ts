@@ -63,6 +63,8 @@ describe('client properties', () => {
     assert.deepEqual(consumer, {
       groupId: undefined,
       instanceId: undefined,
+      groupProtocol: 'classic',
+      remoteAssignor: undefined,
       sessionTimeoutMs: 45_000,
       heartbeatIntervalMs: 3000,
       rebalanceTimeoutMs: 300_000,
@@ -152,6 +154,32 @@ describe('client properties', () => {
     );
     assert.match(trace('com.example.RangeAssignor'), /com\.example\.RangeAssignor ClassNotFoundException/);
     assert.match(trace(''), /Must configure at least one partition assigner class name/);
+  });
+
+  it('choose the protocol of the group, and are refused as by Java where they are of the other one', () => {
+    const config = (properties: ClientProperties) => consumerConfig({ ...SERVER, ...properties }, silentLogger);
+    assert.equal(config({ 'group.protocol': 'Classic' }).groupProtocol, 'classic');
+    const byBroker = config({ 'group.protocol': 'consumer', 'group.remote.assignor': 'range' });
+    assert.deepEqual([byBroker.groupProtocol, byBroker.remoteAssignor], ['consumer', 'range']);
+    const refusals: [ClientProperties, string][] = [
+      [
+        { 'group.protocol': 'nonsense' },
+        'Invalid value nonsense for configuration group.protocol: String must be one of (case insensitive): CONSUMER, CLASSIC',
+      ],
+      [
+        { 'group.protocol': '' },
+        'Invalid value  for configuration group.protocol: String must be one of (case insensitive): CONSUMER, CLASSIC',
+      ],
+      [{ 'group.remote.assignor': 'uniform' }, 'group.remote.assignor cannot be set when group.protocol=CLASSIC'],
+      ...['session.timeout.ms', 'heartbeat.interval.ms', 'partition.assignment.strategy'].map(
+        (name): [ClientProperties, string] => [
+          { 'group.protocol': 'consumer', [name]: '10000' },
+          `${name} cannot be set when group.protocol=CONSUMER`,
+        ],
+      ),
+    ];
+    for (const [properties, message] of refusals)
+      assert.throws(() => config(properties), { name: 'ConfigError', message });
   });
 
   it('name a static member as Java allows it', () => {

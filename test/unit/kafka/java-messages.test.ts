@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { fetchCall } from '../../../src/kafka/consumer/fetch-protocol.ts';
-import { offsetCommitCall } from '../../../src/kafka/consumer/offset-protocol.ts';
+import { offsetCommitCall, offsetFetchByEpochCall } from '../../../src/kafka/consumer/offset-protocol.ts';
 import { DamagedAnswerError } from '../../../src/kafka/errors.ts';
+import { consumerHeartbeatCall, type MemberHeartbeat } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
 import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';
 import { apiKeys, type ApiRanges, type LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
 import type { Call } from '../../../src/kafka/protocol.ts';
@@ -18,7 +19,7 @@ const HEADER_END = '00';
 
 /** Of a broker that takes every version. */
 const ALL: ApiRanges = Object.fromEntries(
-  Object.values(apiKeys).map((key) => [key, { minVersion: 0, maxVersion: 99 }]),
+  Array.from({ length: 100 }, (_none, key) => [key, { minVersion: 0, maxVersion: 99 }]),
 );
 
 function made<A>(call: Call<A>): LibraryCall<A> {
@@ -123,5 +124,77 @@ describe('messages of a consumer in a rack', () => {
     const call = fetchCall({ ...limits, topics: new Map([['t', { id, positions: [position] }]]) });
     await isWrittenAs('fetch request 13', call);
     assert.deepEqual((await read('fetch answer 13', call)).partitions, [answered]);
+  });
+});
+
+describe('messages of a member with an epoch (KIP-848)', () => {
+  const [first = '', second = ''] = (java['topic ids'] ?? '').split(' ');
+  const unchanged: MemberHeartbeat = {
+    groupId: 'g',
+    memberId: 'm',
+    memberEpoch: 5,
+    instanceId: undefined,
+    rackId: undefined,
+    rebalanceTimeoutMs: undefined,
+    topics: undefined,
+    regex: undefined,
+    assignor: undefined,
+    held: undefined,
+  };
+  const joining = { ...unchanged, memberEpoch: 0, rebalanceTimeoutMs: 300_000, held: new Map() };
+  const heartbeat = (over: Partial<MemberHeartbeat>) => consumerHeartbeatCall({ ...unchanged, ...over });
+
+  it('ConsumerGroupHeartbeat', async () => {
+    const named = { instanceId: 'i-1', rackId: 'r1', topics: ['t', 'u'], regex: '', assignor: 'uniform' };
+    await isWrittenAs('heartbeat request full', heartbeat({ ...joining, ...named }));
+    await isWrittenAs('heartbeat request regex', heartbeat({ ...joining, topics: [], regex: 't.*' }));
+    await isWrittenAs('heartbeat request small', heartbeat({}));
+    const held = new Map([
+      [first, [0, 2]],
+      [second, [1]],
+    ]);
+    await isWrittenAs('heartbeat request held', heartbeat({ held }));
+  });
+
+  it('its answers', async () => {
+    const answer = {
+      clientSideThrottleTime: 3,
+      errorCode: 0,
+      errorMessage: '',
+      memberEpoch: 5,
+      heartbeatIntervalMs: 5000,
+    };
+    const call = heartbeat({});
+    assert.deepEqual(await read('heartbeat answer', call), { ...answer, assignment: new Map([[first, [0, 2]]]) });
+    const same = { ...answer, clientSideThrottleTime: 0, assignment: undefined };
+    assert.deepEqual(await read('heartbeat answer unchanged', call), same);
+    const refused = { ...same, errorCode: 110, errorMessage: 'fenced', memberEpoch: 0, heartbeatIntervalMs: 0 };
+    assert.deepEqual(await read('heartbeat answer refused', call), refused);
+  });
+
+  it('ConsumerGroupHeartbeat is not for brokers before Kafka 4.0, which is said as by Java', () => {
+    const call = heartbeat({});
+    assert.throws(() => typeof call === 'function' && call({ 68: { minVersion: 0, maxVersion: 0 } }), {
+      message: /^The cluster does not support the new CONSUMER group protocol\. Set group\.protocol=classic/,
+    });
+  });
+
+  it('OffsetCommit', async () => {
+    const committer = { groupId: 'g', memberId: 'm', generationId: 7, isByEpoch: true };
+    const offsets = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x' }];
+    await isWrittenAs('commit request 9', offsetCommitCall({ ...committer, instanceId: 'i-1' }, offsets));
+    const call = offsetCommitCall(committer, offsets);
+    await isWrittenAs('commit request 9 dynamic', call);
+    const partitions = [{ topic: 't', partition: 2, errorCode: 113 }];
+    assert.deepEqual(await read('commit answer 9', call), { clientSideThrottleTime: 3, partitions });
+  });
+
+  it('OffsetFetch', async () => {
+    const wanted = [2, 3].map((partition) => ({ topic: 't', partition }));
+    const call = offsetFetchByEpochCall({ groupId: 'g', memberId: 'm', generationId: 7, isByEpoch: true }, wanted);
+    await isWrittenAs('offsets request 9', call);
+    const partitions = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x', errorCode: 0 }];
+    assert.deepEqual(await read('offsets answer 9', call), { clientSideThrottleTime: 3, errorCode: 0, partitions });
+    assert.equal((await read('offsets answer 9 refused', call)).errorCode, 113);
   });
 });

@@ -1,0 +1,179 @@
+import assert from 'node:assert/strict';
+import { AnswerReader } from '../../../src/kafka/answer-reader.ts';
+import type { Cluster } from '../../../src/kafka/cluster.ts';
+import { ErrorCode } from '../../../src/kafka/error-codes.ts';
+import { BrokerUnreachableError } from '../../../src/kafka/errors.ts';
+import type { HeartbeatAnswer, PartitionsById } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
+import { HeartbeatMember, type HeartbeatState } from '../../../src/kafka/group/heartbeat-member.ts';
+import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
+import type { Call } from '../../../src/kafka/protocol.ts';
+import { silentLogger } from '../../../src/observe/logger.ts';
+import { until } from '../../support/until.ts';
+
+const TOPIC = Buffer.alloc(16, 7).toString('base64url');
+const GIVEN: PartitionsById = new Map([[TOPIC, [0, 1]]]);
+
+/** What a heartbeat says; a field that is not there has not changed. */
+interface Said {
+  readonly epoch: number;
+  readonly topics: readonly string[] | undefined;
+  readonly held: readonly number[] | undefined;
+}
+
+function said(bytes: Buffer): Said {
+  const reader = new AnswerReader(bytes);
+  reader.tags();
+  reader.compactString();
+  reader.compactString();
+  const epoch = reader.int32();
+  reader.compactString();
+  reader.compactString();
+  const isWhole = reader.int32() >= 0;
+  const topics = reader.compactList(() => reader.compactString());
+  reader.compactString();
+  reader.compactString();
+  const rest = bytes.subarray(bytes.length - 2).toString('hex');
+  const held = reader
+    .compactList(() => {
+      reader.uuid();
+      const partitions = reader.compactList(() => reader.int32());
+      reader.tags();
+      return partitions;
+    })
+    .flat();
+  // No list is 00, an empty one 01; the last byte ends the message.
+  const hasHeld = held.length > 0 || rest === '0100';
+  return { epoch, topics: isWhole || topics.length > 0 ? topics : undefined, held: hasHeld ? held : undefined };
+}
+
+/** A coordinator that answers in turn with what it was given, and with the epoch as it is when that is used up. */
+class Coordinator {
+  readonly config = { retryBackoffMs: 1, retryBackoffMaxMs: 2 };
+  readonly answers: (Partial<HeartbeatAnswer> | Error)[] = [];
+  readonly said: Said[] = [];
+  forgotten = 0;
+
+  async callCoordinator(_group: string, call: Call<HeartbeatAnswer>): Promise<HeartbeatAnswer> {
+    const made: LibraryCall<HeartbeatAnswer> =
+      typeof call === 'function' ? call({ 68: { minVersion: 0, maxVersion: 1 } }) : call;
+    const heard = said((await made.request.encode()).buffer);
+    this.said.push(heard);
+    const answer = this.answers.shift() ?? {};
+    if (answer instanceof Error) throw answer;
+    const epoch = { memberEpoch: Math.max(1, heard.epoch), assignment: heard.epoch === 0 ? GIVEN : undefined };
+    const common = { clientSideThrottleTime: 0, errorCode: 0, errorMessage: '', heartbeatIntervalMs: 2 };
+    return { ...common, ...epoch, ...answer };
+  }
+
+  forgetCoordinator(): void {
+    this.forgotten += 1;
+  }
+}
+
+describe('a member of a group that the broker divides (KIP-848)', () => {
+  let coordinator: Coordinator;
+  let member: HeartbeatMember;
+  let states: HeartbeatState[];
+
+  function begin(instanceId?: string): void {
+    coordinator = new Coordinator();
+    states = [];
+    const options = { groupId: 'g', instanceId, rackId: undefined, rebalanceTimeoutMs: 1000, assignor: undefined };
+    const note = (): void => {
+      if (states.at(-1) !== member.state) states.push(member.state);
+    };
+    member = new HeartbeatMember(coordinator as unknown as Cluster, options, note, silentLogger);
+  }
+  beforeEach(() => {
+    begin();
+  });
+  afterEach(() => member.leave(1000));
+
+  const join = (): void => {
+    member.join({ topics: ['t'], regex: '' });
+  };
+  const heard = (count: number): Promise<unknown> =>
+    until(() => coordinator.said.length >= count, `${String(count)} heartbeats`, { everyMs: 2 });
+
+  it('joins with all it has to say, and says later only what has changed', async () => {
+    join();
+    await heard(3);
+    assert.deepEqual(coordinator.said.slice(0, 3), [
+      { epoch: 0, topics: ['t'], held: [] },
+      { epoch: 1, topics: undefined, held: undefined },
+      { epoch: 1, topics: undefined, held: undefined },
+    ]);
+    assert.deepEqual([member.state, member.epoch, member.target], ['stable', 1, GIVEN]);
+    member.hold(GIVEN);
+    await until(() => coordinator.said.some(({ held }) => held?.length === 2), 'it says what it holds', { everyMs: 2 });
+    assert.equal(coordinator.said.filter(({ held }) => held?.length === 2).length, 1);
+  });
+
+  it('does not say that it has given partitions up before it has', async () => {
+    join();
+    await heard(2);
+    member.hold(GIVEN);
+    await heard(4);
+    coordinator.answers.push({ memberEpoch: 2, assignment: new Map([[TOPIC, [0]]]) });
+    await until(() => member.target?.get(TOPIC)?.length === 1, 'the broker wants one back', { everyMs: 2 });
+    const count = coordinator.said.length;
+    await heard(count + 3);
+    assert.ok(coordinator.said.slice(count).every(({ held }) => held === undefined));
+    member.hold(new Map([[TOPIC, [0]]]));
+    await until(() => coordinator.said.some(({ held }) => held?.join() === '0'), 'it says so', { everyMs: 2 });
+  });
+
+  for (const code of [ErrorCode.fencedMemberEpoch, ErrorCode.unknownMemberId]) {
+    it(`stops when the group has gone on without it (${String(code)}), and joins again from the beginning`, async () => {
+      join();
+      await heard(2);
+      coordinator.answers.push({ errorCode: code });
+      await until(() => member.state === 'fenced', 'it is fenced', { everyMs: 2 });
+      assert.equal(member.epoch, undefined);
+      const count = coordinator.said.length;
+      join();
+      await until(() => member.state === 'stable', 'it is back', { everyMs: 2 });
+      assert.deepEqual(coordinator.said[count], { epoch: 0, topics: ['t'], held: [] });
+      assert.deepEqual(states, ['joining', 'stable', 'fenced', 'joining', 'stable']);
+    });
+  }
+
+  it('says all again to a coordinator that has moved, is loading or did not answer, and keeps its epoch', async () => {
+    join();
+    await heard(2);
+    const moved = [ErrorCode.notCoordinator, ErrorCode.coordinatorNotAvailable, ErrorCode.coordinatorLoadInProgress];
+    for (const failure of [...moved.map((errorCode) => ({ errorCode })), new BrokerUnreachableError('refused')]) {
+      const whole = coordinator.said.filter(({ topics }) => topics !== undefined).length;
+      coordinator.answers.push(failure);
+      await until(() => coordinator.said.filter(({ topics }) => topics !== undefined).length > whole, 'all again', {
+        everyMs: 2,
+      });
+    }
+    assert.deepEqual([member.state, member.epoch, coordinator.forgotten], ['stable', 1, 2]);
+  });
+
+  for (const name of ['unsupportedAssignor', 'groupAuthorizationFailed', 'unreleasedInstanceId'] as const) {
+    it(`fails with the broker’s words (${name})`, async () => {
+      coordinator.answers.push({ errorCode: ErrorCode[name], errorMessage: 'because' });
+      join();
+      await until(() => member.state === 'failed', 'it has failed', { everyMs: 2 });
+      assert.match(member.takeFailure()?.message ?? '', /^Heartbeat of group g: because \(/);
+      assert.equal(member.takeFailure(), undefined);
+    });
+  }
+
+  it('leaves for good, and as a static member for a while', async () => {
+    for (const [instanceId, epoch] of [
+      [undefined, -1],
+      ['i', -2],
+    ] as const) {
+      begin(instanceId);
+      join();
+      await heard(1);
+      await until(() => member.state === 'stable', 'it has joined', { everyMs: 2 });
+      await member.leave(1000);
+      assert.equal(coordinator.said.at(-1)?.epoch, epoch);
+      assert.equal(member.state, 'left');
+    }
+  });
+});
