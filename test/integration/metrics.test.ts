@@ -92,6 +92,9 @@ for (const threads of ['0', '2'])
         'paused',
       );
       assert.equal(await value(`kafka_connect_connector_task_status${of},status="running"}`), undefined);
+
+      await worker.rest.delete(`/connectors/${name}`);
+      await until(async () => !(await page()).includes(name), 'nothing of a deleted connector is left');
     });
 
     it('and the parts of a task name a topic that a sink waits for, until it exists', async () => {

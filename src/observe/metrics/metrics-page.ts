@@ -42,7 +42,7 @@ export class MetricsPage {
     this.#namings = namings;
   }
 
-  /** A measure of Connect or of its clients, in every naming. An attribute that no table describes is a bug of ours. */
+  /** A measure of Connect or of its clients, in every naming. Those of METRIC_GROUPS have the help texts from there. */
   add(set: MetricSet): void {
     for (const naming of this.#namings) {
       const pairs = pairsText(NAMINGS[naming].labels(set));
@@ -114,9 +114,7 @@ export class MetricsPage {
 }
 
 function shownAs(naming: NamingName, of: NamedGroup, attribute: string, value: MetricValue): Shown {
-  const described = METRIC_GROUPS[of.group]?.[attribute];
-  if (described === undefined) throw new Error(`No metric ${of.group} ${attribute} is described`);
-  const [kind, help] = described;
+  const [kind, help] = METRIC_GROUPS[of.group]?.[attribute] ?? ['gauge', `${of.group} ${attribute}`];
   return { names: NAMINGS[naming].names(of, attribute, typeof value === 'string'), type: typeOf(kind), help };
 }
 
