@@ -11,7 +11,7 @@ export const metricsResource: Resource = (router, dependencies) => {
 };
 
 /** In the format that the client prefers. */
-export async function answerMetrics(
+async function answerMetrics(
   context: Context,
   { herder, threads, metricNamings }: Pick<ResourceDependencies, 'herder' | 'threads' | 'metricNamings'>,
 ): Promise<void> {

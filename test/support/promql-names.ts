@@ -32,7 +32,7 @@ export function metricsOf(expressions: readonly string[]): string[] {
 }
 
 /** Names of a page of metrics, each with the labels of its samples. */
-export function namesOf(page: string): ReadonlyMap<string, ReadonlySet<string>> {
+function namesOf(page: string): ReadonlyMap<string, ReadonlySet<string>> {
   const names = new Map<string, Set<string>>();
   for (const [, name = '', pairs = ''] of page.matchAll(/^([a-z]\w*)(?:\{(.*)\})? \S+$/gm)) {
     const labels = names.get(name) ?? new Set();

@@ -13,9 +13,12 @@ export class ProducerFigures {
   readonly #batchSize: SampledStat;
   readonly #latency: SampledStat;
   readonly #recordsPerRequest: SampledStat;
+  readonly #topics = new Map<string, TopicFigures>();
+  readonly #window: MetricWindow;
   #inFlight = 0;
 
   constructor(window: MetricWindow) {
+    this.#window = window;
     this.#records = new Meter(window);
     this.#failed = new Meter(window);
     this.#retried = new Meter(window);
@@ -26,12 +29,13 @@ export class ProducerFigures {
   }
 
   /** One request goes to a broker. */
-  sent(batches: readonly { readonly count: number; readonly bytes: Uint8Array }[]): void {
+  sent(batches: readonly { readonly topic: string; readonly count: number; readonly bytes: Uint8Array }[]): void {
     const at = now();
     let records = 0;
     for (const batch of batches) {
       records += batch.count;
       this.#batchSize.record(batch.bytes.length, at);
+      this.#ofTopic(batch.topic, at).sent(batch.count, batch.bytes.length, at);
     }
     this.#records.record(records, at);
     this.#recordsPerRequest.record(records, at);
@@ -45,12 +49,16 @@ export class ProducerFigures {
     this.#latency.record(at - sentAt, at);
   }
 
-  failed(records: number): void {
-    this.#failed.record(records, now());
+  failed(topic: string, records: number): void {
+    const at = now();
+    this.#failed.record(records, at);
+    this.#ofTopic(topic, at).failed.record(records, at);
   }
 
-  retried(records: number): void {
-    this.#retried.record(records, now());
+  retried(topic: string, records: number): void {
+    const at = now();
+    this.#retried.record(records, at);
+    this.#ofTopic(topic, at).retried.record(records, at);
   }
 
   split(): void {
@@ -71,6 +79,50 @@ export class ProducerFigures {
       'records-per-request-avg': this.#recordsPerRequest.average(at),
       'requests-in-flight': this.#inFlight,
     };
-    return [network.set('producer-metrics', values)];
+    const topics: MetricSet[] = [];
+    for (const [topic, figures] of this.#topics) {
+      if (at - figures.lastAt > TOPIC_MS) this.#topics.delete(topic);
+      else topics.push(network.set('producer-topic-metrics', figures.values(at), { topic }));
+    }
+    return [network.set('producer-metrics', values), ...topics];
+  }
+
+  #ofTopic(topic: string, at: number): TopicFigures {
+    let figures = this.#topics.get(topic);
+    if (figures === undefined) this.#topics.set(topic, (figures = new TopicFigures(this.#window)));
+    figures.lastAt = at;
+    return figures;
+  }
+}
+
+/** A topic that is not written to for so long leaves the page; its totals begin anew when it is written to again. */
+const TOPIC_MS = 600_000;
+
+class TopicFigures {
+  readonly failed: Meter;
+  readonly retried: Meter;
+  readonly #records: Meter;
+  readonly #bytes: Meter;
+  lastAt = 0;
+
+  constructor(window: MetricWindow) {
+    this.failed = new Meter(window);
+    this.retried = new Meter(window);
+    this.#records = new Meter(window);
+    this.#bytes = new Meter(window);
+  }
+
+  sent(records: number, bytes: number, at: number): void {
+    this.#records.record(records, at);
+    this.#bytes.record(bytes, at);
+  }
+
+  values(at: number): MetricSet['values'] {
+    return {
+      ...rates('record-send', this.#records, at),
+      ...rates('byte', this.#bytes, at),
+      ...rates('record-error', this.failed, at),
+      ...rates('record-retry', this.retried, at),
+    };
   }
 }

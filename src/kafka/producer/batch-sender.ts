@@ -275,13 +275,13 @@ export class BatchSender {
   #failed(queue: SendQueue, batch: PendingBatch, error: Error, lane: Lane): void {
     // Whether the broker has the batch is not known, as without an answer.
     if (isRetriable(error) || error instanceof DamagedAnswerError) {
-      this.#figures.retried(batch.records.length);
+      this.#figures.retried(queue.topic, batch.records.length);
       this.#delay(queue, error, lane);
     } else this.#drop(queue, batch, error);
   }
 
   #drop(queue: SendQueue, batch: PendingBatch, error: Error): void {
-    this.#figures.failed(batch.records.length);
+    this.#figures.failed(queue.topic, batch.records.length);
     if (this.#isTransactional) this.clear(error);
     else queue.drop(batch, error);
   }

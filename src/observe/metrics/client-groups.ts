@@ -120,5 +120,11 @@ export const CLIENT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'records-per-request-avg': gauge('Records of a request, in the mean'),
     'requests-in-flight': gauge('Requests with records that are not answered yet'),
   },
+  'producer-topic-metrics': {
+    ...meter('record-send', 'Records that were sent to the topic'),
+    ...meter('byte', 'Bytes that were sent to the topic'),
+    ...meter('record-error', 'Records of the topic that were given up'),
+    ...meter('record-retry', 'Records of the topic that are sent again'),
+  },
   'producer-node-metrics': NODE,
 };

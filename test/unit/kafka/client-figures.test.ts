@@ -81,11 +81,12 @@ describe('Figures of Kafka clients', () => {
 
     const producer = new ProducerFigures(DEFAULT_WINDOW);
     producer.sent([
-      { count: 5, bytes: Buffer.alloc(100) },
-      { count: 1, bytes: Buffer.alloc(20) },
+      { topic: 'a', count: 5, bytes: Buffer.alloc(100) },
+      { topic: 'b', count: 1, bytes: Buffer.alloc(20) },
     ]);
-    producer.retried(5);
-    const written = valuesOf(producer.sets(new NetworkFigures('producer', 'p', DEFAULT_WINDOW)), 'producer-metrics');
+    producer.retried('a', 5);
+    const sets = producer.sets(new NetworkFigures('producer', 'p', DEFAULT_WINDOW));
+    const written = valuesOf(sets, 'producer-metrics');
     assert.deepEqual(
       [
         'record-send-total',
@@ -95,6 +96,11 @@ describe('Figures of Kafka clients', () => {
         'requests-in-flight',
       ].map((name) => written[name]),
       [6, 5, 60, 6, 1],
+    );
+    const ofTopic = valuesOf(sets, 'producer-topic-metrics', { topic: 'a' });
+    assert.deepEqual(
+      ['record-send-total', 'byte-total', 'record-error-total', 'record-retry-total'].map((name) => ofTopic[name]),
+      [5, 100, 0, 5],
     );
   });
 
@@ -107,7 +113,9 @@ describe('Figures of Kafka clients', () => {
     });
     const network = new NetworkFigures('consumer', 'c', DEFAULT_WINDOW);
     sets.push(...new ConsumerFigures(DEFAULT_WINDOW).sets(network, [{ topic: 't', partition: 0, lag: 1 }], {}));
-    sets.push(...new ProducerFigures(DEFAULT_WINDOW).sets(network));
+    const producer = new ProducerFigures(DEFAULT_WINDOW);
+    producer.sent([{ topic: 't', count: 1, bytes: Buffer.alloc(1) }]);
+    sets.push(...producer.sets(network));
     const unknown = sets.flatMap(({ group, values }) =>
       Object.keys(values).filter((name) => METRIC_GROUPS[group]?.[name] === undefined),
     );
