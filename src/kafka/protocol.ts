@@ -185,6 +185,7 @@ const OWN_KEYS: Readonly<Record<string, number>> = {
   OffsetDelete: 47,
   DescribeQuorum: 55,
   ConsumerGroupHeartbeat: 68,
+  ConsumerGroupDescribe: 69,
 };
 
 /** A request that this room encodes (and usually decodes) itself; a body in pieces is sent without being copied. */

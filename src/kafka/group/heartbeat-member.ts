@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { Signal } from '../../async/signal.ts';
 import { within } from '../../async/within.ts';
 import { toError } from '../../errors.ts';
@@ -7,6 +7,7 @@ import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { KafkaError, isRetriable } from '../errors.ts';
 import { backoffOf } from '../retry.ts';
+import { consumerDescribeCall } from './consumer-describe-protocol.ts';
 import type { GroupFigures } from './group-figures.ts';
 import {
   consumerHeartbeatCall,
@@ -23,7 +24,7 @@ export interface HeartbeatOptions {
   readonly rebalanceTimeoutMs: number;
   /** `group.remote.assignor`; `undefined`: the broker's default. */
   readonly assignor: string | undefined;
-  /** Nobody else who lives has this name: whoever is in the group under it is removed when this member joins first. */
+  /** Nobody else who lives has this client id: whoever is in the group under it is removed when this member joins first. */
   readonly leftoverName?: string | undefined;
 }
 
@@ -51,7 +52,7 @@ const DEFAULT_INTERVAL_MS = 5000;
  * One class, because every answer changes epoch, target and the next heartbeat together.
  */
 export class HeartbeatMember {
-  #memberId: string;
+  readonly memberId = randomBytes(16).toString('base64url');
   readonly #cluster: Cluster;
   readonly #options: HeartbeatOptions;
   readonly #onChange: () => void;
@@ -80,12 +81,6 @@ export class HeartbeatMember {
     this.#onChange = onChange;
     this.#logger = logger;
     this.#figures = figures;
-    const { leftoverName, groupId } = options;
-    this.#memberId = leftoverName === undefined ? newId() : idOf(`${groupId}/${leftoverName}`);
-  }
-
-  get memberId(): string {
-    return this.#memberId;
   }
 
   get state(): HeartbeatState {
@@ -113,8 +108,6 @@ export class HeartbeatMember {
   join(subscription: HeartbeatSubscription): void {
     if (this.#state === 'left') return;
     const isFirst = this.#state === 'unjoined';
-    // Who took the place has its id too.
-    if (!isFirst) this.#memberId = newId();
     this.#signal?.notify();
     this.#subscription = subscription;
     this.#epoch = Epoch.join;
@@ -159,18 +152,20 @@ export class HeartbeatMember {
     await within(told, timeoutMs);
   }
 
-  /** Whoever was in the group under this id; whether there was one says nothing. */
+  /** What this very task left when its process died; its partitions would wait for its session to end. */
   async #removeLeftover(): Promise<void> {
     const { groupId, leftoverName } = this.#options;
     if (leftoverName === undefined) return;
     try {
-      const call = consumerHeartbeatCall({ ...this.#unchanged(), memberEpoch: Epoch.leave });
-      const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
-      if (errorCode === ErrorCode.none) {
-        this.#logger.info({ group: groupId, memberId: this.#memberId }, 'removed what this task left in the group');
+      const { members } = await this.#cluster.callCoordinator(groupId, consumerDescribeCall(groupId));
+      for (const { memberId } of members.filter(({ clientId }) => clientId === leftoverName)) {
+        const leaving = { ...this.#unchanged(), memberId, memberEpoch: Epoch.leave };
+        await this.#cluster.callCoordinator(groupId, consumerHeartbeatCall(leaving));
+        this.#logger.info({ group: groupId, memberId }, 'removed what this task left in the group');
       }
     } catch (error) {
-      this.#logger.debug({ group: groupId, reason: toError(error).message }, 'what was left in the group is not known');
+      const reason = toError(error).message;
+      this.#logger.debug({ group: groupId, reason }, 'the members of the group are not known');
     }
   }
 
@@ -227,7 +222,7 @@ export class HeartbeatMember {
     const { groupId, instanceId } = this.#options;
     return {
       groupId,
-      memberId: this.#memberId,
+      memberId: this.memberId,
       memberEpoch: this.#epoch,
       instanceId,
       rackId: undefined,
@@ -247,7 +242,7 @@ export class HeartbeatMember {
         this.#epoch = memberEpoch;
         if (assignment !== undefined) this.#target = assignment;
         if (this.#state === 'joining') {
-          this.#logger.info({ group: groupId, memberId: this.#memberId, memberEpoch }, 'joined the group');
+          this.#logger.info({ group: groupId, memberId: this.memberId, memberEpoch }, 'joined the group');
           this.#moveTo('stable');
         } else if (assignment !== undefined) this.#onChange();
         return;
@@ -288,13 +283,4 @@ export class HeartbeatMember {
     this.#state = state;
     this.#onChange();
   }
-}
-
-function newId(): string {
-  return randomBytes(16).toString('base64url');
-}
-
-/** As long as those that are made up. */
-function idOf(name: string): string {
-  return createHash('sha256').update(name).digest().subarray(0, 16).toString('base64url');
 }

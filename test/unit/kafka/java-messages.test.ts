@@ -4,6 +4,7 @@ import { fetchCall } from '../../../src/kafka/consumer/fetch-protocol.ts';
 import { offsetCommitCall, offsetFetchByEpochCall } from '../../../src/kafka/consumer/offset-protocol.ts';
 import { DamagedAnswerError } from '../../../src/kafka/errors.ts';
 import { consumerHeartbeatCall, type MemberHeartbeat } from '../../../src/kafka/group/consumer-heartbeat-protocol.ts';
+import { consumerDescribeCall } from '../../../src/kafka/group/consumer-describe-protocol.ts';
 import { joinGroupCall } from '../../../src/kafka/group/join-protocol.ts';
 import { apiKeys, type ApiRanges, type LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
 import type { Call } from '../../../src/kafka/protocol.ts';
@@ -196,5 +197,16 @@ describe('messages of a member with an epoch (KIP-848)', () => {
     const partitions = [{ topic: 't', partition: 2, offset: 11, leaderEpoch: 4, metadata: 'x', errorCode: 0 }];
     assert.deepEqual(await read('offsets answer 9', call), { clientSideThrottleTime: 3, errorCode: 0, partitions });
     assert.equal((await read('offsets answer 9 refused', call)).errorCode, 113);
+  });
+
+  it('ConsumerGroupDescribe', async () => {
+    const call = consumerDescribeCall('g');
+    await isWrittenAs('describe request 0', call);
+    const members = [
+      { memberId: 'm', clientId: 'c' },
+      { memberId: 'n', clientId: 'd' },
+    ];
+    assert.deepEqual(await read('describe answer 0', call), { clientSideThrottleTime: 3, errorCode: 0, members });
+    assert.equal((await read('describe answer 0 refused', call)).errorCode, 69);
   });
 });
