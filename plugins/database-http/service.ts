@@ -21,6 +21,7 @@ import { identityOf } from './access/identity.ts';
 import { PortListener, type Timeouts } from './transport/listener.ts';
 import { loginRoute } from './access/login-route.ts';
 import type { ServiceSettings } from './options.ts';
+import { openApiRoute } from './open-api/open-api-route.ts';
 import { PasswordCheck } from './access/password-check.ts';
 import { claimBytes } from './statements/held-answer.ts';
 import { HeldRoom } from './statements/held-room.ts';
@@ -127,7 +128,7 @@ export class DatabaseHttpService implements Service {
     });
     const probe = new DatabaseProbe(() => this.#databases.answers(), Date.now);
     this.#server = new ApiServer({
-      routes: [...this.#routes(defaultDatabase), ...(dependencies.routes ?? [])],
+      routes: this.#allRoutes(defaultDatabase),
       access: this.#access,
       settings: this.#serverSettings,
       requestLog: new RequestLog(logger, settings['access.log'] as AccessLog),
@@ -240,6 +241,11 @@ export class DatabaseHttpService implements Service {
       requestTimeout: Math.max(headersTimeout, this.#settings['client.request.timeout.ms']),
       connectionsCheckingInterval: Math.min(2_000, Math.ceil(headersTimeout / 4)),
     };
+  }
+
+  #allRoutes(defaultDatabase: string): readonly Route[] {
+    const routes = [...this.#routes(defaultDatabase), ...(this.#dependencies.routes ?? [])];
+    return [...routes, openApiRoute(routes)];
   }
 
   #routes(defaultDatabase: string): readonly Route[] {

@@ -6,7 +6,9 @@ import { clusterSuspended } from './cluster-suspended.ts';
 import { endServices } from '../support/services.ts';
 import { databaseGone } from './database-gone.ts';
 import { freezes } from './freezes.ts';
+import { httpClients } from './http-clients.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
+import { openapi } from './openapi.ts';
 import { parsers } from './parsers.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
@@ -27,6 +29,8 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'cluster-suspended': clusterSuspended,
   brokers,
   alerts,
+  openapi,
+  'http-clients': httpClients,
 };
 
 const { values, positionals } = parseArgs({
