@@ -113,6 +113,9 @@ export const javaOnlyKeys: ReadonlySet<string> = new Set([
   'security.providers',
 ]);
 
+/** Of these families, what is honoured here. */
+export const honouredKeys: ReadonlySet<string> = new Set(['sasl.oauthbearer.token.endpoint.url']);
+
 /** The same for whole families of keys. */
 export const javaOnlyPrefixes: readonly string[] = [
   'internal.key.converter.',

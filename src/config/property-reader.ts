@@ -83,10 +83,10 @@ export class PropertyReader {
     for (const name of names) this.#known.add(name);
   }
 
-  /** Names only: values may be secrets. */
+  /** Names only: values may be secrets. As the Java clients, which say so of each key that they were given and did not read. */
   logUnknown(logger: Logger): void {
     const unknown = Object.keys(this.#properties).filter((name) => !this.#known.has(name));
     if (unknown.length > 0)
-      logger.debug({ properties: unknown }, 'these client properties are unknown and have no effect');
+      logger.info({ properties: unknown }, 'these client properties are not used and have no effect');
   }
 }

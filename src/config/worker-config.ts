@@ -1,5 +1,5 @@
 import { ConfigError, toError } from '../errors.ts';
-import { clientOptions, javaOnlyKeys, javaOnlyPrefixes } from './client-options.ts';
+import { clientOptions, honouredKeys, javaOnlyKeys, javaOnlyPrefixes } from './client-options.ts';
 import { distributedOptions } from './distributed-options.ts';
 import { didYouMean } from './nearest.ts';
 import type { OptionDeclarations, ParsedOptions } from './option.ts';
@@ -220,10 +220,12 @@ function unusedKeyWarnings(mode: WorkerConfig['mode'], properties: Properties): 
   const ofMode = mode === 'standalone' ? standaloneOptions : distributedOptions;
   const known = [...Object.keys({ ...declared, ...ofMode }), ...SHARED_CLIENT_KEYS];
   return Object.keys(properties).flatMap((key) => {
-    if (javaOnlyKeys.has(key) || javaOnlyPrefixes.some((prefix) => key.startsWith(prefix))) {
+    const isOfFamily = !honouredKeys.has(key) && javaOnlyPrefixes.some((prefix) => key.startsWith(prefix));
+    if (javaOnlyKeys.has(key) || isOfFamily) {
       return [`${key} is ignored: it only means something to a Java worker`];
     }
     if (Object.hasOwn(declared, key) || Object.hasOwn(ofMode, key)) return [];
+    if (honouredKeys.has(key)) return [];
     if (OPEN_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];
     if (SHARED_CLIENT_KEYS.includes(key)) return [];
     if (mode === 'distributed' && TOPIC_PREFIXES.some((prefix) => key.startsWith(prefix))) return [];

@@ -5,6 +5,7 @@ import { saslOptions } from './sasl-config.ts';
 import { DEFAULT_WINDOW } from '../../observe/metrics/sampled-stats.ts';
 import { tlsOptions } from '../../tls/tls-config.ts';
 
+const DNS_LOOKUPS = ['use_all_dns_ips', 'resolve_canonical_bootstrap_servers_only'] as const;
 const PROTOCOLS = ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'] as const;
 
 /** The properties that every Java client has: where the cluster is, how to enter it, how patient to be. */
@@ -14,18 +15,18 @@ export function connectionConfig(properties: PropertyReader): ConnectionConfig {
   const tls = tlsOptions(properties);
   const sasl = protocol.startsWith('SASL') ? saslOptions(properties) : null;
   properties.ignore(
-    'client.dns.lookup',
-    'send.buffer.bytes',
-    'receive.buffer.bytes',
-    'connections.max.idle.ms',
     'socket.connection.setup.timeout.max.ms',
-    'metadata.recovery.strategy',
     'metadata.recovery.rebootstrap.trigger.ms',
     'metric.reporters',
-    'metrics.recording.level',
-    'enable.metrics.push',
     'client.rack',
   );
+  // Without effect, but wrong values are refused as by Java.
+  properties.choice('client.dns.lookup', DNS_LOOKUPS, 'use_all_dns_ips');
+  properties.choice('metadata.recovery.strategy', ['REBOOTSTRAP', 'NONE'], 'REBOOTSTRAP');
+  properties.choice('metrics.recording.level', ['INFO', 'DEBUG', 'TRACE'], 'INFO');
+  properties.boolean('enable.metrics.push', true);
+  for (const bytes of ['send.buffer.bytes', 'receive.buffer.bytes']) properties.int(bytes, -1, -1);
+  properties.int('connections.max.idle.ms', 540_000, -Infinity);
   return {
     bootstrapServers: parseBootstrapServers(properties.required('bootstrap.servers')),
     clientId: properties.text('client.id') ?? 'sluice',

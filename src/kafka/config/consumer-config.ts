@@ -1,5 +1,5 @@
 import { ConfigError, SluiceError } from '../../errors.ts';
-import { notFound } from './java-classes.ts';
+import { notFound, refuseOrWarn } from './java-classes.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClientProperties } from '../api.ts';
 import type { AssignorName } from '../assignors/assignor.ts';
@@ -109,13 +109,16 @@ export function consumerConfig(properties: ClientProperties, logger: Logger): Co
       ? connection.metadataMaxAgeMs
       : Math.min(DISCOVERY_MS, connection.metadataMaxAgeMs),
   };
-  reader.ignore(
-    'enable.auto.commit',
-    'auto.commit.interval.ms',
-    'key.deserializer',
-    'value.deserializer',
-    'interceptor.classes',
-  );
+  const { heartbeatIntervalMs, sessionTimeoutMs } = config;
+  if (config.groupProtocol === 'classic' && heartbeatIntervalMs >= sessionTimeoutMs) {
+    throw new ConfigError(
+      'Heartbeat must be set lower than the session timeout (heartbeat.interval.ms, session.timeout.ms)',
+    );
+  }
+  reader.boolean('enable.auto.commit', true);
+  reader.int('auto.commit.interval.ms', 5000);
+  reader.ignore('key.deserializer', 'value.deserializer');
+  refuseOrWarn('consumer', reader, logger);
   reader.logUnknown(logger);
   return config;
 }
@@ -166,7 +169,11 @@ function assignors(reader: PropertyReader): readonly AssignorName[] {
   const found = names.map((name) => {
     const assignor = ASSIGNORS[name];
     if (assignor === undefined)
-      throw notFound(`${name} ClassNotFoundException exception occurred`, `${STRATEGY} takes ${KNOWN_CLASSES}`);
+      throw notFound(
+        'consumer',
+        `${name} ClassNotFoundException exception occurred`,
+        `${STRATEGY} takes ${KNOWN_CLASSES}`,
+      );
     return assignor;
   });
   if (found.length > 0) return [...new Set(found)];

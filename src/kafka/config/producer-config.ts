@@ -4,6 +4,7 @@ import type { ClientProperties } from '../api.ts';
 import { connectionConfig } from './client-config.ts';
 import { COMPRESSION_TYPES, type CompressionType } from '../records/codecs.ts';
 import type { ConnectionConfig } from './connection-config.ts';
+import { refuseOrWarn } from './java-classes.ts';
 import { PropertyReader } from '../../config/property-reader.ts';
 
 export interface ProducerConfig {
@@ -61,11 +62,11 @@ export function producerConfig(properties: ClientProperties, logger: Logger): Pr
     'partitioner.class',
     'key.serializer',
     'value.serializer',
-    'interceptor.classes',
     'compression.gzip.level',
     'compression.lz4.level',
     'compression.zstd.level',
   );
+  refuseOrWarn('producer', reader, logger);
   reader.logUnknown(logger);
   return config;
 }

@@ -130,6 +130,16 @@ describe('the worker configuration', () => {
     ]);
   });
 
+  it('has no warning for the token endpoint of OAUTHBEARER, which is honoured (C4)', () => {
+    const { warnings } = distributed({
+      'sasl.oauthbearer.token.endpoint.url': 'https://token.example/',
+      'sasl.oauthbearer.sub.claim.name': 'x',
+    });
+    assert.deepEqual(warnings, [
+      'sasl.oauthbearer.sub.claim.name is ignored: it only means something to a Java worker',
+    ]);
+  });
+
   it('reads the old rest.port and rest.host.name as listeners', () => {
     const config = distributed({ 'rest.port': '8088' });
     assert.deepEqual(config.rest.listeners, ['http://:8088']);

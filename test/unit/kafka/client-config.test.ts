@@ -206,13 +206,45 @@ describe('client properties', () => {
     assert.equal(topicDiscoveryMs, 300_000);
   });
 
+  const logged = (properties: ClientProperties): { level: number; properties: string[] }[] => {
+    const lines: { level: number; properties: string[] }[] = [];
+    const write = (line: string): void => {
+      assert.doesNotMatch(line, /its value/);
+      lines.push(JSON.parse(line) as { level: number; properties: string[] });
+    };
+    consumerConfig({ ...SERVER, ...properties }, pino({ level: 'debug' }, { write }));
+    return lines.map((line) => ({ level: line.level, properties: line.properties }));
+  };
+  const [INFO, WARN] = [30, 40];
+
   it('that are unknown are named once, without their values', () => {
-    const lines: string[] = [];
-    const logger = pino({ level: 'debug' }, { write: (line: string) => void lines.push(line) });
-    consumerConfig({ ...SERVER, 'no.such.key': 'its value', 'fetch.min.bytes': '2' }, logger);
-    assert.equal(lines.length, 1);
-    assert.match(lines[0] ?? '', /"properties":\["no\.such\.key"\]/);
-    assert.doesNotMatch(lines[0] ?? '', /its value/);
+    const properties = { 'no.such.key': 'its value', 'fetch.min.bytes': '2' };
+    assert.deepEqual(logged(properties), [{ level: INFO, properties: ['no.such.key'] }]);
+  });
+
+  it('that name classes of Java have one warning; what is no such name is refused as by Java', () => {
+    const classes = { 'interceptor.classes': 'com.example.Traced, com.example.Counted', 'security.providers': 'x.Y' };
+    const names = ['interceptor.classes', 'security.providers'];
+    assert.deepEqual(logged(classes), [{ level: WARN, properties: names }]);
+    assert.deepEqual(logged({ 'metric.reporters': 'org.apache.kafka.common.metrics.JmxReporter' }), []);
+    for (const name of ['interceptor.classes', 'metric.reporters']) {
+      const message = /^Failed to construct kafka consumer: Class nonsense cannot be found/;
+      assert.throws(() => logged({ [name]: 'nonsense' }), { message });
+    }
+  });
+
+  it('without effect are refused where their values are wrong', () => {
+    const wrong: [string, string, RegExp][] = [
+      ['client.dns.lookup', 'nonsense', /must be one of: use_all_dns_ips, resolve_canonical_bootstrap_servers_only/],
+      ['metadata.recovery.strategy', 'nonsense', /must be one of: REBOOTSTRAP, NONE/],
+      ['metrics.recording.level', 'nonsense', /must be one of: INFO, DEBUG, TRACE/],
+      ['enable.metrics.push', 'maybe', /either true or false/],
+      ['enable.auto.commit', 'maybe', /either true or false/],
+      ['auto.commit.interval.ms', '-1', /Value must be at least 0/],
+      ['send.buffer.bytes', 'x', /Not a number/],
+      ['heartbeat.interval.ms', '45000', /Heartbeat must be set lower than the session timeout/],
+    ];
+    for (const [name, value, message] of wrong) assert.throws(() => logged({ [name]: value }), { message });
   });
 });
 
