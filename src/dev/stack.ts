@@ -141,7 +141,8 @@ async function prepareDatabase(
   try {
     const role = await admin.query('SELECT 1 FROM pg_roles WHERE rolname = $1', [SAMPLE]);
     const name = quoteIdentifier(SAMPLE);
-    if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN PASSWORD ${quoteLiteral(SAMPLE)}`);
+    // Clients such as Telegraf make their own database.
+    if (role.rowCount === 0) await admin.query(`CREATE ROLE ${name} LOGIN CREATEDB PASSWORD ${quoteLiteral(SAMPLE)}`);
     const database = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [SAMPLE]);
     if (database.rowCount === 0) await admin.query(`CREATE DATABASE ${name} OWNER ${name}`);
   } finally {
