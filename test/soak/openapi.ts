@@ -1,7 +1,8 @@
 import { tmpdir } from 'node:os';
 import { findTool, runTool } from './run-tool.ts';
 import { withDatabaseApi } from './database-api.ts';
-import type { Repeat } from './repeat.ts';
+import type { Repeat, RepeatOptions } from './repeat.ts';
+import { withWorker } from './with-worker.ts';
 
 const DEFAULT_EXAMPLES = 50;
 /** What schemathesis looks at: no answer of 500, and none that the description does not have. */
@@ -13,41 +14,43 @@ const CHECKS = [
 ];
 
 /**
- * Schemathesis (of PyPI; `SCHEMATHESIS` names the program) makes requests from `/openapi.json` of the database HTTP API and compares the answers
- * with it.
+ * Schemathesis (of PyPI; `SCHEMATHESIS` names the program) makes requests from `/openapi.json` of the database HTTP API and of the management
+ * API, and compares the answers with it.
  */
 export const openapi: Repeat = {
   unit: 'requests for each operation',
   defaultCount: DEFAULT_EXAMPLES,
-  async run({ count = DEFAULT_EXAMPLES, seed = 1, print }): Promise<boolean> {
+  async run(options): Promise<boolean> {
     const command = findTool('schemathesis', 'SCHEMATHESIS');
     if (command === undefined) {
-      print('skipped: no schemathesis in PATH, and SCHEMATHESIS is not set');
+      options.print('skipped: no schemathesis in PATH, and SCHEMATHESIS is not set');
       return true;
     }
-    return withDatabaseApi(async ({ url, access }) => {
+    const ofDatabase = await withDatabaseApi(async ({ url, access }) => {
       const credentials = Buffer.from(`${access.user}:${access.password}`).toString('base64');
-      const { status, output } = await runTool(
-        command,
-        [
-          'run',
-          new URL('/openapi.json', url).href,
-          '--header',
-          `Authorization: Basic ${credentials}`,
-          '--checks',
-          CHECKS.join(','),
-          '--max-examples',
-          String(count),
-          '--seed',
-          String(seed),
-          '--generation-database',
-          'none',
-          '--no-color',
-        ],
-        { cwd: tmpdir() },
-      );
-      for (const line of output.split('\n').slice(status === 0 ? -25 : -200)) print(line);
-      return status === 0;
+      return isAsDescribed(command, url.origin, ['--header', `Authorization: Basic ${credentials}`], options);
     });
+    let ofWorker = false;
+    await withWorker(options.print, async ({ url }) => {
+      ofWorker = await isAsDescribed(command, url, [], options);
+    });
+    return ofDatabase && ofWorker;
   },
 };
+
+async function isAsDescribed(
+  command: string,
+  url: string,
+  more: readonly string[],
+  { count = DEFAULT_EXAMPLES, seed = 1, print }: RepeatOptions,
+): Promise<boolean> {
+  const limits = ['--max-examples', String(count), '--seed', String(seed)];
+  const quiet = ['--generation-database', 'none', '--no-color'];
+  const { status, output } = await runTool(
+    command,
+    ['run', `${url}/openapi.json`, ...more, '--checks', CHECKS.join(','), ...limits, ...quiet],
+    { cwd: tmpdir() },
+  );
+  for (const line of output.split('\n').slice(status === 0 ? -25 : -200)) print(line);
+  return status === 0;
+}

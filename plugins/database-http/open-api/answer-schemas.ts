@@ -2,8 +2,8 @@
 export type JsonSchema = Readonly<Record<string, unknown>>;
 
 export const text: JsonSchema = { type: 'string' };
-export const number: JsonSchema = { type: 'number' };
-export const count: JsonSchema = { type: 'integer', minimum: 0 };
+const number: JsonSchema = { type: 'number' };
+const count: JsonSchema = { type: 'integer', minimum: 0 };
 const nullable = (...types: readonly string[]): JsonSchema => ({ type: [...types, 'null'] });
 const nothing: JsonSchema = { type: 'null' };
 
