@@ -226,4 +226,22 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     scenarios.cooperative);
   it('has each row once where the broker divides the partitions (KIP-848) while others come and go', () =>
     scenarios.divided);
+
+  it('fails where a Java client would not be made, with its words', async () => {
+    const wrong = [
+      ['group.protocol', 'nonsense', /ConfigException: Invalid value nonsense for configuration group\.protocol: /],
+      [
+        'partition.assignment.strategy',
+        'com.example.Mine',
+        /KafkaException: com\.example\.Mine ClassNotFoundException/,
+      ],
+    ] as const;
+    for (const [setting, value, message] of wrong) {
+      const name = uniqueName('wrong');
+      const config = { topics: 'wrong', 'protocol.type': 'line_lp', [`consumer.override.${setting}`]: value };
+      await sluice.rest.create(name, sinkConfig(db, config));
+      const trace = await until(async () => (await sluice.rest.status(name)).tasks[0]?.trace, `${name} has failed`);
+      assert.match(trace, message);
+    }
+  });
 });

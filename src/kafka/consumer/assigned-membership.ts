@@ -44,6 +44,8 @@ export class AssignedMembership implements Membership {
   #prepared: string | undefined;
   #failure: Error | undefined;
   #startOver = false;
+  /** Something has changed since target and held were compared. */
+  #isDue = true;
   #closed = false;
   /** The broker takes Java's regular expression as RE2. */
   #brokerMatches: boolean;
@@ -62,7 +64,11 @@ export class AssignedMembership implements Membership {
     this.#held = new HeldPartitions(dependencies, listener);
     const options = { groupId, instanceId, rackId, rebalanceTimeoutMs, assignor, leftoverName };
     this.figures = new GroupFigures(config.connection.metricWindow);
-    this.#member = new HeartbeatMember(cluster, options, notify, logger, this.figures);
+    const onChange = (): void => {
+      this.#isDue = true;
+      notify();
+    };
+    this.#member = new HeartbeatMember(cluster, options, onChange, logger, this.figures);
     this.#brokerMatches = typeof selection === 'function' && selection.pattern !== undefined && this.#hidesNothing();
     positions.reader = () => this.identity();
   }
@@ -91,12 +97,14 @@ export class AssignedMembership implements Membership {
     const isPredicate = typeof this.#selection === 'function';
     positions.newPartitions.note(metadata.partitionCounts, isPredicate ? 'all' : this.#selection);
     if (this.#member.state === 'stable' && isPredicate) this.#member.subscribe(this.#subscription());
+    this.#isDue = true;
     notify();
   }
 
   /** What was handed out is settled, and positions are found again; the group need not know. */
   onDiverged(): void {
     this.#startOver = true;
+    this.#isDue = true;
     this.#dependencies.notify();
   }
 
@@ -111,7 +119,8 @@ export class AssignedMembership implements Membership {
       if (this.#dependencies.metadata.known) this.#member.join(this.#subscription());
       return;
     }
-    if (state !== 'stable' || this.#preparing !== undefined) return;
+    if (state !== 'stable' || this.#preparing !== undefined || !this.#isDue) return;
+    this.#isDue = false;
     const target = this.#target();
     if (target === undefined) return;
     if (this.#startOver) {
@@ -161,18 +170,29 @@ export class AssignedMembership implements Membership {
     else if (!this.#held.announced || kept.length < target.length) this.#prepare(target, wanted);
   }
 
-  /** Tells the listener, then the broker. */
+  /** Tells the listener, then the broker, also when the listener has failed: what is given up is given up. */
   async #settle(target: readonly Given[]): Promise<void> {
     const beganAt = Date.now();
-    await this.#held.settle();
-    this.figures.answered('sync', beganAt);
+    try {
+      await this.#held.settle();
+    } finally {
+      this.figures.answered('sync', beganAt);
+      this.#tellHeld(target);
+    }
+    this.onMetadata();
+  }
+
+  #tellHeld(target: readonly Given[]): void {
     const owned = new Set(this.owned.map(keyOf));
     const held = target.filter((given) => owned.has(keyOf(given)));
     this.#heldIds = new Map(held.map((given) => [keyOf(given), given.topicId]));
     const byId = new Map<string, number[]>();
-    for (const { topicId, partition } of held) byId.set(topicId, [...(byId.get(topicId) ?? []), partition]);
+    for (const { topicId, partition } of held) {
+      const partitions = byId.get(topicId);
+      if (partitions === undefined) byId.set(topicId, [partition]);
+      else partitions.push(partition);
+    }
     this.#member.hold(byId);
-    this.onMetadata();
   }
 
   #prepare(target: readonly Given[], wanted: string): void {
@@ -187,6 +207,7 @@ export class AssignedMembership implements Membership {
       })
       .finally(() => {
         this.#preparing = undefined;
+        this.#isDue = true;
         this.#dependencies.notify();
       });
   }

@@ -143,9 +143,14 @@ export class ConsumerMembership implements GroupProtocol, Membership {
         this.#dependencies.notify();
       });
     } else if (this.#held.isReady && state === 'stable') {
-      const hasGone = await this.#held.settle();
-      if (hasGone) this.#member.requestRejoin('partitions were given up for others');
-      else this.onMetadata();
+      // The leader waits for what is given up, also when the listener has failed.
+      let hasGone = true;
+      try {
+        hasGone = await this.#held.settle();
+      } finally {
+        if (hasGone) this.#member.requestRejoin('partitions were given up for others');
+      }
+      this.onMetadata();
     }
   }
 

@@ -34,7 +34,7 @@ async function isWrittenAs<A>(name: string, call: Call<A>, isFlexible = true): P
   assert.equal(bytes, `${isFlexible ? HEADER_END : ''}${java[name] ?? ''}`);
 }
 
-/** Decoded; every cut of it is an error that says so. */
+/** Decoded; every cut of it is an error that says so, and so is whatever a changed byte makes unreadable. */
 async function read<A>(name: string, call: Call<A>, isFlexible = true): Promise<A> {
   const { decode } = made(call).response;
   const payload = Buffer.from(`${isFlexible ? HEADER_END : ''}${java[name] ?? ''}`, 'hex');
@@ -44,6 +44,17 @@ async function read<A>(name: string, call: Call<A>, isFlexible = true): Promise<
       (error: unknown) => error instanceof DamagedAnswerError,
       `cut at ${String(length)}`,
     );
+  }
+  for (const at of payload.keys()) {
+    for (const byte of [0x00, 0x7f, 0x80, 0xff]) {
+      const damaged = Buffer.from(payload);
+      damaged[at] = byte;
+      try {
+        await decode(damaged);
+      } catch (error) {
+        assert.ok(error instanceof DamagedAnswerError, `byte ${String(at)}`);
+      }
+    }
   }
   return decode(payload);
 }
