@@ -1,7 +1,8 @@
-import { spawn, type ChildProcess } from 'node:child_process';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { cachedJars } from '../../src/dev/kafka/jars.ts';
 import { classPath, findJava } from '../../src/dev/kafka/java.ts';
 
@@ -32,6 +33,8 @@ export class JavaMembers {
     if (jars === undefined) return 'the jars of Kafka are not there';
     const java = await findJava(process.env);
     if (java === undefined) return 'there is no Java 17 or later';
+    const { stdout: modules } = await promisify(execFile)(java.program, ['--list-modules']);
+    if (!modules.includes('jdk.compiler@')) return 'this Java has no compiler, which runs the program from its source';
     const members = Object.entries(groups).map(([topic, settings]) => {
       const all = { 'bootstrap.servers': bootstrapServers, ...settings };
       return [topic, ...Object.entries(all).map(([name, value]) => `${name}=${value}`)].join(';');
