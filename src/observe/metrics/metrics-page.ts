@@ -48,7 +48,10 @@ export class MetricsPage {
       const pairs = pairsText(NAMINGS[naming].labels(set));
       const key = `${naming} ${set.domain} ${set.group}`;
       let ofGroup = shownAttributes.get(key);
-      if (ofGroup === undefined) shownAttributes.set(key, (ofGroup = new Map()));
+      if (ofGroup === undefined) {
+        ofGroup = new Map<string, Shown>();
+        shownAttributes.set(key, ofGroup);
+      }
       for (const attribute in set.values) {
         const value = set.values[attribute] ?? NaN;
         let shown = ofGroup.get(attribute);

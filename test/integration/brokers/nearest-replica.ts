@@ -9,6 +9,7 @@ import { pollUntil, produceNumbers, rebalanceLog, values } from '../kafka-fixtur
 
 describe('a consumer with client.rack', function () {
   const brokers = useBrokers();
+  // eslint-disable-next-line @typescript-eslint/unbound-method -- It is applied to the cluster that it was called on.
   const { callNode } = Cluster.prototype;
   /** The brokers that records were asked of, in turn. */
   const asked: number[] = [];

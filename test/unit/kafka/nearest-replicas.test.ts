@@ -49,7 +49,7 @@ describe('fetching from the replica in the rack', () => {
       },
     };
     const properties = { 'bootstrap.servers': 'x:1', 'client.rack': 'r', 'metadata.max.age.ms': maxAge };
-    const [cluster, config] = [brokers as unknown as Cluster, consumerConfig(properties, silentLogger)];
+    const [cluster, config] = [brokers, consumerConfig(properties, silentLogger)];
     fetcher = new Fetcher(cluster, metadata as unknown as TopicMetadata, config, () => undefined, silentLogger);
     fetcher.assign([PARTITION]);
     fetcher.get(PARTITION)?.positionAt(0);
