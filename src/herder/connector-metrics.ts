@@ -1,7 +1,7 @@
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import { connectMetrics, type MetricSet } from '../observe/metrics/metric-set.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from './connector-directory.ts';
-import type { MetricsSource } from './worker-metrics.ts';
+import type { MetricsSource } from './metrics-source.ts';
 
 const TASK_STATES = ['RUNNING', 'PAUSED', 'FAILED', 'UNASSIGNED', 'DESTROYED', 'RESTARTING'] as const;
 

@@ -1,35 +1,16 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
 import { mergedSets } from '../observe/metrics/merged-sets.ts';
 import { connectMetrics, type MetricSet } from '../observe/metrics/metric-set.ts';
 import { MetricsPage } from '../observe/metrics/metrics-page.ts';
 import { addProcess } from '../observe/metrics/process-metrics.ts';
-import type { ThreadName, WorkerThreads } from '../observe/thread-figures.ts';
+import type { WorkerThreads } from '../observe/thread-figures.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
-import type { ConnectorDirectory } from './connector-directory.ts';
 import { connectorMetrics } from './connector-metrics.ts';
-import type { ClusterView, Placement } from './placement.ts';
+import type { MetricsSource } from './metrics-source.ts';
 import { addParts } from './task-parts.ts';
 import { addVirtualMachine } from './virtual-machine.ts';
 import { addThreads } from './thread-metrics.ts';
-
-/** What metrics are made of, asked anew for each page. */
-export interface MetricsSource {
-  readonly directory: ConnectorDirectory;
-  /** What is this worker's own. */
-  readonly placement: Pick<Placement, 'ownsConnector' | 'ownsTask'>;
-  /** Advertised `host:port`. */
-  readonly workerId: string;
-  /** Milliseconds since the epoch. */
-  readonly startedAtMs: number;
-  taskReports(): Promise<readonly TaskReport[]>;
-  /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
-  startups(): Readonly<Record<string, number>>;
-  taskPlaces(): ReadonlyMap<string, ThreadName>;
-  /** `undefined`: a standalone worker. */
-  cluster(): ClusterView | undefined;
-}
 
 export interface MetricsOptions {
   /** `metrics.naming` */

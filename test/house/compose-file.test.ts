@@ -260,6 +260,6 @@ describe('the Dockerfile', () => {
     assert.ok(stage !== undefined);
     assert.deepEqual(execForm(stage, 'ENTRYPOINT'), ['node', '/opt/sluice/dist/src/cli.js']);
     assert.deepEqual(execForm(stage, 'CMD'), ['start']);
-    assert.equal(stage.instructions.find(({ keyword }) => keyword === 'USER')?.text, 'node');
+    assert.equal(stage.instructions.find(({ keyword }) => keyword === 'USER')?.text, '1001:0');
   });
 });

@@ -12,6 +12,7 @@ const OTHERS = [
   'LICENSE',
   'README.md',
   'SECURITY.md',
+  ...readdirSync(`${root}docs/monitoring`).map((name) => `docs/monitoring/${name}`),
   'package.json',
   'src/dev/kafka/pom.xml',
   ...readdirSync(`${root}src/dev/samples`).map((name) => `src/dev/samples/${name}`),

@@ -1,5 +1,4 @@
 import type { Logger } from '../../observe/logger.ts';
-import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import { workPlaces } from '../../observe/work-place.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
@@ -10,13 +9,14 @@ import type { TopicPredicate } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
-import { DeadLetterQueue, type DeadLetterCounts } from '../pipeline/dead-letter-queue.ts';
-import { ErrorPolicy, type ErrorCounts } from '../pipeline/error-policy.ts';
+import { DeadLetterQueue } from '../pipeline/dead-letter-queue.ts';
+import { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { SourceOffsets } from '../source/offset-storage.ts';
 import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from '../source/source-task-parts.ts';
+import type { BuiltTask } from './built-task.ts';
 import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
 import type { TaskMeasures } from './task-measures.ts';
@@ -45,15 +45,6 @@ export interface TaskFactoryDependencies {
   /** What dead letters may not show. */
   readonly secrets: SecretMask;
   readonly logger: Logger;
-}
-
-export interface BuiltTask {
-  readonly runner: TaskRunner;
-  readonly errors: ErrorCounts;
-  /** `undefined`: failed records go nowhere. */
-  readonly deadLetters: DeadLetterCounts | undefined;
-  /** What it is made of. */
-  readonly plugins: readonly MetricSet[];
 }
 
 /** Builds the runner of a task from its assignment: converters, transforms, error policy, clients, the task itself. */

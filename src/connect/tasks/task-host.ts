@@ -12,7 +12,8 @@ import {
   type TaskEvent,
   type TaskId,
 } from './task-assignment.ts';
-import type { BuiltTask, TaskFactory } from './task-factory.ts';
+import type { BuiltTask } from './built-task.ts';
+import type { TaskFactory } from './task-factory.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
 import type { TaskPart } from '../api.ts';
 import { TaskMeasures } from './task-measures.ts';

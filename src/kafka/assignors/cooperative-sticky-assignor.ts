@@ -7,7 +7,8 @@ import {
   type PartitionRacks,
 } from './assignor.ts';
 import { int32 } from './member-bytes.ts';
-import { assignSticky, type Holding } from './sticky-assignment.ts';
+import { assignSticky } from './sticky-assignment.ts';
+import type { Holding } from './sticky-group.ts';
 
 const GENERATION_BYTES = 4;
 

@@ -1,6 +1,6 @@
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { compare, type Assignment } from './assignor.ts';
-import { allPartitions, type RackMatch, type StickyGroup } from './sticky-assignment.ts';
+import { allPartitions, type RackMatch, type StickyGroup } from './sticky-group.ts';
 
 /** For members that are all subscribed to the same topics: everybody has as many partitions, some have one more. */
 export function divideAmongAll(group: StickyGroup): { assignment: Assignment; moving: ReadonlyMap<string, string> } {

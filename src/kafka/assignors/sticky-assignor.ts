@@ -11,7 +11,8 @@ import {
   type PartitionRacks,
 } from './assignor.ts';
 import { int32, topicsOf, writeTopicPartitions } from './member-bytes.ts';
-import { assignSticky, type Holding } from './sticky-assignment.ts';
+import { assignSticky } from './sticky-assignment.ts';
+import type { Holding } from './sticky-group.ts';
 
 /**
  * Members keep what they had, as far as that is even; all give everything up before a round

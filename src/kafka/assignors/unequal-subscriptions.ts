@@ -2,7 +2,7 @@ import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { NO_GENERATION, compare, type Assignment } from './assignor.ts';
 import { FewestFirst } from './fewest-first.ts';
 import { Moves } from './partition-moves.ts';
-import { allPartitions, type StickyGroup } from './sticky-assignment.ts';
+import { allPartitions, type StickyGroup } from './sticky-group.ts';
 
 /** For members that are subscribed to different topics: as even as their topics allow. */
 export function balance(group: StickyGroup): Assignment {

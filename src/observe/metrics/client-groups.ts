@@ -1,4 +1,4 @@
-import type { MetricAttribute, MetricGroup } from './metric-groups.ts';
+import type { MetricAttribute, MetricGroup } from './metric-group.ts';
 
 const counter = (help: string): MetricAttribute => ['counter', help];
 const gauge = (help: string): MetricAttribute => ['gauge', help];

@@ -1,4 +1,5 @@
-import { METRIC_GROUPS, type MetricKind } from './metric-groups.ts';
+import type { MetricKind } from './metric-group.ts';
+import { METRIC_GROUPS } from './metric-groups.ts';
 import { NAMINGS, type Labels, type MetricName, type NamedGroup, type NamingName } from './metric-names.ts';
 import type { MetricSet, MetricValue } from './metric-set.ts';
 

@@ -49,8 +49,15 @@ describe('fetching from the replica in the rack', () => {
       },
     };
     const properties = { 'bootstrap.servers': 'x:1', 'client.rack': 'r', 'metadata.max.age.ms': maxAge };
-    const [cluster, config] = [brokers, consumerConfig(properties, silentLogger)];
-    fetcher = new Fetcher(cluster, metadata as unknown as TopicMetadata, config, () => undefined, silentLogger);
+    const cluster: unknown = brokers;
+    const config = consumerConfig(properties, silentLogger);
+    fetcher = new Fetcher(
+      cluster as Cluster,
+      metadata as unknown as TopicMetadata,
+      config,
+      () => undefined,
+      silentLogger,
+    );
     fetcher.assign([PARTITION]);
     fetcher.get(PARTITION)?.positionAt(0);
     fetcher.wake();

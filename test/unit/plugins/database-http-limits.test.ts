@@ -68,7 +68,7 @@ describe('a body of 32 MB', () => {
       assert.deepEqual(decoded.faults, []);
       if (++count % 15 === 0) growthMb = Math.max(growthMb, liveMb() - before);
     }
-    assert.ok(growthMb > 0);
+    assert.ok(count >= 15);
     return { rows, growthMb };
   }
 

@@ -5,7 +5,7 @@ import {
   acceptedFormat,
   resultWriter,
   type ResultFormat,
-} from '../../../plugins/database-http/statements/result-writer.ts';
+} from '../../../plugins/database-http/statements/result-format.ts';
 import { readSqlBody, type SqlBody } from '../../../plugins/database-http/statements/sql-body.ts';
 
 function request(over: { method?: string; query?: string; type?: string; text?: string; user?: string }): ApiRequest {

@@ -1,0 +1,21 @@
+import type { TaskReport } from '../connect/tasks/task-hosting.ts';
+import type { ThreadName } from '../observe/thread-figures.ts';
+import type { ConnectorDirectory } from './connector-directory.ts';
+import type { ClusterView, Placement } from './placement.ts';
+
+/** What metrics are made of, asked anew for each page. */
+export interface MetricsSource {
+  readonly directory: ConnectorDirectory;
+  /** What is this worker's own. */
+  readonly placement: Pick<Placement, 'ownsConnector' | 'ownsTask'>;
+  /** Advertised `host:port`. */
+  readonly workerId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  taskReports(): Promise<readonly TaskReport[]>;
+  /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
+  startups(): Readonly<Record<string, number>>;
+  taskPlaces(): ReadonlyMap<string, ThreadName>;
+  /** `undefined`: a standalone worker. */
+  cluster(): ClusterView | undefined;
+}
