@@ -92,6 +92,7 @@ describe('a consumer group', () => {
       async () => (await thief.poll(50)).length === 0 && thief.assignment().length === 1,
       'it took the place',
     );
+    await until(() => second.log.events.length > told.length, 'the other hears that it lost its place');
     await assert.rejects(second.close(), /FENCED_INSTANCE_ID/);
     await Promise.all([second.consumer.close(5000), again.close(), thief.close(5000)]);
   });
