@@ -28,6 +28,7 @@ export {
 } from './errors.ts';
 export { javaRegexMatcher } from './java/java-regex.ts';
 export { javaText } from './java/java-text.ts';
+export * from './json/open-api.ts';
 export { asActivity } from './observe/event-loop-watch.ts';
 export { silentLogger, type Logger } from './observe/logger.ts';
 export { CONNECT_VERSION, SLUICE_VERSION } from './version.ts';

@@ -1,3 +1,4 @@
+import { listEntries } from './list-text.ts';
 import type { Properties } from './worker-config.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -41,15 +42,16 @@ export function imageProperties(environment: Environment): Properties {
   return { ...debeziumProperties(environment), ...metricsProperties(environment) };
 }
 
-/** Names the reporter of Strimzi's metrics-reporter in `metric.reporters`. */
-const STRIMZI_REPORTER = /(?:^|,)\s*io\.strimzi\.kafka\.metrics\.[\w.]+\s*(?:,|$)/;
+/** Reporters of Strimzi's metrics-reporter are classes of this package. */
+const STRIMZI_REPORTERS = 'io.strimzi.kafka.metrics.';
 
 /**
  * The properties with `metrics.listeners` and `metrics.naming`, where they configure Strimzi's Metrics Reporter instead
  * (`metricsConfig.type: strimziMetricsReporter` of a KafkaConnect resource). Those that are there win.
  */
 export function withMetricsReporter(properties: Properties): Properties {
-  if (!STRIMZI_REPORTER.test(properties['metric.reporters'] ?? '')) return properties;
+  const reporters = listEntries(properties['metric.reporters']);
+  if (!reporters.some((reporter) => reporter.startsWith(STRIMZI_REPORTERS))) return properties;
   const isOn = properties['prometheus.metrics.reporter.listener.enable']?.trim() !== 'false';
   const listener = properties['prometheus.metrics.reporter.listener'] ?? 'http://:8080';
   return { ...(isOn ? { 'metrics.listeners': listener } : {}), 'metrics.naming': 'reporter', ...properties };

@@ -6,10 +6,10 @@ export interface UnknownOption {
   readonly nearest: string;
 }
 
-/** Of transforms, converters, clients and groups of topics: their names are made by whoever configures them, or belong to others. */
+/** Keys with these prefixes are options of transforms, predicates, converters, Kafka clients and topic groups, not of the connector. */
 const NAMES_OF_OTHERS =
   /^(transforms|predicates|(key|value|header)\.converter|(consumer|producer|admin)\.override|topic\.creation)\./;
-/** More keys are not compared: it takes time. */
+/** At most this many keys are compared with the known names, to bound the time of a validation. */
 const MAX_KEYS = 200;
 
 /**

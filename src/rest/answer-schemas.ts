@@ -1,32 +1,12 @@
-/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
 
 const text: JsonSchema = { type: 'string' };
 const nullableText: JsonSchema = { type: ['string', 'null'] };
 const integer: JsonSchema = { type: 'integer' };
-const texts = listOf(text);
-
-export function listOf(items: JsonSchema): JsonSchema {
-  return { type: 'array', items };
-}
-
-export function mapOf(values: JsonSchema): JsonSchema {
-  return { type: 'object', additionalProperties: values };
-}
+const texts = arrayOf(text);
 
 export function ref(name: keyof typeof ANSWER_SCHEMAS): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
-}
-
-/** An object with exactly these properties; those whose names end with `?` may be absent. */
-function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const entries = Object.entries(properties);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(entries.map(([name, schema]) => [name.replace(/\?$/, ''), schema])),
-    required: entries.flatMap(([name]) => (name.endsWith('?') ? [] : [name])),
-    additionalProperties: false,
-  };
 }
 
 const reference = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` });
@@ -42,11 +22,11 @@ export const ANSWER_SCHEMAS = {
   ServerInfo: objectOf({ version: text, commit: text, kafka_cluster_id: text }),
   WorkerStatus: objectOf({ status: { type: 'string', enum: ['healthy', 'unhealthy', 'starting'] }, message: text }),
   Message: objectOf({ message: text }),
-  ConnectorInfo: objectOf({ name: text, config, tasks: listOf(taskId), type: connectorType }),
+  ConnectorInfo: objectOf({ name: text, config, tasks: arrayOf(taskId), type: connectorType }),
   ConnectorStateInfo: objectOf({
     name: text,
     connector: objectOf(state),
-    tasks: listOf(reference('TaskState')),
+    tasks: arrayOf(reference('TaskState')),
     type: connectorType,
   }),
   TaskState: objectOf({ id: integer, ...state }),
@@ -56,7 +36,7 @@ export const ANSWER_SCHEMAS = {
     objectOf({ 'info?': reference('ConnectorInfo'), 'status?': reference('ConnectorStateInfo') }),
   ),
   ConnectorOffsets: objectOf({
-    offsets: listOf(objectOf({ partition: { type: 'object' }, offset: { type: ['object', 'null'] } })),
+    offsets: arrayOf(objectOf({ partition: { type: 'object' }, offset: { type: ['object', 'null'] } })),
   }),
   ActiveTopics: mapOf(objectOf({ topics: texts })),
   PluginInfo: objectOf({ class: text, type: text, version: nullableText }),
@@ -78,13 +58,13 @@ export const ANSWER_SCHEMAS = {
     name: text,
     error_count: integer,
     groups: texts,
-    configs: listOf(
+    configs: arrayOf(
       objectOf({
         definition: { anyOf: [reference('ConfigKeyInfo'), { type: 'null' }] },
         value: objectOf({
           name: text,
           value: nullableText,
-          recommended_values: listOf(nullableText),
+          recommended_values: arrayOf(nullableText),
           errors: texts,
           visible: { type: 'boolean' },
         }),
@@ -102,7 +82,7 @@ export const ANSWER_SCHEMAS = {
     rebalancing: { type: 'boolean' },
     connectors: texts,
     tasks: texts,
-    threads: listOf(
+    threads: arrayOf(
       objectOf({
         thread: { type: ['string', 'integer'] },
         purpose: text,

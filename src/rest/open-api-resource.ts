@@ -1,5 +1,13 @@
 import { SLUICE_VERSION } from '../version.ts';
-import { ANSWER_SCHEMAS, ref, type JsonSchema } from './answer-schemas.ts';
+import {
+  openApiDocument,
+  operationId,
+  queryParameters,
+  responsesOf,
+  type Content,
+  type JsonSchema,
+} from '../json/open-api.ts';
+import { ANSWER_SCHEMAS, ref } from './answer-schemas.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 import { answer, type Resource } from './resource.ts';
 
@@ -34,18 +42,14 @@ export function openApi(routes: readonly Route[]): JsonSchema {
     const template = path.replace(/:(\w+)/g, '{$1}');
     paths[template] = { ...paths[template], [method.toLowerCase()]: describe(operation, path, method) };
   }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Sluice management API',
-      version: SLUICE_VERSION,
-      description: "Kafka Connect's REST API, and what Sluice adds to it.",
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+  return openApiDocument({
+    title: 'Sluice management API',
+    version: SLUICE_VERSION,
+    description: "Kafka Connect's REST API, and what Sluice adds to it.",
     security: [{}, { basic: [] }],
     paths,
-    components: { schemas: ANSWER_SCHEMAS, securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
-  };
+    schemas: ANSWER_SCHEMAS,
+  });
 }
 
 function describe(operation: Operation, path: string, method: string): JsonSchema {
@@ -56,30 +60,24 @@ function describe(operation: Operation, path: string, method: string): JsonSchem
     required: true,
     schema: name === 'task' ? { type: 'integer', minimum: 0 } : { type: 'string', minLength: 1 },
   }));
-  const inQuery = Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...parameter }));
   return {
     summary,
     operationId: operationId(method, path),
     tags: [tag],
-    parameters: [...inPath, ...inQuery],
+    parameters: [...inPath, ...queryParameters(query)],
     ...(body === undefined
       ? {}
       : { requestBody: { required: true, content: { 'application/json': { schema: body } } } }),
     responses: {
-      ...Object.fromEntries(Object.entries(answers).map(([status, form]) => [status, response(form)])),
+      ...responsesOf(
+        Object.fromEntries(Object.entries(answers).map(([status, form]) => [status, contentOfForm(form)])),
+      ),
       default: { description: 'An error', content: { 'application/json': { schema: ref('ErrorMessage') } } },
     },
   };
 }
 
-function response(form: JsonSchema | string | null): JsonSchema {
-  if (form === null) return { description: 'Done; the answer has no body' };
-  if (typeof form === 'string') return { description: 'Text', content: { [form]: { schema: { type: 'string' } } } };
-  return { description: 'Done', content: { 'application/json': { schema: form } } };
-}
-
-/** `GET /connectors/:connector/status` -> `getConnectorsConnectorStatus`. */
-function operationId(method: string, path: string): string {
-  const words = path.split(/\W+/).filter((word) => word !== '');
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+function contentOfForm(form: JsonSchema | string | null): Content {
+  if (form === null) return null;
+  return typeof form === 'string' ? { [form]: { type: 'string' } } : { 'application/json': form };
 }

@@ -1,4 +1,5 @@
-import { listOf, mapOf, ref, type JsonSchema } from './answer-schemas.ts';
+import { arrayOf, mapOf, type JsonSchema, type QueryParameter } from '../json/open-api.ts';
+import { ref } from './answer-schemas.ts';
 import { OFFSETS_BODY } from './offsets-body.ts';
 import { PREVIEW_BODY } from './preview-body.ts';
 import { CONFIG_BODY, CREATE_CONNECTOR_BODY, TASK_CONFIGS_BODY } from './request-body.ts';
@@ -14,13 +15,8 @@ export interface Operation {
   readonly answers: Readonly<Record<number, JsonSchema | string | null>>;
 }
 
-export interface QueryParameter {
-  readonly description: string;
-  readonly schema: JsonSchema;
-}
-
 const isTrue: JsonSchema = { type: 'boolean' };
-const names = listOf({ type: 'string' });
+const names = arrayOf({ type: 'string' });
 
 /** Every route of the management API, by method and path as the router has it. A test compares them. */
 export const OPERATIONS: Readonly<Record<string, Operation>> = {
@@ -51,7 +47,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     query: {
       expand: {
         description: '`status`, `info`, or both',
-        schema: listOf({ type: 'string', enum: ['status', 'info'] }),
+        schema: arrayOf({ type: 'string', enum: ['status', 'info'] }),
       },
     },
     answers: { 200: { anyOf: [names, ref('ExpandedConnectors')] } },
@@ -117,7 +113,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /connectors/:connector/tasks': {
     summary: 'The configurations of the tasks',
     tag: 'tasks',
-    answers: { 200: listOf(ref('TaskInfo')) },
+    answers: { 200: arrayOf(ref('TaskInfo')) },
   },
   'POST /connectors/:connector/tasks': {
     summary: 'New task configurations, from another worker',
@@ -138,7 +134,7 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
   'GET /connectors/:connector/tasks/:task/parts': {
     summary: 'Tables and topics of a task, each with its state and counts',
     tag: 'tasks',
-    answers: { 200: listOf(ref('TaskPart')) },
+    answers: { 200: arrayOf(ref('TaskPart')) },
   },
   'POST /connectors/:connector/tasks/:task/restart': {
     summary: 'Restart a task',
@@ -175,13 +171,13 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'The plugins of this worker',
     tag: 'plugins',
     query: { connectorsOnly: { description: 'connectors alone (the default), or all plugins', schema: isTrue } },
-    answers: { 200: listOf(ref('PluginInfo')) },
+    answers: { 200: arrayOf(ref('PluginInfo')) },
   },
   'GET /connector-plugins/:plugin/config': {
     summary: 'The options of a plugin',
     tag: 'plugins',
     query: { version: { description: 'a version, or a range of Maven', schema: { type: 'string' } } },
-    answers: { 200: listOf(ref('ConfigKeyInfo')) },
+    answers: { 200: arrayOf(ref('ConfigKeyInfo')) },
   },
   'PUT /connector-plugins/:plugin/config/validate': {
     summary: 'Validate the configuration of a connector; errors are in the answer',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { ANSWER_SCHEMAS, type JsonSchema } from '../../src/rest/answer-schemas.ts';
+import type { JsonSchema } from '../../src/json/open-api.ts';
+import { ANSWER_SCHEMAS } from '../../src/rest/answer-schemas.ts';
 import { OPERATIONS } from '../../src/rest/operations.ts';
 
 const ajv = new Ajv2020({ allowUnionTypes: true, strict: false });

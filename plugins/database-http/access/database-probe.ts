@@ -1,7 +1,7 @@
-/** An answer holds for this long: whoever asks needs no credentials, and each answer costs the server a connection. */
+/** The result of a probe is used for this long: requests to `/health` need no credentials, and each probe opens a connection. */
 const HOLDS_MS = 1_000;
 
-/** Whether the database server takes connections: asked at most once a second, however many want to know. */
+/** Whether the database server accepts connections. However many requests ask, the server is probed at most once a second. */
 export class DatabaseProbe {
   readonly #ask: () => Promise<boolean>;
   readonly #nowMs: () => number;

@@ -24,7 +24,7 @@ export async function listDatabases({ executor, clock, signal }: ApiRequest): Pr
   return rows.map(([name, oid]) => ({ name: name ?? '', oid: oid ?? '' }));
 }
 
-/** `undefined`: there is none. */
+/** The database of this name; `undefined` if it does not exist. */
 export async function findDatabase(name: string, request: ApiRequest): Promise<DatabaseEntry | undefined> {
   const { executor, clock, signal } = request;
   const { rows } = await clock.database(() => executor.ask(FIND_DATABASE, [name], { signal }));

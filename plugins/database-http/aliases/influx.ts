@@ -80,8 +80,8 @@ function writeRoute(
 }
 
 /**
- * In the words of InfluxDB 1, which its clients and Telegraf look for: with `partial write` they drop the whole body, so that what may
- * succeed later is told without it.
+ * The text of InfluxDB 1 for an error. Its clients and Telegraf drop the whole body when the text contains `partial write`, so the text
+ * of a write that may succeed later does not contain it.
  */
 function partialWrite(outcome: Outcome): string {
   if (outcome.failure?.status === 404) return outcome.failure.message;

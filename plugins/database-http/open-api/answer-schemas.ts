@@ -1,5 +1,4 @@
-/** JSON Schema 2020-12, as OpenAPI 3.1 has it. */
-export type JsonSchema = Readonly<Record<string, unknown>>;
+import { arrayOf, objectOf, type JsonSchema } from '../../../src/index.ts';
 
 export const text: JsonSchema = { type: 'string' };
 const number: JsonSchema = { type: 'number' };
@@ -7,23 +6,8 @@ const count: JsonSchema = { type: 'integer', minimum: 0 };
 const nullable = (...types: readonly string[]): JsonSchema => ({ type: [...types, 'null'] });
 const nothing: JsonSchema = { type: 'null' };
 
-export function listOf(items: JsonSchema): JsonSchema {
-  return { type: 'array', items };
-}
-
 export function ref(name: keyof typeof ANSWER_SCHEMAS): JsonSchema {
   return { $ref: `#/components/schemas/${name}` };
-}
-
-/** An object with exactly these properties; those whose names end with `?` may be absent. */
-export function objectOf(properties: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  const entries = Object.entries(properties);
-  return {
-    type: 'object',
-    properties: Object.fromEntries(entries.map(([name, schema]) => [name.replace(/\?$/, ''), schema])),
-    required: entries.flatMap(([name]) => (name.endsWith('?') ? [] : [name])),
-    additionalProperties: false,
-  };
 }
 
 const code = (...values: readonly number[]): JsonSchema => ({ enum: values });
@@ -45,8 +29,8 @@ const bucket = objectOf({
 const links = objectOf({ self: text });
 const influxResult = objectOf({
   statement_id: count,
-  'series?': listOf(objectOf({ 'name?': text, columns: listOf(text), values: listOf({ type: 'array' }) })),
-  'messages?': listOf(objectOf({ level: { const: 'warning' }, text })),
+  'series?': arrayOf(objectOf({ 'name?': text, columns: arrayOf(text), values: arrayOf({ type: 'array' }) })),
+  'messages?': arrayOf(objectOf({ level: { const: 'warning' }, text })),
   'error?': text,
 });
 
@@ -62,7 +46,7 @@ export const ANSWER_SCHEMAS = {
   Login: objectOf({ code: code(0), token: { type: 'string', pattern: '^[0-9a-f]{32}$' } }),
   Sessions: objectOf({
     code: code(0),
-    tokens: listOf(
+    tokens: arrayOf(
       objectOf({
         SessionID: text,
         Username: text,
@@ -78,8 +62,8 @@ export const ANSWER_SCHEMAS = {
     code: code(0),
     desc: nothing,
     time: number,
-    column_meta: listOf(column),
-    data: listOf({ type: 'array' }),
+    column_meta: arrayOf(column),
+    data: arrayOf({ type: 'array' }),
     rows: count,
     'truncated?': { const: true },
     'continuation?': nullable('string'),
@@ -92,10 +76,10 @@ export const ANSWER_SCHEMAS = {
     data: nothing,
     rows: nothing,
   }),
-  Ddl: objectOf({ code: code(0, -1), desc: listOf(text), time: nullable('number') }),
+  Ddl: objectOf({ code: code(0, -1), desc: arrayOf(text), time: nullable('number') }),
   Insert: objectOf({
     code: code(0, -1),
-    desc: listOf(text),
+    desc: arrayOf(text),
     rows: nullable('integer'),
     notice: nullable('string'),
     time: nullable('number'),
@@ -107,14 +91,14 @@ export const ANSWER_SCHEMAS = {
     time: nullable('number'),
   }),
   InfluxError: objectOf({ error: text, 'code?': text, 'message?': text, 'line?': count }),
-  InfluxResults: objectOf({ 'results?': listOf(influxResult) }),
+  InfluxResults: objectOf({ 'results?': arrayOf(influxResult) }),
   Influx2Error: objectOf({ code: text, message: text, 'line?': count }),
-  Influx3Error: objectOf({ error: text, 'data?': { anyOf: [bad, listOf(bad)] } }),
+  Influx3Error: objectOf({ error: text, 'data?': { anyOf: [bad, arrayOf(bad)] } }),
   Bucket: bucket,
-  Buckets: objectOf({ links, buckets: listOf(bucket) }),
-  Organizations: objectOf({ links, orgs: listOf(objectOf({ id: text, name: text })) }),
+  Buckets: objectOf({ links, buckets: arrayOf(bucket) }),
+  Organizations: objectOf({ links, orgs: arrayOf(objectOf({ id: text, name: text })) }),
   PutCounts: objectOf({ success: count, failed: count }),
-  PutDetails: objectOf({ errors: listOf(objectOf({ datapoint: {}, error: text })), success: count, failed: count }),
+  PutDetails: objectOf({ errors: arrayOf(objectOf({ datapoint: {}, error: text })), success: count, failed: count }),
   PutError: objectOf({ error: objectOf({ code: count, message: text, 'details?': text }) }),
   Version: {
     type: 'object',

@@ -1,6 +1,14 @@
-import { SLUICE_VERSION } from '../../../src/index.ts';
+import {
+  SLUICE_VERSION,
+  contentOf,
+  openApiDocument,
+  operationId,
+  queryParameters,
+  responsesOf,
+  type JsonSchema,
+} from '../../../src/index.ts';
 import { jsonAnswer, type Route } from '../route.ts';
-import { ANSWER_SCHEMAS, ref, type JsonSchema } from './answer-schemas.ts';
+import { ANSWER_SCHEMAS, ref } from './answer-schemas.ts';
 import { OPERATIONS, type Operation } from './operations.ts';
 
 /** `GET /openapi.json`: the OpenAPI 3.1 description of these routes and itself. It needs no credentials, because it tells nothing of the data. */
@@ -30,18 +38,14 @@ export function openApi(routes: readonly Pick<Route, 'path' | 'methods' | 'isPre
       paths[path] = { ...paths[path], [method.toLowerCase()]: described };
     }
   }
-  return {
-    openapi: '3.1.0',
-    info: {
-      title: 'Sluice database HTTP API',
-      version: SLUICE_VERSION,
-      description: 'SQL and rows over HTTP, and the paths under which clients of other databases write.',
-      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-    },
+  return openApiDocument({
+    title: 'Sluice database HTTP API',
+    version: SLUICE_VERSION,
+    description: 'SQL and rows over HTTP, and the paths under which clients of other databases write.',
     security: [{ basic: [] }],
     paths,
-    components: { schemas: ANSWER_SCHEMAS, securitySchemes: { basic: { type: 'http', scheme: 'basic' } } },
-  };
+    schemas: ANSWER_SCHEMAS,
+  });
 }
 
 function describe(
@@ -54,28 +58,11 @@ function describe(
     summary,
     operationId: operationId(method, path),
     tags: [tag],
-    parameters: Object.entries(query).map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
+    parameters: queryParameters(query),
     ...(body === undefined ? {} : { requestBody: { content: contentOf(body) } }),
     responses: {
-      ...Object.fromEntries(
-        Object.entries(answers).map(([status, content]) => [
-          status,
-          content === null
-            ? { description: 'Done; the answer has no body' }
-            : { description: Number(status) < 300 ? 'Done' : 'It failed', content: contentOf(content) },
-        ]),
-      ),
+      ...responsesOf(answers),
       default: { description: 'The request cannot be served', content: failures },
     },
   };
-}
-
-function contentOf(schemas: Readonly<Record<string, JsonSchema>>): JsonSchema {
-  return Object.fromEntries(Object.entries(schemas).map(([type, schema]) => [type, { schema }]));
-}
-
-/** `GET /restapi/login` -> `getRestapiLogin`. */
-function operationId(method: string, path: string): string {
-  const words = path.split(/[^A-Za-z0-9]+/).filter((word) => word !== '');
-  return method.toLowerCase() + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
 }

@@ -1,11 +1,7 @@
-import { ref, text, objectOf, listOf, type ANSWER_SCHEMAS, type JsonSchema } from './answer-schemas.ts';
+import { arrayOf, objectOf, type Content, type JsonSchema, type QueryParameter } from '../../../src/index.ts';
+import { ref, text, type ANSWER_SCHEMAS } from './answer-schemas.ts';
 
 type SchemaName = keyof typeof ANSWER_SCHEMAS;
-
-export interface QueryParameter {
-  readonly description: string;
-  readonly schema: JsonSchema;
-}
 
 /** What the OpenAPI description says of a route. */
 export interface Operation {
@@ -14,8 +10,8 @@ export interface Operation {
   readonly query?: Readonly<Record<string, QueryParameter>>;
   /** By content type. */
   readonly body?: Readonly<Record<string, JsonSchema>>;
-  /** By status, then by content type; `null` is an answer without a body. */
-  readonly answers: Readonly<Record<number, Readonly<Record<string, JsonSchema>> | null>>;
+  /** By status. */
+  readonly answers: Readonly<Record<number, Content>>;
   /** The body of failures. */
   readonly failure: SchemaName;
 }
@@ -40,7 +36,7 @@ const sqlWithParameters = (example: string, paged: boolean): Readonly<Record<str
   'text/plain': { type: 'string', examples: [example] },
   'application/json': objectOf({
     sql: { type: 'string', minLength: 1, description: 'One statement, with $1, $2 …' },
-    'params?': listOf({}),
+    'params?': arrayOf({}),
     ...(paged
       ? { 'limit?': { type: ['integer', 'null'], minimum: 1 }, 'continuation?': { type: ['string', 'null'] } }
       : {}),
@@ -50,7 +46,7 @@ const lines = { 'text/plain': { type: 'string', examples: ['weather,site=oslo te
 const pointLines = { 'text/plain': { type: 'string', examples: ['sys.load 1700000000 0.5 host=a'] } };
 const points: Readonly<Record<string, JsonSchema>> = {
   'application/json': {
-    anyOf: [ref('Point'), listOf(ref('Point'))],
+    anyOf: [ref('Point'), arrayOf(ref('Point'))],
   },
 };
 const credentials = {

@@ -15,7 +15,7 @@ const TOKEN = /^([0-9a-z]{1,10})\.([\w-]{16})$/;
 export class Page {
   readonly offset: number;
   readonly limit: number | undefined;
-  /** Whether the request knows of pages, and is told of the next one in the body too. */
+  /** Whether the request names a limit or a token. The body of its answer then contains the token of the next page. */
   readonly isAsked: boolean;
   readonly #statement: string;
   /** Rows that are still to be left out, and rows that were let through. */
@@ -60,7 +60,7 @@ export class Page {
     return this.#hasMore;
   }
 
-  /** The token for the rows behind; `undefined`: there are none. A row that alone is too large for an answer has none either. */
+  /** The token of the next page; `undefined` for the last page, and if the first row alone is too large for an answer. */
   continuation({
     rowCount,
     truncated,

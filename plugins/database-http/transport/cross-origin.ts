@@ -21,8 +21,8 @@ export class CrossOrigin {
   }
 
   /**
-   * Sets the headers that a browser asks for. True: it was a preflight request, whose answer is 204; it bears no credentials.
-   * `methods`: of the route.
+   * Sets the CORS headers of the answer. Returns true for a preflight request, which has no credentials and is answered with 204.
+   * `methods`: the methods of the route.
    */
   apply(request: IncomingMessage, response: ServerResponse, methods: readonly string[] | undefined): boolean {
     if (this.#isAllowed === undefined) return false;

@@ -9,11 +9,11 @@ export type AccessLog = 'off' | 'errors' | 'all';
 export interface RequestEnd {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  /** The path of the route; `undefined`: there is none. */
+  /** The path of the route; `undefined` if no route has the requested path. */
   readonly route: string | undefined;
   readonly requestId: string;
   readonly user: string | undefined;
-  /** The client's, which a trusted proxy may have told. */
+  /** The address of the client, from the header of a trusted proxy if there is one. */
   readonly address: string;
   readonly tally: Tally | undefined;
   readonly tookMs: number;
@@ -24,8 +24,8 @@ export interface RequestEnd {
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']);
 
 /**
- * Counts the requests that have ended, and writes a line for each where the access log is on. Neither knows queries and bodies, which have
- * passwords and data.
+ * Counts the requests that have ended, and writes a line for each where the access log is on. Neither contains query strings or bodies, which
+ * hold passwords and data.
  */
 export class RequestLog {
   readonly #logger: Logger;

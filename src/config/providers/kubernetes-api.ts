@@ -3,6 +3,7 @@ import { request as requestHttp, type IncomingMessage } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { join } from 'node:path';
 import { toError } from '../../errors.ts';
+import { readAtMost } from './small-file.ts';
 
 /** Where Kubernetes mounts the token, the certificate authority and the namespace of a pod's service account. */
 const SERVICE_ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount';
@@ -96,15 +97,9 @@ export class KubernetesApi {
 }
 
 async function textOf(answer: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of answer as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_ANSWER_BYTES) throw new Error(`the answer has more than ${String(MAX_ANSWER_BYTES)} bytes`);
-    chunks.push(chunk);
-  }
+  const bytes = await readAtMost(answer, MAX_ANSWER_BYTES);
   if (answer.statusCode !== 200) throw new KubernetesStatusError(answer.statusCode ?? 0);
-  return Buffer.concat(chunks).toString();
+  return bytes.toString();
 }
 
 /** The reason is never the parser's, which would quote what is in the answer. */

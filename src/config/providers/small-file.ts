@@ -6,11 +6,16 @@ const MAX_BYTES = 1024 * 1024;
 
 /** The bytes of a file. Rejects when it has more than a mebibyte. */
 export async function readSmallFile(path: string): Promise<Buffer> {
+  return readAtMost(createReadStream(path), MAX_BYTES);
+}
+
+/** The bytes of a stream. Rejects when it has more than `maxBytes`. */
+export async function readAtMost(stream: AsyncIterable<Buffer>, maxBytes: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) {
+  for await (const chunk of stream) {
     size += chunk.length;
-    if (size > MAX_BYTES) throw new Error(`it has more than ${String(MAX_BYTES)} bytes`);
+    if (size > maxBytes) throw new Error(`it has more than ${String(maxBytes)} bytes`);
     chunks.push(chunk);
   }
   return Buffer.concat(chunks);
