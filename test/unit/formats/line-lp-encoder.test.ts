@@ -66,8 +66,8 @@ describe('a line_lp record', () => {
         bestMs,
         cpuMsOf(() => void encoder.encode([quotes, null])),
       );
-    // 30 ms on the machine this was written on; with a regular expression 400 ms.
-    assert.ok(bestMs < 150, `${bestMs.toFixed(0)} ms`);
+    // 30 ms on the machine this was written on; a quadratic encoder takes minutes.
+    assert.ok(bestMs < 1_000, `${bestMs.toFixed(0)} ms`);
   });
 
   it('has what any reader takes where that is asked for', () => {

@@ -65,7 +65,7 @@ describe('a body that is decoded', () => {
       let bestMs = Infinity;
       for (let run = 0; run < 3 && bestMs > 50; run++) bestMs = Math.min(bestMs, await longestTurnMs(body));
       // 50 ms on the machine this was written on; others, and busy ones, take several times the CPU for the same.
-      assert.ok(bestMs < 400, `${bestMs.toFixed(0)} ms for ${body.slice(0, 60)}`);
+      assert.ok(bestMs < 1_000, `${bestMs.toFixed(0)} ms for ${body.slice(0, 60)}`);
     }
   });
 
