@@ -2,17 +2,13 @@ import Mocha from 'mocha';
 
 /** Set by `.ci/run` alone. */
 const VARIABLE = 'SLUICE_TEST_SECOND_TRY';
-/** Tests with a broker, which other things on the machine can disturb. */
-const WITH_BROKER = /[\\/]test[\\/](?:integration[\\/].*|golden[\\/](?:connect-rest|topics-life))\.test\.ts$/;
 /** More of them are no coincidence. */
 const MOST = 3;
 
 /** Gives each test of these files one more try, as the builds of Apache Kafka do, where the environment asks for it. */
 export function allowSecondTry(root: Mocha.Suite): void {
   if (process.env[VARIABLE] !== 'true') return;
-  root.eachTest((test) => {
-    if (WITH_BROKER.test(test.file ?? '')) test.retries(1);
-  });
+  root.eachTest((test) => void test.retries(1));
 }
 
 /** The tests of a run that passed on their second try, with what was wrong with the first. */
