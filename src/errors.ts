@@ -39,8 +39,17 @@ export class UnavailableError extends RetriableError {}
 
 /** Connect's DataException: something is wrong with this record. `errors.tolerance` decides what happens to it. */
 export class DataError extends SluiceError {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super(message, { ...options, scope: 'record', javaName: 'org.apache.kafka.connect.errors.DataException' });
+  /** Where the record was to go, if that is known. */
+  readonly table: string | undefined;
+  readonly column: string | undefined;
+
+  constructor(
+    message: string,
+    { cause, table, column }: { cause?: unknown; table?: string | undefined; column?: string | undefined } = {},
+  ) {
+    super(message, { cause, scope: 'record', javaName: 'org.apache.kafka.connect.errors.DataException' });
+    this.table = table;
+    this.column = column;
   }
 }
 
@@ -54,14 +63,22 @@ export class ConfigError extends SluiceError {
 /** The database refused or could not be reached. `sqlstate` is absent when no server answered. */
 export class DatabaseError extends SluiceError {
   readonly sqlstate: string | undefined;
+  readonly table: string | undefined;
   readonly column: string | undefined;
 
   constructor(
     message: string,
-    options: { scope: Scope; sqlstate?: string | undefined; column?: string | undefined; cause?: unknown },
+    options: {
+      scope: Scope;
+      sqlstate?: string | undefined;
+      table?: string | undefined;
+      column?: string | undefined;
+      cause?: unknown;
+    },
   ) {
     super(message, { scope: options.scope, javaName: 'java.sql.SQLException', cause: options.cause });
     this.sqlstate = options.sqlstate;
+    this.table = options.table;
     this.column = options.column;
   }
 }

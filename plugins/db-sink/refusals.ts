@@ -32,10 +32,10 @@ const MAX_FAULTS_NAMED = 3;
 function refusal(faults: readonly Fault[]): Error {
   const named = faults.slice(0, MAX_FAULTS_NAMED).map(describeFault).join('; ');
   const more = faults.length > MAX_FAULTS_NAMED ? ` (and ${String(faults.length - MAX_FAULTS_NAMED)} more)` : '';
-  const first = faults[0];
-  const cause = first?.cause;
-  if (first?.sqlstate === undefined) return new DataError(named + more, { cause });
-  return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, column: first.column, cause });
+  const [first] = faults;
+  const { cause, table, column } = first ?? {};
+  if (first?.sqlstate === undefined) return new DataError(named + more, { cause, table, column });
+  return new DatabaseError(named + more, { scope: first.scope, sqlstate: first.sqlstate, table, column, cause });
 }
 
 /** The fault without its origin: whoever reports the record adds its coordinates. */

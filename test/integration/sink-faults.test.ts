@@ -111,6 +111,11 @@ describe('what a sink does when something fails', function () {
           header(1, 'exception.message'),
           new RegExp(`"${name}" violates check constraint "${name}_n_check"`),
         );
+        const own = dead[1]?.headers.filter(({ key }) => key.startsWith('sluice.'));
+        assert.deepEqual(Object.fromEntries(own?.map(({ key, value }) => [key, value?.toString()]) ?? []), {
+          'sluice.sqlstate': '23514',
+          'sluice.table': name,
+        });
         assert.match(header(1, 'exception.stacktrace'), /^java\.sql\.SQLException: .*violates check constraint/);
         assert.equal(header(0, 'offset'), '2');
         assert.equal(header(0, 'exception.class.name'), 'org.apache.kafka.connect.errors.DataException');

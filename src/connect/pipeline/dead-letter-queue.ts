@@ -2,6 +2,7 @@ import { javaTrace, SluiceError } from '../../errors.ts';
 import type { Admin, Producer } from '../../kafka/api.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { FailureContext, FailureReporter } from './error-policy.ts';
+import { failurePlace } from './failure-place.ts';
 import type { TaskId } from '../tasks/task-assignment.ts';
 
 export interface DeadLetterOptions {
@@ -19,6 +20,8 @@ export interface DeadLetterCounts {
 }
 
 const PREFIX = '__connect.errors.';
+/** What Connect has no header for: `sluice.sqlstate`, `sluice.table`, `sluice.column`. */
+const OWN_PREFIX = 'sluice.';
 
 /**
  * Sends failed records, byte for byte as they were consumed, to the dead-letter topic
@@ -101,6 +104,12 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
       ['exception.message', this.#options.hide(error.message)],
       ['exception.stacktrace', this.#options.hide(javaTrace(error))],
     ];
-    return entries.map(([key, value]) => ({ key: PREFIX + key, value: Buffer.from(value) }));
+    const own = Object.entries(failurePlace(error)) as [string, string | undefined][];
+    return [
+      ...entries.map(([key, value]) => ({ key: PREFIX + key, value: Buffer.from(value) })),
+      ...own.flatMap(([key, value]) =>
+        value === undefined ? [] : [{ key: OWN_PREFIX + key, value: Buffer.from(this.#options.hide(value)) }],
+      ),
+    ];
   }
 }

@@ -1,0 +1,54 @@
+import { createHash } from 'node:crypto';
+import type { DeadLetter } from './dead-letter.ts';
+
+/** What letters of one group have in common. */
+export interface LetterGroupKey {
+  /** `UNKNOWN` for a letter without context headers. */
+  readonly stage: string;
+  /** The exception for letters without an SQLSTATE. */
+  readonly class: string | undefined;
+  readonly sqlstate: string | undefined;
+  readonly table: string | undefined;
+  readonly column: string | undefined;
+  /** The message with its variable parts replaced by `…`; absent where the SQLSTATE and the table say enough. */
+  readonly message: string | undefined;
+}
+
+type Described = Pick<DeadLetter, 'stage' | 'exception' | 'message' | 'sqlstate' | 'table' | 'column'>;
+
+const MAX_PATTERN = 200;
+/** Quoted texts, numbers, what lies in braces, and long words of letters and digits: what differs from letter to letter. */
+const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
+
+export function letterGroupKey(letter: Described): LetterGroupKey {
+  const { stage = 'UNKNOWN', exception, sqlstate, table, column, message } = letter;
+  const saysEnough = sqlstate !== undefined && table !== undefined;
+  return {
+    stage,
+    class: sqlstate === undefined ? exception : undefined,
+    sqlstate,
+    table,
+    column,
+    message: saysEnough || message === undefined ? undefined : messagePattern(message),
+  };
+}
+
+/** The same for the same key, in every worker and at every time. */
+export function letterGroupId(key: LetterGroupKey): string {
+  const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
+  return createHash('sha256')
+    .update(JSON.stringify(parts.map((part) => part ?? null)))
+    .digest('hex')
+    .slice(0, 12);
+}
+
+/** The group of a letter, as `selection.group` names it. */
+export function groupOf(letter: Described): string {
+  return letterGroupId(letterGroupKey(letter));
+}
+
+/** A message without the values that it names, so that letters with the same fault have the same pattern. Linear in its length. */
+export function messagePattern(message: string): string {
+  const head = message.slice(0, MAX_PATTERN * 2);
+  return head.replace(VARIABLE, '…').replace(/\s+/g, ' ').slice(0, MAX_PATTERN).trim();
+}
