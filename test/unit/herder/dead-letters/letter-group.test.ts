@@ -65,7 +65,7 @@ describe('dead letters', () => {
       messagePattern('Could not read "a b" at line 17, topic t-9: {x=1} and \'y\''),
       messagePattern('Could not read "c" at line 8, topic t-11: {y=2} and \'z\''),
     );
-    assert.equal(messagePattern(`${'"'.repeat(100_000)}`).length <= 200, true);
+    assert.equal(messagePattern(`"`.repeat(100_000)).length <= 200, true);
   });
 
   it('are selected by group, offsets, time and filter', () => {
