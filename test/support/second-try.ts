@@ -8,7 +8,9 @@ const MOST = 3;
 /** Gives each test of these files one more try, as the builds of Apache Kafka do, where the environment asks for it. */
 export function allowSecondTry(root: Mocha.Suite): void {
   if (process.env[VARIABLE] !== 'true') return;
-  root.eachTest((test) => void test.retries(1));
+  root.eachTest((test) => {
+    test.retries(1);
+  });
 }
 
 /** The tests of a run that passed on their second try, with what was wrong with the first. */
