@@ -6,6 +6,7 @@ import { environmentProperties } from './config/environment.ts';
 import { listEntries } from './config/list-text.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
 import { loadWorkerConfig, type Properties, type WorkerConfig } from './config/worker-config.ts';
+import { addConfigFileCommands } from './config-files/commands.ts';
 import { addConsoleCommands } from './console/commands.ts';
 import { runningBroker } from './dev/addresses.ts';
 import { ConfigError, toError } from './errors.ts';
@@ -73,6 +74,7 @@ program
   });
 
 addConsoleCommands(program, runningBroker);
+addConfigFileCommands(program);
 
 program
   .command('plugins')

@@ -1,0 +1,62 @@
+import { Option, type Command } from 'commander';
+import { toError } from '../errors.ts';
+import { FORMATS, type FileFormat } from './export.ts';
+import type { ExportFlags, PlanFlags } from './run.ts';
+
+const EXIT_ERROR = 1;
+
+/** Declares `plan`, `apply` and `export`. */
+export function addConfigFileCommands(program: Command): void {
+  withPlan(program.command('plan'))
+    .description('show what sluice apply would change in a cluster, and validate it; writes nothing')
+    .addHelpText('after', '\nExample:\n  sluice plan connectors/ --detailed-exitcode')
+    .option('--detailed-exitcode', 'end with 0 without differences, 2 with some, 1 after an error')
+    .action(async (folder: string, flags: PlanFlags & { detailedExitcode?: boolean }) => {
+      const { runPlan } = await import('./run.ts');
+      process.exitCode = await orError(runPlan(folder, flags));
+    });
+
+  withPlan(program.command('apply'))
+    .description('make the connectors of a cluster as the files of a folder describe them')
+    .addHelpText('after', '\nExample:\n  sluice apply connectors/ --var-file production.properties')
+    .option('--yes', 'do not ask before anything is changed')
+    .action(async (folder: string, flags: PlanFlags & { yes?: boolean }) => {
+      const { runApply } = await import('./run.ts');
+      process.exitCode = await orError(runApply(folder, flags));
+    });
+
+  withCluster(program.command('export'))
+    .description('write the connectors of a cluster into files, one for each')
+    .addHelpText('after', '\nExample:\n  sluice export connectors/ --format yaml')
+    .addOption(new Option('--format <format>', 'of the files').choices(FORMATS).default('json' satisfies FileFormat))
+    .option('--force', 'overwrite files that are there')
+    .option('--secrets-file <file>', 'write the values of secrets into this file, for --var-file')
+    .action(async (folder: string, flags: ExportFlags) => {
+      const { runExport } = await import('./run.ts');
+      process.exitCode = await orError(runExport(folder, flags));
+    });
+}
+
+function withCluster(command: Command): Command {
+  return command
+    .argument('<folder>', 'the files')
+    .option('--url <url>', 'REST API of a worker (default: http://localhost:8083)')
+    .option('--user <name>', 'user of the REST API; the password comes from SLUICE_PASSWORD')
+    .option('--password-file <file>', 'the password in a file')
+    .option('--cacert <file>', "certificates (PEM) that the worker's certificate is checked with");
+}
+
+function withPlan(command: Command): Command {
+  return withCluster(command)
+    .option('--var-file <file>', 'values of variables, as properties or JSON; they win over the environment')
+    .option('--prune', 'delete connectors that are in no file')
+    .option('--no-dry-run', 'do not try changed sinks with the newest messages of their topics')
+    .option('--json', 'print the result as one line of JSON');
+}
+
+async function orError(work: Promise<number>): Promise<number> {
+  return work.catch((error: unknown) => {
+    process.stderr.write(`${toError(error).message}\n`);
+    return EXIT_ERROR;
+  });
+}
