@@ -35,7 +35,13 @@ interface WorkerConfigBase {
 export interface DistributedWorkerConfig extends WorkerConfigBase {
   readonly mode: 'distributed';
   readonly distributed: ParsedOptions<typeof distributedOptions>;
-  readonly topics: { readonly config: InternalTopic; readonly offset: InternalTopic; readonly status: InternalTopic };
+  readonly topics: {
+    readonly config: InternalTopic;
+    readonly offset: InternalTopic;
+    readonly status: InternalTopic;
+    /** Sluice's own. */
+    readonly own: InternalTopic;
+  };
 }
 
 export interface StandaloneWorkerConfig extends WorkerConfigBase {
@@ -133,7 +139,7 @@ export function loadWorkerConfig(source: {
   const config: WorkerConfig =
     mode === 'standalone'
       ? { ...base, mode, standalone: read(standaloneOptions) }
-      : { ...base, mode, ...distributedParts(read(distributedOptions), properties, warnings) };
+      : { ...base, mode, ...distributedParts(read(distributedOptions), base, warnings) };
   if (errors.length > 0) throw new ConfigError(errors.join('\n'));
   warnings.push(...unusedKeyWarnings(mode, properties));
   return config;
@@ -141,7 +147,7 @@ export function loadWorkerConfig(source: {
 
 function distributedParts(
   distributed: ParsedOptions<typeof distributedOptions>,
-  properties: Properties,
+  { own, properties }: Pick<WorkerConfigBase, 'own' | 'properties'>,
   warnings: string[],
 ): Pick<DistributedWorkerConfig, 'distributed' | 'topics'> {
   const topic = (kind: 'config' | 'offset' | 'status', partitions: number): InternalTopic => ({
@@ -156,6 +162,12 @@ function distributedParts(
       config: topic('config', 1),
       offset: topic('offset', distributed['offset.storage.partitions']),
       status: topic('status', distributed['status.storage.partitions']),
+      own: {
+        name: own['sluice.storage.topic'] ?? `${distributed['config.storage.topic']}-sluice`,
+        partitions: 1,
+        replicationFactor: distributed['config.storage.replication.factor'],
+        settings: {},
+      },
     },
   };
 }

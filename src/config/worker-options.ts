@@ -305,6 +305,13 @@ export const ownWorkerOptions = declareOptions({
       'Whether Java workers may be in the group of this worker: `refuse` or `allow`, for moving from or to them one worker at a time.',
     validator: oneOfIgnoringCase('ALLOW', 'REFUSE'),
   },
+  'sluice.storage.topic': {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation:
+      'Topic that holds what Sluice keeps beyond the records of Connect: counts of automatic restarts and the history of configurations. Compacted, with one partition and the replication factor of the config topic. By default `<config.storage.topic>-sluice`. If it cannot be made, the worker keeps these data in memory. A standalone worker does not use it.',
+  },
   'internal.topics.automatic.creation.enable': {
     type: 'BOOLEAN',
     default: true,

@@ -12,6 +12,7 @@ import { mayWork, type ClusterView, type Placement, type WorkListener } from './
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
+import type { OwnStore } from './stores/own-store.ts';
 import { Supervision, type SupervisionDependencies } from './supervision.ts';
 
 export interface HerderDependencies extends SupervisionDependencies {
@@ -20,6 +21,7 @@ export interface HerderDependencies extends SupervisionDependencies {
   /** Advertised `host:port`. */
   readonly workerId: string;
   readonly offsets: OffsetStore;
+  readonly own: OwnStore;
   /** What is not to be in the traces of statuses. */
   readonly secrets: SecretMask;
   readonly logLevels: LogLevels;
@@ -99,9 +101,9 @@ export class Herder implements ConfigListener, WorkListener {
 
   /** Reads the stores, joins the cluster and starts what is this worker's. */
   async start(): Promise<void> {
-    const { configs, statuses, offsets, logger } = this.#dependencies;
+    const { configs, statuses, offsets, own, logger } = this.#dependencies;
     await this.stage.during('reading to the end of internal topics', () =>
-      Promise.all([configs.start(this), statuses.start(), offsets.start()]),
+      Promise.all([configs.start(this), statuses.start(), offsets.start(), own.start()]),
     );
     await this.stage.during('ensuring membership in the cluster', () => this.#dependencies.placement.start(this));
     this.#ready = true;
@@ -117,9 +119,9 @@ export class Herder implements ConfigListener, WorkListener {
     this.requests.close();
     this.#duties.follow();
     await this.#supervision.stop();
-    const { configs, statuses, offsets, placement } = this.#dependencies;
+    const { configs, statuses, offsets, own, placement } = this.#dependencies;
     await placement.stop();
-    await Promise.all([configs.stop(), statuses.stop(), offsets.stop()]);
+    await Promise.all([configs.stop(), statuses.stop(), offsets.stop(), own.stop()]);
     this.#dependencies.logger.info('Herder stopped');
   }
 

@@ -5,6 +5,7 @@ import { LeaderRequests } from '../herder/leader-requests.ts';
 import { ConfigStore } from '../herder/stores/config-store.ts';
 import { LeaderWriter } from '../herder/stores/leader-writer.ts';
 import { OffsetStore } from '../herder/stores/offset-store.ts';
+import { OwnStore } from '../herder/stores/own-store.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import { StatusStore } from '../herder/stores/status-store.ts';
 import type { ClientProperties, CompactedTopicOptions } from '../kafka/api.ts';
@@ -60,6 +61,11 @@ const CONFIGS: TopicUse = {
 };
 const OFFSETS: TopicUse = { property: 'offset.storage.topic', purpose: 'source connector offsets' };
 const CONNECTOR_OFFSETS: TopicUse = { ...OFFSETS, property: 'offsets.storage.topic' };
+const OWN: TopicUse = {
+  property: 'sluice.storage.topic',
+  purpose: 'counts of restarts and the history of configurations',
+  singlePartition: true,
+};
 const STATUSES: TopicUse = { property: 'status.storage.topic', purpose: 'connector and task statuses' };
 
 function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stores'] {
@@ -73,6 +79,7 @@ function openStores(config: DistributedWorkerConfig, logger: Logger): Mode['stor
     configs: new ConfigStore(open(topics.config, CONFIGS, 'configs'), logger, openLeaderWriter(config, logger)),
     offsets: new OffsetStore(open(topics.offset, OFFSETS, 'offsets'), logger),
     statuses: new StatusStore(open(topics.status, STATUSES, 'statuses'), logger),
+    own: new OwnStore(open(topics.own, OWN, 'own'), logger),
   };
 }
 

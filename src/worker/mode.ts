@@ -7,6 +7,7 @@ import type { Placement } from '../herder/placement.ts';
 import type { SessionKeySettings } from '../herder/session-keys.ts';
 import type { ConfigStore } from '../herder/stores/config-store.ts';
 import type { OffsetStore } from '../herder/stores/offset-store.ts';
+import type { OwnStore } from '../herder/stores/own-store.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import type { StatusStore } from '../herder/stores/status-store.ts';
 import type { ZombieFencing } from '../herder/zombie-fencing.ts';
@@ -24,7 +25,12 @@ export interface ModeDependencies {
 
 /** Everything in which a distributed and a standalone worker differ; the rest of the worker does not know which one it is. */
 export interface Mode {
-  readonly stores: { readonly configs: ConfigStore; readonly offsets: OffsetStore; readonly statuses: StatusStore };
+  readonly stores: {
+    readonly configs: ConfigStore;
+    readonly offsets: OffsetStore;
+    readonly statuses: StatusStore;
+    readonly own: OwnStore;
+  };
   readonly placement: Placement;
   readonly leader: Leader;
   /** Tell the workers that share tasks from all others; see `taskOwner`. */

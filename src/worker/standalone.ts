@@ -5,6 +5,7 @@ import { SoleWorker } from '../herder/placement.ts';
 import { ConfigStore } from '../herder/stores/config-store.ts';
 import { OffsetFile } from '../herder/stores/offset-file.ts';
 import { OffsetStore } from '../herder/stores/offset-store.ts';
+import { OwnStore } from '../herder/stores/own-store.ts';
 import { MemoryLog } from '../herder/stores/record-log.ts';
 import { StatusStore } from '../herder/stores/status-store.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
@@ -20,6 +21,7 @@ export function standaloneMode(
       configs: new ConfigStore((onRecord) => new MemoryLog(onRecord), logger),
       offsets: new OffsetStore((onRecord) => new OffsetFile(offsetFile, onRecord), logger),
       statuses: new StatusStore((onRecord) => new MemoryLog(onRecord), logger),
+      own: new OwnStore((onRecord) => new MemoryLog(onRecord), logger),
     },
     placement: new SoleWorker(),
     leader: {

@@ -29,6 +29,7 @@ describe('the worker configuration', () => {
     assert.deepEqual(config.topics.config, { name: 'c', partitions: 1, replicationFactor: 3, settings: {} });
     assert.equal(config.topics.offset.partitions, 25);
     assert.equal(config.topics.status.partitions, 5);
+    assert.deepEqual(config.topics.own, { name: 'c-sluice', partitions: 1, replicationFactor: 3, settings: {} });
     assert.equal(config.own['json.converter.strict'], false);
   });
 
