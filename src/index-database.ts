@@ -16,6 +16,7 @@ export {
   type ConnectionSettings,
   type ExecutorOptions,
 } from './database/open-executor.ts';
+export { lockHolder } from './database/lock-holders.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './database/retry-rolled-back.ts';
 export {
   existsNow,

@@ -10,6 +10,7 @@ import {
   type SinkTask,
   type SinkTaskContext,
   type TopicPartition,
+  type WaitingInTask,
 } from '../../src/index.ts';
 import {
   connectionSettings,
@@ -28,6 +29,7 @@ import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
+import { WaitCause } from './wait-cause.ts';
 import { WriteLane, type LaneDependencies } from './write-lane.ts';
 
 /** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
@@ -53,6 +55,7 @@ export class DbSinkTask implements SinkTask {
   #nextLane = 0;
   #context: SinkTaskContext | undefined;
   #retries: Retries | undefined;
+  #waitCause: WaitCause | undefined;
   #exactlyOnce: ExactlyOnce | undefined;
   #requestCommit: (() => void) | undefined;
   #committedAt = 0;
@@ -188,6 +191,15 @@ export class DbSinkTask implements SinkTask {
       stored.filter((end) => delivered.get(topicPartitionKey(end.topic, end.partition)) === end),
     );
     return stored;
+  }
+
+  waiting(): WaitingInTask | undefined {
+    const lanes = this.#lanes.map((lane) => lane.unstored());
+    const records = lanes.reduce((sum, lane) => sum + lane.records, 0);
+    const waitedMs = Math.max(0, ...lanes.map((lane) => lane.waitedMs));
+    if (this.#executor === undefined || this.#context === undefined || waitedMs === 0) return undefined;
+    this.#waitCause ??= new WaitCause(this.#executor, this.#context.signal);
+    return { records, waitedMs, cause: this.#waitCause.of(waitedMs, this.#retries?.isAway === true) };
   }
 
   #flushTimeoutMs(): number {

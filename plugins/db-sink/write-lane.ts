@@ -53,6 +53,8 @@ const DROP_TIMEOUT_MS = 15_000;
  * than what one poll gave waits behind a batch on its way. Where more records are known to follow, what was added is held back
  * until the batch is full, for 100 ms at most.
  *
+ * One class, because what waits, is sealed and is in flight changes together.
+ *
  * States: idle -> writing -> idle; fenced -> (drop) idle; failed after an error, for good: the task ends with it.
  */
 export class WriteLane {
@@ -72,6 +74,8 @@ export class WriteLane {
   #writing: Promise<void> | undefined;
   #failure: Error | undefined;
   #isFenced = false;
+  /** The batch that is with the database, by `performance.now()`. */
+  #beganAt: number | undefined;
 
   constructor(dependencies: LaneDependencies) {
     this.#dependencies = dependencies;
@@ -168,6 +172,13 @@ export class WriteLane {
     return undefined;
   }
 
+  /** Records that are not stored, and for how long the batch that is with the database has been there (0: none is). */
+  unstored(): { readonly records: number; readonly waitedMs: number } {
+    const all = [this.#inFlight, ...this.#sealed.map(({ records }) => records), this.#waiting];
+    const records = all.reduce((sum, { count }) => sum + count, 0);
+    return { records, waitedMs: this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt };
+  }
+
   /** Throws what went wrong in the background, if anything did. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
@@ -200,13 +211,16 @@ export class WriteLane {
         const batch = this.#sealed.shift() ?? this.#seal();
         this.#inFlight = batch.records;
         const beganAt = performance.now();
+        this.#beganAt = beganAt;
         await this.#do(batch, signal);
+        this.#beganAt = undefined;
         this.#dependencies.batchRows.wrote(batch.rowCount, performance.now() - beganAt);
         this.#inFlight = new WaitingRecords();
         batch.records.release();
         this.#notify();
       }
     } catch (error) {
+      this.#beganAt = undefined;
       // Nobody waits for a write that was given up.
       if (signal.aborted) return;
       if (error instanceof FencedError) {

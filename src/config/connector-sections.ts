@@ -2,6 +2,7 @@ import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import type { ValidatedSection } from './config-values.ts';
 import type { OptionDeclarations, OptionResult } from './option.ts';
 import { validateOptions, type RawConfig } from './parse.ts';
+import { healthSection } from './health-options.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
 import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
 import { taskThreadSection } from './task-thread-options.ts';
@@ -26,6 +27,7 @@ export function validateConnectorSections(config: RawConfig, surroundings: Conne
     { declarations: own, results: visibleResults(own, validateOptions(own, config)) },
     ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)),
     taskThreadSection(config),
+    healthSection(config),
   ];
 }
 

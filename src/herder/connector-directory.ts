@@ -62,6 +62,11 @@ export class ConnectorDirectory {
     return { name, connector, tasks: this.#statuses.tasks(name), type: this.#type(name) };
   }
 
+  /** Of a task that has FAILED. */
+  traceOf({ connector, task }: TaskId): string | null {
+    return this.#statuses.task({ connector, task })?.trace ?? null;
+  }
+
   taskStatus(id: TaskId): Status {
     const status = this.#statuses.task(id);
     if (status === undefined) throw new RequestError(404, `No status found for task ${taskText(id)}`);

@@ -9,6 +9,8 @@ import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts'
 import type { Work } from './group/group-bytes.ts';
 import { LeaderDuties } from './leader-duties.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
+import { ConnectorHealth } from './health/connector-health.ts';
+import { TaskFiguresWatch } from './health/task-figures.ts';
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
@@ -44,6 +46,9 @@ export class Herder implements ConfigListener, WorkListener {
   readonly directory: ConnectorDirectory;
   /** What clients may ask for. */
   readonly requests: ConnectorRequests;
+  /** How connectors are doing. */
+  readonly health: ConnectorHealth;
+  readonly #figures: TaskFiguresWatch;
   readonly #dependencies: HerderDependencies;
   readonly #duties: LeaderDuties;
   readonly #supervision: Supervision;
@@ -72,6 +77,12 @@ export class Herder implements ConfigListener, WorkListener {
     this.#duties = new LeaderDuties({ ...dependencies, statusWriter });
     this.#supervision = new Supervision(dependencies, statusWriter);
     const { directory } = this;
+    const figures = new TaskFiguresWatch(
+      () => this.taskReports(),
+      () => this.taskPlaces(),
+    );
+    this.#figures = figures;
+    this.health = new ConnectorHealth({ directory, workerId: dependencies.workerId, figures });
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
   }
 
@@ -109,6 +120,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#supervision.reconcile(name);
+    this.#figures.start();
     logger.info('Herder started');
   }
 
@@ -117,6 +129,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#stopping = true;
     this.#ready = false;
     this.requests.close();
+    this.#figures.stop();
     this.#duties.follow();
     await this.#supervision.stop();
     const { configs, statuses, offsets, own, placement } = this.#dependencies;

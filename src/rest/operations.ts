@@ -86,6 +86,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'connectors',
     answers: { 200: ref('ConnectorStateInfo') },
   },
+  'GET /connectors/:connector/health': {
+    summary: 'One word for how a connector is doing, with its reasons and the figures of its tasks',
+    tag: 'connectors',
+    query: { local: { description: 'only the figures of the tasks of this worker', schema: isTrue } },
+    answers: { 200: { anyOf: [ref('ConnectorHealth'), ref('TaskFigures')] } },
+  },
   'PUT /connectors/:connector/pause': {
     summary: 'Pause a connector; its tasks keep what they hold',
     tag: 'connectors',

@@ -17,6 +17,7 @@ import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
 import { forwarding } from './forwarding.ts';
+import { healthResource } from './health-resource.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
@@ -32,6 +33,7 @@ import { topicsResource } from './topics-resource.ts';
 const RESOURCES = [
   rootResource,
   connectorsResource,
+  healthResource,
   offsetsResource,
   topicsResource,
   connectorPluginsResource,

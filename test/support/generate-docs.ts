@@ -9,6 +9,7 @@ import { protobufConverterOptions } from '../../src/converters/protobuf/protobuf
 import { registryOptions } from '../../src/converters/schema-registry/registry-options.ts';
 import { describeOptions } from './option-table.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
+import { healthOptions } from '../../src/config/health-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
 import { taskThreadOptions } from '../../src/config/task-thread-options.ts';
 import {
@@ -27,6 +28,7 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   standalone: standaloneOptions,
   own: ownWorkerOptions,
   threads: taskThreadOptions,
+  health: healthOptions,
   registry: without({ 'converter.type': true }, registryOptions),
   avro: without(registryOptions, avroConverterOptions),
   protobuf: without(registryOptions, protobufConverterOptions),

@@ -105,6 +105,15 @@ export interface SinkTaskContext {
   requestCommit(): void;
 }
 
+/** Records that a task has taken and not stored yet. */
+export interface WaitingInTask {
+  readonly records: number;
+  /** Milliseconds for which nothing of it was stored. */
+  readonly waitedMs: number;
+  /** Part of a sentence without secrets; absent: not known. */
+  readonly cause?: string | undefined;
+}
+
 /**
  * A sink task. Calls never overlap: `start`, then `open`, `put`, `preCommit` and `close` in any order, then `stop`.
  * `put` may return before the records are stored, as long as `preCommit` returns no offset behind a record that is not stored.
@@ -136,6 +145,11 @@ export interface SinkTask {
    * @throws any error sets the task to FAILED
    */
   preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<readonly PartitionOffset[]>;
+  /**
+   * What was put and is not stored, and what stands in the way (`GET /connectors/{connector}/health`); absent: nothing waits. Called
+   * at any time, also while `put` runs.
+   */
+  waiting?(): WaitingInTask | undefined;
   /** Partitions were taken away: the task drops what it keeps for them. */
   close?(partitions: readonly TopicPartition[]): Promise<void>;
   /** Releases what `start` acquired. Also called after failures, and possibly more than once. */

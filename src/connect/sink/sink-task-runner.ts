@@ -6,6 +6,7 @@ import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { PolledRecords } from './polled-records.ts';
 import { RecordCare } from './record-care.ts';
+import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
 import type { TaskCare } from '../tasks/task-assignment.ts';
@@ -43,6 +44,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #activities: TaskActivities;
 
   readonly #positions = new SinkPositions();
+  readonly #progress = new SinkProgress();
   #retryAtMs = 0;
   #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
   #pausedForRetry = false;
@@ -90,7 +92,11 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   details(): TaskDetails {
-    return { partitions: this.#consumer.lags(), parts: this.#consumer.missingTopics().map(waitedFor) };
+    return {
+      partitions: this.#consumer.lags(),
+      parts: this.#consumer.missingTopics().map(waitedFor),
+      progress: this.#progress.values(this.#polled.count, this.#task.waiting?.()),
+    };
   }
 
   async run(): Promise<void> {
@@ -162,7 +168,10 @@ export class SinkTaskRunner implements TaskRunner {
     const { measures } = this.#runtime;
     const startedAt = measures.now();
     let put = 0;
-    if (this.#polled.count > 0) this.#enterPut();
+    if (this.#polled.count > 0) {
+      this.#progress.taken();
+      this.#enterPut();
+    }
     try {
       await eventLoopWatch.during(this.#activities.put, () =>
         this.#polled.put((end, count) => {
@@ -178,6 +187,7 @@ export class SinkTaskRunner implements TaskRunner {
     }
     // All in front of the record that could not be converted is put.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
+    this.#progress.put(put, this.#polled.isEmpty);
     measures.batch(put);
     measures.sink.put(put, startedAt);
     measures.sink.active(this.#positions.active);
@@ -203,6 +213,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   #waitForRetry(error: Error): void {
+    this.#progress.retried(error);
     this.#runtime.logger.warn(
       { err: error },
       `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
@@ -323,6 +334,7 @@ export class SinkTaskRunner implements TaskRunner {
   /** Records of partitions that are no longer ours are somebody else's to write. */
   #dropFromBatch(): void {
     this.#polled.keep((key) => this.#positions.delivered.has(key));
+    if (this.#polled.isEmpty) this.#progress.put(0, true);
     if (this.#polled.count > 0 || !this.#pausedForRetry) return;
     this.#pausedForRetry = false;
     if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());

@@ -81,7 +81,9 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   details(): TaskDetails {
-    return { partitions: [], parts: this.#task.parts?.() ?? [] };
+    const waiting = this.#runtime.measures.source.waiting();
+    const cause = waiting.waitedMs > 0 ? 'Kafka has not acknowledged the records' : undefined;
+    return { partitions: [], parts: this.#task.parts?.() ?? [], progress: { ...waiting, retries: 0, cause } };
   }
 
   async run(): Promise<void> {

@@ -162,6 +162,9 @@ class SourceMeasures {
   readonly #transactions: SampledStat;
   #activeNow = 0;
   #hasTransactions = false;
+  /** Since when records wait and none was done; by the clock. */
+  #waitingSince: number | undefined;
+  #doneAtMs: number | undefined;
 
   constructor(window: MetricWindow, clock: Clock) {
     this.#clock = clock;
@@ -184,6 +187,8 @@ class SourceMeasures {
   done(records: number, written: number): void {
     const now = this.#clock();
     this.#written.record(written, now);
+    this.#doneAtMs = Date.now();
+    this.#waitingSince = undefined;
     this.#setActive(Math.max(0, this.#activeNow - records), now);
   }
 
@@ -215,8 +220,15 @@ class SourceMeasures {
     };
   }
 
+  /** How many records wait for an acknowledgement, since when none came (0: none waits), and when the last one did. */
+  waiting(): { readonly waiting: number; readonly waitedMs: number; readonly deliveredAtMs: number | undefined } {
+    const waitedMs = this.#waitingSince === undefined ? 0 : this.#clock() - this.#waitingSince;
+    return { waiting: this.#activeNow, waitedMs, deliveredAtMs: this.#doneAtMs };
+  }
+
   #setActive(records: number, now: number): void {
     this.#activeNow = records;
+    this.#waitingSince = records === 0 ? undefined : (this.#waitingSince ?? now);
     this.#active.record(records, now);
   }
 }

@@ -50,6 +50,21 @@ export interface TaskDetails {
   readonly partitions: readonly PartitionLag[];
   /** What a source task is made of; topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
+  readonly progress: TaskProgress;
+}
+
+/** Whether records get on. */
+export interface TaskProgress {
+  /** Records that the task has taken and not delivered. */
+  readonly waiting: number;
+  /** Milliseconds for which they wait without a delivery; 0: none waits. */
+  readonly waitedMs: number;
+  /** Milliseconds since the epoch; `undefined`: nothing was delivered yet. */
+  readonly deliveredAtMs: number | undefined;
+  /** Calls that the plugin has asked for again. */
+  readonly retries: number;
+  /** What stands in the way, where that is known. */
+  readonly cause: string | undefined;
 }
 
 /** The part that stands for a topic that does not exist. */

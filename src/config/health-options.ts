@@ -1,0 +1,53 @@
+import type { ValidatedSection } from './config-values.ts';
+import { declareOptions } from './option.ts';
+import { validateOptions, type RawConfig } from './parse.ts';
+import { atLeast } from './validators.ts';
+
+const GROUP = 'Health';
+
+/**
+ * From when on `GET /connectors/{connector}/health` calls a connector STALLED, DEGRADED or LAGGING. Options of a connector; those
+ * of the worker are their defaults.
+ * @internal
+ */
+export const healthOptions = declareOptions({
+  'stall.after.ms': {
+    type: 'LONG',
+    default: 60000,
+    importance: 'LOW',
+    documentation: 'A connector is STALLED when records wait and none was delivered for so many milliseconds.',
+    group: GROUP,
+    order: 1,
+    width: 'SHORT',
+    displayName: 'Stall time',
+    validator: atLeast(1),
+  },
+  'degraded.rate': {
+    type: 'INT',
+    default: 0,
+    importance: 'LOW',
+    documentation: 'A connector is DEGRADED when more dead letters and skipped records than this come in a minute.',
+    group: GROUP,
+    order: 2,
+    width: 'SHORT',
+    displayName: 'Degraded rate',
+    validator: atLeast(0),
+  },
+  'lagging.records': {
+    type: 'LONG',
+    default: 100000,
+    importance: 'LOW',
+    documentation: 'A connector is LAGGING when one of its tasks is more records than this behind.',
+    group: GROUP,
+    order: 3,
+    width: 'SHORT',
+    displayName: 'Lagging records',
+    validator: atLeast(0),
+  },
+});
+
+/** Only of those that are set: without them, answers are Connect's. */
+export function healthSection(config: RawConfig): ValidatedSection {
+  const results = validateOptions(healthOptions, config).filter(({ name }) => config[name] !== undefined);
+  return { declarations: healthOptions, results };
+}

@@ -1,0 +1,133 @@
+/** One word for how a connector is doing; the worst of what holds. */
+export type Verdict = 'RUNNING' | 'LAGGING' | 'STALLED' | 'DEGRADED' | 'FAILED' | 'PAUSED' | 'STOPPED' | 'UNASSIGNED';
+
+/** What is known of a task. Absent: its worker does not answer, or the task does not run. */
+export interface TaskFigures {
+  readonly task: number;
+  readonly state: string;
+  readonly worker: string;
+  readonly thread: string | number | null;
+  readonly partitions: readonly { readonly topic: string; readonly partition: number; readonly lag: number | null }[];
+  /** Records; `null` where it is not known. */
+  readonly lag: number | null;
+  /** Records that the task has taken and not delivered. */
+  readonly waiting: number;
+  /** ISO 8601; `null`: nothing since the task has started. */
+  readonly lastDeliveredAt: string | null;
+  /** Milliseconds since records wait and none was delivered; 0 while none waits. */
+  readonly waitedMs: number;
+  /** How often `put` or `poll` has asked to be called again. */
+  readonly retries: number;
+  readonly deadLettersPerMinute: number;
+  readonly missingTopics: readonly string[];
+  /** What the task says stands in the way. */
+  readonly cause: string | null;
+  /** Milliseconds that a rate limit has held the task back. */
+  readonly throttledMs?: number | undefined;
+}
+
+export interface ConnectorFigures {
+  readonly type: 'sink' | 'source' | 'unknown';
+  readonly state: string;
+  readonly trace: string | null;
+  readonly tasks: readonly (TaskFigures & { readonly trace?: string | null })[];
+  /** Workers that have tasks of the connector and did not answer. */
+  readonly silentWorkers: readonly string[];
+}
+
+export interface Thresholds {
+  readonly stallAfterMs: number;
+  /** Dead letters and skipped records of all tasks in a minute. */
+  readonly degradedRate: number;
+  /** Records of one task. */
+  readonly laggingRecords: number;
+}
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** One sentence. */
+  readonly sentence: string;
+  readonly reasons: readonly string[];
+}
+
+/** Pure: what these figures mean. A task that waits because a rate limit holds it back is not stalled. */
+export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
+  const byRequest = requested(figures);
+  if (byRequest !== undefined) return byRequest;
+  const [failed] = failures(figures);
+  if (failed !== undefined) return { verdict: 'FAILED', sentence: failed, reasons: failures(figures) };
+  const stalls = figures.tasks.flatMap((task) => stallOf(task, figures.type, thresholds));
+  const [stalled] = stalls;
+  if (stalled !== undefined) return { verdict: 'STALLED', sentence: stalled, reasons: stalls };
+  const unassigned = withoutWork(figures);
+  if (unassigned !== undefined) return { verdict: 'UNASSIGNED', sentence: unassigned, reasons: [unassigned] };
+  const letters = figures.tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
+  if (letters > thresholds.degradedRate) {
+    const sentence = `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(thresholds.degradedRate)}.`;
+    return { verdict: 'DEGRADED', sentence, reasons: [sentence] };
+  }
+  const lags = figures.tasks.flatMap(({ task, lag }) =>
+    lag !== null && lag > thresholds.laggingRecords
+      ? [
+          `Task ${String(task)} is ${count(lag, 'record')} behind, more than lagging.records=${String(thresholds.laggingRecords)}.`,
+        ]
+      : [],
+  );
+  const [lagging] = lags;
+  if (lagging !== undefined) return { verdict: 'LAGGING', sentence: lagging, reasons: lags };
+  const reasons = figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`);
+  return { verdict: 'RUNNING', sentence: runningText(figures), reasons };
+}
+
+function requested({ state }: ConnectorFigures): Judgement | undefined {
+  if (state !== 'PAUSED' && state !== 'STOPPED') return undefined;
+  return { verdict: state, sentence: `The connector is ${state.toLowerCase()} by request.`, reasons: [] };
+}
+
+function failures({ state, trace, tasks }: ConnectorFigures): string[] {
+  const own = state === 'FAILED' ? [`The connector has failed: ${firstLine(trace)}`] : [];
+  const ofTasks = tasks.filter((task) => task.state === 'FAILED');
+  return [...own, ...ofTasks.map((task) => `Task ${String(task.task)} has failed: ${firstLine(task.trace ?? null)}`)];
+}
+
+function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfterMs }: Thresholds): string[] {
+  const name = `Task ${String(task.task)}`;
+  const [missing] = task.missingTopics;
+  if (missing !== undefined && task.partitions.length === 0) {
+    return [`${name} has nothing to read: the topic ${missing} does not exist.`];
+  }
+  if (task.state !== 'RUNNING' || task.waitedMs < stallAfterMs || (task.throttledMs ?? 0) > 0) return [];
+  const waited = `${(task.waitedMs / 1000).toFixed(0)} s`;
+  const what = type === 'source' ? 'was acknowledged' : 'was delivered';
+  const records = task.waiting + (task.lag ?? 0);
+  const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
+  const why = task.cause === null ? 'the cause is not known' : task.cause;
+  return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];
+}
+
+/** More tasks than partitions is as it may be. */
+function withoutWork({ type, state, tasks, silentWorkers }: ConnectorFigures): string | undefined {
+  if (state === 'UNASSIGNED') return 'No worker has the connector.';
+  if (tasks.length === 0) return 'The connector has no tasks.';
+  if (tasks.every((task) => task.state === 'UNASSIGNED')) return 'No worker has the tasks of the connector.';
+  const isWithout = type === 'sink' && silentWorkers.length === 0;
+  return isWithout && tasks.every(({ partitions }) => partitions.length === 0)
+    ? 'No task has a partition: the group is being divided, or the topics have none.'
+    : undefined;
+}
+
+function runningText({ tasks }: ConnectorFigures): string {
+  const lags = tasks.flatMap(({ lag }) => lag ?? []);
+  const lag = lags.reduce((sum, each) => sum + each, 0);
+  const running = `${count(tasks.length, 'task')} ${tasks.length === 1 ? 'runs' : 'run'}`;
+  return lags.length === 0 ? `${running}.` : `${running}, ${count(lag, 'record')} behind.`;
+}
+
+function firstLine(trace: string | null): string {
+  const [line = ''] = (trace ?? '').split('\n', 1);
+  return line === '' ? 'there is no trace' : line;
+}
+
+function count(number: number, noun: string): string {
+  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { judge, type ConnectorFigures, type TaskFigures } from '../../../../src/herder/health/verdict.ts';
+
+const THRESHOLDS = { stallAfterMs: 1000, degradedRate: 5, laggingRecords: 100 };
+
+const task = (more: Partial<TaskFigures & { trace: string }> = {}): TaskFigures => ({
+  task: 0,
+  state: 'RUNNING',
+  worker: 'worker:8083',
+  thread: 1,
+  partitions: [{ topic: 'events', partition: 0, lag: 0 }],
+  lag: 0,
+  waiting: 0,
+  lastDeliveredAt: null,
+  waitedMs: 0,
+  retries: 0,
+  deadLettersPerMinute: 0,
+  missingTopics: [],
+  cause: null,
+  ...more,
+});
+
+const judged = (tasks: readonly TaskFigures[], more: Partial<ConnectorFigures> = {}) =>
+  judge({ type: 'sink', state: 'RUNNING', trace: null, tasks, silentWorkers: [], ...more }, THRESHOLDS);
+
+describe('the verdict on a connector', () => {
+  it('is RUNNING while records are delivered, also with more tasks than partitions', () => {
+    const { verdict, sentence } = judged([task({ lag: 3 }), task({ task: 1, partitions: [], lag: null })]);
+    assert.deepEqual([verdict, sentence], ['RUNNING', '2 tasks run, 3 records behind.']);
+  });
+
+  it('is STALLED from stall.after.ms on, with the cause', () => {
+    assert.equal(judged([task({ waiting: 2, waitedMs: 999 })]).verdict, 'RUNNING');
+    const { verdict, sentence } = judged([task({ waiting: 2, waitedMs: 4000, cause: 'the database is away' })]);
+    assert.equal(verdict, 'STALLED');
+    assert.equal(sentence, 'Task 0: 2 records wait, and nothing was delivered for 4 s: the database is away.');
+  });
+
+  it('is not STALLED while a rate limit holds the records back', () => {
+    assert.equal(judged([task({ waiting: 2, waitedMs: 4000, throttledMs: 900 })]).verdict, 'RUNNING');
+  });
+
+  it('names the topic that does not exist', () => {
+    const { verdict, sentence } = judged([task({ partitions: [], lag: null, missingTopics: ['orders'] })]);
+    assert.deepEqual([verdict, sentence], ['STALLED', 'Task 0 has nothing to read: the topic orders does not exist.']);
+  });
+
+  it('is DEGRADED above degraded.rate, and LAGGING above lagging.records', () => {
+    assert.equal(judged([task({ deadLettersPerMinute: 5 })]).verdict, 'RUNNING');
+    assert.equal(judged([task({ deadLettersPerMinute: 3 }), task({ deadLettersPerMinute: 3 })]).verdict, 'DEGRADED');
+    assert.equal(judged([task({ lag: 100 })]).verdict, 'RUNNING');
+    assert.equal(judged([task({ lag: 101 })]).verdict, 'LAGGING');
+  });
+
+  it('is FAILED with the first line of the trace, whatever else holds', () => {
+    const failed = task({ task: 1, state: 'FAILED', trace: 'Error: no such table\n\tat x' });
+    const { verdict, sentence } = judged([task({ waiting: 1, waitedMs: 9000 }), failed]);
+    assert.deepEqual([verdict, sentence], ['FAILED', 'Task 1 has failed: Error: no such table']);
+  });
+
+  it('is UNASSIGNED without partitions or workers, and PAUSED or STOPPED by request', () => {
+    assert.equal(judged([task({ partitions: [], lag: null })]).verdict, 'UNASSIGNED');
+    assert.equal(judged([task({ state: 'UNASSIGNED' })]).verdict, 'UNASSIGNED');
+    assert.equal(judged([task()], { state: 'PAUSED' }).verdict, 'PAUSED');
+    assert.equal(judged([], { state: 'STOPPED' }).verdict, 'STOPPED');
+  });
+
+  it('names workers that do not answer', () => {
+    assert.deepEqual(judged([task()], { silentWorkers: ['b:8083'] }).reasons, ['Worker b:8083 does not answer.']);
+  });
+});
