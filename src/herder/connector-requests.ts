@@ -1,5 +1,6 @@
 import type { ConnectorConfig, TaskPart } from '../connect/api.ts';
 import { taskText, type TargetState, type TaskId } from '../connect/tasks/task-assignment.ts';
+import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../errors.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { StageTracker } from '../observe/stage.ts';
@@ -189,6 +190,12 @@ export class ConnectorRequests {
     await this.#requireTask(id, `Unknown task: ${taskText(id)}`);
     const report = (await this.#supervision.tasks.reports()).find((each) => taskText(each.id) === taskText(id));
     return report?.details?.parts ?? [];
+  }
+
+  /** Records of one task that failed lately, oldest first. Throws a NotOwnerError on other workers than its own. */
+  async taskFaults(id: TaskId): Promise<readonly RecentFault[]> {
+    await this.#requireTask(id, `Unknown task: ${taskText(id)}`);
+    return this.#supervision.tasks.faults(id);
   }
 
   /** Resolves when the changes asked for so far are made. */

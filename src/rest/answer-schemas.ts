@@ -14,6 +14,7 @@ const taskId = objectOf({ connector: text, task: integer });
 const states = { type: 'string', enum: ['RUNNING', 'PAUSED', 'STOPPED', 'FAILED', 'UNASSIGNED', 'RESTARTING'] };
 const state = { state: states, worker_id: text, 'version?': text, 'trace?': text };
 const connectorType: JsonSchema = { type: 'string', enum: ['sink', 'source', 'unknown'] };
+const letterPlace = objectOf({ partition: integer, offset: integer, timestamp: integer });
 const config = mapOf(text);
 
 /** The bodies of the answers, by the names of Connect's classes (org.apache.kafka.connect.runtime.rest.entities) where it has them. */
@@ -42,6 +43,49 @@ export const ANSWER_SCHEMAS = {
   TaskFigures: objectOf({ tasks: arrayOf({ type: 'object' }) }),
   TaskState: objectOf({ id: integer, ...state }),
   TaskInfo: objectOf({ id: taskId, config }),
+  RecentFault: objectOf({
+    task: integer,
+    at: integer,
+    stage: text,
+    className: text,
+    exception: text,
+    message: text,
+    'sqlstate?': text,
+    'table?': text,
+    'column?': text,
+    record: { type: 'object' },
+  }),
+  DeadLetters: objectOf({
+    topic: nullableText,
+    scanned: integer,
+    'letters?': integer,
+    hasMore: { type: 'boolean' },
+    partitions: arrayOf(objectOf({ partition: integer, next: integer, end: integer })),
+    ungrouped: integer,
+    groups: arrayOf(
+      objectOf({
+        id: text,
+        stage: text,
+        'class?': text,
+        'sqlstate?': text,
+        'table?': text,
+        'column?': text,
+        'message?': text,
+        count: integer,
+        first: letterPlace,
+        last: letterPlace,
+        examples: arrayOf({ type: 'object' }),
+        source: text,
+      }),
+    ),
+    faults: objectOf({ unanswered: arrayOf(integer), recent: arrayOf(reference('RecentFault')) }),
+  }),
+  PreviewedLetters: objectOf({
+    topic: text,
+    scanned: integer,
+    hasMore: { type: 'boolean' },
+    records: arrayOf({ type: 'object' }),
+  }),
   TaskPart: objectOf({ name: text, state: text, 'error?': text, counts: mapOf({}) }),
   ExpandedConnectors: mapOf(
     objectOf({ 'info?': reference('ConnectorInfo'), 'status?': reference('ConnectorStateInfo') }),

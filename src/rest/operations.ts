@@ -1,5 +1,6 @@
 import { arrayOf, mapOf, type JsonSchema, type QueryParameter } from '../json/open-api.ts';
 import { ref } from './answer-schemas.ts';
+import { PREVIEW_LETTERS_BODY } from './dead-letters-resource.ts';
 import { OFFSETS_BODY } from './offsets-body.ts';
 import { PREVIEW_BODY } from './preview-body.ts';
 import { CONFIG_BODY, CREATE_CONNECTOR_BODY, TASK_CONFIGS_BODY } from './request-body.ts';
@@ -141,6 +142,23 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'Tables and topics of a task, each with its state and counts',
     tag: 'tasks',
     answers: { 200: arrayOf(ref('TaskPart')) },
+  },
+  'GET /connectors/:connector/tasks/:task/faults': {
+    summary: 'Records of a task that failed lately, oldest first',
+    tag: 'tasks',
+    answers: { 200: arrayOf(ref('RecentFault')) },
+  },
+  'GET /connectors/:connector/dead-letters': {
+    summary: 'Dead letters of a sink in groups, and the last faults of its tasks',
+    tag: 'connectors',
+    query: { limit: { description: 'Records of the topic that are looked at, at most', schema: { type: 'integer' } } },
+    answers: { 200: ref('DeadLetters') },
+  },
+  'POST /connectors/:connector/dead-letters/preview': {
+    summary: 'What would happen to dead letters now; nothing is written',
+    tag: 'connectors',
+    body: PREVIEW_LETTERS_BODY,
+    answers: { 200: ref('PreviewedLetters') },
   },
   'POST /connectors/:connector/tasks/:task/restart': {
     summary: 'Restart a task',

@@ -1,6 +1,7 @@
 import { within } from '../async/within.ts';
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
+import type { ConnectorDeadLetters } from '../herder/dead-letters/connector-dead-letters.ts';
 import type { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
@@ -21,6 +22,7 @@ export interface ResourceDependencies {
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
   readonly preview: ConnectorPreview;
+  readonly deadLetters: ConnectorDeadLetters;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
   /** What no answer may show. */

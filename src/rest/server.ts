@@ -24,6 +24,7 @@ import { loggersResource } from './loggers-resource.ts';
 import { openApiResource } from './open-api-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
 import { previewResource } from './preview-resource.ts';
+import { deadLettersResource } from './dead-letters-resource.ts';
 import { answer, withinTimeLimit, type Context, type Resource, type ResourceDependencies } from './resource.ts';
 import { requestOrigin, type OwnAddress } from './request-origin.ts';
 import { responseHeaders } from './response-headers.ts';
@@ -38,6 +39,7 @@ const RESOURCES = [
   topicsResource,
   connectorPluginsResource,
   previewResource,
+  deadLettersResource,
   internalResource,
   metricsResource,
   clusterResource,

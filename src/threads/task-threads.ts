@@ -7,6 +7,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from '../connect/tasks/task-assignment.ts';
+import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -125,6 +126,19 @@ export class TaskThreads implements TaskHosting {
     const { pool, mainThread } = this.#dependencies;
     const asked = pool.threads().map((thread) => this.#reportsOf(thread));
     return (await Promise.all([mainThread.reports(), ...asked])).flat();
+  }
+
+  async faults(id: TaskId): Promise<readonly RecentFault[]> {
+    const thread = this.#tasks.get(taskText(id))?.thread;
+    if (thread === 'main') return this.#dependencies.mainThread.faults(id);
+    if (thread?.isUp !== true) return [];
+    let faults: readonly RecentFault[] = [];
+    const asked = thread.calls.call('faults', id).then((found) => (faults = found));
+    await within(
+      asked.catch(() => []),
+      REPORT_MS,
+    );
+    return faults;
   }
 
   async close(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import type { SourceCoordinates } from '../data/record.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { OffsetRecord, StoredOffset } from '../connect/source/offset-storage.ts';
@@ -51,6 +52,7 @@ export interface TaskThreadFunctions extends ThreadFunctions {
   /** The tasks that did not stop in time. */
   stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]>;
   reports(): Promise<readonly TaskReport[]>;
+  faults(id: TaskId): Promise<readonly RecentFault[]>;
 }
 
 /** Where services answer, by their names. */

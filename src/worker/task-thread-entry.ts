@@ -25,6 +25,7 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
   },
   stop: async (ids, timeoutMs) => (await host).stop(ids, timeoutMs),
   reports: async () => (await host).reports(),
+  faults: async (id) => (await host).faults(id),
 }));
 
 const host: Promise<TaskHost> = openHost();

@@ -1,6 +1,8 @@
 import type { WorkerConfig } from '../config/worker-config.ts';
 import type { Plugin } from '../connect/api.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
+import { ConnectorDeadLetters } from '../herder/dead-letters/connector-dead-letters.ts';
+import { LetterReader } from '../herder/dead-letters/letter-reader.ts';
 import { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
@@ -168,6 +170,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     workerGroupId: mode.groupId,
     exactlyOnceSources: exactlyOnce !== undefined,
   });
+  const preview = new ConnectorPreview({ plugins, validation, clients, converterConfig, secrets });
   return {
     herder,
     validation,
@@ -180,7 +183,14 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       tasksEnded: (name) => herder.tasksEnded(name),
       fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
     }),
-    preview: new ConnectorPreview({ plugins, validation, clients, converterConfig, secrets }),
+    preview,
+    deadLetters: new ConnectorDeadLetters({
+      directory: herder.directory,
+      validation,
+      preview,
+      reader: new LetterReader(clients),
+      secrets,
+    }),
     topics,
     logLevels,
     peers,

@@ -10,6 +10,7 @@ import type { ConnectorConfig } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
 import { DeadLetterQueue } from '../pipeline/dead-letter-queue.ts';
+import { RecentFaults } from '../pipeline/recent-faults.ts';
 import { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { SourceOffsets } from '../source/offset-storage.ts';
 import type { PluginRegistry } from '../plugins/plugin-registry.ts';
@@ -82,7 +83,9 @@ export class TaskFactory {
       }
     });
     const chain = transformationChain(config, this.#dependencies.plugins);
-    const reporters = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const [deadLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
+    const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
+    const reporters = deadLetters === undefined ? [faults] : [faults, deadLetters];
     const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
     const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
     const runtime: TaskRuntime = {
@@ -100,9 +103,8 @@ export class TaskFactory {
       measures,
       place: workPlaces.open(taskText(id)),
     };
-    const [deadLetters] = reporters;
     const made = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
-    return { runner: await this.#runner(runtime), errors: errors.counts, deadLetters, plugins: made };
+    return { runner: await this.#runner(runtime), errors: errors.counts, deadLetters, faults, plugins: made };
   }
 
   async #runner(runtime: TaskRuntime): Promise<TaskRunner> {

@@ -15,6 +15,7 @@ import {
 import type { BuiltTask } from './built-task.ts';
 import type { TaskFactory } from './task-factory.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
+import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskPart } from '../api.ts';
 import { TaskMeasures } from './task-measures.ts';
 import { taskMetrics } from './task-metrics.ts';
@@ -150,6 +151,10 @@ export class TaskHost implements TaskHosting {
       return { id, type, metrics: taskMetrics({ id, type, measures, built, details }), details };
     });
     return Promise.resolve(reports);
+  }
+
+  faults(id: TaskId): Promise<readonly RecentFault[]> {
+    return Promise.resolve(this.#tasks.get(taskText(id))?.built?.faults.list() ?? []);
   }
 
   /** Asks the plugin as well, which must not cost others their metrics. */

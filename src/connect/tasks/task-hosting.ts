@@ -1,6 +1,7 @@
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import type { TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
+import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskDetails } from './task-runner.ts';
 
 /** How a task is doing; what it has not come to yet is absent. */
@@ -23,6 +24,8 @@ export interface TaskHosting {
   mayWorkChanged(): void;
   /** Of all tasks known here, for metrics. A task that does not answer at once is left out. */
   reports(): Promise<readonly TaskReport[]>;
+  /** Records of a task that failed lately, oldest first; none for a task that does not answer at once. */
+  faults(id: TaskId): Promise<readonly RecentFault[]>;
   /** The thread of each task, by `connector-task`. Tasks without one, because they are starting, are not in it. */
   places(): ReadonlyMap<string, ThreadName>;
   /** All tasks have been stopped, and no more will be started. */

@@ -18,6 +18,10 @@ import type { ConnectorValidation, RawConnectorConfig } from '../validation.ts';
 export interface PreviewRequest {
   readonly config: RawConnectorConfig;
   readonly messages?: readonly SampleMessage[] | undefined;
+  /** In place of messages: as they were consumed. */
+  readonly records?: readonly ConsumedRecord[] | undefined;
+  /** Only converters; transforms and the plugin are not asked. */
+  readonly decodeOnly?: boolean | undefined;
   readonly topic?: string | undefined;
   /** Of the topic's newest messages. */
   readonly count?: number | undefined;
@@ -77,11 +81,14 @@ export class ConnectorPreview {
     const config = withDefaultConverters(checked.config, converterConfig);
     await plugins.prepare(config);
     const converters = buildConverters(config, plugins);
-    const chain = transformationChain(config, plugins);
+    const chain = transformationChain(request.decodeOnly === true ? {} : config, plugins);
     try {
       const samples = await this.#samples(request, checked.config);
       const converted = await convertSamples(samples, converters, chain, signal);
-      const previews = await previewsOf(plugin, checked.config, converted, signal);
+      const previews =
+        request.decodeOnly === true
+          ? new Map<ConvertedSample, RecordPreview>()
+          : await previewsOf(plugin, checked.config, converted, signal);
       const records = converted.map((sample) => sampleText(sample, previews.get(sample)));
       const text = `{"name":${JSON.stringify(plugin.className)},"records":[${records.join(',')}]}`;
       const passwords = new SecretMask();
@@ -100,7 +107,11 @@ export class ConnectorPreview {
     return { name: 'preview', ...(hasTopics ? {} : { topics: topic ?? NO_TOPIC }), ...config };
   }
 
-  async #samples({ messages, topic, count }: PreviewRequest, config: ConnectorConfig): Promise<ConsumedRecord[]> {
+  async #samples(
+    { messages, records, topic, count }: PreviewRequest,
+    config: ConnectorConfig,
+  ): Promise<readonly ConsumedRecord[]> {
+    if (records !== undefined) return records;
     if (messages !== undefined) {
       const [first] = (config['topics'] ?? '').split(',');
       const of = topic ?? (first?.trim() === '' ? NO_TOPIC : (first?.trim() ?? NO_TOPIC));

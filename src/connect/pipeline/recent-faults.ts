@@ -1,0 +1,81 @@
+import { SluiceError } from '../../errors.ts';
+import type { FailureContext, FailureReporter } from './error-policy.ts';
+import { failurePlace, type FailurePlace } from './failure-place.ts';
+
+/** A record that failed, as its task remembers it. Plain data, which crosses threads. */
+export interface RecentFault extends FailurePlace {
+  readonly task: number;
+  /** When it failed, in milliseconds since the epoch. */
+  readonly at: number;
+  readonly stage: string;
+  /** The converter, transform or task class that failed. */
+  readonly className: string;
+  /** The Java name of the exception. */
+  readonly exception: string;
+  readonly message: string;
+  readonly record: {
+    readonly topic: string;
+    readonly partition: number;
+    readonly offset: number;
+    readonly timestamp: number;
+    /** The first bytes, hexadecimal. */
+    readonly keyHex: string | null;
+    readonly valueHex: string | null;
+  };
+}
+
+const MAX_FAULTS = 100;
+const MAX_CHARACTERS = 256_000;
+const MAX_MESSAGE = 2_000;
+const HEX_BYTES = 256;
+
+/** Keeps the last faults of one task: at most 100, and 256,000 characters. */
+export class RecentFaults implements FailureReporter {
+  readonly #task: number;
+  readonly #hide: (text: string) => string;
+  readonly #kept: { readonly fault: RecentFault; readonly size: number }[] = [];
+  #size = 0;
+
+  /** `hide` takes secrets out of messages. */
+  constructor(task: number, hide: (text: string) => string) {
+    this.#task = task;
+    this.#hide = hide;
+  }
+
+  /** Oldest first. */
+  list(): readonly RecentFault[] {
+    return this.#kept.map(({ fault }) => fault);
+  }
+
+  async report({ stage, className, error, consumed }: FailureContext): Promise<void> {
+    if (consumed === undefined) return Promise.resolve();
+    const { topic, partition, offset, timestamp, key, value } = consumed;
+    const message = this.#hide(error.message).slice(0, MAX_MESSAGE);
+    const fault: RecentFault = {
+      task: this.#task,
+      at: Date.now(),
+      stage,
+      className,
+      exception: error instanceof SluiceError ? error.javaName : 'java.lang.RuntimeException',
+      message,
+      ...failurePlace(error),
+      record: { topic, partition, offset, timestamp, keyHex: hexOf(key), valueHex: hexOf(value) },
+    };
+    const size = message.length + (fault.record.keyHex?.length ?? 0) + (fault.record.valueHex?.length ?? 0) + 500;
+    this.#kept.push({ fault, size });
+    this.#size += size;
+    while (this.#kept.length > MAX_FAULTS || (this.#size > MAX_CHARACTERS && this.#kept.length > 1)) {
+      this.#size -= this.#kept.shift()?.size ?? 0;
+    }
+    return Promise.resolve();
+  }
+
+  async close(): Promise<void> {
+    // What failed is asked for when the task is over, too.
+    return Promise.resolve();
+  }
+}
+
+function hexOf(bytes: Buffer | null): string | null {
+  return bytes === null ? null : bytes.subarray(0, HEX_BYTES).toString('hex');
+}

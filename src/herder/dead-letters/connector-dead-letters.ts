@@ -1,0 +1,207 @@
+import type { ConnectorConfig } from '../../connect/api.ts';
+import type { ConsumedRecord } from '../../kafka/api.ts';
+import { RequestError, toError } from '../../errors.ts';
+import { SecretMask } from '../../observe/secret-mask.ts';
+import { StageTracker } from '../../observe/stage.ts';
+import type { ConnectorDirectory } from '../connector-directory.ts';
+import { hiddenInJson } from '../preview/hidden-json.ts';
+import type { ConnectorPreview } from '../preview/connector-preview.ts';
+import type { ConnectorValidation } from '../validation.ts';
+import type { DeadLetter } from './dead-letter.ts';
+import { LetterGroups, type LetterGroup } from './letter-groups.ts';
+import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
+import type { LetterSelection } from './letter-selection.ts';
+
+export interface ConnectorDeadLettersDependencies {
+  readonly directory: Pick<ConnectorDirectory, 'config'>;
+  readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
+  readonly preview: ConnectorPreview;
+  readonly reader: LetterReader;
+  readonly secrets: SecretMask;
+}
+
+/** A connector's configuration with variables replaced, and what of it may not be shown. */
+interface ReadyConnector {
+  readonly className: string;
+  readonly config: ConnectorConfig;
+  readonly hide: (text: string) => string;
+}
+
+const READ_TIMEOUT_MS = 30_000;
+const HEX_BYTES = 256;
+const MAX_HEADERS = 50;
+const MAX_TEXT = 2_000;
+const MAX_PREVIEWED = 100;
+const MAX_PREVIEWED_BYTES = 16_000_000;
+
+/** What there is to know of the dead letters of connectors. Nothing is written and nothing is committed. */
+export class ConnectorDeadLetters {
+  readonly #dependencies: ConnectorDeadLettersDependencies;
+
+  constructor(dependencies: ConnectorDeadLettersDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * The dead letters among the first `limit` records of the topic, in groups, and how far was read; as JSON text, without
+   * secrets. A connector without a dead-letter topic has `topic: null` and no groups.
+   * @throws RequestError 404: no such connector
+   */
+  async groups(connector: string, limit: number): Promise<string> {
+    if (deadLetterTopic(this.#dependencies.directory.config(connector)) === undefined) {
+      return JSON.stringify({ topic: null, scanned: 0, hasMore: false, partitions: [], ungrouped: 0, groups: [] });
+    }
+    const ready = await this.#ready(connector);
+    const groups = new LetterGroups();
+    const progress = await this.#dependencies.reader.readLetters(
+      { connector, config: ready.config, selection: {}, limit },
+      (letter) => {
+        groups.add(letter);
+        return undefined;
+      },
+      AbortSignal.timeout(READ_TIMEOUT_MS),
+    );
+    const listed = groups.list();
+    const decoded = await this.#decoded(ready, listed);
+    const { topic, scanned, selected, partitions, hasMore } = progress;
+    return hiddenInJson(
+      JSON.stringify({
+        topic,
+        scanned,
+        letters: selected,
+        hasMore,
+        partitions,
+        ungrouped: groups.ungrouped,
+        groups: listed.map((group) => ({
+          ...group,
+          source: 'topic',
+          examples: group.examples.map((letter) => exampleView(letter, decoded.get(letter))),
+        })),
+      }),
+      ready.hide,
+    );
+  }
+
+  /**
+   * What would happen to the first 100 letters of a selection if they came again now, as JSON text. `chain`:
+   * options of transforms and predicates in place of the connector's own.
+   * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
+   */
+  async preview(connector: string, selection: LetterSelection, chain?: ConnectorConfig): Promise<string> {
+    const ready = await this.#ready(connector);
+    const letters: DeadLetter[] = [];
+    let bytes = 0;
+    const progress = await this.#dependencies.reader.readLetters(
+      { connector, config: ready.config, selection },
+      (letter) => {
+        letters.push(letter);
+        bytes += (letter.key?.length ?? 0) + (letter.value?.length ?? 0);
+        return letters.length < MAX_PREVIEWED && bytes < MAX_PREVIEWED_BYTES;
+      },
+      AbortSignal.timeout(READ_TIMEOUT_MS),
+    );
+    const previewed = await this.#previewed(ready, letters, withChain(ready.config, chain), false);
+    const records = letters.map((letter, index) => {
+      const { faults = [], ...would } = previewed[index] ?? {};
+      return { letter: letterView(letter), outcome: outcome(letter, would, faults), ...would, faults };
+    });
+    const { topic, scanned, hasMore } = progress;
+    return hiddenInJson(JSON.stringify({ topic, scanned, hasMore, records }), ready.hide);
+  }
+
+  async #ready(connector: string): Promise<ReadyConnector> {
+    const { directory, validation, secrets } = this.#dependencies;
+    const config = directory.config(connector);
+    const className = config['connector.class'] ?? '';
+    const checked = await validation.requireValidFor(className, config, new StageTracker());
+    if (checked.plugin.type !== 'sink') throw new RequestError(400, `Connector ${connector} is not a sink`);
+    const passwords = new SecretMask();
+    for (const password of checked.passwords) passwords.add(password);
+    const hide = (text: string): string => passwords.hide(secrets.hide(text));
+    return { className, config: checked.config, hide };
+  }
+
+  /** A registry that is away does not hide the groups. */
+  async #decoded(ready: ReadyConnector, groups: readonly LetterGroup[]): Promise<ReadonlyMap<DeadLetter, unknown>> {
+    const letters = groups.flatMap(({ examples }) => examples);
+    try {
+      const views = await this.#previewed(ready, letters, ready.config, true);
+      return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
+    } catch (error) {
+      const unreadable = toError(error).message;
+      return new Map(letters.map((letter) => [letter, { unreadable }]));
+    }
+  }
+
+  async #previewed(
+    { className }: ReadyConnector,
+    letters: readonly DeadLetter[],
+    config: ConnectorConfig,
+    decodeOnly: boolean,
+  ): Promise<readonly PreviewView[]> {
+    if (letters.length === 0) return [];
+    const request = { config, records: letters.map(originalRecord), decodeOnly };
+    const text = await this.#dependencies.preview.preview(className, request, new StageTracker());
+    return (JSON.parse(text) as { readonly records: readonly PreviewView[] }).records;
+  }
+}
+
+/** What the preview says of one record; rows, lines and statements go into the answer as they are. */
+interface PreviewView {
+  readonly record?: unknown;
+  readonly dropped?: boolean;
+  readonly faults?: readonly FaultView[];
+}
+
+interface FaultView {
+  readonly stage?: string;
+  readonly message?: string;
+  readonly sqlstate?: string;
+  readonly table?: string;
+  readonly column?: string;
+}
+
+function withChain(config: ConnectorConfig, chain: ConnectorConfig | undefined): ConnectorConfig {
+  if (chain === undefined) return config;
+  const others = Object.entries(config).filter(([key]) => !/^(?:transforms|predicates)(?:\.|$)/.test(key));
+  return { ...Object.fromEntries(others), ...chain };
+}
+
+/** The record as the connector consumed it. */
+function originalRecord(letter: DeadLetter): ConsumedRecord {
+  const { topic, partition, offset } = letter.origin ?? letter;
+  const { timestamp, key, value, headers } = letter;
+  return { topic, partition, offset, timestamp, timestampType: 'CreateTime', key, value, headers };
+}
+
+function outcome(letter: DeadLetter, { dropped }: PreviewView, [fault]: readonly FaultView[]): string {
+  if (fault === undefined) return dropped === true ? 'dropped' : 'stored';
+  const isSame =
+    fault.sqlstate === undefined
+      ? fault.stage === letter.stage && fault.message === letter.message
+      : fault.sqlstate === letter.sqlstate && (letter.table === undefined || fault.table === letter.table);
+  return isSame ? 'fails with the same fault' : 'fails with another fault';
+}
+
+function letterView(letter: DeadLetter): object {
+  const { partition, offset, timestamp, origin, task, attempt } = letter;
+  return { partition, offset, timestamp, origin, task, attempt, fault: faultView(letter) };
+}
+
+function faultView({ stage, className, exception, message, sqlstate, table, column }: DeadLetter): object {
+  const text = message?.slice(0, MAX_TEXT);
+  return { stage: stage ?? 'UNKNOWN', class: className, exception, message: text, sqlstate, table, column };
+}
+
+function exampleView(letter: DeadLetter, record: unknown): object {
+  return {
+    ...letterView(letter),
+    record: record ?? null,
+    keyHex: letter.key?.subarray(0, HEX_BYTES).toString('hex') ?? null,
+    valueHex: letter.value?.subarray(0, HEX_BYTES).toString('hex') ?? null,
+    headers: letter.headers.slice(0, MAX_HEADERS).map(({ key, value }) => ({
+      key,
+      value: value?.subarray(0, MAX_TEXT).toString() ?? null,
+    })),
+  };
+}

@@ -1,0 +1,63 @@
+import type { DeadLetter } from './dead-letter.ts';
+import { letterGroupId, letterGroupKey, type LetterGroupKey } from './letter-group.ts';
+
+/** Where and when a letter is. */
+export interface LetterPlace {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
+}
+
+export interface LetterGroup extends LetterGroupKey {
+  readonly id: string;
+  count: number;
+  /** By timestamp. */
+  first: LetterPlace;
+  last: LetterPlace;
+  readonly examples: DeadLetter[];
+}
+
+const MAX_GROUPS = 200;
+const MAX_EXAMPLES = 3;
+/** Of all examples together. */
+const MAX_EXAMPLE_BYTES = 4_000_000;
+
+/** Groups letters as they come; its memory is bounded. */
+export class LetterGroups {
+  readonly #groups = new Map<string, LetterGroup>();
+  #exampleBytes = 0;
+  /** Letters of groups beyond the first 200. */
+  ungrouped = 0;
+
+  add(letter: DeadLetter): void {
+    const key = letterGroupKey(letter);
+    const id = letterGroupId(key);
+    const place = { partition: letter.partition, offset: letter.offset, timestamp: letter.timestamp };
+    let group = this.#groups.get(id);
+    if (group === undefined) {
+      if (this.#groups.size >= MAX_GROUPS) {
+        this.ungrouped++;
+        return;
+      }
+      group = { id, ...key, count: 0, first: place, last: place, examples: [] };
+      this.#groups.set(id, group);
+    }
+    group.count++;
+    if (place.timestamp < group.first.timestamp) group.first = place;
+    if (place.timestamp >= group.last.timestamp) group.last = place;
+    if (group.examples.length < MAX_EXAMPLES) this.#keep(group, letter);
+  }
+
+  /** The largest first. */
+  list(): readonly LetterGroup[] {
+    return [...this.#groups.values()].sort((a, b) => b.count - a.count || (a.id < b.id ? -1 : 1));
+  }
+
+  #keep(group: LetterGroup, letter: DeadLetter): void {
+    const headers = letter.headers.reduce((sum, { key, value }) => sum + key.length + (value?.length ?? 0), 0);
+    const bytes = (letter.key?.length ?? 0) + (letter.value?.length ?? 0) + headers;
+    if (this.#exampleBytes + bytes > MAX_EXAMPLE_BYTES) return;
+    this.#exampleBytes += bytes;
+    group.examples.push(letter);
+  }
+}
