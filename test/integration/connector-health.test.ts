@@ -1,0 +1,117 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
+
+interface Health {
+  readonly verdict: string;
+  readonly sentence: string;
+  readonly since: string;
+  readonly tasks: readonly { readonly lag: number | null; readonly lastDeliveredAt: string | null }[];
+}
+
+describe('the health of a connector', function () {
+  let worker: WorkerProcess;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+
+  before(async () => {
+    [worker, kafka, db] = await Promise.all([
+      WorkerProcess.start({ properties: { 'plugin.path': PLUGINS, 'offset.flush.interval.ms': '200' } }),
+      KafkaTraffic.shared(),
+      database('health'),
+    ]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await Promise.all([worker.discard(), sql.close()]);
+  });
+
+  const health = async (name: string) => (await worker.rest.get<Health>(`/connectors/${name}/health`)).body;
+  const untilVerdict = async (name: string, verdict: string, text: RegExp): Promise<Health> => {
+    let seen: Health | undefined;
+    return until(
+      async () => {
+        seen = await health(name);
+        return seen.verdict === verdict && text.test(seen.sentence) ? seen : undefined;
+      },
+      `${name} is ${verdict} with ${String(text)}`,
+      { timeoutMs: 15_000 },
+    ).catch((error: unknown) => {
+      throw new Error(JSON.stringify(seen), { cause: error });
+    });
+  };
+
+  async function create(more: Record<string, string> = {}, at: TestDatabase = db): Promise<string> {
+    const name = uniqueName('health');
+    await sql.run(`create table "${name}" (ts timestamptz not null, v int)`);
+    await kafka.createTopic(name, 1);
+    await worker.rest.create(
+      name,
+      sinkConfig(at, { topics: name, 'protocol.type': 'json_db', 'stall.after.ms': '1000', ...more }),
+    );
+    await worker.rest.untilState(name, 'RUNNING', 1);
+    return name;
+  }
+
+  const line = (name: string, v: number) => ({ value: `${name} v=${String(v)}i` });
+
+  it('names the session that holds the lock, and is RUNNING again when it is gone', async () => {
+    const name = await create({ 'protocol.type': 'line_lp' });
+    await kafka.produce(name, [line(name, 1)]);
+    await untilVerdict(name, 'RUNNING', /0 records behind/);
+    const holder = new SqlClient(db);
+    try {
+      await holder.run('begin');
+      const pid = await holder.number('select pg_backend_pid()');
+      await holder.run(`lock table "${name}" in access exclusive mode`);
+      await kafka.produce(name, [line(name, 2)]);
+      const { sentence } = await untilVerdict(name, 'STALLED', /waits for a lock/);
+      assert.match(sentence, new RegExp(`pid ${String(pid)} `));
+      await holder.run('rollback');
+    } finally {
+      await holder.close();
+    }
+    await untilVerdict(name, 'RUNNING', /./);
+  });
+
+  it('says that put has not returned', async () => {
+    const name = uniqueName('health');
+    await sql.run(`create table "${name}" (value text primary key)`);
+    await kafka.createTopic(name, 1);
+    await worker.rest.create(name, {
+      'connector.class': 'StuckSink',
+      topics: name,
+      table: name,
+      url: db.url,
+      'stall.after.ms': '1000',
+    });
+    await kafka.produce(name, [{ value: 'wait' }]);
+    await untilVerdict(name, 'STALLED', /put\(\) of the task has not returned/);
+  });
+
+  it('names the topic that does not exist', async () => {
+    const name = uniqueName('health');
+    const config = sinkConfig(db, { topics: name, 'protocol.type': 'json_db' });
+    await worker.rest.create(name, { ...config, 'consumer.override.allow.auto.create.topics': 'false' });
+    await untilVerdict(name, 'STALLED', new RegExp(`topic ${name} does not exist`));
+  });
+
+  it('is DEGRADED when records are skipped, and FAILED with the first line of the trace', async () => {
+    const tolerant = await create({ 'errors.tolerance': 'all', 'degraded.rate': '2' });
+    const broken = Array.from({ length: 4 }, () => ({ value: 'no json' }));
+    await kafka.produce(tolerant, broken);
+    await untilVerdict(tolerant, 'DEGRADED', /4 records could not be delivered/);
+    const strict = await create();
+    await kafka.produce(strict, broken);
+    await untilVerdict(strict, 'FAILED', /^Task 0 has failed: \S/);
+  });
+});
