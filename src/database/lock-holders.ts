@@ -20,6 +20,6 @@ const HOLDERS = ownStatement(
 export async function lockHolder(executor: Executor, signal: AbortSignal): Promise<string | undefined> {
   const [row] = (await executor.ask(HOLDERS, [], { signal })).rows;
   if (row === undefined) return undefined;
-  const [pid, application, since, query] = row.map((cell) => String(cell ?? 'unknown'));
+  const [pid, application, since, query] = row.map((cell) => cell ?? 'unknown');
   return `the database waits for a lock that pid ${pid ?? ''} (application "${application ?? ''}") holds; its transaction began at ${since ?? ''}, its last query at ${query ?? ''}`;
 }

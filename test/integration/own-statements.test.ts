@@ -50,6 +50,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'influx: databases': NONE,
   'influx: look for a database': [[], ['postgres']],
   'doctor: server': NONE,
+  'health: lock holders': NONE,
   'doctor: rights on tables': NONE,
   'doctor: right to create in a schema': [[], [null]],
   'sink: name of the database': NONE,

@@ -101,7 +101,7 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   const what = type === 'source' ? 'was acknowledged' : 'was delivered';
   const records = task.waiting + (task.lag ?? 0);
   const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
-  const why = task.cause === null ? 'the cause is not known' : task.cause;
+  const why = task.cause ?? 'the cause is not known';
   return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];
 }
 
