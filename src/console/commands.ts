@@ -16,11 +16,17 @@ interface ConsumeFlags extends ClusterFlags {
   readonly count?: number;
 }
 
+interface DrainFlags {
+  readonly url: string;
+  readonly undo?: boolean;
+  readonly wait: boolean;
+}
+
 /** As of the other commands: stopped by an error. */
 const EXIT_STOPPED_BY_ERROR = 2;
 
 /**
- * Declares `produce` and `consume`. `runningBroker` gives the address of a local stack's broker, where one runs.
+ * Declares `produce`, `consume` and `drain`. `runningBroker` gives the address of a local stack's broker, where one runs.
  */
 export function addConsoleCommands(program: Command, runningBroker: () => string | undefined): void {
   const withCluster = (command: Command): Command =>
@@ -61,6 +67,19 @@ export function addConsoleCommands(program: Command, runningBroker: () => string
       const forPeople = process.stdout.isTTY;
       const options = { topic, count: flags.count, forPeople, cluster: clusterChoice(flags) };
       await orEnd(consume(options, process.stdout, (message) => process.stderr.write(`${message}\n`)));
+    });
+
+  program
+    .command('drain')
+    .description('move the work of a worker to the others, and wait until it has none; without a worker, list them')
+    .argument('[worker]', 'the worker, as host:port')
+    .option('--url <url>', 'the management API of any worker of the group', 'http://127.0.0.1:8083')
+    .option('--undo', 'let the worker take work again')
+    .option('--no-wait', 'return when the draining has begun')
+    .addHelpText('after', '\nExample:\n  sluice drain worker-1:8083 --url http://worker-2:8083')
+    .action(async (worker: string | undefined, { url, undo = false, wait }: DrainFlags) => {
+      const { drain } = await import('./drain.ts');
+      await orEnd(drain({ url, worker, undo, noWait: !wait }, (line) => process.stdout.write(`${line}\n`)));
     });
 }
 

@@ -3,7 +3,7 @@ import { RetriableError } from '../errors.ts';
 import type { SessionKey } from './config-state.ts';
 import type { PeerClient } from './peer-client.ts';
 import type { Placement } from './placement.ts';
-import { signatureOf } from './request-signature.ts';
+import { signedHeaders } from './request-signature.ts';
 
 export interface LeaderRequestsDependencies {
   readonly placement: Placement;
@@ -57,12 +57,7 @@ export class LeaderRequests implements Leader {
     const { status, body: answer } = await peers.request({
       method,
       url: `${leaderUrl.replace(/\/$/, '')}${path}`,
-      headers: {
-        'Content-Type': 'application/json',
-        'User-Agent': 'kafka-connect',
-        'X-Connect-Request-Signature-Algorithm': algorithm,
-        'X-Connect-Authorization': signatureOf(body, algorithm, key),
-      },
+      headers: signedHeaders(body, algorithm, key),
       body,
       timeoutMs: TIMEOUT_MS,
     });

@@ -30,6 +30,8 @@ export interface ClusterView {
   readonly leaderUrl: string | undefined;
   readonly isLeader: boolean;
   readonly rebalancing: boolean;
+  /** It gives up its work and gets none. */
+  readonly draining: boolean;
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
   readonly completedRebalances: number;
@@ -39,6 +41,18 @@ export interface ClusterView {
   readonly lastRebalance: RebalanceView | undefined;
   /** Of the requests to the group's coordinator. */
   readonly requests: GroupFigures | undefined;
+}
+
+/** A worker of the group, as its leader knows it since the last division of work. */
+export interface GroupWorker {
+  /** Advertised `host:port`. */
+  readonly workerId: string;
+  /** With a slash at its end. */
+  readonly url: string;
+  readonly draining: boolean;
+  /** How many it has; of a draining worker, how many are left. */
+  readonly connectors: number;
+  readonly tasks: number;
 }
 
 /**
@@ -71,6 +85,19 @@ export interface Placement {
   settled(): Promise<void>;
   /** `undefined` for a worker without a cluster. */
   view(): ClusterView | undefined;
+}
+
+/** A place in a group whose workers can be drained. */
+export interface DrainablePlacement extends Placement {
+  /** All workers of the group; known to the leader alone. */
+  workers(): readonly GroupWorker[] | undefined;
+  /** The leader is no Sluice worker: it does not know what draining is. */
+  readonly isLeaderForeign: boolean;
+  /**
+   * This worker gives up its connectors and tasks part by part and gets no others, or takes work again. It holds until the
+   * process ends, whoever leads.
+   */
+  drain(isDraining: boolean): void;
 }
 
 /** False as soon as others may have this worker's work: what still runs may not write. To be asked right before a write. */

@@ -60,6 +60,16 @@ export function signatureOf(body: Uint8Array, algorithm: string, { key }: Sessio
   return createHmac(hash, Buffer.from(key, 'base64')).update(body).digest('base64');
 }
 
+/** The headers of a signed request with a body of JSON. */
+export function signedHeaders(body: Uint8Array, algorithm: string, key: SessionKey): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'User-Agent': 'kafka-connect',
+    'X-Connect-Request-Signature-Algorithm': algorithm,
+    'X-Connect-Authorization': signatureOf(body, algorithm, key),
+  };
+}
+
 /** With the words of Java's decoder for what is none. */
 function decodeBase64(text: string): Buffer {
   const illegal = /[^A-Za-z0-9+/=]/.exec(text);

@@ -135,6 +135,7 @@ export const ANSWER_SCHEMAS = {
     generation: integer,
     protocol: nullableText,
     rebalancing: { type: 'boolean' },
+    draining: { type: 'boolean' },
     connectors: texts,
     tasks: texts,
     threads: arrayOf(
@@ -147,5 +148,13 @@ export const ANSWER_SCHEMAS = {
     ),
     completed_rebalances: integer,
     'last_rebalance?': mapOf({}),
+  }),
+  GroupWorker: objectOf({
+    worker_id: text,
+    url: text,
+    is_leader: { type: 'boolean' },
+    state: { type: 'string', enum: ['running', 'draining', 'drained'] },
+    connectors: integer,
+    tasks: integer,
   }),
 } as const satisfies Readonly<Record<string, JsonSchema>>;

@@ -1,12 +1,13 @@
 import { RequestError } from '../errors.ts';
 import { requireSignature } from '../herder/request-signature.ts';
 import { parseTaskConfigs, readBytes } from './request-body.ts';
+import { parseDrainOrder } from './drain-body.ts';
 import { answerEmpty, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
 
 const STANDALONE = 'Kafka Connect in standalone mode does not support';
 
 /** Signed requests between the workers of a cluster (org.apache.kafka.connect.runtime.rest.resources.InternalClusterResource). */
-export const internalResource: Resource = (router, { herder, signatureAlgorithms }) => {
+export const internalResource: Resource = (router, { herder, signatureAlgorithms, drains }) => {
   const signedBody = async (context: Context, what: string): Promise<string> => {
     if (signatureAlgorithms === undefined) throw new RequestError(500, `${STANDALONE} ${what}.`);
     const body = await readBytes(context.req);
@@ -28,6 +29,12 @@ export const internalResource: Resource = (router, { herder, signatureAlgorithms
   router.put('/connectors/:connector/fence', async (context) => {
     await signedBody(context, 'exactly-once source connectors');
     await withinTimeLimit(herder.stage, herder.requests.fenceZombies(pathName(context, 'connector')));
+    answerEmpty(context, 204);
+  });
+
+  router.put('/cluster/drain', async (context) => {
+    const order = parseDrainOrder(await signedBody(context, 'draining workers'));
+    drains?.obey(order);
     answerEmpty(context, 204);
   });
 };

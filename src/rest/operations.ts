@@ -1,6 +1,7 @@
 import { arrayOf, mapOf, type JsonSchema, type QueryParameter } from '../json/open-api.ts';
 import { ref } from './answer-schemas.ts';
 import { PREVIEW_LETTERS_BODY } from './dead-letters-resource.ts';
+import { DRAIN_BODY, DRAIN_ORDER_BODY } from './drain-body.ts';
 import { OFFSETS_BODY } from './offsets-body.ts';
 import { PREVIEW_BODY } from './preview-body.ts';
 import { CONFIG_BODY, CREATE_CONNECTOR_BODY, TASK_CONFIGS_BODY } from './request-body.ts';
@@ -40,6 +41,30 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'The place of this worker in its group, and the last rebalance; 404 for a standalone worker',
     tag: 'worker',
     answers: { 200: ref('Cluster') },
+  },
+  'GET /cluster/workers': {
+    summary:
+      'The workers of the group: state, and how many connectors and tasks each has, or has left while it is drained',
+    tag: 'worker',
+    answers: { 200: arrayOf(ref('GroupWorker')) },
+  },
+  'PUT /cluster/workers/:worker/drain': {
+    summary:
+      'Drain a worker: its work moves to the others; `{"drain": false}` ends that. 409 for the last one that takes work',
+    tag: 'worker',
+    body: DRAIN_BODY,
+    answers: { 202: ref('GroupWorker') },
+  },
+  'DELETE /cluster/workers/:worker/drain': {
+    summary: 'Let a worker that is drained take work again',
+    tag: 'worker',
+    answers: { 202: ref('GroupWorker') },
+  },
+  'PUT /cluster/drain': {
+    summary: 'Drain this worker, or end that, for the leader',
+    tag: 'between workers',
+    body: DRAIN_ORDER_BODY,
+    answers: { 204: null },
   },
   'GET /openapi.json': { summary: 'This description', tag: 'worker', answers: { 200: { type: 'object' } } },
   'GET /connectors': {

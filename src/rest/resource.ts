@@ -7,6 +7,7 @@ import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
+import type { WorkerDrains } from '../herder/worker-drains.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
@@ -35,6 +36,8 @@ export interface ResourceDependencies {
   readonly kafkaClusterId: () => Promise<string>;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;
+  /** `undefined` on a standalone worker. */
+  readonly drains: WorkerDrains | undefined;
   readonly logger: Logger;
 }
 

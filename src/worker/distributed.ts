@@ -10,27 +10,30 @@ import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import { StatusStore } from '../herder/stores/status-store.ts';
 import type { ClientProperties, CompactedTopicOptions } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client.ts';
+import { WorkerDrains } from '../herder/worker-drains.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
 
 /** A worker of a group that shares connectors and tasks; what it stores is in internal topics. */
 export function distributedMode(config: DistributedWorkerConfig, dependencies: ModeDependencies): Mode {
   const { distributed, topics, clients } = config;
-  const { url, peers, logger } = dependencies;
+  const { url, workerId, peers, logger } = dependencies;
   const groupId = distributed['group.id'];
   const stores = openStores(config, logger);
   const { configs } = stores;
   const placement = openWorkerGroup(config, configs, url, logger);
-  const leader = new LeaderRequests({
+  const requests = {
     placement,
     peers,
     sessionKey: () => configs.sessionKey,
     algorithm: distributed['inter.worker.signature.algorithm'],
-  });
+  };
+  const leader = new LeaderRequests(requests);
   return {
     stores,
     placement,
     leader,
+    drains: new WorkerDrains({ ...requests, workerId }),
     workers: [groupId, topics.config.name],
     groupId,
     offsetsTopic: topics.offset.name,

@@ -10,6 +10,7 @@ import type { OffsetStore } from '../herder/stores/offset-store.ts';
 import type { OwnStore } from '../herder/stores/own-store.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import type { StatusStore } from '../herder/stores/status-store.ts';
+import type { WorkerDrains } from '../herder/worker-drains.ts';
 import type { ZombieFencing } from '../herder/zombie-fencing.ts';
 import type { Logger } from '../observe/logger.ts';
 
@@ -33,6 +34,8 @@ export interface Mode {
   };
   readonly placement: Placement;
   readonly leader: Leader;
+  /** `undefined` for a worker without a group. */
+  readonly drains: WorkerDrains | undefined;
   /** Tell the workers that share tasks from all others; see `taskOwner`. */
   readonly workers: readonly string[];
   /** `group.id` */

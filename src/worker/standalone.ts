@@ -28,6 +28,7 @@ export function standaloneMode(
       publish: (_connector, _configs, write) => write(),
       fence: (_connector, fence) => fence(),
     },
+    drains: undefined,
     workers: [hostname(), workerId, offsetFile],
     groupId: undefined,
     offsetsTopic: undefined,

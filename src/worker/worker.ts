@@ -198,6 +198,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     metricNamings: config.own['metrics.naming'] as readonly NamingName[],
     kafkaClusterId: clusterId,
     signatureAlgorithms: mode.signatureAlgorithms,
+    drains: mode.drains,
   };
 }
 

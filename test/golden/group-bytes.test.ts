@@ -79,4 +79,24 @@ describe('bytes of the worker group', () => {
     }
     console.log(`      group-bytes: ${String(cases.length)} of ${String(cases.length)} recorded cases hold`);
   });
+
+  it('of a draining member are those of any other up to their end, where Java stops reading', () => {
+    const allocation = assignmentOf({ version: 2, configOffset: 4, leader: 'sluice-1', leaderUrl: 'http://a:8083/' });
+    for (const protocol of ['default', 'compatible', 'sessioned'] as const) {
+      const metadata = {
+        url: 'http://b:8083/',
+        configOffset: 7,
+        allocation: protocol === 'default' ? null : allocation,
+      };
+      const plain = encodeMetadata(metadata, protocol);
+      const draining = encodeMetadata({ ...metadata, draining: true }, protocol);
+      assert.deepEqual(draining.subarray(0, plain.length), plain);
+      assert.deepEqual(decodeMetadata(draining), { ...metadata, draining: true });
+      assert.deepEqual(
+        decodeMetadata(Buffer.concat([plain, Buffer.from([0, 1])])),
+        metadata,
+        'other additions count for nothing',
+      );
+    }
+  });
 });

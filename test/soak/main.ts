@@ -5,6 +5,7 @@ import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
 import { endServices } from '../support/services.ts';
 import { databaseGone } from './database-gone.ts';
+import { drain } from './drain.ts';
 import { freezes } from './freezes.ts';
 import { httpClients } from './http-clients.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
@@ -27,6 +28,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'network-forgets': networkForgets,
   'cluster-requests': clusterRequests,
   'cluster-suspended': clusterSuspended,
+  drain,
   brokers,
   alerts,
   openapi,

@@ -11,6 +11,8 @@ export interface Rebalance {
   /** The generation that this rebalance begins, and the last one that this worker saw completed. */
   readonly generation: number;
   readonly lastCompletedGeneration: number;
+  /** Members that give up their work, some of it in each rebalance, and get none, as long as there are others. */
+  readonly draining?: ReadonlySet<string>;
 }
 
 /** What changes for each member, and what each has then. */
@@ -29,12 +31,20 @@ interface Load {
 }
 
 const BACKOFF_FACTOR = 40;
+/** So many connectors, and tasks, of a draining member move together: what moves waits only for the stop and start of so many. */
+const DRAINED_AT_ONCE = 6;
+/**
+ * After it all members join again to deal out what a draining member has stopped meanwhile. They need not wait for a heartbeat
+ * to hear of it.
+ */
+export const DRAIN_PAUSE_MS = 10;
 
 /**
  * Divides connectors and tasks among the members of a worker group, as
  * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: who keeps its work is not disturbed; what lost its
  * member waits for it until there are as many members as before, or the delay is over; surplus is taken away first and
- * dealt out in the next rebalance, and when one rebalance after the other takes work away they are spaced out.
+ * dealt out in the next rebalance, and when one rebalance after the other takes work away they are spaced out. Beyond Java:
+ * draining members give up their work part by part, without these delays.
  *
  * It lives as long as its worker is the leader's candidate, and remembers the last division: `settled` (no delay), `waiting`
  * (until `#scheduledAtMs`, for members that left or for the next taking away).
@@ -46,6 +56,8 @@ export class CooperativeAssignor {
   #previouslyRevoked = new WorkSet();
   #previousGeneration = -1;
   #previousMembers: ReadonlySet<string> = new Set();
+  /** What draining members still had. */
+  #drainingWork: ReadonlyMap<string, WorkSet> = new Map();
   #revokedInPrevious = false;
   #successiveRevocations = 0;
   #scheduledAtMs = 0;
@@ -64,6 +76,8 @@ export class CooperativeAssignor {
   assign(rebalance: Rebalance): Distribution {
     // Somebody else led in between: what this worker remembers is not what there was.
     if (this.#previousGeneration !== rebalance.lastCompletedGeneration) this.#previous = new WorkSet();
+    this.#releaseDrained(rebalance.members);
+    const draining = drainingOf(rebalance);
     const configured = sorted(WorkSet.of(rebalance.configured));
     const members = new Map([...rebalance.members].map(([member, work]) => [member, WorkSet.of(work)]));
     const active = WorkSet.union(members.values());
@@ -84,19 +98,31 @@ export class CooperativeAssignor {
       next.push({ member, work: work.without(given) });
     }
 
-    const reassigned = this.#reassignLost(lost, next);
-    if (this.#delayMs === 0) this.#balance(configured, next, toRevoke);
+    const takers = next.filter(({ member }) => !draining.has(member));
+    const drained = next.filter(({ member }) => draining.has(member));
+    const reassigned = this.#reassignLost(lost, next, takers);
+    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke);
     else this.#revokedInPrevious = false;
+    const isMoving = drainPart(drained, toRevoke);
 
-    deal(next, [...created.connectors, ...reassigned.connectors], 'connectors');
-    deal(next, [...created.tasks, ...reassigned.tasks], 'tasks');
+    deal(takers, [...created.connectors, ...reassigned.connectors], 'connectors');
+    deal(takers, [...created.tasks, ...reassigned.tasks], 'tasks');
     this.#remember(rebalance, next, toRevoke, lost);
+    this.#drainingWork = new Map(drained.map(({ member, work }) => [member, work.without()]));
     return {
       assigned: byMember(next, ({ member, work }) => work.without(workOf(current, member))),
       revoked: byMember(next, ({ member }) => toRevoke.get(member) ?? new WorkSet()),
       complete: byMember(next, ({ work }) => work),
-      delayMs: this.#delayMs,
+      delayMs: isMoving ? DRAIN_PAUSE_MS : this.#delayMs,
     };
+  }
+
+  /** Nobody waits for a draining member that has left: others get at once what it still had. */
+  #releaseDrained(members: ReadonlyMap<string, Work>): void {
+    const gone = [...this.#drainingWork].filter(([member]) => !members.has(member));
+    for (const [, work] of gone) this.#previous.remove(work);
+    const names = new Set(gone.map(([member]) => member));
+    this.#previousMembers = new Set([...this.#previousMembers].filter((member) => !names.has(member)));
   }
 
   /** What was to be stopped and runs on is taken away again. */
@@ -106,7 +132,7 @@ export class CooperativeAssignor {
   }
 
   /** Work whose member is gone: given to members that came for it, or what of it is to be dealt out now. */
-  #reassignLost(lost: WorkSet, next: readonly Load[]): WorkSet {
+  #reassignLost(lost: WorkSet, next: readonly Load[], takers: readonly Load[]): WorkSet {
     if (lost.isEmpty && !this.#revokedInPrevious) {
       this.#settle();
       return new WorkSet();
@@ -120,8 +146,10 @@ export class CooperativeAssignor {
       this.#strength = Math.max(this.#strength, this.#previousMembers.size);
     }
     const isOver = this.#scheduledAtMs > 0 && now >= this.#scheduledAtMs;
-    if (!isOver) for (const { member, work } of next) if (work.isEmpty) this.#candidates.add(member);
-    const candidates = [...this.#candidates].flatMap((candidate) => next.filter(({ member }) => member === candidate));
+    if (!isOver) for (const { member, work } of takers) if (work.isEmpty) this.#candidates.add(member);
+    const candidates = [...this.#candidates].flatMap((candidate) =>
+      takers.filter(({ member }) => member === candidate),
+    );
     // Java waits on when as many as were lost have come already: nobody else is to be expected.
     const areBack = this.#strength > 0 && present.size >= this.#strength && candidates.length > 0;
     if (isOver || areBack) {
@@ -187,6 +215,26 @@ export class CooperativeAssignor {
     this.#previousGeneration = rebalance.generation;
     this.#previousMembers = new Set(rebalance.members.keys());
   }
+}
+
+/** None when all members are draining: their work must run somewhere. */
+function drainingOf({ draining, members }: Rebalance): ReadonlySet<string> {
+  const present = [...members.keys()].filter((member) => draining?.has(member) === true);
+  return new Set(present.length < members.size ? present : []);
+}
+
+/** Takes the next part of their work from draining members; whether there was any. */
+function drainPart(drained: readonly Load[], toRevoke: Map<string, WorkSet>): boolean {
+  let isMoving = false;
+  for (const { member, work } of drained) {
+    const [connectors, tasks] = [work.connectors, work.tasks].map((all) => [...all].slice(0, DRAINED_AT_ONCE));
+    const part = new WorkSet(connectors, tasks);
+    if (part.isEmpty) continue;
+    isMoving = true;
+    work.remove(part);
+    toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
+  }
+  return isMoving;
 }
 
 /** By name, tasks by connector and number, so that equal rebalances end equally. */

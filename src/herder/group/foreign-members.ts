@@ -23,7 +23,7 @@ export function markedClientId(clientId: string): string {
   return clientId.startsWith(MARK) ? clientId : MARK + clientId;
 }
 
-function isSluice(memberId: string): boolean {
+export function isSluice(memberId: string): boolean {
   return memberId.startsWith(MARK);
 }
 

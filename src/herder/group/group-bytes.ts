@@ -34,10 +34,17 @@ export interface MemberMetadata {
   readonly configOffset: number;
   /** Versions 1 and 2: what it has; `null` before its first assignment. */
   readonly allocation: MemberAssignment | null;
+  /** It gives up its work and wants no other; absent: it does not. */
+  readonly draining?: boolean;
 }
 
 export const NO_WORK: Work = Object.freeze({ connectors: Object.freeze([]), tasks: Object.freeze([]) });
 
+/**
+ * After the fields of Java's metadata, whose readers ignore what follows them (ConnectProtocol: "forwards compatible"):
+ * the member is draining.
+ */
+const DRAINING = Buffer.from('sluice-draining', 'utf8');
 /** In the place of a task number: the connector itself. */
 const CONNECTOR_TASK = -1;
 const CONFIG_MISMATCH = 1;
@@ -53,7 +60,7 @@ export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtoc
     const { allocation } = metadata;
     writer.nullableBytes(allocation === null ? null : encodeAssignment(allocation, protocol));
   }
-  return writer.bytes();
+  return metadata.draining === true ? Buffer.concat([writer.bytes(), DRAINING]) : writer.bytes();
 }
 
 /** Throws a ConnectError where the bytes are no metadata. */
@@ -63,7 +70,9 @@ export function decodeMetadata(bytes: Buffer): MemberMetadata {
   const url = reader.string();
   const configOffset = reader.int64();
   const nested = version > 0 ? reader.nullableBytes() : null;
-  return { url, configOffset, allocation: nested === null ? null : decodeAssignment(nested) };
+  const allocation = nested === null ? null : decodeAssignment(nested);
+  const draining = reader.rest().subarray(0, DRAINING.length).equals(DRAINING);
+  return { url, configOffset, allocation, ...(draining && { draining }) };
 }
 
 export function encodeAssignment(assignment: MemberAssignment, protocol: ConnectProtocolName): Buffer {
@@ -199,6 +208,10 @@ class ByteReader {
       }
     }
     return { connectors, tasks };
+  }
+
+  rest(): Buffer {
+    return this.#bytes.subarray(this.#at);
   }
 
   #take(length: number): Buffer {

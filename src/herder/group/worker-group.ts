@@ -3,8 +3,10 @@ import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import { RequestError, toError } from '../../errors.ts';
 import { Signal, type Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ClusterView, Placement, WorkListener } from '../placement.ts';
+import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from '../placement.ts';
 import { readToEnd } from './config-sync.ts';
+import { DRAIN_PAUSE_MS } from './cooperative-assignor.ts';
+import { isSluice } from './foreign-members.ts';
 import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
 import { KnownConnectors } from './known-connectors.ts';
 import { OwnWork } from './own-work.ts';
@@ -31,8 +33,10 @@ const AFTER_FAILURE_MS = 5000;
  *   joining --a foreign member leads--> out of the group until there is none (ForeignMembers) --> joining
  *   joining --config topic cannot be read as far as the others have--> all work stops, out of the group --> joining
  *   any --stop--> left
+ *
+ * One class, because every step of a round may be the one at which the session ends, the worker stops or is drained.
  */
-export class WorkerGroup implements Placement {
+export class WorkerGroup implements DrainablePlacement {
   readonly #dependencies: WorkerGroupDependencies;
   readonly #work: OwnWork;
   readonly #membership: WorkerMembership;
@@ -98,6 +102,25 @@ export class WorkerGroup implements Placement {
     return this.isLeader ? this.#membership.ownerUrl(connector, task) : undefined;
   }
 
+  workers(): readonly GroupWorker[] | undefined {
+    return this.isLeader ? this.#membership.workers : undefined;
+  }
+
+  get isLeaderForeign(): boolean {
+    const { leader } = this.#work.assignment ?? {};
+    return leader !== undefined && !isSluice(leader);
+  }
+
+  drain(isDraining: boolean): void {
+    if (this.#membership.isDraining === isDraining) return;
+    this.#membership.isDraining = isDraining;
+    const reason = isDraining ? 'this worker is drained' : 'this worker takes work again';
+    this.#dependencies.logger.info(
+      isDraining ? 'This worker is drained: it gives up its work' : 'This worker takes work again',
+    );
+    this.#requestRejoin({ reason });
+  }
+
   /** Rejects when the group cannot be joined with these settings. */
   async start(listener: WorkListener): Promise<void> {
     this.#listener = listener;
@@ -138,6 +161,7 @@ export class WorkerGroup implements Placement {
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
       rebalancing: !this.#settling.isSettled,
+      draining: this.#membership.isDraining,
       ...this.#work.all.toWork(),
       ...this.#history.view(),
       requests: this.#membership.figures,
@@ -180,7 +204,9 @@ export class WorkerGroup implements Placement {
       }
       const waitMs = this.#joinAgainAtMs === undefined ? undefined : this.#joinAgainAtMs - Date.now();
       if (waitMs !== undefined && waitMs <= 0) {
-        this.#rejoin = joinedRejoin(this.#rejoin, { reason: 'the delay for work of lost workers is over' });
+        const isDrain = this.#work.assignment?.delayMs === DRAIN_PAUSE_MS;
+        const reason = isDrain ? 'a worker is drained' : 'the delay for work of lost workers is over';
+        this.#rejoin = joinedRejoin(this.#rejoin, { reason });
       }
       if (this.#rejoin !== undefined) {
         this.#history.begin(this.#rejoin.reason);

@@ -6,6 +6,7 @@ import {
   type GroupMember,
   type MemberState,
 } from '../../kafka/group/group-membership.ts';
+import type { GroupWorker } from '../placement.ts';
 import { ForeignMembers, markedClientId, removeStaleMember } from './foreign-members.ts';
 import type { WatchedMember } from './session-watch.ts';
 import type { WorkerGroupDependencies } from './worker-group-settings.ts';
@@ -31,6 +32,8 @@ export class WorkerMembership {
   readonly #group: KafkaGroup;
   readonly #protocol: WorkerProtocol;
   readonly #foreignMembers: ForeignMembers;
+  /** This worker wants no work, from the next join on. */
+  isDraining = false;
   #member: GroupMember | undefined;
 
   constructor(dependencies: WorkerMembershipDependencies) {
@@ -44,6 +47,7 @@ export class WorkerMembership {
       ...dependencies,
       ...settings,
       offer: settings.protocol,
+      isDraining: () => this.isDraining,
       foreignMembers: this.#foreignMembers,
     });
   }
@@ -73,6 +77,11 @@ export class WorkerMembership {
   /** Of a connector, or one of its tasks; known to the leader alone. */
   ownerUrl(connector: string, task?: number): string | undefined {
     return this.#protocol.ownerUrl(connector, task);
+  }
+
+  /** The members of the last division; known to the leader alone. */
+  get workers(): readonly GroupWorker[] {
+    return this.#protocol.workers;
   }
 
   holds({ generationId }: Generation): boolean {

@@ -1,5 +1,6 @@
 import type { GroupProtocol, LeaderView } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { GroupWorker } from '../placement.ts';
 import { readToEnd } from './config-sync.ts';
 import { assignEagerly, CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
 import {
@@ -43,6 +44,8 @@ export interface WorkerProtocolDependencies {
   readonly syncTimeoutMs: number;
   /** What this worker has, by its last assignment; `null` before the first. */
   readonly allocation: () => MemberAssignment | null;
+  /** Whether this worker wants no work. */
+  readonly isDraining: () => boolean;
   readonly lastCompletedGeneration: () => number;
   readonly foreignMembers: ForeignMembers;
   readonly logger: Logger;
@@ -62,6 +65,7 @@ export class WorkerProtocol implements GroupProtocol {
   readonly #assignor: CooperativeAssignor;
   /** Leader only: who has what, by the last division. */
   #ownerUrls: ReadonlyMap<string, string> = new Map();
+  #workers: readonly GroupWorker[] = [];
   #lastProtocol: string | undefined;
   #dealsAgain = false;
 
@@ -80,9 +84,14 @@ export class WorkerProtocol implements GroupProtocol {
     return this.#ownerUrls.get(task === undefined ? connector : taskKey({ connector, task }));
   }
 
+  /** The members of the last division; known to the leader alone. */
+  get workers(): readonly GroupWorker[] {
+    return this.#workers;
+  }
+
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
-    const { configured, url, offer, allocation } = this.#dependencies;
-    const metadata = { url, configOffset: configured.offset, allocation: allocation() };
+    const { configured, url, offer, allocation, isDraining } = this.#dependencies;
+    const metadata = { url, configOffset: configured.offset, allocation: allocation(), draining: isDraining() };
     const names = OFFERS[offer.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
     return this.#dependencies.foreignMembers.offers(
       names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })),
@@ -109,6 +118,7 @@ export class WorkerProtocol implements GroupProtocol {
     const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, own, leaving);
     for (const { memberId, allocation } of foreign) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
     this.#ownerUrls = ownerUrls(own, complete);
+    this.#workers = own.map((member) => groupWorker(member, complete.get(member.memberId) ?? NO_WORK));
     const assignmentOf = (memberId: string): MemberAssignment => ({
       ...base,
       error: 'none',
@@ -134,8 +144,10 @@ export class WorkerProtocol implements GroupProtocol {
     this.#dealsAgain = isTurning && this.#dependencies.offer.toLowerCase() !== 'eager';
     this.#lastProtocol = protocol;
     if (this.#dealsAgain) return { assigned: new Map(), revoked: new Map(), complete: new Map(), delayMs: 0 };
+    const draining = new Set(members.filter((member) => member.draining === true).map(({ memberId }) => memberId));
     if (protocol === 'default') {
-      const memberIds = members.map(({ memberId }) => memberId);
+      const all = members.map(({ memberId }) => memberId);
+      const memberIds = draining.size < all.length ? all.filter((memberId) => !draining.has(memberId)) : all;
       const complete = assignEagerly(configured, memberIds);
       return { assigned: complete, revoked: new Map(), complete, delayMs: 0 };
     }
@@ -144,6 +156,7 @@ export class WorkerProtocol implements GroupProtocol {
       members: new Map(members.map(({ memberId, allocation }) => [memberId, allocation?.assigned ?? NO_WORK])),
       generation,
       lastCompletedGeneration: this.#dependencies.lastCompletedGeneration(),
+      draining,
     });
     return { ...divided, revoked: new Map(divided.revoked) };
   }
@@ -168,6 +181,15 @@ export class WorkerProtocol implements GroupProtocol {
 }
 
 const NOTHING_NEW = { assigned: NO_WORK, revoked: NO_WORK, delayMs: 0 } as const;
+
+/** What a draining member has still to stop counts as its work. */
+function groupWorker({ url, draining = false, allocation }: Member, complete: Work): GroupWorker {
+  const work = WorkSet.of(complete);
+  if (draining) work.add(WorkSet.of(allocation?.assigned ?? NO_WORK));
+  const { hostname, port, protocol } = new URL(url);
+  const workerId = `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
+  return { workerId, url, draining, connectors: work.connectors.size, tasks: work.tasks.size };
+}
 
 function ownerUrls(members: readonly Member[], complete: ReadonlyMap<string, Work>): Map<string, string> {
   const urls = new Map<string, string>();

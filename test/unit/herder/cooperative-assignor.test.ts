@@ -8,6 +8,7 @@ const MAX_DELAY_MS = 300_000;
 /** A group of workers that do what the leader says; `join` is one rebalance. */
 class Group {
   readonly members = new Map<string, Work>();
+  readonly draining = new Set<string>();
   nowMs = 1_000_000;
   configured: Work = NO_WORK;
   #generation = 0;
@@ -40,6 +41,7 @@ class Group {
       members,
       generation: this.#generation,
       lastCompletedGeneration: this.#lastCompleted,
+      draining: this.draining,
     });
     this.#lastCompleted = this.#generation;
     for (const member of this.members.keys()) {
@@ -235,9 +237,93 @@ describe('work in a worker group', () => {
     assert.equal(delays[0], 40);
   });
 
+  it('moves from a draining member to the others part by part, whatever the delay for lost work is', () => {
+    const group = new Group();
+    group.enter('a', 'b', 'c');
+    group.configure({ one: 30, two: 30 });
+    group.settle();
+    group.draining.add('b');
+    const kept = { a: textsOf(group.members.get('a')), c: textsOf(group.members.get('c')) };
+    let rounds = 0;
+    for (let had = 20; had > 0; rounds++) {
+      const { revoked, assigned, delayMs } = group.join();
+      const part = revoked.get('b')?.tasks.length ?? 0;
+      assert.ok(part > 0 && part <= 6, `${String(part)} tasks stop together`);
+      assert.deepEqual(assigned.get('b'), { connectors: [], tasks: [] });
+      assert.equal(delayMs, 10, 'the others join again at once');
+      had -= part;
+    }
+    assert.equal(group.join().delayMs, 0);
+    assert.ok(rounds > 1);
+    assert.deepEqual(group.count('b'), [0, 0]);
+    assert.deepEqual([group.count('a')[1], group.count('c')[1]], [30, 30]);
+    for (const member of ['a', 'c'] as const) {
+      for (const text of kept[member]) assert.ok(textsOf(group.members.get(member)).has(text), `${text} does not move`);
+    }
+    group.members.delete('b');
+    const before = new Map(group.members);
+    assert.equal(group.join().delayMs, 0, 'nothing waits for a drained member that left');
+    assert.deepEqual(group.members, before, 'its end moves nothing');
+  });
+
+  it('comes back to a member that is no longer drained', () => {
+    const group = new Group();
+    group.enter('a', 'b', 'c');
+    group.configure({ one: 12 });
+    group.settle();
+    group.draining.add('b');
+    group.settle();
+    assert.equal(group.count('b')[1], 0);
+    group.draining.delete('b');
+    group.settle();
+    assert.equal(group.count('b')[1], 4);
+    assertBalanced(group);
+  });
+
+  it('goes on moving under another leader, who remembers nothing', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 20, two: 4 });
+    group.settle();
+    group.draining.add('b');
+    group.join();
+    group.forget();
+    group.settle();
+    assert.deepEqual(
+      [group.count('a'), group.count('b')],
+      [
+        [2, 24],
+        [0, 0],
+      ],
+    );
+  });
+
+  it('does not wait for a draining member that was lost with a part of its work', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 30 });
+    group.settle();
+    group.draining.add('b');
+    group.join();
+    group.members.delete('b');
+    assert.equal(group.join().delayMs, 0);
+    assert.deepEqual(group.count('a'), [1, 30]);
+  });
+
+  it('stays with draining members when there are no others', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 6 });
+    group.settle();
+    group.draining.add('a').add('b');
+    group.settle();
+    assertBalanced(group);
+  });
+
   it('runs nowhere twice, is never forgotten, and ends in equal shares, whatever comes and goes', () => {
     const step = fc.oneof(
       fc.record({ kind: fc.constant('enter'), member: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
+      fc.record({ kind: fc.constant('drain'), member: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
       fc.record({ kind: fc.constant('leave'), member: fc.constantFrom('a', 'b', 'c', 'd', 'e') }),
       fc.record({
         kind: fc.constant('configure'),
@@ -262,7 +348,10 @@ describe('work in a worker group', () => {
           ms: number;
         }[]) {
           if (kind === 'enter' && !group.members.has(details.member)) group.enter(details.member);
-          else if (kind === 'leave') group.members.delete(details.member);
+          else if (kind === 'leave') {
+            group.members.delete(details.member);
+            group.draining.delete(details.member);
+          } else if (kind === 'drain' && group.members.has(details.member)) group.draining.add(details.member);
           else if (kind === 'configure') group.configure(details.connectors);
           else if (kind === 'wait') group.nowMs += details.ms;
           else rebalance();
@@ -287,11 +376,12 @@ function assertRunsOnce({ members }: Group, before: ReadonlyMap<string, Work>): 
   }
 }
 
-function assertBalanced({ members, configured }: Group): void {
+function assertBalanced({ members, draining, configured }: Group): void {
   const all = [...members.values()].flatMap((work) => [...textsOf(work)]).sort();
   assert.deepEqual(all, [...textsOf(configured)].sort());
+  const takers = [...members].filter(([member]) => !draining.has(member) || draining.size === members.size);
   for (const kind of ['connectors', 'tasks'] as const) {
-    const sizes = [...members.values()].map((work) => work[kind].length);
+    const sizes = takers.map(([, work]) => work[kind].length);
     assert.ok(Math.max(...sizes) - Math.min(...sizes) <= 1, `${kind}: ${sizes.join()}`);
   }
 }
