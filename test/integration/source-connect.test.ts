@@ -237,7 +237,8 @@ describe('a source on a worker', function () {
     });
     assert.deepEqual(await rows(name, 'huge', 8), [1, 2, 3, 4, 5, 6, 8, 9]);
     await sluice.rest.untilState(name, 'RUNNING', 1);
-    assert.match(sluice.log, /table huge, row ts=2026-01-01 00:00:00\+00, n=7: .* 300\d\d\d bytes/);
+    const named = /table huge, row ts=2026-01-01 00:00:00\+00, n=7: .* 300\d\d\d bytes/;
+    await until(() => named.test(sluice.log), 'the log names the row');
     await sluice.rest.delete(`/connectors/${name}`);
   });
 });

@@ -5,9 +5,14 @@ const VARIABLE = 'SLUICE_TEST_SECOND_TRY';
 /** More of them are no coincidence. */
 const MOST = 3;
 
+/** Whether the environment asks for it. */
+export function isSecondTryAllowed(): boolean {
+  return process.env[VARIABLE] === 'true';
+}
+
 /** Gives each test of these files one more try, as the builds of Apache Kafka do, where the environment asks for it. */
 export function allowSecondTry(root: Mocha.Suite): void {
-  if (process.env[VARIABLE] !== 'true') return;
+  if (!isSecondTryAllowed()) return;
   root.eachTest((test) => {
     test.retries(1);
   });
@@ -17,6 +22,7 @@ export function allowSecondTry(root: Mocha.Suite): void {
 export class SecondTries {
   readonly #errors = new Map<string, Error>();
   readonly #passed: string[] = [];
+  readonly #failedTwice: (readonly [title: string, first: Error])[] = [];
 
   constructor(runner: Mocha.Runner) {
     runner.on('retry', (test: Mocha.Test, error: Error) => {
@@ -26,6 +32,11 @@ export class SecondTries {
     runner.on('pass', (test: Mocha.Test) => {
       if (this.#errors.has(test.fullTitle())) this.#passed.push(test.fullTitle());
     });
+    // The first error says more: what failed then may stand in the way of the second try.
+    runner.on('fail', (test) => {
+      const first = this.#errors.get(test.fullTitle());
+      if (first !== undefined) this.#failedTwice.push([test.fullTitle(), first]);
+    });
   }
 
   /** How many of them are failures after all: none, or all if there are too many. */
@@ -34,8 +45,11 @@ export class SecondTries {
   }
 
   print(): void {
-    if (this.#passed.length === 0) return;
     const { consoleLog } = Mocha.reporters.Base;
+    for (const [title, error] of this.#failedTwice) {
+      consoleLog(`\nthe first failure of ${title}:\n    ${(error.stack ?? error.message).replaceAll('\n', '\n    ')}`);
+    }
+    if (this.#passed.length === 0) return;
     consoleLog('\npassed on the second try:');
     for (const title of this.#passed) {
       const error = this.#errors.get(title);

@@ -1,5 +1,8 @@
 import pg from 'pg';
+import { isSecondTryAllowed } from './second-try.ts';
 import type { TestDatabase } from './services.ts';
+
+const DUPLICATE_TABLE = '42P07';
 
 /** One connection of the test's own to look at what arrived; values are text, as the server prints them. */
 export class SqlClient {
@@ -28,7 +31,16 @@ export class SqlClient {
 
   async run(...statements: string[]): Promise<void> {
     const client = await this.#connected();
-    for (const statement of statements) await client.query(statement);
+    for (const statement of statements) {
+      try {
+        await client.query(statement);
+      } catch (error) {
+        const table = secondTryTable(statement, error);
+        if (table === undefined) throw error;
+        await client.query(`drop table ${table} cascade`);
+        await client.query(statement);
+      }
+    }
   }
 
   async close(): Promise<void> {
@@ -47,4 +59,10 @@ export class SqlClient {
     this.#client = client;
     return client;
   }
+}
+
+/** The table of the first try that stands in the way of the second one. */
+function secondTryTable(statement: string, error: unknown): string | undefined {
+  if (!isSecondTryAllowed() || (error as { code?: unknown }).code !== DUPLICATE_TABLE) return undefined;
+  return /^create table ([\w.]+|"[^"]+") /.exec(statement)?.[1];
 }
