@@ -18,7 +18,7 @@ interface Answer {
 
 export type ConnectorConfigs = Readonly<Record<string, string | null>>;
 
-/** A connector as `GET /connectors?expand=info&expand=status` shows it. */
+/** A connector as `GET /connectors?expand=…` shows it. */
 export interface ClusterConnector {
   readonly info: { readonly config: ConnectorConfigs; readonly tasks: readonly unknown[]; readonly type: string };
   readonly status?: { readonly connector: { readonly state: string } };
@@ -35,6 +35,7 @@ export interface Validation {
 /** Longer than a worker takes at most, 90 s. */
 const TIMEOUT_MS = 100_000;
 const MAX_ANSWER_BYTES = 256_000_000;
+const STATUS_WAITS_MS = [100, 400, 1000, 2000];
 const CONFLICT_WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
 
 /** The REST API of any Connect worker. Errors are ConfigErrors with the method, the path and what the worker said. */
@@ -50,8 +51,25 @@ export class ConnectClient {
     this.#base = new URL(address.url);
   }
 
-  connectors(): Promise<Readonly<Record<string, ClusterConnector>>> {
-    return this.#need('GET', '/connectors?expand=info&expand=status');
+  /** All connectors. A worker leaves those without a status out where it is asked for: a new one has none for a moment. */
+  async connectors(): Promise<Readonly<Record<string, ClusterConnector>>> {
+    const connectors = await this.#need<Record<string, ClusterConnector>>('GET', '/connectors?expand=info');
+    for (let attempt = 0; ; attempt += 1) {
+      const statuses = await this.#need<Record<string, Pick<ClusterConnector, 'status'>>>(
+        'GET',
+        '/connectors?expand=status',
+      );
+      const waitMs = STATUS_WAITS_MS[attempt];
+      if (waitMs === undefined || Object.keys(connectors).every((name) => Object.hasOwn(statuses, name))) {
+        return Object.fromEntries(
+          Object.entries(connectors).map(([name, { info }]) => {
+            const { status } = (Object.hasOwn(statuses, name) ? statuses[name] : undefined) ?? {};
+            return [name, status === undefined ? { info } : { info, status }];
+          }),
+        );
+      }
+      await sleep(waitMs);
+    }
   }
 
   async config(name: string): Promise<ConnectorConfigs> {
