@@ -6,9 +6,8 @@ import { atLeast } from './validators.ts';
 const GROUP = 'Health';
 
 /**
- * From when on `GET /connectors/{connector}/health` calls a connector STALLED, DEGRADED or LAGGING. Options of a connector; those
- * of the worker are their defaults.
- * @internal
+ * From when on `GET /connectors/{connector}/health` calls a connector STALLED, DEGRADED or LAGGING. Options of a connector, and
+ * of the worker for connectors that do not have them.
  */
 export const healthOptions = declareOptions({
   'stall.after.ms': {

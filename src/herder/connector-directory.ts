@@ -52,6 +52,11 @@ export class ConnectorDirectory {
     return this.require(name).config;
   }
 
+  /** `undefined`: there is no such connector. */
+  configOf(name: string): ConnectorConfig | undefined {
+    return this.#configs.connector(name)?.config;
+  }
+
   taskConfigs(name: string): readonly { readonly id: TaskId; readonly config: ConnectorConfig }[] {
     return this.require(name).taskConfigs.map((config, task) => ({ id: { connector: name, task }, config }));
   }

@@ -27,6 +27,8 @@ export interface HerderDependencies extends SupervisionDependencies {
   /** What is not to be in the traces of statuses. */
   readonly secrets: SecretMask;
   readonly logLevels: LogLevels;
+  /** The worker's own configuration, for options of connectors whose defaults it has. */
+  readonly workerConfig: Readonly<Record<string, string>>;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly answers: RequestAnswers;
@@ -82,7 +84,7 @@ export class Herder implements ConfigListener, WorkListener {
       () => this.taskPlaces(),
     );
     this.#figures = figures;
-    this.health = new ConnectorHealth({ directory, workerId: dependencies.workerId, figures });
+    this.health = new ConnectorHealth({ ...dependencies, directory, figures });
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
   }
 

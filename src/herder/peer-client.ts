@@ -8,8 +8,10 @@ export interface PeerRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: Buffer | undefined;
-  /** Without an answer for so long it failed. */
+  /** Without the whole answer for so long it failed. */
   readonly timeoutMs: number;
+  /** An answer with a longer body has failed. */
+  readonly maxBytes?: number | undefined;
 }
 
 export interface PeerAnswer {
@@ -31,19 +33,26 @@ export class PeerClient {
   }
 
   /** Resolves with an answer of any status. Rejects with PeerUnreachableError, or when no answer came. */
-  async request({ method, url, headers, body, timeoutMs }: PeerRequest): Promise<PeerAnswer> {
+  async request({ method, url, headers, body, timeoutMs, maxBytes = Infinity }: PeerRequest): Promise<PeerAnswer> {
     const target = new URL(url);
     // A connection of its own each time: one that was kept may be closed by the other side while it is being used.
-    const common = { method, agent: false, timeout: timeoutMs, headers: { ...headers, Connection: 'close' } };
+    const common = { method, agent: false, headers: { ...headers, Connection: 'close' } };
     return new Promise((resolve, reject) => {
       const answered = (response: IncomingMessage): void => {
-        collect(response).then(resolve, reject);
+        collect(response, maxBytes).then(resolve, reject);
       };
       const request =
         target.protocol === 'https:'
           ? httpsRequest(target, { ...common, ...this.#tls }, answered)
           : httpRequest(target, common, answered);
-      request.on('timeout', () => request.destroy(new Error(`no answer within ${String(timeoutMs)} ms`)));
+      const late = new Error(`no answer within ${String(timeoutMs)} ms`);
+      const timer = setTimeout(() => {
+        reject(late);
+        request.destroy(late);
+      }, timeoutMs);
+      request.on('close', () => {
+        clearTimeout(timer);
+      });
       request.on('error', (error: NodeJS.ErrnoException) => {
         const isUnreached = error.syscall === 'connect' || error.syscall === 'getaddrinfo';
         reject(isUnreached ? new PeerUnreachableError(error.message, { cause: error }) : error);
@@ -53,10 +62,15 @@ export class PeerClient {
   }
 }
 
-async function collect(response: IncomingMessage): Promise<PeerAnswer> {
+async function collect(response: IncomingMessage, maxBytes: number): Promise<PeerAnswer> {
   const chunks: Buffer[] = [];
+  let bytes = 0;
   try {
-    for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > maxBytes) throw new Error(`it has more than ${String(maxBytes)} bytes`);
+      chunks.push(chunk);
+    }
   } catch (error) {
     throw new Error(`the answer broke off: ${toError(error).message}`, { cause: error });
   }

@@ -1,4 +1,6 @@
+import { VERDICTS } from '../herder/health/verdict.ts';
 import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
+import { TASK_FIGURES } from './task-figures-schema.ts';
 
 const text: JsonSchema = { type: 'string' };
 const nullableText: JsonSchema = { type: ['string', 'null'] };
@@ -16,6 +18,7 @@ const state = { state: states, worker_id: text, 'version?': text, 'trace?': text
 const connectorType: JsonSchema = { type: 'string', enum: ['sink', 'source', 'unknown'] };
 const letterPlace = objectOf({ partition: integer, offset: integer, timestamp: integer });
 const config = mapOf(text);
+const verdict: JsonSchema = { type: 'string', enum: VERDICTS };
 
 /** The bodies of the answers, by the names of Connect's classes (org.apache.kafka.connect.runtime.rest.entities) where it has them. */
 export const ANSWER_SCHEMAS = {
@@ -33,14 +36,20 @@ export const ANSWER_SCHEMAS = {
   ConnectorHealth: objectOf({
     name: text,
     type: connectorType,
-    verdict: text,
+    verdict,
     sentence: text,
     since: text,
     reasons: texts,
-    tasks: arrayOf({ type: 'object' }),
+    tasks: arrayOf(TASK_FIGURES),
     silentWorkers: texts,
   }),
-  TaskFigures: objectOf({ tasks: arrayOf({ type: 'object' }) }),
+  TaskFigures: objectOf({ tasks: arrayOf(TASK_FIGURES) }),
+  ConnectorsHealth: objectOf({
+    status: { type: 'string', enum: ['healthy', 'unhealthy'] },
+    connectors: objectOf(Object.fromEntries(VERDICTS.map((name) => [name, integer]))),
+    attention: arrayOf(objectOf({ name: text, verdict, sentence: text, since: text })),
+    silentWorkers: texts,
+  }),
   TaskState: objectOf({ id: integer, ...state }),
   TaskInfo: objectOf({ id: taskId, config }),
   RecentFault: objectOf({

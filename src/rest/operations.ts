@@ -28,9 +28,24 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     answers: { 200: ref('ServerInfo') },
   },
   'GET /health': {
-    summary: 'Whether the worker is ready',
+    summary: 'Whether the worker is ready; with `connectors` how the connectors are doing',
     tag: 'worker',
-    answers: { 200: ref('WorkerStatus'), 500: ref('WorkerStatus'), 503: ref('WorkerStatus') },
+    query: {
+      connectors: {
+        description: 'count the connectors by their verdict, and name those that need attention',
+        schema: isTrue,
+      },
+      fail: {
+        description: 'verdicts, separated by commas: 503 when a connector has one of them',
+        schema: { type: 'string' },
+      },
+      local: { description: 'only the connectors with tasks on this worker, by these tasks', schema: isTrue },
+    },
+    answers: {
+      200: { anyOf: [ref('WorkerStatus'), ref('ConnectorsHealth')] },
+      500: ref('WorkerStatus'),
+      503: { anyOf: [ref('WorkerStatus'), ref('ConnectorsHealth')] },
+    },
   },
   'GET /metrics': {
     summary: 'Metrics in the text format of Prometheus',
@@ -41,6 +56,11 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'The place of this worker in its group, and the last rebalance; 404 for a standalone worker',
     tag: 'worker',
     answers: { 200: ref('Cluster') },
+  },
+  'GET /cluster/tasks': {
+    summary: 'Figures of the tasks of this worker, for another worker',
+    tag: 'between workers',
+    answers: { 200: ref('TaskFigures') },
   },
   'GET /cluster/workers': {
     summary:

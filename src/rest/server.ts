@@ -32,9 +32,10 @@ import { answerStarting, rootResource } from './root-resource.ts';
 import { topicsResource } from './topics-resource.ts';
 
 const RESOURCES = [
+  // Before rootResource, to which it leaves what Connect has of /health.
+  healthResource,
   rootResource,
   connectorsResource,
-  healthResource,
   offsetsResource,
   topicsResource,
   connectorPluginsResource,

@@ -156,6 +156,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     openHosting,
     topics,
     logLevels,
+    workerConfig: config.properties,
     taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
     metricWindow: metricWindow(config),
     sessionKeys: mode.sessionKeys,

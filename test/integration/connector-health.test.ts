@@ -16,6 +16,12 @@ interface Health {
   readonly tasks: readonly { readonly lag: number | null; readonly lastDeliveredAt: string | null }[];
 }
 
+interface Summary {
+  readonly status: string;
+  readonly connectors: Readonly<Record<string, number>>;
+  readonly attention: readonly { readonly name: string; readonly verdict: string }[];
+}
+
 describe('the health of a connector', function () {
   let worker: WorkerProcess;
   let kafka: KafkaTraffic;
@@ -113,5 +119,26 @@ describe('the health of a connector', function () {
     const strict = await create();
     await kafka.produce(strict, broken);
     await untilVerdict(strict, 'FAILED', /^Task 0 has failed: \S/);
+    const { status, body } = await worker.rest.get<Summary>('/health?connectors=true&fail=stalled,FAILED');
+    assert.deepEqual([status, body.status], [503, 'unhealthy']);
+    const found = body.attention.filter(({ name }) => [tolerant, strict].includes(name));
+    assert.deepEqual(
+      found.map(({ name, verdict }) => [name, verdict]),
+      [
+        [strict, 'FAILED'],
+        [tolerant, 'DEGRADED'],
+      ],
+    );
+    const listed = Object.values(body.connectors).reduce((sum, count) => sum + count, 0);
+    assert.equal(listed, (await worker.rest.get<string[]>('/connectors')).body.length);
+  });
+
+  it('leaves the answer of Connect to /health without connectors, and refuses what is no verdict', async () => {
+    const message = 'Worker has completed startup and is ready to handle requests.';
+    for (const query of ['', '?fail=FAILED', '?connectors=false']) {
+      const { status, body } = await worker.rest.get(`/health${query}`);
+      assert.deepEqual([status, body], [200, { status: 'healthy', message }]);
+    }
+    assert.equal((await worker.rest.get('/health?connectors&fail=BROKEN')).status, 400);
   });
 });

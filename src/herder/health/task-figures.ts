@@ -6,6 +6,7 @@ import type { TaskFigures } from './verdict.ts';
 
 const MINUTE_MS = 60_000;
 const SAMPLE_MS = 5000;
+const MAX_CAUSE = 1000;
 
 interface Samples {
   /** Of the last minute, and one before it. */
@@ -121,6 +122,11 @@ function figuresOf(id: TaskId, status: Status, report: TaskReport | undefined, t
       report?.type === 'sink'
         ? (details?.parts ?? []).filter(({ state }) => state === 'WAITING').map(({ name }) => name)
         : [],
-    cause: progress?.cause ?? null,
+    cause: progress?.cause === undefined ? null : oneLine(progress.cause),
   };
+}
+
+/** What a plugin says may be long. */
+function oneLine(text: string): string {
+  return text.slice(0, MAX_CAUSE).replaceAll(/[\r\n]/g, ' ');
 }

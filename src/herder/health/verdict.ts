@@ -1,5 +1,15 @@
-/** One word for how a connector is doing; the worst of what holds. */
-export type Verdict = 'RUNNING' | 'LAGGING' | 'STALLED' | 'DEGRADED' | 'FAILED' | 'PAUSED' | 'STOPPED' | 'UNASSIGNED';
+/** One word for how a connector is doing: the first of these that holds. */
+export const VERDICTS = [
+  'FAILED',
+  'STALLED',
+  'UNASSIGNED',
+  'DEGRADED',
+  'LAGGING',
+  'RUNNING',
+  'PAUSED',
+  'STOPPED',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
 
 /** What is known of a task. Absent: its worker does not answer, or the task does not run. */
 export interface TaskFigures {
@@ -24,6 +34,8 @@ export interface TaskFigures {
   readonly cause: string | null;
   /** Milliseconds that a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
+  /** Milliseconds for which the worker of the task has not answered; absent: it has. */
+  readonly silentMs?: number | undefined;
 }
 
 export interface ConnectorFigures {
@@ -33,6 +45,8 @@ export interface ConnectorFigures {
   readonly tasks: readonly (TaskFigures & { readonly trace?: string | null })[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
+  /** The tasks are those of one worker. */
+  readonly isPartial?: boolean | undefined;
 }
 
 export interface Thresholds {
@@ -96,8 +110,12 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   if (missing !== undefined && task.partitions.length === 0) {
     return [`${name} has nothing to read: the topic ${missing} does not exist.`];
   }
-  if (task.state !== 'RUNNING' || task.waitedMs < stallAfterMs || (task.throttledMs ?? 0) > 0) return [];
-  const waited = `${(task.waitedMs / 1000).toFixed(0)} s`;
+  if (task.state !== 'RUNNING') return [];
+  if (task.silentMs !== undefined && task.silentMs >= stallAfterMs) {
+    return [`${name}: its worker ${task.worker} has not answered for ${seconds(task.silentMs)}.`];
+  }
+  if (task.waitedMs < stallAfterMs || (task.throttledMs ?? 0) > 0) return [];
+  const waited = seconds(task.waitedMs);
   const what = type === 'source' ? 'was acknowledged' : 'was delivered';
   const records = task.waiting + (task.lag ?? 0);
   const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
@@ -106,26 +124,36 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
 }
 
 /** More tasks than partitions is as it may be. */
-function withoutWork({ type, state, tasks, silentWorkers }: ConnectorFigures): string | undefined {
+function withoutWork({ type, state, tasks, silentWorkers, isPartial = false }: ConnectorFigures): string | undefined {
   if (state === 'UNASSIGNED') return 'No worker has the connector.';
   if (tasks.length === 0) return 'The connector has no tasks.';
   if (tasks.every((task) => task.state === 'UNASSIGNED')) return 'No worker has the tasks of the connector.';
-  const isWithout = type === 'sink' && silentWorkers.length === 0;
+  const isWithout = type === 'sink' && silentWorkers.length === 0 && !isPartial;
   return isWithout && tasks.every(({ partitions }) => partitions.length === 0)
     ? 'No task has a partition: the group is being divided, or the topics have none.'
     : undefined;
 }
 
-function runningText({ tasks }: ConnectorFigures): string {
-  const lags = tasks.flatMap(({ lag }) => lag ?? []);
+function runningText({ tasks, silentWorkers }: ConnectorFigures): string {
+  const known = tasks.filter(({ silentMs }) => silentMs === undefined);
+  const lags = known.flatMap(({ lag }) => lag ?? []);
   const lag = lags.reduce((sum, each) => sum + each, 0);
-  const running = `${count(tasks.length, 'task')} ${tasks.length === 1 ? 'runs' : 'run'}`;
-  return lags.length === 0 ? `${running}.` : `${running}, ${count(lag, 'record')} behind.`;
+  const running = `${count(known.length, 'task')} ${known.length === 1 ? 'runs' : 'run'}`;
+  const behind = lags.length === 0 ? '' : `, ${count(lag, 'record')} behind`;
+  const [silent] = silentWorkers;
+  if (silent === undefined) return `${running}${behind}.`;
+  return `${running}${behind}; worker ${silent} does not answer for ${count(tasks.length - known.length, 'task')}.`;
 }
 
+const MAX_LINE = 1000;
+
 function firstLine(trace: string | null): string {
-  const [line = ''] = (trace ?? '').split('\n', 1);
+  const [line = ''] = (trace ?? '').slice(0, MAX_LINE).split('\n', 1);
   return line === '' ? 'there is no trace' : line;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(0)} s`;
 }
 
 function count(number: number, noun: string): string {

@@ -1,0 +1,29 @@
+import { arrayOf, objectOf, type JsonSchema } from '../json/open-api.ts';
+
+const text: JsonSchema = { type: 'string' };
+const nullableText: JsonSchema = { type: ['string', 'null'] };
+const number: JsonSchema = { type: 'number' };
+const nullableNumber: JsonSchema = { type: ['number', 'null'] };
+
+/** The figures of a task in answers; other workers may be of a later version and send more. */
+export const TASK_FIGURES = {
+  ...objectOf({
+    'connector?': text,
+    task: number,
+    state: text,
+    worker: text,
+    thread: { type: ['string', 'integer', 'null'] },
+    partitions: arrayOf(objectOf({ topic: text, partition: number, lag: nullableNumber })),
+    lag: nullableNumber,
+    waiting: number,
+    lastDeliveredAt: nullableText,
+    waitedMs: number,
+    retries: number,
+    deadLettersPerMinute: number,
+    missingTopics: arrayOf(text),
+    cause: nullableText,
+    'throttledMs?': number,
+    'silentMs?': number,
+  }),
+  additionalProperties: true,
+};
