@@ -16,7 +16,7 @@ import { ConfigError, toError } from '../errors.ts';
 import { replaceFileVariables, type Variables } from './file-variables.ts';
 
 /** The states that Connect has for a connector as a whole. */
-export const STATES = ['running', 'paused', 'stopped'] as const;
+const STATES = ['running', 'paused', 'stopped'] as const;
 export type DesiredState = (typeof STATES)[number];
 
 /** A connector as a file describes it. */

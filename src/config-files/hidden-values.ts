@@ -2,7 +2,7 @@ import { isSecretName } from '../config/password.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { Validation } from './connect-client.ts';
 
-export const HIDDEN = '[hidden]';
+const HIDDEN = '[hidden]';
 const SURELY_SECRET = /passw|secret|token|credential|jaas|passphrase/i;
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
 const URL_PASSWORD = /\/\/[^/?#@:\s]*:[^@/\s]+@|[?&;](?:password|passwd|secret|token)=[^&;\s]+/i;

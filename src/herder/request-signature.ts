@@ -54,7 +54,7 @@ export function requireSignature(
 }
 
 /** What goes into `X-Connect-Authorization` of a request with this body. */
-export function signatureOf(body: Uint8Array, algorithm: string, { key }: SessionKey): string {
+function signatureOf(body: Uint8Array, algorithm: string, { key }: SessionKey): string {
   const hash = HASHES[algorithm];
   if (hash === undefined) throw new ConfigError(`inter.worker.signature.algorithm: ${algorithm} is not available`);
   return createHmac(hash, Buffer.from(key, 'base64')).update(body).digest('base64');

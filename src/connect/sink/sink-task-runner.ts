@@ -1,13 +1,14 @@
 import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
-import type { ConsumedBlock, ConsumedRecord, Consumer, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
+import type { ConsumedBlock, Consumer, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
-import type { ErrantRecordReporter, PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
+import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import { PolledRecords } from './polled-records.ts';
 import { RecordCare } from './record-care.ts';
 import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
+import { sinkTaskContext } from './sink-task-context.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
 import type { TaskCare } from '../tasks/task-assignment.ts';
 import {
@@ -359,46 +360,18 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   #context(): SinkTaskContext {
-    const { assignment, errors, pluginLogger, abort, mayWork } = this.#runtime;
-    const errantRecords: ErrantRecordReporter = {
-      tolerant: errors.tolerant,
-      report: async (record, error) => {
-        await errors.failed({
-          stage: 'TASK_PUT',
-          className: 'org.apache.kafka.connect.sink.SinkTask',
-          error: toError(error),
-          consumed: 'key' in record.original ? (record.original as ConsumedRecord) : undefined,
-        });
+    return sinkTaskContext(
+      this.#runtime,
+      { consumer: this.#consumer, polled: this.#polled, positions: this.#positions },
+      {
+        retryAfterMs: (delayMs) => {
+          this.#retryDelayMs = delayMs;
+        },
+        requestCommit: () => {
+          this.#commitRequested = true;
+          this.#consumer.wakeup();
+        },
       },
-    };
-    return {
-      connectorName: assignment.id.connector,
-      taskIndex: assignment.id.task,
-      config: assignment.taskConfig,
-      logger: pluginLogger,
-      signal: abort.signal,
-      mayWrite: mayWork,
-      errantRecords,
-      assignment: () => this.#consumer.assignment(),
-      position: (partition) => this.#consumer.position(partition),
-      hasMore: (partition) => this.#consumer.hasMore(partition),
-      identified: (offset) => this.#consumer.identified(offset),
-      kept: (offsets, signal) => this.#consumer.kept(offsets, signal),
-      seek: (offsets) => {
-        const moved = new Map(offsets.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const));
-        this.#polled.keep((key) => !moved.has(key));
-        for (const [key, offset] of moved) {
-          this.#consumer.seek(offset);
-          this.#positions.deliver(key, offset);
-        }
-      },
-      retryAfterMs: (delayMs) => {
-        this.#retryDelayMs = delayMs;
-      },
-      requestCommit: () => {
-        this.#commitRequested = true;
-        this.#consumer.wakeup();
-      },
-    };
+    );
   }
 }

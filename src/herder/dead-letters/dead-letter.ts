@@ -81,7 +81,7 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
 }
 
 /** Whether a header tells of the failure, and not of the record. */
-export function isLetterHeader(key: string): boolean {
+function isLetterHeader(key: string): boolean {
   return key.startsWith(CONTEXT_PREFIX) || key.startsWith(OWN_PREFIX);
 }
 

@@ -47,7 +47,10 @@ export function groupOf(letter: Described): string {
   return letterGroupId(letterGroupKey(letter));
 }
 
-/** A message without the values that it names, so that letters with the same fault have the same pattern. Linear in its length. */
+/**
+ * A message without the values that it names, so that letters with the same fault have the same pattern. Linear in its length.
+ * @internal
+ */
 export function messagePattern(message: string): string {
   const head = message.slice(0, MAX_PATTERN * 2);
   return head.replace(VARIABLE, '…').replace(/\s+/g, ' ').slice(0, MAX_PATTERN).trim();

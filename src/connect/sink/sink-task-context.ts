@@ -1,0 +1,57 @@
+import { topicPartitionKey } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { ConsumedRecord, Consumer } from '../../kafka/api.ts';
+import type { ErrantRecordReporter, SinkTaskContext } from '../api.ts';
+import type { TaskRuntime } from '../tasks/task-runner.ts';
+import type { PolledRecords } from './polled-records.ts';
+import type { SinkPositions } from './sink-positions.ts';
+
+/** What a sink task reads from and where it stands. */
+interface SinkReading {
+  readonly consumer: Consumer;
+  readonly polled: PolledRecords;
+  readonly positions: SinkPositions;
+}
+
+/** What a sink task sees of its worker. */
+export function sinkTaskContext(
+  runtime: TaskRuntime,
+  { consumer, polled, positions }: SinkReading,
+  requests: Pick<SinkTaskContext, 'retryAfterMs' | 'requestCommit'>,
+): SinkTaskContext {
+  const { assignment, errors, pluginLogger, abort, mayWork } = runtime;
+  const errantRecords: ErrantRecordReporter = {
+    tolerant: errors.tolerant,
+    report: async (record, error) => {
+      await errors.failed({
+        stage: 'TASK_PUT',
+        className: 'org.apache.kafka.connect.sink.SinkTask',
+        error: toError(error),
+        consumed: 'key' in record.original ? (record.original as ConsumedRecord) : undefined,
+      });
+    },
+  };
+  return {
+    connectorName: assignment.id.connector,
+    taskIndex: assignment.id.task,
+    config: assignment.taskConfig,
+    logger: pluginLogger,
+    signal: abort.signal,
+    mayWrite: mayWork,
+    errantRecords,
+    assignment: () => consumer.assignment(),
+    position: (partition) => consumer.position(partition),
+    hasMore: (partition) => consumer.hasMore(partition),
+    identified: (offset) => consumer.identified(offset),
+    kept: (offsets, signal) => consumer.kept(offsets, signal),
+    seek: (offsets) => {
+      const moved = new Map(offsets.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const));
+      polled.keep((key) => !moved.has(key));
+      for (const [key, offset] of moved) {
+        consumer.seek(offset);
+        positions.deliver(key, offset);
+      }
+    },
+    ...requests,
+  };
+}
