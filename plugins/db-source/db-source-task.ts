@@ -112,7 +112,7 @@ export class DbSourceTask implements SourceTask {
   }
 
   async pollBlocks(): Promise<readonly RecordPart[]> {
-    const { queue, settings } = this.#parts;
+    const { queue, settings, context } = this.#parts;
     if (Date.now() >= this.#refreshAt) await this.#refresh();
     if (this.#noticed.size > 0) await this.#readNoticed();
     queue.pump();
@@ -121,7 +121,7 @@ export class DbSourceTask implements SourceTask {
       if (queue.peek() === undefined) return [];
     }
     const records: RecordPart[] = [];
-    const maxRows = settings.fetchMaxRows ?? MAX_PAGE_ROWS;
+    const maxRows = Math.min(settings.fetchMaxRows ?? MAX_PAGE_ROWS, context.pollMax?.() ?? MAX_PAGE_ROWS);
     let rows = 0;
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
       if (next.page === undefined && records.length > 0) break;
@@ -182,12 +182,13 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #read(feed: TableFeed): Promise<Page> {
-    const { settings, signal } = this.#parts;
+    const { settings, signal, context } = this.#parts;
     const snapshot = this.#snapshot;
     if (snapshot === undefined) throw new Error('the database was not looked at yet');
     const mayHold = () => this.#held() <= MAX_HELD;
     const { fetchMaxRows } = settings;
-    const size = { maxRows: Math.min(fetchMaxRows ?? MAX_PAGE_ROWS, MAX_PAGE_ROWS), grows: fetchMaxRows === null };
+    const atMost = Math.min(fetchMaxRows ?? MAX_PAGE_ROWS, MAX_PAGE_ROWS, context.pollMax?.() ?? MAX_PAGE_ROWS);
+    const size = { maxRows: atMost, grows: fetchMaxRows === null };
     return feed.reader.read({ size, signal, snapshot, mayHold });
   }
 

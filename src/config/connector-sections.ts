@@ -3,6 +3,7 @@ import type { ValidatedSection } from './config-values.ts';
 import type { OptionDeclarations, OptionResult } from './option.ts';
 import { validateOptions, type RawConfig } from './parse.ts';
 import { healthSection } from './health-options.ts';
+import { rateLimitSection } from './rate-limit-options.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
 import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
 import { taskThreadSection } from './task-thread-options.ts';
@@ -28,6 +29,7 @@ export function validateConnectorSections(config: RawConfig, surroundings: Conne
     ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)),
     taskThreadSection(config),
     healthSection(config),
+    rateLimitSection(config),
   ];
 }
 

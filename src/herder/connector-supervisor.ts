@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isSameButLimits } from '../config/rate-limit-options.ts';
 import type { ResolvedConfig } from '../config/providers/config-resolver.ts';
 import { withVariables } from '../config/providers/variables.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
@@ -33,7 +34,7 @@ const MAX_RETRY_MS = 60_000;
 
 /** One instance of the connector, from its start on. What it still does after `ended` counts for nothing. */
 interface Run {
-  readonly config: ConnectorConfig;
+  config: ConnectorConfig;
   /** The same with the values of its variables, once they were looked up. */
   resolved: ResolvedConfig<ConnectorConfig> | undefined;
   /** Resolves with whether it runs; never, when the plugin hangs. */
@@ -111,11 +112,32 @@ export class ConnectorSupervisor {
       return;
     }
     if (desired.config === this.#appliedConfig && desired.targetState === this.#appliedState) return;
+    if (this.#onlyLimitsChanged(desired)) {
+      this.#takeLimits(desired.config);
+      return;
+    }
     await this.#endRun();
     this.#appliedConfig = desired.config;
     this.#appliedState = desired.targetState;
     if (desired.targetState === 'STARTED') this.#beginRun(desired.config);
     else this.#dependencies.statuses.connector(this.#name, desired.targetState);
+  }
+
+  #onlyLimitsChanged({ config, targetState }: ConnectorState): boolean {
+    const applied = this.#appliedConfig;
+    if (this.#run?.running !== true || targetState !== this.#appliedState || applied === undefined) return false;
+    return isSameButLimits(applied, config) && !isDeepStrictEqual(applied, config);
+  }
+
+  /** Tasks are told by the worker that has them. Nothing is published: what has new task configurations is fenced before its next start. */
+  #takeLimits(config: ConnectorConfig): void {
+    this.#appliedConfig = config;
+    if (this.#run !== undefined) this.#run.config = config;
+    const { logger } = this.#dependencies;
+    logger.info(
+      { connector: this.#name },
+      `The rate limit of connector ${this.#name} has changed; nothing is restarted`,
+    );
   }
 
   #beginRun(config: ConnectorConfig): void {
@@ -230,9 +252,10 @@ const NOTHING_RESOLVED: ResolvedConfig<ConnectorConfig> = { config: {}, ttlMs: u
 function isUpToDate(desired: ConnectorState, configs: readonly ConnectorConfig[]): boolean {
   return (
     !desired.inconsistent &&
-    isDeepStrictEqual(desired.taskConfigs, configs) &&
+    desired.taskConfigs.length === configs.length &&
+    configs.every((config, task) => isSameButLimits(config, desired.taskConfigs[task] ?? {})) &&
     desired.appliedConfig !== undefined &&
-    isDeepStrictEqual(desired.appliedConfig, desired.config)
+    isSameButLimits(desired.appliedConfig, desired.config)
   );
 }
 

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { isSameButLimits, limitsCanChange, rateLimitOf, withLimitsOf } from '../config/rate-limit-options.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
@@ -20,7 +21,7 @@ export interface TaskSupervisorDependencies {
 
 /**
  * Brings one connector's tasks on this worker to what the config store and placement say. A task is touched only when its
- * own configuration, or the connector configuration it was made for, has changed.
+ * own configuration, or the connector configuration it was made for, has changed in more than rate limits: those it is told.
  */
 export class TaskSupervisor {
   readonly #name: string;
@@ -72,8 +73,16 @@ export class TaskSupervisor {
       else if (running.targetState !== assignment.targetState) {
         this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
       }
+      if (running !== undefined) this.#changeLimit(running, assignment);
       this.#assigned.set(task, assignment);
     }
+  }
+
+  #changeLimit(running: TaskAssignment, { id, connectorConfig, tasks }: TaskAssignment): void {
+    if (!limitsCanChange(connectorConfig)) return;
+    const limit = rateLimitOf(connectorConfig, tasks);
+    if (isDeepStrictEqual(limit, rateLimitOf(running.connectorConfig, running.tasks))) return;
+    this.#dependencies.tasks.setRateLimit(id, limit);
   }
 
   async #stop(tasks: readonly number[]): Promise<void> {
@@ -87,13 +96,21 @@ export class TaskSupervisor {
     const { placement, plugins } = this.#dependencies;
     const wanted = new Map<number, TaskAssignment>();
     if (desired.targetState === 'STOPPED' || desired.inconsistent) return wanted;
-    const connectorConfig = desired.appliedConfig ?? desired.config;
+    const { config, appliedConfig = config, taskConfigs } = desired;
+    const connectorConfig = withLimitsOf(appliedConfig, config);
     const plugin = plugins.tryFind('connector', connectorConfig['connector.class'] ?? '');
-    desired.taskConfigs.forEach((taskConfig, task) => {
+    taskConfigs.forEach((taskConfig, task) => {
       const id = { connector: this.#name, task };
       if (!placement.ownsTask(id)) return;
       const type = plugin?.type ?? ('topics' in taskConfig || 'topics.regex' in taskConfig ? 'sink' : 'source');
-      wanted.set(task, { id, type, connectorConfig, taskConfig, targetState: desired.targetState });
+      wanted.set(task, {
+        id,
+        type,
+        tasks: taskConfigs.length,
+        connectorConfig,
+        taskConfig,
+        targetState: desired.targetState,
+      });
     });
     return wanted;
   }
@@ -102,7 +119,8 @@ export class TaskSupervisor {
 function isSameWork(running: TaskAssignment, wanted: TaskAssignment | undefined): boolean {
   return (
     wanted !== undefined &&
-    isDeepStrictEqual(running.taskConfig, wanted.taskConfig) &&
-    isDeepStrictEqual(running.connectorConfig, wanted.connectorConfig)
+    (running.tasks === wanted.tasks || limitsCanChange(wanted.connectorConfig)) &&
+    isSameButLimits(running.taskConfig, wanted.taskConfig) &&
+    isSameButLimits(running.connectorConfig, wanted.connectorConfig)
   );
 }

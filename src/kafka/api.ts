@@ -79,8 +79,8 @@ export interface Consumer {
    * waited for, logged once per outage.
    */
   poll(timeoutMs: number): Promise<readonly ConsumedRecord[]>;
-  /** As `poll`, with the records left where the broker packed them. */
-  pollBlocks(timeoutMs: number): Promise<readonly ConsumedBlock[]>;
+  /** As `poll`, with the records left where the broker packed them, and no more than `maxRecords` of them. */
+  pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly ConsumedBlock[]>;
   assignment(): readonly TopicPartition[];
   /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
   position(partition: TopicPartition): number | undefined;

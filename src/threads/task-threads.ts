@@ -2,6 +2,7 @@ import { within } from '../async/within.ts';
 import { ConnectError, javaTrace, toError } from '../errors.ts';
 import {
   taskText,
+  type RateLimit,
   type TargetState,
   type TaskAssignment,
   type TaskEvent,
@@ -22,6 +23,8 @@ import type { ThreadPool } from './thread-pool.ts';
 interface PlacedTask {
   readonly assignment: TaskAssignment;
   targetState: TargetState;
+  /** Another one than that of its assignment. */
+  rateLimit: RateLimit | undefined;
   /** `undefined`: not in a thread yet, or not any more. */
   thread: TaskThread | 'main' | undefined;
   stopping: boolean;
@@ -68,6 +71,7 @@ export class TaskThreads implements TaskHosting {
     const task: PlacedTask = {
       assignment,
       targetState: assignment.targetState,
+      rateLimit: undefined,
       thread: undefined,
       stopping: false,
       over: false,
@@ -82,6 +86,13 @@ export class TaskThreads implements TaskHosting {
     task.targetState = state;
     if (task.thread === 'main') this.#dependencies.mainThread.setTargetState(id, state);
     else task.thread?.calls.tell('setTargetState', id, state);
+  }
+
+  setRateLimit(id: TaskId, limit: RateLimit): void {
+    const task = this.#tasks.get(taskText(id));
+    if (task === undefined) return;
+    task.rateLimit = limit;
+    this.#tellRateLimit(task);
   }
 
   async stop(ids: readonly TaskId[], timeoutMs: number): Promise<void> {
@@ -156,16 +167,24 @@ export class TaskThreads implements TaskHosting {
       if (isForMainThread) {
         task.thread = 'main';
         mainThread.start({ ...assignment, targetState: task.targetState });
+        this.#tellRateLimit(task);
         return;
       }
       task.thread = pool.deal(assignment);
       const care = this.#suspects.careFor(task.assignment);
       task.thread.calls.tell('start', { ...assignment, targetState: task.targetState, care });
+      this.#tellRateLimit(task);
     } catch (error) {
       if (task.stopping) return;
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
       this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
     }
+  }
+
+  #tellRateLimit({ assignment, thread, rateLimit }: PlacedTask): void {
+    if (rateLimit === undefined) return;
+    if (thread === 'main') this.#dependencies.mainThread.setRateLimit(assignment.id, rateLimit);
+    else thread?.calls.tell('setRateLimit', assignment.id, rateLimit);
   }
 
   /** A thread whose tasks did not stop in time is ended, so that nothing of them is left that could write. */

@@ -2,7 +2,14 @@ import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import type { SourceCoordinates } from '../data/record.ts';
 import type { ConnectorConfig } from '../connect/api.ts';
 import type { OffsetRecord, StoredOffset } from '../connect/source/offset-storage.ts';
-import type { TargetState, TaskAssignment, TaskCare, TaskEvent, TaskId } from '../connect/tasks/task-assignment.ts';
+import type {
+  RateLimit,
+  TargetState,
+  TaskAssignment,
+  TaskCare,
+  TaskEvent,
+  TaskId,
+} from '../connect/tasks/task-assignment.ts';
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { LogLevel } from '../observe/log-levels.ts';
 import type { ThreadFigures } from '../observe/thread-figures.ts';
@@ -49,6 +56,7 @@ export interface TaskThreadFunctions extends ThreadFunctions {
   setTargetState(id: TaskId, state: TargetState): Promise<void>;
   /** Another task of its connector has ended its thread. */
   setCare(id: TaskId, care: TaskCare): Promise<void>;
+  setRateLimit(id: TaskId, limit: RateLimit): Promise<void>;
   /** The tasks that did not stop in time. */
   stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]>;
   reports(): Promise<readonly TaskReport[]>;

@@ -23,6 +23,9 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
   setCare: async (id, care) => {
     (await host).setCare(id, care);
   },
+  setRateLimit: async (id, limit) => {
+    (await host).setRateLimit(id, limit);
+  },
   stop: async (ids, timeoutMs) => (await host).stop(ids, timeoutMs),
   reports: async () => (await host).reports(),
   faults: async (id) => (await host).faults(id),

@@ -88,5 +88,12 @@ export function figuresOf(count: number): ThreadFigures {
 }
 
 export function assignmentOf(connector: string, task: number, config: Record<string, string> = {}): TaskAssignment {
-  return { id: { connector, task }, type: 'sink', connectorConfig: config, taskConfig: {}, targetState: 'STARTED' };
+  return {
+    id: { connector, task },
+    type: 'sink',
+    tasks: 1,
+    connectorConfig: config,
+    taskConfig: {},
+    targetState: 'STARTED',
+  };
 }

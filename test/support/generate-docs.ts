@@ -11,6 +11,7 @@ import { describeOptions } from './option-table.ts';
 import { distributedOptions } from '../../src/config/distributed-options.ts';
 import { healthOptions } from '../../src/config/health-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
+import { rateLimitOptions } from '../../src/config/rate-limit-options.ts';
 import { taskThreadOptions } from '../../src/config/task-thread-options.ts';
 import {
   commonWorkerOptions,
@@ -29,6 +30,7 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   own: ownWorkerOptions,
   threads: taskThreadOptions,
   health: healthOptions,
+  ratelimit: rateLimitOptions,
   registry: without({ 'converter.type': true }, registryOptions),
   avro: without(registryOptions, avroConverterOptions),
   protobuf: without(registryOptions, protobufConverterOptions),

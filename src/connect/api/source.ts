@@ -40,6 +40,11 @@ export interface SourceTaskContext {
   readonly signal: AbortSignal;
   /** The last stored offset of this source partition; `null` if there is none. */
   offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
+  /**
+   * How many records the next poll should give at most, as `rate.limit.records` and `rate.limit.bytes` want it; `undefined`: any number.
+   * After more records the worker waits longer before it polls again.
+   */
+  pollMax?(): number | undefined;
   /** Present only with exactly-once delivery and `transaction.boundary=connector`. */
   readonly transactions?: SourceTransactions;
 }

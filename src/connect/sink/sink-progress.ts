@@ -1,13 +1,19 @@
 import type { WaitingInTask } from '../api.ts';
+import type { Throttle } from '../pipeline/throttle.ts';
 import type { TaskProgress } from '../tasks/task-runner.ts';
 
 /** Whether the records that a sink task was given get on. */
 export class SinkProgress {
+  readonly #throttle: Pick<Throttle, 'heldLatelyMs'>;
   #waitingSince: number | undefined;
   #deliveredAtMs: number | undefined;
   #retries = 0;
   #retriesInRow = 0;
   #lastError: string | undefined;
+
+  constructor(throttle: Pick<Throttle, 'heldLatelyMs'>) {
+    this.#throttle = throttle;
+  }
 
   /** Records are there for `put`. */
   taken(): void {
@@ -39,6 +45,7 @@ export class SinkProgress {
       waitedMs: inTask === undefined ? forPutMs : inTask.waitedMs,
       deliveredAtMs: this.#deliveredAtMs,
       retries: this.#retries,
+      throttledMs: this.#throttle.heldLatelyMs(),
       cause: inTask?.cause ?? (isForPut ? this.#causeOfPut() : undefined),
     };
   }

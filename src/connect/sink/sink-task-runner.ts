@@ -4,13 +4,14 @@ import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import type { ConsumedBlock, Consumer, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
+import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
 import { PolledRecords } from './polled-records.ts';
 import { RecordCare } from './record-care.ts';
 import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { sinkTaskContext } from './sink-task-context.ts';
 import { SinkRecordConverter } from '../pipeline/record-converter.ts';
-import type { TaskCare } from '../tasks/task-assignment.ts';
+import type { RateLimit, TaskCare } from '../tasks/task-assignment.ts';
 import {
   logAfterShutdown,
   takeAll,
@@ -45,12 +46,11 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #activities: TaskActivities;
 
   readonly #positions = new SinkPositions();
-  readonly #progress = new SinkProgress();
+  readonly #progress: SinkProgress;
   #retryAtMs = 0;
   #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
-  #pausedForRetry = false;
+  readonly #holds: ConsumerHolds;
   #wantPaused: boolean;
-  #isPaused = false;
   #commitRequested = false;
   #nextCommitMs: number;
   #commitInFlight: Promise<void> | undefined;
@@ -61,12 +61,13 @@ export class SinkTaskRunner implements TaskRunner {
     this.#consumer = consumer;
     this.#topics = topics;
     const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors, runtime.place);
-    const { converters, errors } = runtime;
-    const hasTransforms = !runtime.chain.empty;
+    const { converters, chain, errors, throttle } = runtime;
     const { valueClass: valueConverter } = converters;
-    const care = new RecordCare(runtime.assignment.care, { errors, hasTransforms, valueConverter });
-    this.#polled = new PolledRecords(task, converter, { converters, chain: runtime.chain, care });
+    const care = new RecordCare(runtime.assignment.care, { errors, hasTransforms: !chain.empty, valueConverter });
+    this.#polled = new PolledRecords(task, converter, { converters, chain, care });
+    this.#progress = new SinkProgress(throttle);
     this.#activities = taskActivities(runtime.assignment.id);
+    this.#holds = new ConsumerHolds(consumer, throttle);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
     runtime.abort.signal.addEventListener('abort', () => {
@@ -92,6 +93,11 @@ export class SinkTaskRunner implements TaskRunner {
     this.#polled.care.set(care);
   }
 
+  setRateLimit(limit: RateLimit): void {
+    this.#runtime.throttle.set(limit);
+    this.#consumer.wakeup();
+  }
+
   details(): TaskDetails {
     return {
       partitions: this.#consumer.lags(),
@@ -111,8 +117,8 @@ export class SinkTaskRunner implements TaskRunner {
         onRevoked: (partitions) => this.#onRevoked(partitions, true),
         onLost: (partitions) => this.#onRevoked(partitions, false),
       });
-      this.#isPaused = this.#wantPaused;
-      onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+      if (this.#wantPaused) this.#holds.add('request');
+      onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
       while (!this.#runtime.abort.signal.aborted) await this.#turn();
     } catch (error) {
       failure = toError(error);
@@ -133,12 +139,16 @@ export class SinkTaskRunner implements TaskRunner {
       this.#nextCommitMs = now + this.#runtime.offsetFlushIntervalMs;
       await this.#commit(false);
     }
-    const wakeAtMs = this.#pausedForRetry ? Math.min(this.#retryAtMs, this.#nextCommitMs) : this.#nextCommitMs;
-    const consumed = await this.#consumer.pollBlocks(Math.max(0, wakeAtMs - Date.now()));
+    const wakeAtMs = Math.min(this.#holds.untilMs(this.#retryAtMs), this.#nextCommitMs);
+    const consumed = await this.#consumer.pollBlocks(Math.max(0, wakeAtMs - Date.now()), this.#holds.pollMax);
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
+  }
+
+  get #pausedForRetry(): boolean {
+    return this.#holds.has('retry');
   }
 
   /** In one call, except for records in care: what was put of them is stored and committed before others are put. */
@@ -158,8 +168,10 @@ export class SinkTaskRunner implements TaskRunner {
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
     if (consumed.length > 0) this.#runtime.place.enter('conversion', this.#positions.unsettled());
     await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
-    const { assignment, measures, onEvent } = this.#runtime;
-    if (consumed.length > 0) measures.sink.read(consumed.reduce((sum, { count }) => sum + count, 0));
+    const { assignment, measures, onEvent, throttle } = this.#runtime;
+    const count = consumed.reduce((sum, block) => sum + block.count, 0);
+    if (count > 0) measures.sink.read(count);
+    if (throttle.isOn) throttle.taken(count, valueBytes(consumed));
     for (const { topic } of consumed) {
       if (this.#polled.waitsFor(topic)) onEvent({ id: assignment.id, state: 'TOPIC', topic });
     }
@@ -192,10 +204,7 @@ export class SinkTaskRunner implements TaskRunner {
     measures.batch(put);
     measures.sink.put(put, startedAt);
     measures.sink.active(this.#positions.active);
-    if (this.#pausedForRetry) {
-      this.#pausedForRetry = false;
-      if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
-    }
+    this.#holds.remove('retry');
   }
 
   #enterPut(): void {
@@ -220,21 +229,19 @@ export class SinkTaskRunner implements TaskRunner {
       `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
     );
     this.#retryAtMs = Date.now() + this.#retryDelayMs;
-    this.#pausedForRetry = true;
-    this.#consumer.pause(this.#consumer.assignment());
+    this.#holds.add('retry');
   }
 
   #applyPause(): void {
-    if (this.#wantPaused === this.#isPaused) return;
-    this.#isPaused = this.#wantPaused;
+    if (this.#wantPaused === this.#holds.has('request')) return;
     const { assignment, onEvent } = this.#runtime;
-    if (this.#isPaused) {
-      this.#consumer.pause(this.#consumer.assignment());
+    if (this.#wantPaused) {
+      this.#holds.add('request');
       this.#commitRequested = true;
-    } else if (!this.#pausedForRetry) {
-      this.#consumer.resume(this.#consumer.assignment());
+    } else {
+      this.#holds.remove('request');
     }
-    onEvent({ id: assignment.id, state: this.#isPaused ? 'PAUSED' : 'RUNNING' });
+    onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
   }
 
   /** Commits what the task calls safe. Without `wait` one commit is on its way at most, and the loop goes on meanwhile. */
@@ -317,7 +324,7 @@ export class SinkTaskRunner implements TaskRunner {
       this.#positions.own({ topic, partition }, position);
       if (position !== undefined) this.#pass({ topic, partition, offset: position });
     }
-    if (this.#isPaused || this.#pausedForRetry) this.#consumer.pause(partitions);
+    this.#holds.assigned(partitions);
     await this.#task.open?.(partitions);
   }
 
@@ -336,9 +343,7 @@ export class SinkTaskRunner implements TaskRunner {
   #dropFromBatch(): void {
     this.#polled.keep((key) => this.#positions.delivered.has(key));
     if (this.#polled.isEmpty) this.#progress.put(0, true);
-    if (this.#polled.count > 0 || !this.#pausedForRetry) return;
-    this.#pausedForRetry = false;
-    if (!this.#isPaused) this.#consumer.resume(this.#consumer.assignment());
+    if (this.#polled.count === 0) this.#holds.remove('retry');
   }
 
   async #end(failed: boolean): Promise<void> {

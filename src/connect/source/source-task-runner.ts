@@ -5,6 +5,7 @@ import type { SourceBlock, SourceTask, SourceTaskContext, SourceTransactions } f
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
+import type { RateLimit } from '../tasks/task-assignment.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
@@ -20,6 +21,8 @@ import {
 import type { TopicCreator } from './topic-creator.ts';
 
 const RETRY_DELAY_MS = 100;
+/** Longer than a timer can be. */
+const MAX_HOLD_MS = 2 ** 31 - 1;
 
 export interface SourceTaskDependencies {
   readonly task: SourceTask;
@@ -76,6 +79,11 @@ export class SourceTaskRunner implements TaskRunner {
     this.#wake?.();
   }
 
+  setRateLimit(limit: RateLimit): void {
+    this.#runtime.throttle.set(limit);
+    this.#wake?.();
+  }
+
   cancel(): void {
     this.#delivery.cancel();
   }
@@ -83,7 +91,12 @@ export class SourceTaskRunner implements TaskRunner {
   details(): TaskDetails {
     const waiting = this.#runtime.measures.source.waiting();
     const cause = waiting.waitedMs > 0 ? 'Kafka has not acknowledged the records' : undefined;
-    return { partitions: [], parts: this.#task.parts?.() ?? [], progress: { ...waiting, retries: 0, cause } };
+    const throttledMs = this.#runtime.throttle.heldLatelyMs();
+    return {
+      partitions: [],
+      parts: this.#task.parts?.() ?? [],
+      progress: { ...waiting, retries: 0, cause, throttledMs },
+    };
   }
 
   async run(): Promise<void> {
@@ -119,13 +132,18 @@ export class SourceTaskRunner implements TaskRunner {
       if (this.#isPaused) this.#delivery.pause();
       this.#tellState();
     }
+    const { measures, throttle } = this.#runtime;
     if (this.#isPaused) {
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve;
-      });
+      throttle.released();
+      await this.#woken();
       return;
     }
-    const { measures } = this.#runtime;
+    const heldMs = throttle.waitMs();
+    if (heldMs > 0) {
+      this.#runtime.place.enter('rate limit');
+      await this.#woken(Math.min(heldMs, MAX_HOLD_MS));
+      return;
+    }
     const startedAt = measures.now();
     const polled = await this.#poll();
     this.#throwFailure();
@@ -135,7 +153,18 @@ export class SourceTaskRunner implements TaskRunner {
     measures.batch(count);
     this.#runtime.place.enter(`conversion of ${String(count)} records`);
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
+    if (throttle.isOn) throttle.taken(count, batch.byteLength);
     await this.#delivery.take(batch);
+  }
+
+  /** Resolves after the time, or when something has changed. */
+  async #woken(timeoutMs?: number): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    await new Promise<void>((resolve) => {
+      this.#wake = resolve;
+      if (timeoutMs !== undefined) timer = setTimeout(resolve, timeoutMs);
+    });
+    clearTimeout(timer);
   }
 
   async #poll(): Promise<readonly PolledPart[]> {
@@ -237,6 +266,7 @@ export class SourceTaskRunner implements TaskRunner {
       logger: pluginLogger,
       signal: abort.signal,
       offset: (partition) => offsets.storage.read(assignment.id.connector, partition),
+      pollMax: () => this.#runtime.throttle.pollMax,
       ...(transactions === undefined ? {} : { transactions }),
     };
   }

@@ -22,11 +22,19 @@ export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED';
 export interface TaskAssignment {
   readonly id: TaskId;
   readonly type: 'sink' | 'source';
+  /** How many tasks the connector has: they share its rate limit. */
+  readonly tasks: number;
   readonly connectorConfig: ConnectorConfig;
   readonly taskConfig: ConnectorConfig;
   readonly targetState: TargetState;
   /** For records at which threads have ended. */
   readonly care?: TaskCare | undefined;
+}
+
+/** Of one task, each per second; `undefined`: none. */
+export interface RateLimit {
+  readonly records: number | undefined;
+  readonly bytes: number | undefined;
 }
 
 /** The records at which earlier tasks of the connector ended their threads. */

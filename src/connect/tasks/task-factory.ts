@@ -4,6 +4,7 @@ import type { SecretMask } from '../../observe/secret-mask.ts';
 import { javaRegexMatcher } from '../../java/java-regex.ts';
 import { listEntries } from '../../config/list-text.ts';
 import { parseOptions } from '../../config/parse.ts';
+import { rateLimitOf } from '../../config/rate-limit-options.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
 import type { TopicPredicate } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
@@ -23,6 +24,7 @@ import type { TaskClients } from './task-clients.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import { pluginMetrics } from './task-metrics.ts';
 import type { TaskRunner, TaskRuntime } from './task-runner.ts';
+import { Throttle } from '../pipeline/throttle.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
 
 /** What the worker's own configuration gives to every task. */
@@ -102,6 +104,7 @@ export class TaskFactory {
       offsetFlushTimeoutMs,
       measures,
       place: workPlaces.open(taskText(id)),
+      throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
     };
     const made = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
     return { runner: await this.#runner(runtime), errors: errors.counts, deadLetters, faults, plugins: made };

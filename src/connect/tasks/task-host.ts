@@ -6,6 +6,7 @@ import type { ThreadName } from '../../observe/thread-figures.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import {
   taskText,
+  type RateLimit,
   type TargetState,
   type TaskAssignment,
   type TaskCare,
@@ -27,6 +28,8 @@ interface HostedTask {
   readonly id: TaskId;
   readonly owner: CodeOwner;
   targetState: TargetState;
+  /** Another one than that of its assignment. */
+  rateLimit: RateLimit | undefined;
   runner: TaskRunner | undefined;
   readonly type: TaskAssignment['type'];
   readonly measures: TaskMeasures;
@@ -83,6 +86,7 @@ export class TaskHost implements TaskHosting {
         },
       },
       targetState: assignment.targetState,
+      rateLimit: undefined,
       runner: undefined,
       type: assignment.type,
       measures: new TaskMeasures(this.#window, assignment.targetState === 'STARTED' ? 'RUNNING' : 'PAUSED'),
@@ -102,6 +106,13 @@ export class TaskHost implements TaskHosting {
     hosted.targetState = state;
     if (state === 'STARTED') hosted.runner?.resume();
     else hosted.runner?.pause();
+  }
+
+  setRateLimit(id: TaskId, limit: RateLimit): void {
+    const hosted = this.#tasks.get(taskText(id));
+    if (hosted === undefined) return;
+    hosted.rateLimit = limit;
+    hosted.runner?.setRateLimit(limit);
   }
 
   /** As of a later assignment. */
@@ -198,6 +209,7 @@ export class TaskHost implements TaskHosting {
       const built = await this.#factory.build(resolved, hosted.measures, tell);
       hosted.runner = built.runner;
       hosted.built = built;
+      if (hosted.rateLimit !== undefined) built.runner.setRateLimit(hosted.rateLimit);
       if (hosted.stopping || hosted.hasFailed) built.runner.stop();
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();

@@ -1,5 +1,5 @@
 import type { ThreadName } from '../../observe/thread-figures.ts';
-import type { TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
+import type { RateLimit, TargetState, TaskAssignment, TaskId } from './task-assignment.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 import type { RecentFault } from '../pipeline/recent-faults.ts';
 import type { TaskDetails } from './task-runner.ts';
@@ -18,6 +18,8 @@ export interface TaskHosting {
   /** Returns at once. The task of the same id must have been stopped. */
   start(assignment: TaskAssignment): void;
   setTargetState(id: TaskId, state: TargetState): void;
+  /** Of a running task, from now on. */
+  setRateLimit(id: TaskId, limit: RateLimit): void;
   /** Stops tasks side by side; what is not done within `timeoutMs` (shared) cannot write any more when this resolves. */
   stop(ids: readonly TaskId[], timeoutMs: number): Promise<unknown>;
   /** Whether this worker may write has changed: to be known to all tasks when this returns. */

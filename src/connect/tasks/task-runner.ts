@@ -1,10 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { PartitionLag } from '../../kafka/api.ts';
 import type { TaskPart } from '../api.ts';
+import type { Throttle } from '../pipeline/throttle.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
-import { taskText, type TaskAssignment, type TaskCare, type TaskEvent, type TaskId } from './task-assignment.ts';
+import {
+  taskText,
+  type RateLimit,
+  type TaskAssignment,
+  type TaskCare,
+  type TaskEvent,
+  type TaskId,
+} from './task-assignment.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
@@ -40,6 +48,8 @@ export interface TaskRunner {
   cancel?(): void;
   /** Records of its connector have ended a thread. */
   setCare?(care: TaskCare): void;
+  /** From now on. */
+  setRateLimit(limit: RateLimit): void;
   /** For metrics, at any time. */
   details(): TaskDetails;
 }
@@ -65,6 +75,8 @@ export interface TaskProgress {
   readonly retries: number;
   /** What stands in the way, where that is known. */
   readonly cause: string | undefined;
+  /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
+  readonly throttledMs: number;
 }
 
 /** The part that stands for a topic that does not exist. */
@@ -92,6 +104,7 @@ export interface TaskRuntime {
   readonly measures: TaskMeasures;
   /** Where this task is, for the watch of its thread. */
   readonly place: TaskPlace;
+  readonly throttle: Throttle;
 }
 
 /** What a task does, by the names that the warning of a long turn of the event loop gives it. */

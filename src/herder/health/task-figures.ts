@@ -123,6 +123,7 @@ function figuresOf(id: TaskId, status: Status, report: TaskReport | undefined, t
         ? (details?.parts ?? []).filter(({ state }) => state === 'WAITING').map(({ name }) => name)
         : [],
     cause: progress?.cause === undefined ? null : oneLine(progress.cause),
+    throttledMs: progress?.throttledMs ?? 0,
   };
 }
 

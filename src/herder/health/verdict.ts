@@ -32,7 +32,7 @@ export interface TaskFigures {
   readonly missingTopics: readonly string[];
   /** What the task says stands in the way. */
   readonly cause: string | null;
-  /** Milliseconds that a rate limit has held the task back. */
+  /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
   /** Milliseconds for which the worker of the task has not answered; absent: it has. */
   readonly silentMs?: number | undefined;
@@ -64,7 +64,7 @@ export interface Judgement {
   readonly reasons: readonly string[];
 }
 
-/** Pure: what these figures mean. A task that waits because a rate limit holds it back is not stalled. */
+/** Pure: what these figures mean. A rate limit holds a task back when it has nothing in hand, so that none is stalled by it. */
 export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
   const byRequest = requested(figures);
   if (byRequest !== undefined) return byRequest;
@@ -80,13 +80,7 @@ export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgem
     const sentence = `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(thresholds.degradedRate)}.`;
     return { verdict: 'DEGRADED', sentence, reasons: [sentence] };
   }
-  const lags = figures.tasks.flatMap(({ task, lag }) =>
-    lag !== null && lag > thresholds.laggingRecords
-      ? [
-          `Task ${String(task)} is ${count(lag, 'record')} behind, more than lagging.records=${String(thresholds.laggingRecords)}.`,
-        ]
-      : [],
-  );
+  const lags = figures.tasks.flatMap((task) => lagOf(task, thresholds));
   const [lagging] = lags;
   if (lagging !== undefined) return { verdict: 'LAGGING', sentence: lagging, reasons: lags };
   const reasons = figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`);
@@ -114,13 +108,23 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   if (task.silentMs !== undefined && task.silentMs >= stallAfterMs) {
     return [`${name}: its worker ${task.worker} has not answered for ${seconds(task.silentMs)}.`];
   }
-  if (task.waitedMs < stallAfterMs || (task.throttledMs ?? 0) > 0) return [];
+  if (task.waitedMs < stallAfterMs) return [];
   const waited = seconds(task.waitedMs);
   const what = type === 'source' ? 'was acknowledged' : 'was delivered';
   const records = task.waiting + (task.lag ?? 0);
   const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
   const why = task.cause ?? 'the cause is not known';
   return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];
+}
+
+function lagOf(task: TaskFigures, { laggingRecords }: Thresholds): string[] {
+  if (task.lag === null || task.lag <= laggingRecords) return [];
+  const behind = `Task ${String(task.task)} is ${count(task.lag, 'record')} behind, more than lagging.records=${String(laggingRecords)}`;
+  return [isThrottled(task) ? `${behind}: its rate limit holds it back.` : `${behind}.`];
+}
+
+function isThrottled({ throttledMs = 0 }: TaskFigures): boolean {
+  return throttledMs > 0;
 }
 
 /** More tasks than partitions is as it may be. */
@@ -140,9 +144,11 @@ function runningText({ tasks, silentWorkers }: ConnectorFigures): string {
   const lag = lags.reduce((sum, each) => sum + each, 0);
   const running = `${count(known.length, 'task')} ${known.length === 1 ? 'runs' : 'run'}`;
   const behind = lags.length === 0 ? '' : `, ${count(lag, 'record')} behind`;
+  const throttled = known.filter(isThrottled).length;
+  const held = throttled === 0 ? '' : `; the rate limit holds ${String(throttled)} of them back`;
   const [silent] = silentWorkers;
-  if (silent === undefined) return `${running}${behind}.`;
-  return `${running}${behind}; worker ${silent} does not answer for ${count(tasks.length - known.length, 'task')}.`;
+  if (silent === undefined) return `${running}${behind}${held}.`;
+  return `${running}${behind}${held}; worker ${silent} does not answer for ${count(tasks.length - known.length, 'task')}.`;
 }
 
 const MAX_LINE = 1000;

@@ -122,10 +122,10 @@ export class KafkaConsumer implements Consumer {
     return records;
   }
 
-  async pollBlocks(timeoutMs: number): Promise<readonly RecordBlock[]> {
+  async pollBlocks(timeoutMs: number, maxRecords = Infinity): Promise<readonly RecordBlock[]> {
     if (this.#closed) throw new ClosedError('The consumer');
     if (this.#polling !== undefined) throw new Error('poll is not to be called while another poll waits');
-    const polling = this.#poll(Date.now() + timeoutMs);
+    const polling = this.#poll(Date.now() + timeoutMs, Math.min(maxRecords, this.#config.maxPollRecords));
     this.#polling = polling;
     this.#figures.polled();
     try {
@@ -276,7 +276,7 @@ export class KafkaConsumer implements Consumer {
     }
   }
 
-  async #poll(deadline: number): Promise<readonly RecordBlock[]> {
+  async #poll(deadline: number, maxRecords: number): Promise<readonly RecordBlock[]> {
     const blocks: RecordBlock[] = [];
     await this.#yield();
     for (;;) {
@@ -284,7 +284,7 @@ export class KafkaConsumer implements Consumer {
       await this.#membership?.coordinate();
       this.#throwFailures();
       const mayTake = this.#membership?.announced ?? true;
-      if (mayTake && this.#fetcher.take(blocks, this.#config.maxPollRecords)) break;
+      if (mayTake && this.#fetcher.take(blocks, maxRecords)) break;
       this.#findPositions();
       const remainingMs = deadline - Date.now();
       if (remainingMs <= 0) break;

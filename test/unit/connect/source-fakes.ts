@@ -1,6 +1,7 @@
 import { pino } from 'pino';
 import { AcknowledgedDelivery } from '../../../src/connect/source/acknowledged-delivery.ts';
 import type { SourceTask } from '../../../src/connect/api.ts';
+import { Throttle } from '../../../src/connect/pipeline/throttle.ts';
 import { ErrorPolicy } from '../../../src/connect/pipeline/error-policy.ts';
 import type { OffsetStorage, StoredOffset } from '../../../src/connect/source/offset-storage.ts';
 import { coordinatesKey } from '../../../src/connect/source/offset-tracker.ts';
@@ -219,6 +220,7 @@ export class SourceBench {
       assignment: {
         id: { connector: 'c', task: 0 },
         type: 'source',
+        tasks: 1,
         connectorConfig: {},
         taskConfig: {},
         targetState: 'STARTED',
@@ -236,6 +238,7 @@ export class SourceBench {
       offsetFlushIntervalMs: flushIntervalMs,
       offsetFlushTimeoutMs: 100,
       measures: new TaskMeasures(DEFAULT_WINDOW),
+      throttle: new Throttle({ records: undefined, bytes: undefined }),
       place: workPlaces.open('source-0'),
     };
     const { producer, offsets, task, runtime } = this;

@@ -6,7 +6,7 @@ import { Suspects } from '../../../src/threads/suspects.ts';
 
 function task(config: Record<string, string> = {}, index = 0): TaskAssignment {
   const id = { connector: 'c', task: index };
-  return { id, type: 'sink', connectorConfig: config, taskConfig: {}, targetState: 'STARTED' };
+  return { id, type: 'sink', tasks: 1, connectorConfig: config, taskConfig: {}, targetState: 'STARTED' };
 }
 
 const range = (from: number, to: number, partition = 0): RecordRange => ({ topic: 't', partition, from, to });

@@ -36,8 +36,18 @@ describe('the verdict on a connector', () => {
     assert.equal(sentence, 'Task 0: 2 records wait, and nothing was delivered for 4 s: the database is away.');
   });
 
-  it('is not STALLED while a rate limit holds the records back', () => {
-    assert.equal(judged([task({ waiting: 2, waitedMs: 4000, throttledMs: 900 })]).verdict, 'RUNNING');
+  it('says that a rate limit holds tasks back, which hides no stall', () => {
+    const running = judged([task({ lag: 90, throttledMs: 900 }), task({ task: 1, lag: 3 })]);
+    assert.deepEqual(
+      [running.verdict, running.sentence],
+      ['RUNNING', '2 tasks run, 93 records behind; the rate limit holds 1 of them back.'],
+    );
+    const lagging = judged([task({ lag: 101, throttledMs: 900 })]);
+    assert.equal(
+      lagging.sentence,
+      'Task 0 is 101 records behind, more than lagging.records=100: its rate limit holds it back.',
+    );
+    assert.equal(judged([task({ waiting: 2, waitedMs: 4000, throttledMs: 900 })]).verdict, 'STALLED');
   });
 
   it('names the topic that does not exist', () => {

@@ -1,0 +1,90 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ValidatedSection } from './config-values.ts';
+import { declareOptions, type Validator } from './option.ts';
+import { parseOptions, validateOptions, type RawConfig } from './parse.ts';
+
+const GROUP = 'Rate limit';
+const NONE = -1;
+
+const positiveOrNone: Validator = {
+  text: '[-1, 1,...]',
+  check: (_name, value) =>
+    Number(value) === NONE || Number(value) >= 1 ? undefined : 'Value must be at least 1, or -1 for no limit',
+};
+
+/**
+ * How fast the tasks of a connector may be together. A change of these options alone restarts nothing.
+ * @internal
+ */
+export const rateLimitOptions = declareOptions({
+  'rate.limit.records': {
+    type: 'LONG',
+    default: NONE,
+    importance: 'LOW',
+    documentation:
+      'Records per second that all tasks of the connector take together; each task has an equal part of it. -1: no limit.',
+    group: GROUP,
+    order: 1,
+    width: 'SHORT',
+    displayName: 'Records per second',
+    validator: positiveOrNone,
+  },
+  'rate.limit.bytes': {
+    type: 'LONG',
+    default: NONE,
+    importance: 'LOW',
+    documentation:
+      'The same in bytes per second: of values, in a sink, as Kafka has them; of keys and values, in a source, as they are produced. -1: no limit.',
+    group: GROUP,
+    order: 2,
+    width: 'SHORT',
+    displayName: 'Bytes per second',
+    validator: positiveOrNone,
+  },
+});
+
+/** Only of those that are set: without them, answers are Connect's. */
+export function rateLimitSection(config: RawConfig): ValidatedSection {
+  const results = validateOptions(rateLimitOptions, config).filter(({ name }) => config[name] !== undefined);
+  return { declarations: rateLimitOptions, results };
+}
+
+/**
+ * The part that one of so many tasks has of the connector's limit, each per second; `undefined`: none.
+ * @param config with the values of its variables
+ * @throws ConfigError where a value is not valid
+ */
+export function rateLimitOf(config: RawConfig, tasks: number) {
+  const options = parseOptions(rateLimitOptions, config);
+  const part = (limit: number | bigint): number | undefined =>
+    limit < 1 ? undefined : Number(limit) / Math.max(1, tasks);
+  return { records: part(options['rate.limit.records']), bytes: part(options['rate.limit.bytes']) };
+}
+
+type Config = Readonly<Record<string, string>>;
+
+/** Whether two configurations differ in nothing, or in rate limits alone, which can change while tasks run. */
+export function isSameButLimits(one: Config, other: Config): boolean {
+  return isDeepStrictEqual(withoutLimits(one), withoutLimits(other));
+}
+
+/** A configuration with the rate limits of a later one, where those can change while tasks run. */
+export function withLimitsOf(config: Config, later: Config): Config {
+  if (!limitsCanChange(config) || !limitsCanChange(later)) return config;
+  const limits = Object.entries(later).filter(([name]) => isLimit(name));
+  return { ...withoutLimits(config), ...Object.fromEntries(limits) };
+}
+
+function withoutLimits(config: Config): Config {
+  if (!limitsCanChange(config)) return config;
+  return Object.fromEntries(Object.entries(config).filter(([name]) => !isLimit(name)));
+}
+
+/** Not those with variables, which get their values when a task starts, and not those that are not valid. */
+export function limitsCanChange(config: Config): boolean {
+  return Object.entries(config).every(([name, value]) => !isLimit(name) || /^(?:-1|[1-9]\d{0,17})$/.test(value.trim()));
+}
+
+function isLimit(name: string): boolean {
+  return Object.hasOwn(rateLimitOptions, name);
+}

@@ -1,0 +1,108 @@
+import type { RateLimit } from '../tasks/task-assignment.ts';
+import { RecentTime } from './recent-time.ts';
+import { TokenBucket } from './token-bucket.ts';
+
+/** What counts as lately, in seconds. */
+const LATELY = 10;
+/** One poll takes what this part of a second allows. */
+const POLL_PART = 0.5;
+/** As long as the size of records is not known. */
+const FIRST_RECORDS = 10;
+
+/**
+ * Holds a task back to its rate limit, between polls, when it has nothing in hand. Without a limit it is asked for `isOn` alone.
+ *
+ * free --waitMs--> held, while the limit is exceeded -> free
+ */
+export class Throttle {
+  readonly #clock: () => number;
+  readonly #held = new RecentTime(LATELY);
+  #records: TokenBucket | undefined;
+  #bytes: TokenBucket | undefined;
+  #meanBytes: number | undefined;
+  #heldSince: number | undefined;
+  #heldMs = 0;
+
+  constructor(limit: RateLimit, clock: () => number = () => performance.now()) {
+    this.#clock = clock;
+    this.set(limit);
+  }
+
+  get isOn(): boolean {
+    return this.#records !== undefined || this.#bytes !== undefined;
+  }
+
+  set({ records, bytes }: RateLimit): void {
+    const now = this.#clock();
+    this.#records = changed(this.#records, records, now);
+    this.#bytes = changed(this.#bytes, bytes, now);
+    if (!this.isOn) this.released();
+  }
+
+  /** How many records the next poll should give at most; `undefined`: as many as it likes. */
+  get pollMax(): number | undefined {
+    if (!this.isOn) return undefined;
+    const { perSecond: records = Infinity } = this.#records ?? {};
+    const { perSecond: bytes } = this.#bytes ?? {};
+    const byBytes = bytes === undefined ? Infinity : this.#recordsOf(bytes * POLL_PART);
+    return Math.max(1, Math.floor(Math.min(records * POLL_PART, byBytes)));
+  }
+
+  /** The task has got these. */
+  taken(records: number, bytes: number): void {
+    if (records === 0) return;
+    const now = this.#clock();
+    this.#records?.take(records, now);
+    this.#bytes?.take(bytes, now);
+    this.#meanBytes = bytes / records;
+  }
+
+  /** Milliseconds for which the task is to be held back; 0: it may go on. */
+  waitMs(): number {
+    if (!this.isOn) return 0;
+    const now = this.#clock();
+    const waitMs = Math.max(this.#records?.waitMs(now) ?? 0, this.#bytes?.waitMs(now) ?? 0);
+    if (waitMs === 0) this.released();
+    else this.#keep(now);
+    return waitMs;
+  }
+
+  /** It is not the limit any more that the task waits for. */
+  released(): void {
+    if (this.#heldSince === undefined) return;
+    this.#keep(this.#clock());
+    this.#heldSince = undefined;
+  }
+
+  /** Milliseconds of the last ten seconds for which the task was held back. */
+  heldLatelyMs(): number {
+    const now = this.#clock();
+    if (this.#heldSince !== undefined) this.#keep(now);
+    return Math.round(this.#held.sum(now));
+  }
+
+  /** The same since the task has started. */
+  get heldMs(): number {
+    if (this.#heldSince !== undefined) this.#keep(this.#clock());
+    return Math.round(this.#heldMs);
+  }
+
+  #keep(now: number): void {
+    const since = this.#heldSince ?? now;
+    this.#held.add(since, now);
+    this.#heldMs += now - since;
+    this.#heldSince = now;
+  }
+
+  #recordsOf(bytes: number): number {
+    if (this.#meanBytes === undefined) return FIRST_RECORDS;
+    return bytes / Math.max(1, this.#meanBytes);
+  }
+}
+
+function changed(bucket: TokenBucket | undefined, perSecond: number | undefined, now: number): TokenBucket | undefined {
+  if (perSecond === undefined) return undefined;
+  if (bucket === undefined) return new TokenBucket(perSecond, now);
+  if (bucket.perSecond !== perSecond) bucket.setRate(perSecond, now);
+  return bucket;
+}

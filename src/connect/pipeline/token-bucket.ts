@@ -1,0 +1,42 @@
+/**
+ * Allows so much per second, in the mean. What is taken may be more than there is: then nothing is allowed until the debt is
+ * paid. What is not taken is kept for one second. Pure: times are milliseconds of a clock that never goes back.
+ */
+export class TokenBucket {
+  #perSecond: number;
+  #tokens = 0;
+  #atMs: number;
+
+  constructor(perSecond: number, nowMs: number) {
+    this.#perSecond = perSecond;
+    this.#atMs = nowMs;
+  }
+
+  get perSecond(): number {
+    return this.#perSecond;
+  }
+
+  /** A debt of before is paid at the new rate, within one second at most. */
+  setRate(perSecond: number, nowMs: number): void {
+    this.#fill(nowMs);
+    this.#perSecond = perSecond;
+    this.#tokens = Math.max(-perSecond, Math.min(perSecond, this.#tokens));
+  }
+
+  take(count: number, nowMs: number): void {
+    this.#fill(nowMs);
+    this.#tokens -= count;
+  }
+
+  /** Milliseconds until something may be taken; 0: now. */
+  waitMs(nowMs: number): number {
+    this.#fill(nowMs);
+    return this.#tokens >= 0 ? 0 : Math.ceil((-this.#tokens / this.#perSecond) * 1000);
+  }
+
+  #fill(nowMs: number): void {
+    const gained = ((nowMs - this.#atMs) / 1000) * this.#perSecond;
+    this.#atMs = nowMs;
+    this.#tokens = Math.min(this.#perSecond, this.#tokens + gained);
+  }
+}

@@ -1,0 +1,71 @@
+import type { TopicPartition } from '../../data/record.ts';
+import type { ConsumedBlock, Consumer } from '../../kafka/api.ts';
+import type { Throttle } from '../pipeline/throttle.ts';
+
+/** Why a sink task gets no records for now: by request, until `put` is called again, by a rate limit. */
+type Hold = 'request' | 'retry' | 'rate';
+
+/** The partitions of a consumer are paused as long as there is a reason. */
+export class ConsumerHolds {
+  readonly #consumer: Pick<Consumer, 'pause' | 'resume' | 'assignment'>;
+  readonly #throttle: Throttle;
+  readonly #holds = new Set<Hold>();
+
+  constructor(consumer: Pick<Consumer, 'pause' | 'resume' | 'assignment'>, throttle: Throttle) {
+    this.#consumer = consumer;
+    this.#throttle = throttle;
+  }
+
+  has(hold: Hold): boolean {
+    return this.#holds.has(hold);
+  }
+
+  add(hold: Hold): void {
+    if (this.#holds.size === 0) this.#consumer.pause(this.#consumer.assignment());
+    this.#holds.add(hold);
+  }
+
+  remove(hold: Hold): void {
+    if (this.#holds.delete(hold) && this.#holds.size === 0) this.#consumer.resume(this.#consumer.assignment());
+  }
+
+  /** These were assigned just now. */
+  assigned(partitions: readonly TopicPartition[]): void {
+    if (this.#holds.size > 0) this.#consumer.pause(partitions);
+  }
+
+  /** How many records the next poll should give at most; `undefined`: any number. */
+  get pollMax(): number | undefined {
+    return this.#throttle.pollMax;
+  }
+
+  /**
+   * Holds or lets go by the rate limit. The result is until when nothing is to be expected for a reason of time, in milliseconds
+   * since the epoch; `Infinity`: there is none.
+   */
+  untilMs(retryAtMs: number): number {
+    const untilAllowed = this.#byRateLimit();
+    return this.#holds.has('retry') ? Math.min(retryAtMs, untilAllowed) : untilAllowed;
+  }
+
+  #byRateLimit(): number {
+    const isOther = this.#holds.has('request') || this.#holds.has('retry');
+    if (isOther) this.#throttle.released();
+    const waitMs = isOther ? 0 : this.#throttle.waitMs();
+    if (waitMs === 0) {
+      this.remove('rate');
+      return Infinity;
+    }
+    this.add('rate');
+    return Date.now() + waitMs;
+  }
+}
+
+/** Of the values alone. */
+export function valueBytes(blocks: readonly ConsumedBlock[]): number {
+  let bytes = 0;
+  for (const { count, valueStarts, valueEnds } of blocks) {
+    for (let at = 0; at < count; at++) bytes += Math.max(0, (valueEnds[at] ?? 0) - (valueStarts[at] ?? 0));
+  }
+  return bytes;
+}

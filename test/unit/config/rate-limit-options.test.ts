@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import {
+  isSameButLimits,
+  limitsCanChange,
+  rateLimitOf,
+  rateLimitSection,
+  withLimitsOf,
+} from '../../../src/config/rate-limit-options.ts';
+
+describe('rate limits', () => {
+  it('are divided among the tasks', () => {
+    const config = { 'rate.limit.records': '300', 'rate.limit.bytes': '-1' };
+    assert.deepEqual(rateLimitOf(config, 3), { records: 100, bytes: undefined });
+    assert.deepEqual(rateLimitOf({}, 3), { records: undefined, bytes: undefined });
+  });
+
+  it('are at least 1, or -1', () => {
+    const isValid = (value: string) => rateLimitSection({ 'rate.limit.bytes': value }).results[0]?.errors.length === 0;
+    assert.deepEqual(['-1', '1', '0', '-2', 'many'].map(isValid), [true, true, false, false, false]);
+    assert.deepEqual(rateLimitSection({ name: 'x' }).results, []);
+  });
+
+  it('may differ without a restart, as long as they have no variables and are valid', () => {
+    const config = { topics: 'a', 'rate.limit.records': '300' };
+    assert.ok(isSameButLimits(config, { topics: 'a' }));
+    assert.ok(!isSameButLimits(config, { topics: 'b', 'rate.limit.records': '300' }));
+    for (const value of ['${file:/x:y}', 'fast', '0']) {
+      const other = { topics: 'a', 'rate.limit.records': value };
+      assert.ok(!limitsCanChange(other));
+      assert.ok(!isSameButLimits(config, other));
+      assert.equal(withLimitsOf(config, other), config);
+    }
+  });
+
+  it('are those of the later configuration', () => {
+    const later = { topics: 'b', 'rate.limit.bytes': '5' };
+    assert.deepEqual(withLimitsOf({ topics: 'a', 'rate.limit.records': '300' }, later), {
+      topics: 'a',
+      'rate.limit.bytes': '5',
+    });
+  });
+});
