@@ -11,12 +11,13 @@ export { diagnoseDatabase, type DatabaseDemands } from './database/diagnosis.ts'
 export {
   beginWithAttempts,
   connectWithAttempts,
+  databaseText,
   openExecutor,
   parseConnectionUrl,
   type ConnectionSettings,
   type ExecutorOptions,
 } from './database/open-executor.ts';
-export { lockHolder } from './database/lock-holders.ts';
+export { WaitCause } from './database/wait-cause.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './database/retry-rolled-back.ts';
 export {
   existsNow,

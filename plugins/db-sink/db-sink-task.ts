@@ -16,7 +16,9 @@ import {
   connectionSettings,
   beginWithAttempts,
   countCollapsed,
+  databaseText,
   openExecutor,
+  WaitCause,
   type Executor,
 } from '../../src/index-database.ts';
 import { BatchRows } from './batch-rows.ts';
@@ -29,7 +31,6 @@ import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
-import { WaitCause } from './wait-cause.ts';
 import { WriteLane, type LaneDependencies } from './write-lane.ts';
 
 /** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
@@ -55,6 +56,8 @@ export class DbSinkTask implements SinkTask {
   #nextLane = 0;
   #context: SinkTaskContext | undefined;
   #retries: Retries | undefined;
+  /** Name and address. */
+  #database = '';
   #waitCause: WaitCause | undefined;
   #exactlyOnce: ExactlyOnce | undefined;
   #requestCommit: (() => void) | undefined;
@@ -63,7 +66,9 @@ export class DbSinkTask implements SinkTask {
 
   async start(context: SinkTaskContext): Promise<void> {
     const options = parseOptions(sinkOptions, context.config);
-    const executor = openExecutor(connectionSettings(options), { logger: context.logger, poolSize: CONNECTIONS });
+    const settings = connectionSettings(options);
+    this.#database = databaseText(settings);
+    const executor = openExecutor(settings, { logger: context.logger, poolSize: CONNECTIONS });
     this.#executor = executor;
     this.#context = context;
     context.retryAfterMs(PUT_AGAIN_AFTER_MS);
@@ -199,7 +204,10 @@ export class DbSinkTask implements SinkTask {
     const waitedMs = Math.max(0, ...lanes.map((lane) => lane.waitedMs));
     if (this.#executor === undefined || this.#context === undefined || waitedMs === 0) return undefined;
     this.#waitCause ??= new WaitCause(this.#executor, this.#context.signal);
-    return { records, waitedMs, cause: this.#waitCause.of(waitedMs, this.#retries?.isAway === true) };
+    const away = this.#retries?.awayCause;
+    if (away !== undefined) return { records, waitedMs, cause: `${this.#database} ${away}` };
+    const tables = (): readonly string[] => this.#lanes.flatMap((lane) => lane.tablesInFlight());
+    return { records, waitedMs, cause: this.#waitCause.of(waitedMs, 'the write', tables) };
   }
 
   #flushTimeoutMs(): number {

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
-import { connectWithAttempts, DatabaseError, type Executor } from '../../src/index-database.ts';
+import { connectWithAttempts, DatabaseError, isUnreachable, type Executor } from '../../src/index-database.ts';
 
 export interface RetryOptions {
   readonly maxRetries: number;
@@ -25,7 +25,7 @@ export class Retries {
   readonly #signal: AbortSignal;
   readonly #logger: Logger;
   readonly #mayWrite: () => boolean;
-  #isAway = false;
+  #away: string | undefined;
 
   /**
    * `signal` ends waiting for a database that is away; what the database does at that moment may come to its end. Nothing is
@@ -45,7 +45,12 @@ export class Retries {
 
   /** Whether the last that is known of the database is that it could not be used. */
   get isAway(): boolean {
-    return this.#isAway;
+    return this.#away !== undefined;
+  }
+
+  /** While the database is away: why, as what follows the name of the database in a sentence. */
+  get awayCause(): string | undefined {
+    return this.#away;
   }
 
   /**
@@ -58,7 +63,7 @@ export class Retries {
       if (!this.#mayWrite()) await this.#untilMayWrite(signal);
       try {
         const result = await work();
-        this.#isAway = false;
+        this.#away = undefined;
         return result;
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure' || signal.aborted) throw error;
@@ -76,7 +81,7 @@ export class Retries {
   async #wait(error: DatabaseError, retry: number, attempted: Attempted, given: AbortSignal): Promise<void> {
     const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
     const { what, from, done } = attempted;
-    this.#isAway = true;
+    this.#away = awayText(error, retry);
     if (retry >= maxRetries || this.#signal.aborted) {
       throw withMessage(error, `${what}${from} could not be ${done} after ${String(retry)} retries: ${error.message}`);
     }
@@ -93,9 +98,15 @@ export class Retries {
       });
     } catch (away) {
       if (signal.aborted) throw away;
+      this.#away = awayText(away, retry);
       this.#logger.warn(`The database is still away: ${toError(away).message}`);
     }
   }
+}
+
+function awayText(error: unknown, retry: number): string {
+  const how = error instanceof DatabaseError && isUnreachable(error) ? 'cannot be reached' : 'cannot be used';
+  return `${how} (retry ${String(retry + 1)}): ${toError(error).message}`;
 }
 
 /** The same failure in other words. */

@@ -76,6 +76,7 @@ export class WriteLane {
   #isFenced = false;
   /** The batch that is with the database, by `performance.now()`. */
   #beganAt: number | undefined;
+  #decodedInFlight: Decoded | undefined;
 
   constructor(dependencies: LaneDependencies) {
     this.#dependencies = dependencies;
@@ -179,6 +180,12 @@ export class WriteLane {
     return { records, waitedMs: this.#beganAt === undefined ? 0 : performance.now() - this.#beganAt };
   }
 
+  /** Names of the tables that the batch which is with the database is for. */
+  tablesInFlight(): readonly string[] {
+    const parts = this.#decodedInFlight === undefined ? [] : partsOf(this.#decodedInFlight);
+    return [...new Set(parts.flatMap((part) => (part.kind === 'rows' ? part.rows.batch.table.name : [])))];
+  }
+
   /** Throws what went wrong in the background, if anything did. */
   check(): void {
     if (this.#failure !== undefined) throw this.#failure;
@@ -210,10 +217,12 @@ export class WriteLane {
       while (this.#hasWork() && this.#failure === undefined && !signal.aborted) {
         const batch = this.#sealed.shift() ?? this.#seal();
         this.#inFlight = batch.records;
+        this.#decodedInFlight = batch.decoded;
         const beganAt = performance.now();
         this.#beganAt = beganAt;
         await this.#do(batch, signal);
         this.#beganAt = undefined;
+        this.#decodedInFlight = undefined;
         this.#dependencies.batchRows.wrote(batch.rowCount, performance.now() - beganAt);
         this.#inFlight = new WaitingRecords();
         batch.records.release();
@@ -221,6 +230,7 @@ export class WriteLane {
       }
     } catch (error) {
       this.#beganAt = undefined;
+      this.#decodedInFlight = undefined;
       // Nobody waits for a write that was given up.
       if (signal.aborted) return;
       if (error instanceof FencedError) {

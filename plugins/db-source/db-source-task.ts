@@ -8,12 +8,14 @@ import {
   type SourceTask,
   type SourceTaskContext,
   type TaskPart,
+  type WaitingInTask,
 } from '../../src/index.ts';
 import {
   beginWithAttempts,
   DatabaseError,
   isTableChanged,
   isUnavailable as mayAnswerLater,
+  databaseText,
   isUnreachable,
   openExecutor,
   type Executor,
@@ -27,6 +29,7 @@ import { PassedOver } from './passed-over.ts';
 import type { RecordPart } from './record-writer.ts';
 import { RowNotices, type RowNotice } from './row-notices.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
+import { SourceWaits } from './source-waits.ts';
 import { TableReader } from './table-reader.ts';
 import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
 
@@ -52,6 +55,7 @@ interface Parts {
   readonly queue: PageQueue<TableFeed>;
   readonly notices: RowNotices | undefined;
   readonly passedOver: PassedOver;
+  readonly waits: SourceWaits;
 }
 
 /**
@@ -96,7 +100,8 @@ export class DbSourceTask implements SourceTask {
     const notices = settings.notify ? this.#notices(executor, context) : undefined;
     const signal = AbortSignal.any([context.signal, this.#stopped.signal]);
     const passedOver = new PassedOver(executor);
-    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices, passedOver };
+    const waits = new SourceWaits(executor, signal, databaseText(settings.connection));
+    this.#started = { context, signal, settings, executor, watch, feeds, queue, notices, passedOver, waits };
     this.#snapshot = await this.#connect(async () => {
       watch.invalidate();
       const snapshot = await watch.refresh(context.signal);
@@ -155,6 +160,17 @@ export class DbSourceTask implements SourceTask {
       return { name, state: 'FAILED', error, counts: {} };
     });
     return [...(feeds?.all.values() ?? []), ...broken];
+  }
+
+  waiting(): WaitingInTask | undefined {
+    if (this.#started === undefined) return undefined;
+    const oldest = this.#started.queue.oldestRead();
+    const read = oldest && {
+      name: oldest.feed.name,
+      table: oldest.feed.table.oid === undefined ? undefined : oldest.feed.table.name.name,
+      readMs: oldest.readMs,
+    };
+    return this.#started.waits.values(read);
   }
 
   describe(record: SourceRecord): string | undefined {
@@ -222,10 +238,10 @@ export class DbSourceTask implements SourceTask {
 
   /** Once per poll.interval.ms. */
   async #refresh(): Promise<void> {
-    const { context, settings, watch, feeds, queue, notices } = this.#parts;
+    const { context, settings, watch, feeds, queue, notices, waits } = this.#parts;
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
     try {
-      const snapshot = await watch.refresh(context.signal);
+      const snapshot = await waits.looking(() => watch.refresh(context.signal));
       this.#snapshot = snapshot;
       if (snapshot.changed) {
         for (const feed of await feeds.refresh(snapshot)) {
@@ -293,13 +309,13 @@ export class DbSourceTask implements SourceTask {
 
   /** Reads the tables of which the database has told that they have new rows. */
   async #readNoticed(): Promise<void> {
-    const { watch, feeds, queue, context } = this.#parts;
+    const { watch, feeds, queue, context, waits } = this.#parts;
     const noticed = new Set(this.#noticed);
     this.#noticed.clear();
     const known = [...feeds.all.values()].filter(({ table }) => table.oid !== undefined && noticed.has(table.oid));
     if (known.length === 0) return;
     try {
-      this.#snapshot = await watch.snapshot(context.signal);
+      this.#snapshot = await waits.looking(() => watch.snapshot(context.signal));
     } catch (error) {
       if (context.signal.aborted || !isUnavailable(error)) throw error;
       await this.#reconnect(error);
@@ -331,16 +347,18 @@ export class DbSourceTask implements SourceTask {
   }
 
   async #reconnect(cause: unknown): Promise<void> {
-    const { context, settings, feeds } = this.#parts;
+    const { context, settings, feeds, waits } = this.#parts;
+    waits.away(cause);
     context.logger.warn(`The source database went away, connecting again: ${toError(cause).message}`);
     for (const { reader } of feeds.all.values()) reader.release();
     // A server that can be reached, and cannot do the work, is not asked again at once.
     this.#refreshAt = cause instanceof DatabaseError && isUnreachable(cause) ? 0 : Date.now() + settings.backoffMs;
     await this.#connect(() => Promise.resolve());
+    if (cause instanceof DatabaseError && isUnreachable(cause)) waits.back();
   }
 
   async #connect<T>(begin: () => Promise<T>): Promise<T> {
-    const { executor, settings, context } = this.#parts;
+    const { executor, settings, context, waits } = this.#parts;
     const { attempts, backoffMs } = settings;
     let isConnected = false;
     try {
@@ -353,6 +371,7 @@ export class DbSourceTask implements SourceTask {
       const message = `The source database cannot be reached: ${toError(error).message}`;
       // A database that was there once comes back: the worker polls again. One that never was is a mistake to be seen.
       if (this.#snapshot === undefined || !isUnavailable(error)) throw new ConnectError(message, { cause: error });
+      waits.away(error);
       await delay(settings.backoffMs, undefined, { signal: context.signal });
       throw new RetriableError(message, { cause: error });
     }

@@ -23,7 +23,8 @@ export interface PageQueueDependencies<F> {
 export class PageQueue<F> {
   readonly #dependencies: PageQueueDependencies<F>;
   readonly #waiting = new Set<F>();
-  readonly #reading = new Set<F>();
+  /** With the time at which the read began, by `performance.now()`. */
+  readonly #reading = new Map<F, number>();
   /** Being read, and to be read again whatever comes. */
   readonly #again = new Set<F>();
   #outcomes: Outcome<F>[] = [];
@@ -42,6 +43,13 @@ export class PageQueue<F> {
   /** Whether nothing of the feed is under way. */
   isResting(feed: F): boolean {
     return !this.#waiting.has(feed) && !this.#reading.has(feed) && !this.#outcomes.some((each) => each.feed === feed);
+  }
+
+  /** What has been read for the longest, and for how many milliseconds. */
+  oldestRead(): { readonly feed: F; readonly readMs: number } | undefined {
+    const now = performance.now();
+    const [oldest] = [...this.#reading].sort(([, a], [, b]) => a - b);
+    return oldest && { feed: oldest[0], readMs: now - oldest[1] };
   }
 
   add(feed: F): void {
@@ -71,7 +79,7 @@ export class PageQueue<F> {
       if (this.#reading.size + this.#outcomes.length >= MAX_PAGES) return;
       if (this.#reading.has(feed) || !this.#dependencies.mayRead(feed)) continue;
       this.#waiting.delete(feed);
-      this.#reading.add(feed);
+      this.#reading.set(feed, performance.now());
       void this.#read(feed);
     }
   }

@@ -38,6 +38,11 @@ export interface ConnectionSettings {
   readonly ignoredParameters: readonly string[];
 }
 
+/** As part of a sentence, without the user and the password. */
+export function databaseText({ servers, database }: Pick<ConnectionSettings, 'servers' | 'database'>): string {
+  return `the database ${database} at ${servers.map(({ host, port }) => `${host}:${String(port)}`).join(', ')}`;
+}
+
 /** Values of `connection.user`, `connection.password`, `connection.database`; they win over the URL's own. */
 export interface UrlOverrides {
   readonly user?: string | null | undefined;

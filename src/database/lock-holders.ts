@@ -1,25 +1,43 @@
 import { ownStatement } from '../sql/own-statement.ts';
 import type { Executor } from './api.ts';
 
-/** Of all sessions of the user, since it is not known which of the server's processes are ours behind a pooler. */
+/**
+ * Of sessions of this user and program that touch the tables: behind a pooler it is not known which of the server's processes are
+ * ours. Sessions that wait themselves come last. A prepared transaction has no session (pid 0).
+ */
 const HOLDERS = ownStatement(
   'health: lock holders',
-  `SELECT h.pid, COALESCE(h.application_name, ''), h.xact_start::text, h.query_start::text
+  `SELECT b.pid, h.application_name, h.xact_start::text, h.query_start::text
   FROM pg_catalog.pg_stat_activity w
   CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS b (pid)
-  JOIN pg_catalog.pg_stat_activity h ON h.pid = b.pid
+  LEFT JOIN pg_catalog.pg_stat_activity h ON h.pid = b.pid
   WHERE w.usename = current_user AND w.datname = current_database() AND w.wait_event_type = 'Lock'
     AND w.application_name = current_setting('application_name')
-  ORDER BY w.query_start, h.pid LIMIT 1`,
+    AND ($1 = '[]' OR EXISTS (SELECT FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_class c ON c.oid = l.relation
+      WHERE l.pid = w.pid AND c.relname IN (SELECT t::name FROM json_array_elements_text($1::json) AS e (t))))
+  ORDER BY (h.wait_event_type IS NOT DISTINCT FROM 'Lock'), w.query_start, b.pid LIMIT 1`,
 );
 
 /**
- * Which session holds the lock that a session of this user and application has waited for the longest, as part of a sentence;
- * `undefined`: none waits for a lock. Rejects as `Executor.ask` does.
+ * Which session holds the lock that a session of this user and program has waited for the longest to use one of the tables (none: any), as
+ * part of a sentence; `undefined`: none waits for a lock. Rejects as `Executor.ask` does.
  */
-export async function lockHolder(executor: Executor, signal: AbortSignal): Promise<string | undefined> {
-  const [row] = (await executor.ask(HOLDERS, [], { signal })).rows;
+export async function lockHolder(
+  executor: Pick<Executor, 'ask'>,
+  tables: readonly string[],
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const [row] = (await executor.ask(HOLDERS, [JSON.stringify(tables)], { signal })).rows;
   if (row === undefined) return undefined;
-  const [pid, application, since, query] = row.map((cell) => cell ?? 'unknown');
-  return `the database waits for a lock that pid ${pid ?? ''} (application "${application ?? ''}") holds; its transaction began at ${since ?? ''}, its last query at ${query ?? ''}`;
+  const [pid, application, since, query] = row;
+  if (pid === '0') return 'the database waits for a lock that a prepared transaction holds (pg_prepared_xacts)';
+  const parts = [
+    `the database waits for a lock that pid ${pid ?? ''} holds`,
+    ...(application === null || application === '' || application === undefined
+      ? []
+      : [`application "${application}"`]),
+    ...(since === null || since === undefined ? [] : [`its transaction began at ${since}`]),
+    ...(query === null || query === undefined ? [] : [`its last query at ${query}`]),
+  ];
+  return parts.join(', ');
 }

@@ -11,7 +11,7 @@ import { Pool } from './pool.ts';
 import { toDatabaseError } from './sqlstate.ts';
 
 export { beginWithAttempts, connectWithAttempts, type ConnectAttempts } from './connect.ts';
-export { type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
+export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
 
 export interface ExecutorOptions {
   readonly logger: Logger;

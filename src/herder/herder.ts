@@ -82,6 +82,7 @@ export class Herder implements ConfigListener, WorkListener {
     const figures = new TaskFiguresWatch(
       () => this.taskReports(),
       () => this.taskPlaces(),
+      (id) => this.#supervision.tasks.seenAt(id),
     );
     this.#figures = figures;
     this.health = new ConnectorHealth({ ...dependencies, directory, figures });

@@ -82,6 +82,8 @@ export interface Consumer {
   /** As `poll`, with the records left where the broker packed them, and no more than `maxRecords` of them. */
   pollBlocks(timeoutMs: number, maxRecords?: number): Promise<readonly ConsumedBlock[]>;
   assignment(): readonly TopicPartition[];
+  /** False while the group divides its partitions; then `assignment` is empty and says nothing. */
+  readonly isInGroup: boolean;
   /** The next offset that `poll` would hand out; `undefined` when not assigned or not known yet. */
   position(partition: TopicPartition): number | undefined;
   /** Whether the broker has told of records at `position` or behind it that `poll` may hand out; not while it is paused. */

@@ -24,6 +24,8 @@ export const TASK_FIGURES = {
     cause: nullableText,
     'throttledMs?': number,
     'silentMs?': number,
+    'withoutPartitionsMs?': number,
+    'isInGroup?': { type: 'boolean' },
   }),
   additionalProperties: true,
 };

@@ -152,6 +152,12 @@ export class TaskThreads implements TaskHosting {
     return faults;
   }
 
+  seenAt(id: TaskId): string | undefined {
+    const thread = this.#tasks.get(taskText(id))?.thread;
+    const place = thread === undefined || thread === 'main' ? undefined : thread.place();
+    return place && placeText(place);
+  }
+
   async close(): Promise<void> {
     await this.#dependencies.mainThread.close();
     await this.#dependencies.pool.close();

@@ -81,7 +81,7 @@ describe('the health of a connector', function () {
       await holder.run(`lock table "${name}" in access exclusive mode`);
       await kafka.produce(name, [line(name, 2)]);
       const { sentence } = await untilVerdict(name, 'STALLED', /waits for a lock/);
-      assert.match(sentence, new RegExp(`pid ${String(pid)} `));
+      assert.match(sentence, new RegExp(`pid ${String(pid)} holds`));
       await holder.run('rollback');
     } finally {
       await holder.close();

@@ -3,6 +3,7 @@ import type { SourceCoordinates, SourceRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorConfig, ConnectorPluginBase } from './connector.ts';
+import type { WaitingInTask } from './sink.ts';
 
 /** A source connector: data of another system become records of topics. docs/plugins.md#4-a-source has an example. */
 export interface SourceConnectorPlugin extends ConnectorPluginBase {
@@ -89,7 +90,7 @@ export interface SourceBlock {
 }
 
 /**
- * A source task. Calls never overlap, except `commitRecord`, `describe` and `parts`.
+ * A source task. Calls never overlap, except `commitRecord`, `describe`, `parts` and `waiting`.
  */
 export interface SourceTask {
   /** @throws any error sets the task to FAILED */
@@ -115,6 +116,11 @@ export interface SourceTask {
   describe?(record: SourceRecord): string | undefined;
   /** Called at any time after the start, also during another call; it must be cheap. */
   parts?(): readonly TaskPart[];
+  /**
+   * What the task waits for, and for how long (`GET /connectors/{connector}/health`); absent: nothing. Called as `parts`. A `poll`
+   * that does not return, or fails again and again, need not be told.
+   */
+  waiting?(): WaitingInTask | undefined;
   /** Releases what `start` acquired. Also called after failures, and possibly more than once. */
   stop(): Promise<void>;
 }

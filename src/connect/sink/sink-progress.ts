@@ -2,22 +2,39 @@ import type { WaitingInTask } from '../api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { TaskProgress } from '../tasks/task-runner.ts';
 
+type Stage = 'start' | 'conversion' | 'put';
+
+const CAUSES: Readonly<Record<Stage, string>> = {
+  start: 'start() of the task has not returned',
+  conversion: 'the conversion of the records has not ended',
+  put: 'put() of the task has not returned',
+};
+
 /** Whether the records that a sink task was given get on. */
 export class SinkProgress {
   readonly #throttle: Pick<Throttle, 'heldLatelyMs'>;
+  #stage: Stage | undefined;
   #waitingSince: number | undefined;
   #deliveredAtMs: number | undefined;
   #retries = 0;
   #retriesInRow = 0;
   #lastError: string | undefined;
+  #nextTryAtMs = 0;
 
   constructor(throttle: Pick<Throttle, 'heldLatelyMs'>) {
     this.#throttle = throttle;
   }
 
-  /** Records are there for `put`. */
-  taken(): void {
+  /** The task does not get on before the stage has ended. */
+  begin(stage: Stage): void {
+    this.#stage = stage;
     this.#waitingSince ??= performance.now();
+  }
+
+  /** Nothing waits. */
+  rest(): void {
+    this.#waitingSince = undefined;
+    this.#retriesInRow = 0;
   }
 
   /** `put` has returned. */
@@ -27,32 +44,34 @@ export class SinkProgress {
       this.#waitingSince = performance.now();
     }
     this.#retriesInRow = 0;
-    if (isEmpty) this.#waitingSince = undefined;
+    if (isEmpty) this.rest();
   }
 
-  retried(error: Error): void {
+  retried(error: Error, nextTryAtMs: number): void {
     this.#retries++;
     this.#retriesInRow++;
     this.#lastError = error.message;
+    this.#nextTryAtMs = nextTryAtMs;
   }
 
   /** `count`: records for `put`; `inTask`: what the task says that it holds. */
   values(count: number, inTask: WaitingInTask | undefined): TaskProgress {
-    const forPutMs = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
-    const isForPut = forPutMs > 0;
+    const waitedMs = this.#waitingSince === undefined ? 0 : performance.now() - this.#waitingSince;
     return {
       waiting: count + (inTask?.records ?? 0),
-      waitedMs: inTask === undefined ? forPutMs : inTask.waitedMs,
+      waitedMs: inTask === undefined ? waitedMs : inTask.waitedMs,
       deliveredAtMs: this.#deliveredAtMs,
       retries: this.#retries,
       throttledMs: this.#throttle.heldLatelyMs(),
-      cause: inTask?.cause ?? (isForPut ? this.#causeOfPut() : undefined),
+      cause: inTask?.cause ?? (waitedMs > 0 ? this.#cause() : undefined),
     };
   }
 
-  #causeOfPut(): string {
-    if (this.#retriesInRow === 0) return 'put() of the task has not returned';
+  #cause(): string | undefined {
+    if (this.#retriesInRow === 0) return this.#stage && CAUSES[this.#stage];
     const times = `${String(this.#retriesInRow)} time${this.#retriesInRow === 1 ? '' : 's'}`;
-    return `the task has asked for its records again ${times}, the last time with: ${this.#lastError ?? ''}`;
+    const inMs = this.#nextTryAtMs - Date.now();
+    const next = inMs > 0 ? `the next try is in ${String(Math.ceil(inMs / 1000))} s` : 'the next try is due';
+    return `put() of the task has asked for its records again ${times} in a row, ${next}, the last error was: ${this.#lastError ?? ''}`;
   }
 }

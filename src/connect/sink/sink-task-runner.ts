@@ -103,6 +103,11 @@ export class SinkTaskRunner implements TaskRunner {
       partitions: this.#consumer.lags(),
       parts: this.#consumer.missingTopics().map(waitedFor),
       progress: this.#progress.values(this.#polled.count, this.#task.waiting?.()),
+      reading: {
+        isInGroup: this.#consumer.isInGroup,
+        isPaused: this.#holds.has('request') || this.#holds.has('rate'),
+        records: this.#runtime.measures.sink.total,
+      },
     };
   }
 
@@ -111,7 +116,9 @@ export class SinkTaskRunner implements TaskRunner {
     let failure: Error | undefined;
     try {
       place.enter('start');
+      this.#progress.begin('start');
       await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
+      this.#progress.rest();
       this.#consumer.subscribe(this.#topics, {
         onAssigned: (partitions) => this.#onAssigned(partitions),
         onRevoked: (partitions) => this.#onRevoked(partitions, true),
@@ -166,7 +173,10 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
-    if (consumed.length > 0) this.#runtime.place.enter('conversion', this.#positions.unsettled());
+    if (consumed.length > 0) {
+      this.#runtime.place.enter('conversion', this.#positions.unsettled());
+      this.#progress.begin('conversion');
+    }
     await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
     const { assignment, measures, onEvent, throttle } = this.#runtime;
     const count = consumed.reduce((sum, block) => sum + block.count, 0);
@@ -182,7 +192,7 @@ export class SinkTaskRunner implements TaskRunner {
     const startedAt = measures.now();
     let put = 0;
     if (this.#polled.count > 0) {
-      this.#progress.taken();
+      this.#progress.begin('put');
       this.#enterPut();
     }
     try {
@@ -223,12 +233,12 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   #waitForRetry(error: Error): void {
-    this.#progress.retried(error);
     this.#runtime.logger.warn(
       { err: error },
       `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
     );
     this.#retryAtMs = Date.now() + this.#retryDelayMs;
+    this.#progress.retried(error, this.#retryAtMs);
     this.#holds.add('retry');
   }
 

@@ -9,6 +9,7 @@ import type { RateLimit } from '../tasks/task-assignment.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
 import type { SourceDelivery } from './source-delivery.ts';
+import { SourceProgress } from './source-progress.ts';
 import {
   logAfterShutdown,
   takeAll,
@@ -23,6 +24,7 @@ import type { TopicCreator } from './topic-creator.ts';
 const RETRY_DELAY_MS = 100;
 /** Longer than a timer can be. */
 const MAX_HOLD_MS = 2 ** 31 - 1;
+const POLL = 'poll() of the task';
 
 export interface SourceTaskDependencies {
   readonly task: SourceTask;
@@ -49,6 +51,7 @@ export class SourceTaskRunner implements TaskRunner {
   readonly #converter: SourceRecordConverter;
   readonly #activities: TaskActivities;
   readonly #seenTopics = new Set<string>();
+  readonly #progress: SourceProgress;
 
   #wantPaused: boolean;
   #isPaused = false;
@@ -58,6 +61,7 @@ export class SourceTaskRunner implements TaskRunner {
     this.#runtime = runtime;
     this.#dependencies = dependencies;
     this.#task = dependencies.task;
+    this.#progress = new SourceProgress(runtime.measures.source);
     this.#delivery = dependencies.delivery(() => this.#wake?.());
     this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
     this.#activities = taskActivities(runtime.assignment.id);
@@ -89,14 +93,9 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   details(): TaskDetails {
-    const waiting = this.#runtime.measures.source.waiting();
-    const cause = waiting.waitedMs > 0 ? 'Kafka has not acknowledged the records' : undefined;
     const throttledMs = this.#runtime.throttle.heldLatelyMs();
-    return {
-      partitions: [],
-      parts: this.#task.parts?.() ?? [],
-      progress: { ...waiting, retries: 0, cause, throttledMs },
-    };
+    const progress = { ...this.#progress.values(this.#task.waiting?.()), throttledMs };
+    return { partitions: [], parts: this.#task.parts?.() ?? [], progress };
   }
 
   async run(): Promise<void> {
@@ -119,7 +118,9 @@ export class SourceTaskRunner implements TaskRunner {
 
   async #start(): Promise<void> {
     this.#runtime.place.enter('start');
+    this.#progress.begin('start');
     await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
+    this.#progress.end();
     this.#isPaused = this.#wantPaused;
     this.#tellState();
     this.#delivery.begin();
@@ -152,7 +153,9 @@ export class SourceTaskRunner implements TaskRunner {
     measures.source.polled(count, startedAt);
     measures.batch(count);
     this.#runtime.place.enter(`conversion of ${String(count)} records`);
+    this.#progress.begin('conversion');
     const batch = await eventLoopWatch.during(this.#activities.conversion, () => this.#convert(polled));
+    this.#progress.end();
     if (throttle.isOn) throttle.taken(count, batch.byteLength);
     await this.#delivery.take(batch);
   }
@@ -170,19 +173,25 @@ export class SourceTaskRunner implements TaskRunner {
   async #poll(): Promise<readonly PolledPart[]> {
     try {
       this.#runtime.place.enter('poll');
-      return await eventLoopWatch.during<Promise<readonly PolledPart[]>>(
+      this.#progress.begin('poll');
+      const polled = await eventLoopWatch.during<Promise<readonly PolledPart[]>>(
         this.#activities.poll,
         () => this.#task.pollBlocks?.() ?? this.#task.poll(),
       );
+      this.#progress.succeeded(POLL);
+      return polled;
     } catch (error) {
-      await this.#waitToRetry(error, 'The task could not be polled and is polled again');
+      await this.#waitToRetry(error, POLL, 'The task could not be polled and is polled again');
       return [];
+    } finally {
+      this.#progress.end();
     }
   }
 
   /** Throws what waiting does not help. */
-  async #waitToRetry(error: unknown, message: string): Promise<void> {
+  async #waitToRetry(error: unknown, what: string, message: string): Promise<void> {
     if (!(error instanceof RetriableError)) throw error;
+    this.#progress.retried(what, error);
     this.#runtime.logger.warn({ err: error }, message);
     await delay(RETRY_DELAY_MS, undefined, { signal: this.#runtime.abort.signal });
   }
@@ -222,11 +231,13 @@ export class SourceTaskRunner implements TaskRunner {
       );
     }
     while (!this.#seenTopics.has(topic)) {
+      const what = `the creation of topic ${topic}`;
       try {
         await this.#dependencies.topics.ensure(topic);
         this.#seenTopics.add(topic);
+        this.#progress.succeeded(what);
       } catch (error) {
-        await this.#waitToRetry(error, `Failed to send record to topic '${topic}'. Backing off before retrying`);
+        await this.#waitToRetry(error, what, `Failed to send record to topic '${topic}'. Backing off before retrying`);
       }
     }
     this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: 'TOPIC', topic });

@@ -164,6 +164,10 @@ export class TaskHost implements TaskHosting {
     return Promise.resolve(reports);
   }
 
+  seenAt(): undefined {
+    return undefined;
+  }
+
   faults(id: TaskId): Promise<readonly RecentFault[]> {
     return Promise.resolve(this.#tasks.get(taskText(id))?.built?.faults.list() ?? []);
   }

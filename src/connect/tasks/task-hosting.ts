@@ -30,6 +30,8 @@ export interface TaskHosting {
   faults(id: TaskId): Promise<readonly RecentFault[]>;
   /** The thread of each task, by `connector-task`. Tasks without one, because they are starting, are not in it. */
   places(): ReadonlyMap<string, ThreadName>;
+  /** What the thread of the task was seen at last, as part of a sentence; `undefined`: it is not known. */
+  seenAt(id: TaskId): string | undefined;
   /** All tasks have been stopped, and no more will be started. */
   close(): Promise<void>;
 }

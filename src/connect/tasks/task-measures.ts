@@ -108,6 +108,11 @@ class SinkMeasures {
     this.#read.record(records, this.#clock());
   }
 
+  /** Records that were read. */
+  get total(): number {
+    return this.#read.total;
+  }
+
   /** One call of `put`, from `startedAt` until now. */
   put(records: number, startedAt: number): void {
     const now = this.#clock();
@@ -153,7 +158,7 @@ class SinkMeasures {
 }
 
 /** org.apache.kafka.connect.runtime.AbstractWorkerSourceTask.SourceTaskMetricsGroup */
-class SourceMeasures {
+export class SourceMeasures {
   readonly #clock: Clock;
   readonly #polled: Meter;
   readonly #written: Meter;

@@ -61,6 +61,16 @@ export interface TaskDetails {
   /** What a source task is made of; topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
   readonly progress: TaskProgress;
+  /** Of a sink task. */
+  readonly reading?: TaskReading | undefined;
+}
+
+export interface TaskReading {
+  /** The group has told it its partitions, be it none. */
+  readonly isInGroup: boolean;
+  readonly isPaused: boolean;
+  /** Since the start. */
+  readonly records: number;
 }
 
 /** Whether records get on. */

@@ -11,7 +11,7 @@ import { judge, VERDICTS, type Judgement, type TaskFigures, type Verdict } from 
 /** `GET /connectors/{connector}/health`. */
 export interface HealthView extends Judgement {
   readonly name: string;
-  readonly type: ConnectorStatusInfo['type'];
+  readonly type: ConnectorState['type'];
   /** ISO 8601: since when the verdict is this one, as far as this worker knows. */
   readonly since: string;
   readonly tasks: readonly TaskFigures[];
@@ -26,6 +26,13 @@ export interface HealthSummary {
   /** The worst first. */
   readonly attention: readonly Pick<HealthView, 'name' | 'verdict' | 'sentence' | 'since'>[];
   readonly silentWorkers: readonly string[];
+}
+
+/** `STARTING` beside the states of Connect. */
+type TaskState = Pick<Status, 'workerId'> & { readonly state: Status['state'] | 'STARTING' };
+
+interface ConnectorState extends Omit<ConnectorStatusInfo, 'tasks'> {
+  readonly tasks: readonly (readonly [number, TaskState])[];
 }
 
 interface HealthDependencies {
@@ -55,7 +62,7 @@ export class ConnectorHealth {
 
   /** The figures of the tasks of a connector that this worker has. Throws a RequestError 404 for an unknown connector. */
   async ownFigures(name: string): Promise<readonly TaskFigures[]> {
-    const placed = await this.#own([this.#dependencies.directory.status(name)]);
+    const placed = await this.#own([this.#status(name)]);
     return placed.map(({ figures }) => figures);
   }
 
@@ -75,7 +82,7 @@ export class ConnectorHealth {
   /** Throws a RequestError 404 for an unknown connector. */
   async view(name: string, ask: AskWorker): Promise<HealthView> {
     this.#dependencies.directory.require(name);
-    const status = this.#dependencies.directory.status(name);
+    const status = this.#status(name);
     const gathered = await this.#gather([status], ask);
     const view = this.#view(status, gathered);
     this.#forgetOthers();
@@ -115,27 +122,42 @@ export class ConnectorHealth {
     };
   }
 
-  #statuses(): readonly ConnectorStatusInfo[] {
-    const { directory } = this.#dependencies;
-    return directory.names().map((name) => {
+  #statuses(): readonly ConnectorState[] {
+    const started = this.#dependencies.figures.tasks();
+    return this.#dependencies.directory.names().map((name) => {
       try {
-        return directory.status(name);
+        return this.#status(name, started);
       } catch {
         // Created a moment ago.
-        return { name, connector: NO_STATUS, tasks: [], type: directory.plugin(name)?.type ?? 'unknown' };
+        return { name, connector: NO_STATUS, tasks: [], type: 'unknown' };
       }
     });
   }
 
+  /** With the tasks that have no status yet; those that start here are STARTING. Throws a RequestError 404. */
+  #status(name: string, started = this.#dependencies.figures.tasks()): ConnectorState {
+    const { directory, workerId } = this.#dependencies;
+    const status = directory.status(name);
+    if (status.connector.state === 'STOPPED') return status;
+    const known = new Map<number, TaskState>(status.tasks);
+    for (const { task } of directory.info(name).tasks) {
+      const { state } = known.get(task) ?? NO_STATUS;
+      if (state !== 'UNASSIGNED') continue;
+      const isHere = started.has(taskText({ connector: name, task }));
+      known.set(task, isHere ? { state: 'STARTING', workerId } : (known.get(task) ?? NO_STATUS));
+    }
+    return { ...status, tasks: [...known].sort(([a], [b]) => a - b) };
+  }
+
   /** `undefined`: nothing of the connector is on this worker. */
-  #ownPart(status: ConnectorStatusInfo): ConnectorStatusInfo | undefined {
+  #ownPart(status: ConnectorState): ConnectorState | undefined {
     const { workerId } = this.#dependencies;
     const tasks = status.tasks.filter(([, task]) => isHad(task) && task.workerId === workerId);
     const isOwn = status.connector.workerId === workerId && status.connector.state === 'FAILED';
     return tasks.length === 0 && !isOwn ? undefined : { ...status, tasks };
   }
 
-  async #own(statuses: readonly ConnectorStatusInfo[]): Promise<readonly PlacedFigures[]> {
+  async #own(statuses: readonly ConnectorState[]): Promise<readonly PlacedFigures[]> {
     const { figures, workerId } = this.#dependencies;
     const tasks = statuses.flatMap(({ name, tasks: all }) =>
       all.flatMap(([task, status]) =>
@@ -149,7 +171,7 @@ export class ConnectorHealth {
     });
   }
 
-  async #gather(statuses: readonly ConnectorStatusInfo[], ask: AskWorker): Promise<Gathered> {
+  async #gather(statuses: readonly ConnectorState[], ask: AskWorker): Promise<Gathered> {
     const { workerId } = this.#dependencies;
     const workers = new Set(
       statuses.flatMap(({ tasks }) => tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : []))),
@@ -163,7 +185,7 @@ export class ConnectorHealth {
     return { figures, silentMs: others.silentMs };
   }
 
-  #view(status: ConnectorStatusInfo, gathered: Gathered, isPartial = false): HealthView {
+  #view(status: ConnectorState, gathered: Gathered, isPartial = false): HealthView {
     const { directory, secrets, workerConfig } = this.#dependencies;
     const { name, type } = status;
     const { state, trace } = status.connector;
@@ -215,11 +237,11 @@ export class ConnectorHealth {
 const NO_STATUS: Status = { state: 'UNASSIGNED', trace: null, workerId: '', generation: 0, version: null };
 
 /** Whether the worker of the status has the task. */
-function isHad({ state }: Status): boolean {
+function isHad({ state }: TaskState): boolean {
   return state !== 'UNASSIGNED';
 }
 
-function unknownFigures(task: number, { state, workerId }: Status, { silentMs }: Gathered): TaskFigures {
+function unknownFigures(task: number, { state, workerId }: TaskState, { silentMs }: Gathered): TaskFigures {
   return {
     task,
     state,

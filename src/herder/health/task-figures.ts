@@ -1,30 +1,50 @@
 import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
 import { taskText, type TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
-import type { Status } from '../stores/status-store.ts';
 import type { TaskFigures } from './verdict.ts';
 
 const MINUTE_MS = 60_000;
 const SAMPLE_MS = 5000;
 const MAX_CAUSE = 1000;
 
+interface PlacedState {
+  readonly state: string;
+  readonly workerId: string;
+}
+
 interface Samples {
   /** Of the last minute, and one before it. */
   counts: { readonly atMs: number; readonly letters: number }[];
   seenAtMs: number;
+  /** Of a sink task: since when it has no partition. */
+  withoutPartitionsSinceMs: number | undefined;
+  /** Since when there are records that it is not given, and how many it had got by then. */
+  unread: { readonly sinceMs: number; readonly records: number } | undefined;
 }
 
 /** What this worker knows of its own tasks; remembers a minute of their counts. */
 export class TaskFiguresWatch {
   readonly #reports: () => Promise<readonly TaskReport[]>;
   readonly #places: () => ReadonlyMap<string, ThreadName>;
+  readonly #seenAt: (id: TaskId) => string | undefined;
   readonly #samples = new Map<string, Samples>();
   #timer: NodeJS.Timeout | undefined;
   #sampling = false;
 
-  constructor(reports: () => Promise<readonly TaskReport[]>, places: () => ReadonlyMap<string, ThreadName>) {
+  /** `seenAt`: what the thread of a task was at when it was seen last. */
+  constructor(
+    reports: () => Promise<readonly TaskReport[]>,
+    places: () => ReadonlyMap<string, ThreadName>,
+    seenAt: (id: TaskId) => string | undefined,
+  ) {
     this.#reports = reports;
     this.#places = places;
+    this.#seenAt = seenAt;
+  }
+
+  /** Tasks that are on this worker, be it that they start, by `connector-task`. */
+  tasks(): ReadonlySet<string> {
+    return new Set(this.#places().keys());
   }
 
   start(): void {
@@ -42,7 +62,7 @@ export class TaskFiguresWatch {
   }
 
   /** Figures of these tasks of this worker, in their order. */
-  async figures(tasks: readonly (readonly [TaskId, Status])[]): Promise<readonly TaskFigures[]> {
+  async figures(tasks: readonly (readonly [TaskId, PlacedState])[]): Promise<readonly TaskFigures[]> {
     const reports = new Map((await this.#sample()).map((report) => [taskText(report.id), report] as const));
     const places = this.#places();
     const now = performance.now();
@@ -51,10 +71,12 @@ export class TaskFiguresWatch {
       const samples = this.#samples.get(key);
       const thread = places.get(key) ?? null;
       const figures = figuresOf(id, status, reports.get(key), thread);
-      if (reports.has(key)) return { ...figures, deadLettersPerMinute: samples === undefined ? 0 : inMinute(samples) };
-      const isSilent = thread !== null && status.state === 'RUNNING' && samples !== undefined;
-      const cause = `thread ${String(thread)} of the task does not answer, its turn goes on`;
-      return isSilent ? { ...figures, waitedMs: now - samples.seenAtMs, cause } : figures;
+      if (samples === undefined) return figures;
+      if (reports.has(key)) return { ...figures, ...ofSamples(figures, samples, now) };
+      if (thread === null || status.state !== 'RUNNING') return figures;
+      const place = this.#seenAt(id);
+      const cause = `its thread ${String(thread)} does not turn its event loop${place === undefined ? '' : `, ${place}`}`;
+      return { ...figures, waitedMs: Math.round(now - samples.seenAtMs), cause };
     });
   }
 
@@ -70,8 +92,14 @@ export class TaskFiguresWatch {
   #add(key: string, report: TaskReport, atMs: number): void {
     const letters = lettersOf(report);
     const known = this.#samples.get(key);
-    const samples = known ?? { counts: [{ atMs, letters: 0 }], seenAtMs: atMs };
+    const samples = known ?? {
+      counts: [{ atMs, letters: 0 }],
+      seenAtMs: atMs,
+      withoutPartitionsSinceMs: undefined,
+      unread: undefined,
+    };
     samples.seenAtMs = atMs;
+    noteReading(samples, report, atMs);
     const last = samples.counts.at(-1);
     // It was started again.
     if (last !== undefined && letters < last.letters) samples.counts = [{ atMs, letters: 0 }];
@@ -81,6 +109,32 @@ export class TaskFiguresWatch {
     while (samples.counts.length > 2 && (samples.counts[1]?.atMs ?? atMs) < atMs - MINUTE_MS) samples.counts.shift();
     this.#samples.set(key, samples);
   }
+}
+
+function noteReading(samples: Samples, { details }: TaskReport, atMs: number): void {
+  const { reading, partitions = [], progress } = details ?? {};
+  if (reading === undefined) return;
+  if (partitions.length > 0 || reading.isPaused) samples.withoutPartitionsSinceMs = undefined;
+  else samples.withoutPartitionsSinceMs ??= atMs;
+  const isBehind = partitions.some(({ lag = 0 }) => lag > 0) && progress?.waitedMs === 0 && progress.waiting === 0;
+  if (!isBehind || reading.isPaused) samples.unread = undefined;
+  else if (samples.unread?.records !== reading.records) samples.unread = { sinceMs: atMs, records: reading.records };
+}
+
+function ofSamples({ waitedMs }: TaskFigures, samples: Samples, now: number): Partial<TaskFigures> {
+  const { unread, withoutPartitionsSinceMs } = samples;
+  return {
+    deadLettersPerMinute: inMinute(samples),
+    ...(unread === undefined || waitedMs > 0
+      ? {}
+      : {
+          waitedMs: Math.round(now - unread.sinceMs),
+          cause: 'the brokers do not give the records to it; they may belong to a transaction that is still open',
+        }),
+    ...(withoutPartitionsSinceMs === undefined
+      ? {}
+      : { withoutPartitionsMs: Math.round(now - withoutPartitionsSinceMs) }),
+  };
 }
 
 function inMinute({ counts }: Samples): number {
@@ -97,7 +151,12 @@ function lettersOf({ metrics }: TaskReport): number {
 }
 
 /** Without a report: what the status says. */
-function figuresOf(id: TaskId, status: Status, report: TaskReport | undefined, thread: ThreadName | null): TaskFigures {
+function figuresOf(
+  id: TaskId,
+  status: PlacedState,
+  report: TaskReport | undefined,
+  thread: ThreadName | null,
+): TaskFigures {
   const { details } = report ?? {};
   const { progress } = details ?? {};
   const partitions = (details?.partitions ?? []).map(({ topic, partition, lag }) => ({
@@ -124,6 +183,7 @@ function figuresOf(id: TaskId, status: Status, report: TaskReport | undefined, t
         : [],
     cause: progress?.cause === undefined ? null : oneLine(progress.cause),
     throttledMs: progress?.throttledMs ?? 0,
+    ...(details?.reading === undefined ? {} : { isInGroup: details.reading.isInGroup }),
   };
 }
 

@@ -34,6 +34,10 @@ export interface TaskFigures {
   readonly cause: string | null;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
+  /** Of a sink task: milliseconds for which it has had no partition. */
+  readonly withoutPartitionsMs?: number | undefined;
+  /** Of a sink task: false while its consumer group is being divided. */
+  readonly isInGroup?: boolean | undefined;
   /** Milliseconds for which the worker of the task has not answered; absent: it has. */
   readonly silentMs?: number | undefined;
 }
@@ -73,6 +77,11 @@ export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgem
   const stalls = figures.tasks.flatMap((task) => stallOf(task, figures.type, thresholds));
   const [stalled] = stalls;
   if (stalled !== undefined) return { verdict: 'STALLED', sentence: stalled, reasons: stalls };
+  const unread = withoutPartitions(figures);
+  if (unread !== undefined) {
+    const verdict = unread.ms >= thresholds.stallAfterMs ? 'STALLED' : 'UNASSIGNED';
+    return { verdict, sentence: unread.sentence, reasons: [unread.sentence] };
+  }
   const unassigned = withoutWork(figures);
   if (unassigned !== undefined) return { verdict: 'UNASSIGNED', sentence: unassigned, reasons: [unassigned] };
   const letters = figures.tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
@@ -104,7 +113,7 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   if (missing !== undefined && task.partitions.length === 0) {
     return [`${name} has nothing to read: the topic ${missing} does not exist.`];
   }
-  if (task.state !== 'RUNNING') return [];
+  if (task.state !== 'RUNNING' && task.state !== 'STARTING') return [];
   if (task.silentMs !== undefined && task.silentMs >= stallAfterMs) {
     return [`${name}: its worker ${task.worker} has not answered for ${seconds(task.silentMs)}.`];
   }
@@ -128,27 +137,39 @@ function isThrottled({ throttledMs = 0 }: TaskFigures): boolean {
 }
 
 /** More tasks than partitions is as it may be. */
-function withoutWork({ type, state, tasks, silentWorkers, isPartial = false }: ConnectorFigures): string | undefined {
+function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures) {
+  const running = tasks.filter(({ state }) => state === 'RUNNING');
+  const isWhole = silentWorkers.length === 0 && !isPartial && running.length === tasks.length;
+  if (type !== 'sink' || !isWhole || tasks.length === 0) return undefined;
+  if (tasks.some(({ partitions }) => partitions.length > 0)) return undefined;
+  const ms = Math.min(...tasks.map(({ withoutPartitionsMs = 0 }) => withoutPartitionsMs));
+  const isSettled = tasks.every(({ isInGroup = false }) => isInGroup);
+  const why = isSettled
+    ? 'other members of its consumer group have all of them, or the topics have none'
+    : 'its consumer group is being divided';
+  return { ms, sentence: `No task has had a partition for ${seconds(ms)}: ${why}.` };
+}
+
+function withoutWork({ state, tasks }: ConnectorFigures): string | undefined {
   if (state === 'UNASSIGNED') return 'No worker has the connector.';
   if (tasks.length === 0) return 'The connector has no tasks.';
-  if (tasks.every((task) => task.state === 'UNASSIGNED')) return 'No worker has the tasks of the connector.';
-  const isWithout = type === 'sink' && silentWorkers.length === 0 && !isPartial;
-  return isWithout && tasks.every(({ partitions }) => partitions.length === 0)
-    ? 'No task has a partition: the group is being divided, or the topics have none.'
-    : undefined;
+  const isNowhere = tasks.every((task) => task.state === 'UNASSIGNED');
+  return isNowhere ? 'No task runs: the tasks have just been made, or no worker has them.' : undefined;
 }
 
 function runningText({ tasks, silentWorkers }: ConnectorFigures): string {
-  const known = tasks.filter(({ silentMs }) => silentMs === undefined);
+  const starting = tasks.filter(({ state }) => state === 'STARTING').length;
+  const known = tasks.filter(({ silentMs, state }) => silentMs === undefined && state === 'RUNNING');
   const lags = known.flatMap(({ lag }) => lag ?? []);
   const lag = lags.reduce((sum, each) => sum + each, 0);
-  const running = `${count(known.length, 'task')} ${known.length === 1 ? 'runs' : 'run'}`;
+  const running = `${count(known.length, 'task')} ${known.length === 1 ? 'runs' : 'run'}${starting === 0 ? '' : `, ${String(starting)} ${starting === 1 ? 'starts' : 'start'}`}`;
   const behind = lags.length === 0 ? '' : `, ${count(lag, 'record')} behind`;
   const throttled = known.filter(isThrottled).length;
   const held = throttled === 0 ? '' : `; the rate limit holds ${String(throttled)} of them back`;
   const [silent] = silentWorkers;
+  const silentTasks = tasks.filter(({ silentMs }) => silentMs !== undefined).length;
   if (silent === undefined) return `${running}${behind}${held}.`;
-  return `${running}${behind}${held}; worker ${silent} does not answer for ${count(tasks.length - known.length, 'task')}.`;
+  return `${running}${behind}${held}; worker ${silent} does not answer for ${count(silentTasks, 'task')}.`;
 }
 
 const MAX_LINE = 1000;

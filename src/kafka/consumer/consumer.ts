@@ -141,6 +141,10 @@ export class KafkaConsumer implements Consumer {
     return this.#membership?.owned ?? this.#assigned;
   }
 
+  get isInGroup(): boolean {
+    return this.#membership?.announced === true;
+  }
+
   position(partition: TopicPartition): number | undefined {
     return this.#fetcher.get(partition)?.position;
   }

@@ -1,0 +1,285 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import { sinkConfig, sourceConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { TcpProxy } from '../support/proxy.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+import { GroupReader } from './group-reader.ts';
+import { record, sharedClient } from './kafka-fixture.ts';
+
+const PLUGINS = fileURLToPath(new URL('../support/waiting-plugins', import.meta.url));
+
+interface Health {
+  readonly verdict: string;
+  readonly sentence: string;
+  readonly tasks: readonly { readonly lag: number | null }[];
+}
+
+/** Issue 18: each cause is made for real, and named rightly. */
+describe('why a connector is not RUNNING', function () {
+  let worker: WorkerProcess;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  let created: string[] = [];
+
+  before(async () => {
+    [worker, kafka, db] = await Promise.all([
+      WorkerProcess.start({
+        properties: {
+          'plugin.path': PLUGINS,
+          'offset.flush.interval.ms': '200',
+          'task.shutdown.graceful.timeout.ms': '500',
+          // Of the worker, for all connectors of these tests.
+          'stall.after.ms': '1500',
+          'lagging.records': '5',
+        },
+      }),
+      KafkaTraffic.shared(),
+      database('health-causes'),
+    ]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await Promise.all([worker.discard(), sql.close()]);
+  });
+
+  afterEach(async () => {
+    for (const name of created) await worker.rest.delete(`/connectors/${name}`);
+    created = [];
+  });
+
+  async function untilVerdict(name: string, verdict: string, text: RegExp): Promise<Health> {
+    let seen: unknown;
+    return until(
+      async () => {
+        const { body } = await worker.rest.get<Health>(`/connectors/${name}/health`);
+        seen = body;
+        return body.verdict === verdict && text.test(body.sentence) && body;
+      },
+      `${name} is ${verdict} with ${String(text)}`,
+      { timeoutMs: 30_000 },
+    ).catch((error: unknown) => {
+      throw new Error(JSON.stringify(seen), { cause: error });
+    });
+  }
+
+  async function create(name: string, config: Record<string, string>): Promise<void> {
+    await worker.rest.create(name, config);
+    created.push(name);
+  }
+
+  async function table(name: string): Promise<void> {
+    await sql.run(`create table "${name}" (ts timestamptz not null, v int)`);
+  }
+
+  async function lineSink(at = db, more: Record<string, string> = {}): Promise<string> {
+    const name = uniqueName('cause');
+    await table(name);
+    await kafka.createTopic(name, 1);
+    await create(name, sinkConfig(at, { topics: name, 'protocol.type': 'line_lp', ...more }));
+    return name;
+  }
+
+  async function waiting(
+    type: 'Sink' | 'Source',
+    does: string,
+    more: Record<string, string> = {},
+    count = 1,
+  ): Promise<string> {
+    const name = uniqueName('cause');
+    await kafka.createTopic(name, 1);
+    if (type === 'Sink') {
+      await kafka.produce(
+        name,
+        Array.from({ length: count }, (_, n) => ({ value: String(n) })),
+      );
+    }
+    const topics: Record<string, string> = type === 'Sink' ? { topics: name } : {};
+    await create(name, {
+      'connector.class': `Waiting${type}`,
+      'task.does': does,
+      'consumer.override.auto.offset.reset': 'earliest',
+      ...topics,
+      ...more,
+    });
+    return name;
+  }
+
+  const line = (name: string, v: number) => ({ value: `${name} v=${String(v)}i` });
+
+  /** A name of the database that can go away for those who use it. */
+  async function throughProxy(): Promise<[TcpProxy, TestDatabase]> {
+    const proxy = await TcpProxy.start(db);
+    return [proxy, { ...db, host: '127.0.0.1', port: proxy.port }];
+  }
+
+  it('a sink: the database is away, with its address, and back', async () => {
+    const [proxy, away] = await throughProxy();
+    try {
+      const name = await lineSink(away, { 'max.retries': '1000', 'retry.backoff.ms': '100' });
+      await kafka.produce(name, [line(name, 1)]);
+      await until(async () => (await sql.number(`select count(*) from "${name}"`)) === 1, 'the first row is stored');
+      await untilVerdict(name, 'RUNNING', / 0 records behind/);
+      proxy.refuse();
+      await kafka.produce(name, [line(name, 2)]);
+      const address = `database ${db.database} at 127.0.0.1:${String(proxy.port)}`;
+      const expected = new RegExp(`^Task 0: 1 record waits, .* the ${address} cannot be reached \\(retry \\d+\\): .`);
+      const { sentence } = await untilVerdict(name, 'STALLED', expected);
+      assert.ok(db.password === '' || !sentence.includes(db.password), sentence);
+      proxy.pass();
+      await untilVerdict(name, 'RUNNING', / 0 records behind/);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('a source: the database is away, and back', async () => {
+    const [proxy, away] = await throughProxy();
+    const name = uniqueName('cause');
+    await table(name);
+    try {
+      await create(name, sourceConfig(away, { 'table.include': name, 'connection.backoff.ms': '200' }));
+      await untilVerdict(name, 'RUNNING', /1 task runs/);
+      proxy.refuse();
+      const address = `database ${db.database} at 127.0.0.1:${String(proxy.port)}`;
+      await untilVerdict(name, 'STALLED', new RegExp(`the ${address} cannot be reached: .`));
+      proxy.pass();
+      await untilVerdict(name, 'RUNNING', /1 task runs/);
+    } finally {
+      await proxy.close();
+    }
+  });
+
+  it('a source: its query waits for a lock, and who holds it', async () => {
+    const name = uniqueName('cause');
+    await table(name);
+    await create(name, sourceConfig(db, { 'table.include': name }));
+    await untilVerdict(name, 'RUNNING', /1 task runs/);
+    const holder = new SqlClient(db);
+    try {
+      await holder.run('begin', `lock table "${name}" in access exclusive mode`);
+      const pid = await holder.number('select pg_backend_pid()');
+      await untilVerdict(name, 'STALLED', new RegExp(`the database waits for a lock that pid ${String(pid)} holds`));
+      await holder.run('rollback');
+    } finally {
+      await holder.close();
+    }
+    await untilVerdict(name, 'RUNNING', /./);
+  });
+
+  it('two sinks of one user: each names the holder of its own lock', async () => {
+    const names = [await lineSink(), await lineSink()];
+    const holders = names.map(() => new SqlClient(db));
+    try {
+      const pids: number[] = [];
+      for (const [index, holder] of holders.entries()) {
+        const name = names[index] ?? '';
+        await untilVerdict(name, 'RUNNING', / 0 records behind/);
+        await holder.run('begin', `lock table "${name}" in access exclusive mode`);
+        pids.push(await holder.number('select pg_backend_pid()'));
+        await kafka.produce(name, [line(name, 1)]);
+      }
+      for (const [index, name] of names.entries()) {
+        await untilVerdict(name, 'STALLED', new RegExp(`a lock that pid ${String(pids[index])} holds`));
+      }
+    } finally {
+      await Promise.all(holders.map((holder) => holder.close()));
+    }
+  });
+
+  it('a sink: it asks for its records again, how often, when next and why', async () => {
+    const name = await waiting('Sink', 'retry');
+    await untilVerdict(
+      name,
+      'STALLED',
+      /1 record waits.*put\(\) of the task has asked for its records again 1 time in a row, the next try is in \d+ s, the last error was: the other system has no room/,
+    );
+  });
+
+  it('a source: poll() does not return, or fails again and again; start() does not return', async () => {
+    const hanging = await waiting('Source', 'wait');
+    const failing = await waiting('Source', 'retry');
+    const starting = await waiting('Source', 'nothing', { 'task.starts': 'never' });
+    await untilVerdict(hanging, 'STALLED', /poll\(\) of the task has not returned/);
+    await untilVerdict(
+      failing,
+      'STALLED',
+      /poll\(\) of the task has failed \d+ times in a row and is tried again, the last error was: the other system has no room/,
+    );
+    await untilVerdict(starting, 'STALLED', /start\(\) of the task has not returned/);
+  });
+
+  it('a thread that does not turn its event loop, and the record that it is at', async () => {
+    const name = await waiting('Sink', 'loop', { 'task.isolation': 'own' });
+    await untilVerdict(
+      name,
+      'STALLED',
+      new RegExp(
+        `its thread \\d+ does not turn its event loop, in the put of 1 record of task ${name}-0, topic ${name}`,
+      ),
+    );
+  });
+
+  it('LAGGING: it is behind, and does not wait for long', async () => {
+    const name = await waiting(
+      'Sink',
+      'wait',
+      { 'stall.after.ms': '600000', 'consumer.override.max.poll.records': '1' },
+      20,
+    );
+    const { tasks } = await untilVerdict(
+      name,
+      'LAGGING',
+      /^Task 0 is \d+ records behind, more than lagging.records=5\.$/,
+    );
+    assert.equal(tasks[0]?.lag, 19);
+  });
+
+  it('a sink without a partition, because another member of its group has it', async () => {
+    const name = uniqueName('cause');
+    await kafka.createTopic(name, 1);
+    const client = await sharedClient({ 'client.id': 'a-member-that-sorts-first' });
+    const foreign = new GroupReader(client, `connect-${name}`, name, { 'partition.assignment.strategy': 'range' });
+    try {
+      await until(() => foreign.owned().length === 1, 'the other member has the partition');
+      await create(name, { 'connector.class': 'WaitingSink', 'task.does': 'nothing', topics: name });
+      await untilVerdict(
+        name,
+        'STALLED',
+        /^No task has had a partition for \d+ s: other members of its consumer group have all of them/,
+      );
+    } finally {
+      await foreign.close();
+    }
+    await untilVerdict(name, 'RUNNING', /1 task runs/);
+  });
+
+  it('a sink whose next record belongs to a transaction that is open', async () => {
+    const name = uniqueName('cause');
+    await kafka.createTopic(name, 1);
+    const client = await sharedClient();
+    const producer = client.transactionalProducer({ 'transactional.id': name });
+    try {
+      await producer.init();
+      producer.begin();
+      await producer.send([record(name, 'pending')]);
+      await create(name, {
+        'connector.class': 'WaitingSink',
+        'task.does': 'nothing',
+        topics: name,
+        'consumer.override.isolation.level': 'read_committed',
+        'consumer.override.auto.offset.reset': 'earliest',
+      });
+      await untilVerdict(name, 'STALLED', /1 record waits, .* the brokers do not give the records/);
+      await producer.commit();
+      await untilVerdict(name, 'RUNNING', / 0 records behind/);
+    } finally {
+      await producer.close();
+    }
+  });
+});
