@@ -50,7 +50,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'influx: databases': NONE,
   'influx: look for a database': [[], ['postgres']],
   'doctor: server': NONE,
-  'health: lock holders': NONE,
+  'health: lock holders': [[], ['["t"]']],
   'doctor: rights on tables': NONE,
   'doctor: right to create in a schema': [[], [null]],
   'sink: name of the database': NONE,
