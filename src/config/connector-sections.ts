@@ -6,6 +6,7 @@ import { healthSection } from './health-options.ts';
 import { rateLimitSection } from './rate-limit-options.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
 import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
+import { restartSection } from './restart-options.ts';
 import { taskThreadSection } from './task-thread-options.ts';
 
 const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind; readonly type: string }[] = [
@@ -30,6 +31,7 @@ export function validateConnectorSections(config: RawConfig, surroundings: Conne
     taskThreadSection(config),
     healthSection(config),
     rateLimitSection(config),
+    restartSection(config),
   ];
 }
 

@@ -75,7 +75,8 @@ export function withLimitsOf(config: Config, later: Config): Config {
   return { ...withoutLimits(config), ...Object.fromEntries(limits) };
 }
 
-function withoutLimits(config: Config): Config {
+/** What of a configuration does not change while tasks run. */
+export function withoutLimits(config: Config): Config {
   if (!limitsCanChange(config)) return config;
   return Object.fromEntries(Object.entries(config).filter(([name]) => !isLimit(name)));
 }

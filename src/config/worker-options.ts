@@ -1,5 +1,6 @@
 import { healthOptions } from './health-options.ts';
 import { declareOptions } from './option.ts';
+import { restartOptions } from './restart-options.ts';
 import { headerRules, listenerUrls, optionalListenerUrls } from './rest-validators.ts';
 import { atLeast, distinctList, listOf, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
 
@@ -314,6 +315,7 @@ export const ownWorkerOptions = declareOptions({
       'Topic that holds what Sluice keeps beyond the records of Connect: counts of automatic restarts and the history of configurations. Compacted, with one partition and the replication factor of the config topic. By default `<config.storage.topic>-sluice`. If it cannot be made, the worker keeps these data in memory. A standalone worker does not use it.',
   },
   ...healthOptions,
+  ...restartOptions,
   'internal.topics.automatic.creation.enable': {
     type: 'BOOLEAN',
     default: true,

@@ -144,7 +144,7 @@ export class ConnectorRequests {
     await this.#placement.settled();
     this.#directory.require(name, `Unknown connector: ${name}`);
     if (!this.#placement.ownsConnector(name)) throw this.#notOwner(name);
-    if (!(await this.#supervision.of(name).connector.restart())) {
+    if (!(await this.#supervision.restartConnector(name))) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }
   }
@@ -169,7 +169,7 @@ export class ConnectorRequests {
 
   async restartTask(id: TaskId): Promise<void> {
     await this.#requireTask(id, this.#dependencies.answers.unknownTask(taskText(id)));
-    await this.#supervision.of(id.connector).tasks.restart([id.task]);
+    await this.#supervision.restartTask(id);
   }
 
   /** Throws a NotOwnerError unless this worker leads the cluster. */

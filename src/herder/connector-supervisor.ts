@@ -22,6 +22,8 @@ export interface SupervisorDependencies {
   readonly connectors: ConnectorHost;
   readonly liveConfigs: LiveConfigs;
   readonly statuses: StatusWriter;
+  /** Whether a start without anybody's request has to wait, because the instance has failed elsewhere a moment ago. */
+  readonly isHeld: () => boolean;
   /** Brings task configurations into the config topic. */
   readonly publish: (configs: readonly ConnectorConfig[]) => Promise<void>;
   readonly logger: Logger;
@@ -119,8 +121,9 @@ export class ConnectorSupervisor {
     await this.#endRun();
     this.#appliedConfig = desired.config;
     this.#appliedState = desired.targetState;
-    if (desired.targetState === 'STARTED') this.#beginRun(desired.config);
-    else this.#dependencies.statuses.connector(this.#name, desired.targetState);
+    if (desired.targetState === 'STARTED') {
+      if (!this.#dependencies.isHeld()) this.#beginRun(desired.config);
+    } else this.#dependencies.statuses.connector(this.#name, desired.targetState);
   }
 
   #onlyLimitsChanged({ config, targetState }: ConnectorState): boolean {
@@ -233,7 +236,7 @@ export class ConnectorSupervisor {
     if (configs.length > maxTasks && inUse['tasks.max.enforce']?.trim().toLowerCase() !== 'false') {
       this.#dependencies.connectors.fail(
         this.#name,
-        new ConnectError(tooManyTasks(this.#name, configs.length, maxTasks)),
+        new ConnectError(tooManyTasks(this.#name, configs.length, maxTasks), { scope: 'caller' }),
       );
       return undefined;
     }

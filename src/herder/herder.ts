@@ -1,12 +1,12 @@
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
-import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConfigListener, RestartRequest, SessionKey } from './config-state.ts';
 import { ConnectorDirectory } from './connector-directory.ts';
 import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
+import type { RestartFigures } from './healing/restart-counts.ts';
 import { LeaderDuties } from './leader-duties.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
 import { ConnectorHealth } from './health/connector-health.ts';
@@ -24,11 +24,7 @@ export interface HerderDependencies extends SupervisionDependencies {
   readonly workerId: string;
   readonly offsets: OffsetStore;
   readonly own: OwnStore;
-  /** What is not to be in the traces of statuses. */
-  readonly secrets: SecretMask;
   readonly logLevels: LogLevels;
-  /** The worker's own configuration, for options of connectors whose defaults it has. */
-  readonly workerConfig: Readonly<Record<string, string>>;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly answers: RequestAnswers;
@@ -76,8 +72,9 @@ export class Herder implements ConfigListener, WorkListener {
       },
       dependencies.logger,
     );
-    this.#duties = new LeaderDuties({ ...dependencies, statusWriter });
     this.#supervision = new Supervision(dependencies, statusWriter);
+    const { healing } = this.#supervision;
+    this.#duties = new LeaderDuties({ ...dependencies, statusWriter, healing });
     const { directory } = this;
     const figures = new TaskFiguresWatch(
       () => this.taskReports(),
@@ -85,7 +82,7 @@ export class Herder implements ConfigListener, WorkListener {
       (id) => this.#supervision.tasks.seenAt(id),
     );
     this.#figures = figures;
-    this.health = new ConnectorHealth({ ...dependencies, directory, figures });
+    this.health = new ConnectorHealth({ ...dependencies, directory, figures, healing });
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
   }
 
@@ -157,6 +154,11 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#supervision.startups();
   }
 
+  /** Restarts of what has failed on this worker. */
+  restarts(): RestartFigures {
+    return this.#supervision.healing.figures();
+  }
+
   /** In which thread of this worker each task is, by `connector-task`. */
   taskPlaces(): ReadonlyMap<string, ThreadName> {
     return this.#supervision.tasks.places();
@@ -184,11 +186,11 @@ export class Herder implements ConfigListener, WorkListener {
 
   workChanged(name: string): void {
     this.#dependencies.placement.workChanged(name);
-    this.#supervision.reconcile(name);
+    this.#supervision.workChanged(name);
   }
 
   targetStateChanged(name: string): void {
-    this.#supervision.reconcile(name);
+    this.#supervision.targetStateChanged(name);
   }
 
   restartRequested(request: RestartRequest): void {

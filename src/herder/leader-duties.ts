@@ -1,5 +1,6 @@
 import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { Healing } from './healing/healing.ts';
 import type { StatusWriter } from './status-writer.ts';
 import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -9,6 +10,7 @@ export interface LeaderDutiesDependencies {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly statusWriter: StatusWriter;
+  readonly healing: Pick<Healing, 'sweep'>;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly logger: Logger;
@@ -16,7 +18,7 @@ export interface LeaderDutiesDependencies {
 
 /**
  * What the leader of the cluster does besides dividing the work: it claims the config topic, keeps the key that workers sign
- * with, and takes away the statuses of what is not configured any more.
+ * with, and takes away the statuses and restarts of what is not configured any more.
  *
  * following <--lead, follow--> leading
  */
@@ -55,7 +57,8 @@ export class LeaderDuties {
   }
 
   async #sweep(): Promise<void> {
-    const { configs, statuses, statusWriter } = this.#dependencies;
+    const { configs, statuses, statusWriter, healing } = this.#dependencies;
+    healing.sweep();
     await statuses.refresh();
     for (const name of statuses.names()) {
       const state = configs.connector(name);

@@ -1,6 +1,7 @@
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConnectorDirectory } from './connector-directory.ts';
+import type { RestartFigures } from './healing/restart-counts.ts';
 import type { ClusterView, Placement } from './placement.ts';
 
 /** What metrics are made of, asked anew for each page. */
@@ -15,6 +16,7 @@ export interface MetricsSource {
   taskReports(): Promise<readonly TaskReport[]>;
   /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>>;
+  restarts(): RestartFigures;
   taskPlaces(): ReadonlyMap<string, ThreadName>;
   /** `undefined`: a standalone worker. */
   cluster(): ClusterView | undefined;

@@ -2,13 +2,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import { taskText, type TaskEvent } from '../connect/tasks/task-assignment.ts';
+import { taskText, type TaskEvent, type TaskId } from '../connect/tasks/task-assignment.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import { within } from '../async/within.ts';
 import type { Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
+import { Healing, type HealingDependencies } from './healing/healing.ts';
+import type { RestartTarget } from './healing/healing-entry.ts';
 import type { RestartRequest } from './config-state.ts';
 import type { ConnectorTopics } from './connector-topics.ts';
 import type { Work } from './group/group-bytes.ts';
@@ -25,7 +28,7 @@ import { TaskSupervisor } from './task-supervisor.ts';
 /** Opens what runs tasks. `onEvent` is told how they fare. */
 export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
 
-export interface SupervisionDependencies {
+export interface SupervisionDependencies extends Pick<HealingDependencies, 'own'> {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly placement: Placement;
@@ -36,6 +39,10 @@ export interface SupervisionDependencies {
   readonly leader: Leader;
   readonly taskStopTimeoutMs: number;
   readonly metricWindow: MetricWindow;
+  /** The worker's own configuration, for options of connectors whose defaults it has. */
+  readonly workerConfig: Readonly<Record<string, string>>;
+  /** What is not to be in the traces of statuses. */
+  readonly secrets: SecretMask;
   readonly logger: Logger;
 }
 
@@ -56,6 +63,8 @@ const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 /** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
 export class Supervision {
   readonly tasks: TaskHosting;
+  /** Restarts what has failed. */
+  readonly healing: Healing;
   readonly #connectorStarts: Startups;
   readonly #taskStarts: Startups;
   readonly #dependencies: SupervisionDependencies;
@@ -73,6 +82,15 @@ export class Supervision {
     const { plugins, resolver, openHosting, logger } = dependencies;
     this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#liveConfigs = new LiveConfigs(resolver, (name) => this.#restartAll(name), logger);
+    this.healing = new Healing({
+      ...dependencies,
+      defaults: dependencies.workerConfig,
+      hide: (text) => dependencies.secrets.hide(text),
+      restart: (target) => this.#heal(target),
+      onHeld: (target, reason) => {
+        this.#writeHeld(target, reason);
+      },
+    });
     this.tasks = openHosting(this.#liveConfigs, (event) => this.#onTaskEvent(event));
   }
 
@@ -80,10 +98,11 @@ export class Supervision {
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#liveConfigs.close();
+    const healed = this.healing.close();
     const all = [...this.#supervisors.values()];
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
     await this.tasks.close();
-    await within(this.#statuses.flush(), LAST_STATUSES_MS);
+    await within(Promise.all([this.#statuses.flush(), healed]), LAST_STATUSES_MS);
   }
 
   /** Starts of connectors and tasks, as `connect-worker-metrics` has them. */
@@ -102,10 +121,16 @@ export class Supervision {
           publish: (taskConfigs) => leader.publish(name, taskConfigs, () => configs.putTaskConfigs(name, taskConfigs)),
           connectors: this.#connectors,
           liveConfigs: this.#liveConfigs,
+          isHeld: () => this.healing.isHeld({ connector: name }),
           logger,
           connectorStopTimeoutMs: CONNECTOR_STOP_TIMEOUT_MS,
         }),
-        tasks: new TaskSupervisor(name, { ...shared, tasks: this.tasks, taskStopTimeoutMs }),
+        tasks: new TaskSupervisor(name, {
+          ...shared,
+          tasks: this.tasks,
+          isHeld: (task) => this.healing.isHeld({ connector: name, task }),
+          taskStopTimeoutMs,
+        }),
       };
       this.#supervisors.set(name, supervisors);
     }
@@ -124,6 +149,18 @@ export class Supervision {
     );
   }
 
+  /** Its configuration, or those of its tasks, are others. */
+  workChanged(name: string): void {
+    this.healing.configChanged(name);
+    this.reconcile(name);
+  }
+
+  /** It was paused, stopped or resumed. */
+  targetStateChanged(name: string): void {
+    this.healing.targetStateChanged(name);
+    this.reconcile(name);
+  }
+
   reconcileAll(work: Work): void {
     for (const name of connectorsOf(work)) this.reconcile(name);
   }
@@ -131,6 +168,8 @@ export class Supervision {
   /** Resolves when what placement does not give this worker any more has been stopped, and its statuses are written. */
   async giveUp(work: Work): Promise<void> {
     this.tasks.mayWorkChanged();
+    for (const connector of work.connectors) this.healing.left({ connector });
+    for (const task of work.tasks) this.healing.left(task);
     const stopping = connectorsOf(work).map(async (name) => {
       const supervisors = this.#supervisors.get(name);
       await Promise.all([supervisors?.connector.reconcile(), supervisors?.tasks.reconcile()]);
@@ -154,11 +193,26 @@ export class Supervision {
     if (plan === undefined || supervisors === undefined) return;
     if (plan.restartConnector && this.#dependencies.placement.ownsConnector(name)) {
       this.#statuses.connector(name, 'RESTARTING');
-      this.#inBackground(name, supervisors.connector.restart());
+      this.#inBackground(name, this.restartConnector(name));
     }
     const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
-    for (const task of tasks) this.#statuses.task({ connector: name, task }, 'RESTARTING');
+    for (const task of tasks) {
+      this.healing.reset({ connector: name, task });
+      this.#statuses.task({ connector: name, task }, 'RESTARTING');
+    }
     this.#inBackground(name, supervisors.tasks.restart(tasks));
+  }
+
+  /** By request: its instance alone. `false` when it does not start. */
+  async restartConnector(name: string): Promise<boolean> {
+    this.healing.reset({ connector: name });
+    return this.of(name).connector.restart();
+  }
+
+  /** By request. */
+  async restartTask(id: TaskId): Promise<void> {
+    this.healing.reset(id);
+    await this.of(id.connector).tasks.restart([id.task]);
   }
 
   /** Resolves when tasks that are not wanted any more have ended, here and elsewhere, or must have been given up. */
@@ -173,13 +227,31 @@ export class Supervision {
     this.#liveConfigs.forget(name);
     this.#connectorStarts.ended(name);
     const isKnown = this.#supervisors.delete(name);
+    this.healing.forget(name, isKnown && this.#dependencies.placement.isLeader);
     if (isKnown && this.#dependencies.placement.isLeader) this.#statuses.removeConnector(name);
   }
 
   #restartAll(name: string): void {
     const supervisors = this.#supervisors.get(name);
     if (supervisors === undefined || this.#stopping) return;
+    this.healing.resetAll(name);
     this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
+  }
+
+  async #heal({ connector, task }: RestartTarget): Promise<void> {
+    const supervisors = this.#supervisors.get(connector);
+    if (supervisors === undefined || this.#stopping) return;
+    if (task === undefined) await supervisors.connector.restart();
+    else await supervisors.tasks.restart([task]);
+  }
+
+  /** With the trace that it failed with on the worker before. */
+  #writeHeld({ connector, task }: RestartTarget, reason: string): void {
+    const { statuses } = this.#dependencies;
+    const before = task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
+    const trace = before?.trace ?? `${reason}\n`;
+    if (task === undefined) this.#statuses.connector(connector, 'FAILED', trace);
+    else this.#statuses.task({ connector, task }, 'FAILED', trace);
   }
 
   #inBackground(name: string, work: Promise<unknown>): void {
@@ -197,6 +269,8 @@ export class Supervision {
       this.#connectorStarts.ended(name);
       this.#connectorStarts.succeeded(name);
     } else if (state === 'FAILED') this.#connectorStarts.failed(name);
+    if (event.state === 'FAILED') this.healing.failed({ connector: name }, event.failure);
+    else if (event.state === 'RUNNING') this.healing.running({ connector: name });
     if (event.state === 'RECONFIGURE') this.#supervisors.get(name)?.connector.reconfigure();
     else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
   }
@@ -207,6 +281,8 @@ export class Supervision {
     if (event.state === 'FAILED') this.#taskStarts.failed(task);
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
     else if (event.state !== 'TOPIC') this.#taskStarts.succeeded(task);
+    if (event.state === 'FAILED') this.healing.failed(event.id, event.failure);
+    else if (event.state === 'RUNNING') this.healing.running(event.id);
     if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
     else if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
     else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);

@@ -15,6 +15,8 @@ export interface TaskSupervisorDependencies {
   readonly plugins: PluginRegistry;
   readonly tasks: TaskHosting;
   readonly statuses: StatusWriter;
+  /** Whether a start without anybody's request has to wait, because the task has failed elsewhere a moment ago. */
+  readonly isHeld: (task: number) => boolean;
   /** `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
   readonly taskStopTimeoutMs: number;
 }
@@ -69,8 +71,9 @@ export class TaskSupervisor {
     }
     for (const [task, assignment] of wanted) {
       const running = this.#assigned.get(task);
-      if (running === undefined) this.#dependencies.tasks.start(assignment);
-      else if (running.targetState !== assignment.targetState) {
+      if (running === undefined) {
+        if (!this.#dependencies.isHeld(task)) this.#dependencies.tasks.start(assignment);
+      } else if (running.targetState !== assignment.targetState) {
         this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
       }
       if (running !== undefined) this.#changeLimit(running, assignment);

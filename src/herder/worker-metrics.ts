@@ -7,6 +7,7 @@ import { addProcess } from '../observe/metrics/process-metrics.ts';
 import type { WorkerThreads } from '../observe/thread-figures.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 import { connectorMetrics } from './connector-metrics.ts';
+import { addRestarts } from './healing/restart-counts.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { addParts } from './task-parts.ts';
 import { addVirtualMachine } from './virtual-machine.ts';
@@ -38,6 +39,7 @@ export async function metricsPage(
     await addAll(page, report.metrics);
     addParts(page, report);
   }
+  addRestarts(page, source.restarts());
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);
   const clients = threads.threads.flatMap(({ figures }) => figures?.clients ?? []);

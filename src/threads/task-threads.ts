@@ -8,6 +8,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from '../connect/tasks/task-assignment.ts';
+import { failureFor, failureOf, type Failure } from '../connect/tasks/task-failure.ts';
 import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
@@ -183,7 +184,7 @@ export class TaskThreads implements TaskHosting {
     } catch (error) {
       if (task.stopping) return;
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} could not be started`);
-      this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
+      this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
     }
   }
 
@@ -251,7 +252,7 @@ export class TaskThreads implements TaskHosting {
       // Where this is made says nothing; the cause has the stack of the thread.
       error.stack = `${error.name}: ${error.message}`;
       this.#dependencies.logger.error({ err: error, ...id }, `Task ${taskText(id)} has failed. ${error.message}`);
-      this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error) });
+      this.#finish(task, { id, state: 'FAILED', trace: javaTrace(error), failure: failureByEnd(end) });
     }
   }
 
@@ -271,6 +272,11 @@ export class TaskThreads implements TaskHosting {
     task.over = true;
     this.#dependencies.onEvent(event);
   }
+}
+
+function failureByEnd({ kind, reason, error }: ThreadEnd): Failure {
+  if (kind === 'hang' || kind === 'memory') return failureFor(kind, reason);
+  return error === undefined ? failureFor('unknown', reason) : failureOf(error);
 }
 
 function endText(thread: TaskThread, { kind, reason, place }: ThreadEnd, { assignment }: PlacedTask): string {

@@ -27,6 +27,8 @@ describe('a task that never returns', function () {
           'task.hang.timeout.ms': '3000',
           'task.shutdown.graceful.timeout.ms': '500',
           'offset.flush.interval.ms': '200',
+          // What a single start comes to is the subject here.
+          'restart.policy': 'never',
         },
       }),
       KafkaTraffic.shared(),

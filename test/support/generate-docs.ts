@@ -12,6 +12,7 @@ import { distributedOptions } from '../../src/config/distributed-options.ts';
 import { healthOptions } from '../../src/config/health-options.ts';
 import type { OptionDeclarations } from '../../src/config/option.ts';
 import { rateLimitOptions } from '../../src/config/rate-limit-options.ts';
+import { restartOptions } from '../../src/config/restart-options.ts';
 import { taskThreadOptions } from '../../src/config/task-thread-options.ts';
 import {
   commonWorkerOptions,
@@ -27,10 +28,11 @@ const TABLES: Readonly<Record<string, OptionDeclarations>> = {
   worker: { ...commonWorkerOptions, ...restOptions },
   distributed: distributedOptions,
   standalone: standaloneOptions,
-  own: ownWorkerOptions,
+  own: without(restartOptions, ownWorkerOptions),
   threads: taskThreadOptions,
   health: healthOptions,
   ratelimit: rateLimitOptions,
+  restarts: restartOptions,
   registry: without({ 'converter.type': true }, registryOptions),
   avro: without(registryOptions, avroConverterOptions),
   protobuf: without(registryOptions, protobufConverterOptions),

@@ -4,13 +4,14 @@ import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import type { Connector, ConnectorConfig } from '../api.ts';
+import { failureOf, type Failure } from '../tasks/task-failure.ts';
 import type { PluginRegistry } from './plugin-registry.ts';
 import { wantedVersion } from './plugins-of-config.ts';
 
 /** What a connector instance tells the control side. */
 export type ConnectorEvent =
   | { readonly connector: string; readonly state: 'RUNNING' | 'PAUSED' | 'STOPPED' }
-  | { readonly connector: string; readonly state: 'FAILED'; readonly trace: string }
+  | { readonly connector: string; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
   | { readonly connector: string; readonly state: 'RECONFIGURE' };
 
 interface HostedConnector {
@@ -105,6 +106,6 @@ export class ConnectorHost {
   #fail(name: string, thrown: unknown): void {
     const error = toError(thrown);
     this.#logger.error({ err: error, connector: name }, `Connector ${name} failed`);
-    this.#onEvent({ connector: name, state: 'FAILED', trace: javaTrace(error) });
+    this.#onEvent({ connector: name, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
   }
 }

@@ -1,6 +1,7 @@
 import type { TopicPartition } from '../../data/record.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { ConnectorConfig, PartitionOffset } from '../api.ts';
+import type { Failure } from './task-failure.ts';
 
 export interface TaskId {
   readonly connector: string;
@@ -57,7 +58,7 @@ export interface PoisonedRecord extends TopicPartition {
 /** What a task host tells about a task. Events of one task come in order; STOPPED is its last. */
 export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' | 'STOPPED' }
-  | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string }
+  | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   /** All records of the partition before the offset are stored; some of them were in the task's care. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };

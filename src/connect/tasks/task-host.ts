@@ -13,6 +13,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from './task-assignment.ts';
+import { failureOf } from './task-failure.ts';
 import type { BuiltTask } from './built-task.ts';
 import type { TaskFactory } from './task-factory.ts';
 import type { TaskHosting, TaskReport } from './task-hosting.ts';
@@ -22,7 +23,7 @@ import { TaskMeasures } from './task-measures.ts';
 import { taskMetrics } from './task-metrics.ts';
 import type { TaskDetails, TaskRunner } from './task-runner.ts';
 
-const UNRECOVERABLE = 'Task is being killed and will not recover until manually restarted';
+const UNRECOVERABLE = 'Task is being killed';
 
 interface HostedTask {
   readonly id: TaskId;
@@ -196,7 +197,7 @@ export class TaskHost implements TaskHosting {
     if (isOver) return;
     hosted.hasFailed = true;
     hosted.measures.is('FAILED');
-    this.#onEvent({ id, state: 'FAILED', trace: javaTrace(error) });
+    this.#onEvent({ id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
     this.#stopRunner(hosted);
   }
 
@@ -223,7 +224,7 @@ export class TaskHost implements TaskHosting {
         { err: error, connector: hosted.id.connector, task: hosted.id.task },
         `Task ${taskText(hosted.id)} threw an uncaught and unrecoverable exception. ${UNRECOVERABLE}`,
       );
-      tell({ id: hosted.id, state: 'FAILED', trace: javaTrace(error) });
+      tell({ id: hosted.id, state: 'FAILED', trace: javaTrace(error), failure: failureOf(error) });
     }
   }
 }

@@ -3,6 +3,8 @@ import { taskText } from '../../connect/tasks/task-assignment.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../connector-directory.ts';
 import type { Status } from '../stores/status-store.ts';
+import type { Healing } from '../healing/healing.ts';
+import type { RestartView } from '../healing/restart-view.ts';
 import type { TaskFiguresWatch } from './task-figures.ts';
 import { SilentWorkers, type AskWorker, type Gathered, type PlacedFigures } from './gathered-figures.ts';
 import { thresholdsOf } from './thresholds.ts';
@@ -17,6 +19,8 @@ export interface HealthView extends Judgement {
   readonly tasks: readonly TaskFigures[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
+  /** Of those that have failed: the connector's own instance first, then by task. */
+  readonly restarts: readonly RestartView[];
 }
 
 /** `GET /health?connectors`. */
@@ -42,6 +46,7 @@ interface HealthDependencies {
   readonly secrets: Pick<SecretMask, 'hide'>;
   /** Its thresholds are those of connectors that have none. */
   readonly workerConfig: Readonly<Record<string, string>>;
+  readonly healing: Pick<Healing, 'views'>;
 }
 
 const MAX_ATTENTION = 100;
@@ -186,7 +191,7 @@ export class ConnectorHealth {
   }
 
   #view(status: ConnectorState, gathered: Gathered, isPartial = false): HealthView {
-    const { directory, secrets, workerConfig } = this.#dependencies;
+    const { directory, secrets, workerConfig, healing } = this.#dependencies;
     const { name, type } = status;
     const { state, trace } = status.connector;
     const tasks = status.tasks.map(([task, each]) => {
@@ -198,8 +203,9 @@ export class ConnectorHealth {
       ...task,
       trace: directory.traceOf({ connector: name, task: task.task }),
     }));
+    const restarts = healing.views(name);
     const judged = judge(
-      { type, state, trace, tasks: withTraces, silentWorkers, isPartial },
+      { type, state, trace, tasks: withTraces, silentWorkers, isPartial, restarts },
       thresholdsOf(directory.configOf(name) ?? {}, workerConfig),
     );
     const hide = (text: string): string => secrets.hide(text);
@@ -209,7 +215,7 @@ export class ConnectorHealth {
       reasons: judged.reasons.slice(0, MAX_REASONS).map(hide),
     };
     const since = new Date(this.#since(name, judgement, tasks)).toISOString();
-    return { name, type, ...judgement, since, tasks, silentWorkers };
+    return { name, type, ...judgement, since, tasks, silentWorkers, restarts };
   }
 
   #hidden(figures: TaskFigures): TaskFigures {

@@ -1,3 +1,5 @@
+import { restartClause, type RestartView } from '../healing/restart-view.ts';
+
 /** One word for how a connector is doing: the first of these that holds. */
 export const VERDICTS = [
   'FAILED',
@@ -51,6 +53,8 @@ export interface ConnectorFigures {
   readonly silentWorkers: readonly string[];
   /** The tasks are those of one worker. */
   readonly isPartial?: boolean | undefined;
+  /** Of those that have failed. */
+  readonly restarts?: readonly RestartView[];
 }
 
 export interface Thresholds {
@@ -101,10 +105,19 @@ function requested({ state }: ConnectorFigures): Judgement | undefined {
   return { verdict: state, sentence: `The connector is ${state.toLowerCase()} by request.`, reasons: [] };
 }
 
-function failures({ state, trace, tasks }: ConnectorFigures): string[] {
-  const own = state === 'FAILED' ? [`The connector has failed: ${firstLine(trace)}`] : [];
+function failures({ state, trace, tasks, restarts = [] }: ConnectorFigures): string[] {
+  const withRestart = (sentence: string, task: number | null): string => {
+    const restart = restarts.find((each) => each.task === task);
+    return restart === undefined ? sentence : `${sentence.replace(/\.$/, '')}; ${restartClause(restart)}.`;
+  };
+  const own = state === 'FAILED' ? [withRestart(`The connector has failed: ${firstLine(trace)}`, null)] : [];
   const ofTasks = tasks.filter((task) => task.state === 'FAILED');
-  return [...own, ...ofTasks.map((task) => `Task ${String(task.task)} has failed: ${firstLine(task.trace ?? null)}`)];
+  return [
+    ...own,
+    ...ofTasks.map(({ task, trace: ofTask = null }) =>
+      withRestart(`Task ${String(task)} has failed: ${firstLine(ofTask)}`, task),
+    ),
+  ];
 }
 
 function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfterMs }: Thresholds): string[] {

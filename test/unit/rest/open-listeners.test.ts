@@ -102,6 +102,7 @@ describe('the management API of a worker that is not built yet', () => {
       startedAtMs: 5,
       taskReports: () => Promise.resolve([]),
       startups: () => ({}),
+      restarts: () => ({ made: [], waiting: new Map() }),
       taskPlaces: () => new Map(),
       cluster: () => undefined,
     };

@@ -1,0 +1,104 @@
+import type { ValidatedSection } from './config-values.ts';
+import { declareOptions } from './option.ts';
+import { parseOptions, validateOptions, type RawConfig } from './parse.ts';
+import { atLeast, between, oneOf } from './validators.ts';
+
+const GROUP = 'Restarts';
+const WEEK_MS = 604_800_000;
+
+/** Whether and when the worker restarts connectors and tasks that have failed. Options of a worker, and of a connector. */
+export const restartOptions = declareOptions({
+  'restart.policy': {
+    type: 'STRING',
+    default: 'transient',
+    importance: 'MEDIUM',
+    documentation:
+      'Which failures the worker mends by a restart of the task or connector. `transient`: infrastructure, hangs and full heaps. `always`: all, also those of configurations, data and plugins. `never`: none, as in Kafka Connect. The default of a connector is that of the worker.',
+    group: GROUP,
+    order: 1,
+    width: 'SHORT',
+    displayName: 'Restart policy',
+    validator: oneOf('transient', 'always', 'never'),
+  },
+  'restart.backoff.ms': {
+    type: 'LONG',
+    default: 1000,
+    importance: 'LOW',
+    documentation:
+      'Milliseconds before the first restart. Each further one waits twice as long as the one before, up to a fifth more or less. The default of a connector is that of the worker.',
+    group: GROUP,
+    order: 2,
+    width: 'SHORT',
+    displayName: 'Restart backoff',
+    validator: between(1, WEEK_MS),
+  },
+  'restart.backoff.max.ms': {
+    type: 'LONG',
+    default: 300_000,
+    importance: 'LOW',
+    documentation: 'The longest wait before a restart. The default of a connector is that of the worker.',
+    group: GROUP,
+    order: 3,
+    width: 'SHORT',
+    displayName: 'Longest restart backoff',
+    validator: between(1, WEEK_MS),
+  },
+  'restart.max.attempts': {
+    type: 'INT',
+    default: 20,
+    importance: 'LOW',
+    documentation:
+      'After so many restarts in a row, a task or connector stays FAILED; -1: there is no limit. With the other defaults, 20 restarts take about an hour. The default of a connector is that of the worker.',
+    group: GROUP,
+    order: 4,
+    width: 'SHORT',
+    displayName: 'Restart attempts',
+    validator: atLeast(-1),
+  },
+  'restart.quiet.ms': {
+    type: 'LONG',
+    default: 600_000,
+    importance: 'LOW',
+    documentation:
+      'When a task or connector has run for so many milliseconds after a restart, its restarts count from the beginning. The default of a connector is that of the worker.',
+    group: GROUP,
+    order: 5,
+    width: 'SHORT',
+    displayName: 'Restart quiet time',
+    validator: between(1, WEEK_MS),
+  },
+});
+
+export interface RestartSettings {
+  readonly policy: string;
+  readonly backoffMs: number;
+  readonly backoffMaxMs: number;
+  /** -1: no limit. */
+  readonly maxAttempts: number;
+  readonly quietMs: number;
+}
+
+/** Throws a ConfigError for values that are not valid. `defaults`: the properties of the worker. */
+export function restartSettings(config: RawConfig, defaults: RawConfig): RestartSettings {
+  const options = parseOptions(restartOptions, { ...restartKeys(defaults), ...restartKeys(config) });
+  return {
+    policy: options['restart.policy'],
+    backoffMs: Number(options['restart.backoff.ms']),
+    backoffMaxMs: Number(options['restart.backoff.max.ms']),
+    maxAttempts: options['restart.max.attempts'],
+    quietMs: Number(options['restart.quiet.ms']),
+  };
+}
+
+/** What of a configuration decides on restarts. */
+export function restartKeys(config: RawConfig): Record<string, string> {
+  return Object.fromEntries(
+    Object.keys(restartOptions).flatMap((name) => (typeof config[name] === 'string' ? [[name, config[name]]] : [])),
+  );
+}
+
+/** Only of those that are set: without them, answers are Connect's. */
+export function restartSection(config: RawConfig): ValidatedSection {
+  const results = validateOptions(restartOptions, config).filter(({ name }) => config[name] !== undefined);
+  return { declarations: restartOptions, results };
+}

@@ -1,0 +1,165 @@
+import { DatabaseError, RetriableError, SluiceError, toError } from '../../errors.ts';
+import { ErrorCode } from '../../kafka/error-codes.ts';
+import {
+  AuthenticationError,
+  CodecError,
+  CommitRefusedError,
+  DamagedAnswerError,
+  KafkaError,
+  MembershipLostError,
+  RecordFormatError,
+} from '../../kafka/errors.ts';
+
+/**
+ * Why a task or connector has failed.
+ * infrastructure: a broker, database or other service cannot be reached or cannot do its work now.
+ * hang: its thread did not turn any more. memory: the heap of its thread was full.
+ * configuration: options, credentials or rights are wrong. data: a record is.
+ * unknown: the plugin threw something else, mostly a mistake of its code.
+ */
+export type FailureKind = 'infrastructure' | 'hang' | 'memory' | 'configuration' | 'data' | 'unknown';
+
+export interface Failure {
+  readonly kind: FailureKind;
+  /** The message of the error that tells most, in one line of at most 500 characters. */
+  readonly reason: string;
+}
+
+const MAX_CAUSES = 10;
+const MAX_REASON_LENGTH = 500;
+
+const NETWORK_CODES: ReadonlySet<string> = new Set([
+  'EADDRNOTAVAIL',
+  'EAI_AGAIN',
+  'ECONNABORTED',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EHOSTDOWN',
+  'EHOSTUNREACH',
+  'EMFILE',
+  'ENETDOWN',
+  'ENETRESET',
+  'ENETUNREACH',
+  'ENFILE',
+  'ENOTFOUND',
+  'EPIPE',
+  'ESOCKETTIMEDOUT',
+  'ETIMEDOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_SOCKET',
+]);
+
+/** Codes for which asking again does not help, but a new member or producer does. */
+const MENDED_BY_RESTART: ReadonlySet<number> = new Set([
+  -1,
+  ErrorCode.illegalGeneration,
+  ErrorCode.unknownMemberId,
+  ErrorCode.rebalanceInProgress,
+  ErrorCode.outOfOrderSequence,
+  ErrorCode.duplicateSequence,
+  ErrorCode.invalidProducerEpoch,
+  ErrorCode.invalidTxnState,
+  ErrorCode.invalidProducerIdMapping,
+  ErrorCode.concurrentTransactions,
+  ErrorCode.kafkaStorageError,
+  ErrorCode.unknownProducerId,
+  ErrorCode.producerFenced,
+  ErrorCode.fencedMemberEpoch,
+  ErrorCode.staleMemberEpoch,
+  ErrorCode.unreleasedInstanceId,
+]);
+
+const INVALID_RECORD = 87;
+const OF_RECORDS: ReadonlySet<number> = new Set([
+  ErrorCode.corruptMessage,
+  ErrorCode.messageTooLarge,
+  ErrorCode.recordListTooLarge,
+  INVALID_RECORD,
+]);
+
+/** Of PostgreSQL errors that plugins throw as their drivers give them. */
+const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
+  ['08', 'infrastructure'],
+  ['40', 'infrastructure'],
+  ['53', 'infrastructure'],
+  ['55', 'infrastructure'],
+  ['57', 'infrastructure'],
+  ['58', 'infrastructure'],
+  ['28', 'configuration'],
+  ['3D', 'configuration'],
+  ['22', 'data'],
+  ['23', 'data'],
+  ['42', 'data'],
+]);
+
+/**
+ * What a service said decides, however it was wrapped; where no error of the chain comes from a service, the scope of the
+ * outermost that has one.
+ */
+export function failureOf(thrown: unknown): Failure {
+  const chain = chainOf(thrown);
+  for (const error of chain) {
+    const kind = kindByService(error);
+    if (kind !== undefined) return { kind, reason: oneLine(error.message) };
+  }
+  const kinds = chain.flatMap((error) => kindByScope(error) ?? []);
+  return { kind: kinds[0] ?? 'unknown', reason: oneLine(chain.at(-1)?.message ?? '') };
+}
+
+/** For a cause that is known without an error. */
+export function failureFor(kind: FailureKind, reason: string): Failure {
+  return { kind, reason: oneLine(reason) };
+}
+
+/** Errors of several attempts count as the first of them. */
+function chainOf(thrown: unknown): Error[] {
+  const chain: Error[] = [];
+  let next: unknown = thrown;
+  while (next !== undefined && next !== null && chain.length < MAX_CAUSES) {
+    const error = toError(next);
+    if (chain.includes(error)) break;
+    chain.push(error);
+    next = error.cause ?? (error instanceof AggregateError ? (error.errors as unknown[])[0] : undefined);
+  }
+  return chain;
+}
+
+function kindByService(error: Error): FailureKind | undefined {
+  if (error instanceof DatabaseError) return KIND_BY_SCOPE[error.scope];
+  if (error instanceof KafkaError) return kindOfKafka(error);
+  if (error instanceof AuthenticationError) return 'configuration';
+  if (error instanceof CodecError || error instanceof RecordFormatError) return 'data';
+  const isOfGroup = error instanceof CommitRefusedError || error instanceof MembershipLostError;
+  if (error instanceof RetriableError || error instanceof DamagedAnswerError || isOfGroup) return 'infrastructure';
+  if (error instanceof SluiceError) return undefined;
+  const { code, retriable } = error as { code?: unknown; retriable?: unknown };
+  if (retriable === true || error.name === 'TimeoutError') return 'infrastructure';
+  if (typeof code !== 'string') return undefined;
+  if (NETWORK_CODES.has(code)) return 'infrastructure';
+  return /^[0-9A-Z]{5}$/.test(code) ? KIND_BY_SQLSTATE_CLASS.get(code.slice(0, 2)) : undefined;
+}
+
+function kindOfKafka({ code, retriable }: KafkaError): FailureKind {
+  if (retriable || MENDED_BY_RESTART.has(code)) return 'infrastructure';
+  return OF_RECORDS.has(code) ? 'data' : 'configuration';
+}
+
+const KIND_BY_SCOPE = {
+  record: 'data',
+  table: 'data',
+  caller: 'configuration',
+  infrastructure: 'infrastructure',
+} as const;
+
+/** Most errors have the scope `infrastructure` because nobody gave them one: that says nothing. */
+function kindByScope(error: Error): FailureKind | undefined {
+  if (!(error instanceof SluiceError) || error.scope === 'infrastructure') return undefined;
+  return KIND_BY_SCOPE[error.scope];
+}
+
+function oneLine(text: string): string {
+  const [line = ''] = text.split(/\r?\n/, 1);
+  return line.length <= MAX_REASON_LENGTH ? line : `${line.slice(0, MAX_REASON_LENGTH)}…`;
+}

@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { fileURLToPath } from 'node:url';
+import type { RestartView } from '../../src/herder/healing/restart-view.ts';
+import { sinkConfig, sourceConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { TcpProxy } from '../support/proxy.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerCluster } from '../support/worker-cluster.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+
+const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
+
+interface Health {
+  readonly verdict: string;
+  readonly sentence: string;
+  readonly restarts: readonly RestartView[];
+}
+
+/** Issue 18: what may pass is restarted by the worker itself. */
+describe('a connector that has failed', () => {
+  let worker: WorkerProcess;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  const proxies: TcpProxy[] = [];
+
+  before(async () => {
+    [worker, kafka, db] = await Promise.all([
+      WorkerProcess.start({
+        properties: {
+          'plugin.path': PLUGINS,
+          'task.hang.timeout.ms': '2000',
+          'offset.flush.interval.ms': '200',
+          'restart.backoff.ms': '300',
+          'restart.backoff.max.ms': '1000',
+        },
+      }),
+      KafkaTraffic.shared(),
+      database('healing'),
+    ]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await Promise.all([worker.discard(), sql.close(), ...proxies.map((proxy) => proxy.close())]);
+  });
+
+  const healthOf = async (name: string, { rest } = worker) =>
+    (await rest.get<Health>(`/connectors/${name}/health`)).body;
+
+  async function untilRestart(
+    name: string,
+    holds: (restart: RestartView | undefined) => boolean,
+    what: string,
+    at = worker,
+  ): Promise<{ readonly restart: RestartView | undefined }> {
+    let seen: Health | undefined;
+    return until(
+      async () => {
+        seen = await healthOf(name, at);
+        const [restart] = seen.restarts;
+        return holds(restart) && { restart };
+      },
+      `${name}: ${what}`,
+      { timeoutMs: 30_000 },
+    ).catch((error: unknown) => {
+      throw new Error(JSON.stringify(seen), { cause: error });
+    });
+  }
+
+  const untilSentence = (name: string, sentence: RegExp) =>
+    until(async () => sentence.test((await healthOf(name)).sentence), `${name} says ${String(sentence)}`);
+
+  const untilRows = (name: string, count: number) =>
+    until(
+      async () => (await sql.number(`select count(*) from "${name}"`)) === count,
+      `${name} has ${String(count)} rows`,
+      {
+        timeoutMs: 30_000,
+      },
+    );
+
+  const rows = (name: string, from: number, to: number) =>
+    Array.from({ length: to - from }, (_, n) => ({
+      value: `${name} v=${String(from + n)}i ${String(1_767_225_600_000 + from + n)}`,
+    }));
+
+  /** A sink that gives its database up at once. */
+  async function sink(more: Record<string, string> = {}, at = worker): Promise<{ name: string; proxy: TcpProxy }> {
+    const name = uniqueName('healing');
+    const proxy = await TcpProxy.start(db);
+    proxies.push(proxy);
+    await sql.run(`create table "${name}" (k_timestamp timestamptz primary key, v int8)`);
+    await kafka.createTopic(name, 1);
+    const impatient = { 'max.retries': '0', 'connection.attempts': '1', 'connection.backoff.ms': '100' };
+    const place = { ...db, host: '127.0.0.1', port: proxy.port };
+    const format = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms' };
+    await at.rest.create(name, sinkConfig(place, { topics: name, ...format, ...impatient, ...more }));
+    await at.rest.untilState(name, 'RUNNING', 1);
+    return { name, proxy };
+  }
+
+  const state = async (name: string, { rest } = worker) => (await rest.status(name)).tasks[0]?.state;
+
+  it('because its database was away runs again when that is back, with all rows; health, metrics and the log tell of it', async () => {
+    const { name, proxy } = await sink();
+    await kafka.produce(name, rows(name, 0, 10));
+    await untilRows(name, 10);
+    proxy.refuse();
+    await kafka.produce(name, rows(name, 10, 20));
+    const { restart } = await untilRestart(name, (seen) => seen?.state === 'WAITING' && seen.attempt >= 2, 'waits');
+    assert.deepEqual(
+      [restart?.task, restart?.kind, restart?.policy, restart?.maxAttempts],
+      [0, 'infrastructure', 'transient', 20],
+    );
+    await untilSentence(name, /^Task 0 has failed: .*; the next attempt, \d+ of 20, is at 20\d\d-\d\d-\d\dT.*Z\.$/);
+    proxy.pass();
+    await untilRows(name, 20);
+    assert.equal(await state(name), 'RUNNING');
+    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${name}",kind="infrastructure"\\} [1-9]`));
+    assert.match(page, new RegExp(`sluice_restarts_waiting\\{connector="${name}"\\} 0`));
+    assert.match(
+      worker.log,
+      new RegExp(`Task ${name}-0 has failed \\(infrastructure\\): .*; the next attempt, 1 of 20, is at`),
+    );
+  });
+
+  it('at its start, because its database was away, makes its tasks when that is back', async () => {
+    const name = uniqueName('healing');
+    await sql.run(
+      `create table "${name}" (ts timestamptz primary key, n int8)`,
+      `insert into "${name}" values (now(), 1)`,
+    );
+    const proxy = await TcpProxy.start(db);
+    proxies.push(proxy);
+    const place = { ...db, host: '127.0.0.1', port: proxy.port };
+    await worker.rest.create(
+      name,
+      sourceConfig(place, { 'topic.prefix': name, 'table.include': name, 'connection.attempts': '1' }),
+    );
+    await worker.rest.untilState(name, 'RUNNING', 1);
+    proxy.refuse();
+    await worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
+    await untilRestart(name, (seen) => seen?.kind === 'infrastructure' && seen.attempt >= 2, 'waits');
+    proxy.pass();
+    await worker.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 20_000 });
+    await kafka.texts(`${name}-${db.database}-${name}-json_db`, 1);
+  });
+
+  it('by a hang goes on behind the record that hangs, without a call', async function () {
+    if (process.env['TASK_THREADS'] === '0') this.skip();
+    const name = uniqueName('healing');
+    await sql.run(`create table "${name}" (value text primary key)`);
+    await kafka.createTopic(name, 1);
+    await kafka.produce(
+      name,
+      ['a', 'loop', 'b'].map((value) => ({ value })),
+    );
+    const config = {
+      'connector.class': 'StuckSink',
+      topics: name,
+      table: name,
+      url: db.url,
+      'errors.tolerance': 'all',
+    };
+    await worker.rest.create(name, config);
+    await untilRestart(name, (seen) => seen?.kind === 'hang', 'hangs');
+    await untilRows(name, 2);
+    await untilRestart(
+      name,
+      (seen) => seen?.state === 'STARTED' && seen.attempt === 2,
+      'runs after its second restart',
+    );
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('because of a record stays FAILED; with restart.policy=always it is restarted up to the cap, and anew by request', async () => {
+    const { name } = await sink();
+    await kafka.produce(name, [{ value: 'no such line' }]);
+    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP', 'is given up');
+    await untilSentence(
+      name,
+      /; it is not restarted, because the failure is of the kind data and restart\.policy=transient\.$/,
+    );
+    assert.equal(await state(name), 'FAILED');
+    const { body: config } = await worker.rest.get<Record<string, string>>(`/connectors/${name}/config`);
+    const always = { ...config, 'restart.policy': 'always', 'restart.max.attempts': '2' };
+    assert.equal((await worker.rest.put(`/connectors/${name}/config`, always)).status, 200);
+    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'gives up');
+    await untilSentence(name, /; it is not restarted, because restart\.max\.attempts=2 were made\.$/);
+    assert.equal((await worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
+    await untilRestart(name, (seen) => seen?.attempt === 1, 'counts from the beginning');
+    await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'gives up again');
+  });
+
+  it('is not restarted while it is paused; a request starts it at once, and then nothing is left of its restarts', async () => {
+    const { name, proxy } = await sink({ 'restart.backoff.ms': '600000', 'restart.backoff.max.ms': '600000' });
+    proxy.refuse();
+    await kafka.produce(name, rows(name, 0, 3));
+    const { restart } = await untilRestart(name, (seen) => seen?.state === 'WAITING', 'waits');
+    await worker.rest.put(`/connectors/${name}/pause`);
+    await untilRestart(name, (seen) => seen === undefined, 'does not wait any more');
+    assert.equal(await state(name), 'FAILED');
+    await worker.rest.put(`/connectors/${name}/resume`);
+    const { restart: anew } = await untilRestart(name, (seen) => seen?.state === 'WAITING', 'waits again');
+    assert.equal(anew?.attempt, 1);
+    assert.notEqual(anew.nextAttemptAt, restart?.nextAttemptAt);
+    proxy.pass();
+    assert.equal((await worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
+    await untilRows(name, 3);
+    assert.deepEqual((await healthOf(name)).restarts, []);
+  });
+
+  it('is restarted at its time by the worker that takes it over, which goes on counting', async () => {
+    const cluster = await WorkerCluster.start(2, {
+      'session.timeout.ms': '6000',
+      'heartbeat.interval.ms': '1000',
+      'scheduled.rebalance.max.delay.ms': '0',
+      'restart.backoff.ms': '10000',
+    });
+    try {
+      const { name, proxy } = await sink({}, cluster.worker(0));
+      proxy.refuse();
+      await kafka.produce(name, rows(name, 0, 5));
+      const { restart } = await untilRestart(name, (seen) => seen?.state === 'WAITING', 'waits', cluster.worker(0));
+      assert.equal(restart?.attempt, 1);
+      const owner = cluster.indexOf((await cluster.rest(0).status(name)).tasks[0]?.worker_id ?? '');
+      const other = cluster.worker(owner + 1);
+      await until(async () => (await healthOf(name, other)).restarts.length === 1, 'the other worker knows of it');
+      await cluster.worker(owner).kill();
+      const isTaken = async () => {
+        const [task] = (await other.rest.status(name)).tasks;
+        return task !== undefined && cluster.indexOf(task.worker_id) !== owner && task.state === 'FAILED';
+      };
+      await until(isTaken, 'the other worker has taken the task over', { timeoutMs: 30_000 });
+      const taken = (await healthOf(name, other)).restarts[0];
+      assert.deepEqual([taken?.since, taken?.attempt], [restart.since, taken?.state === 'WAITING' ? taken.attempt : 1]);
+      await untilRestart(name, (seen) => seen?.state === 'WAITING' && seen.attempt === 2, 'counts on', other);
+      proxy.pass();
+      assert.equal((await other.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
+      await untilRows(name, 5);
+    } finally {
+      await cluster.discard();
+    }
+  });
+});
