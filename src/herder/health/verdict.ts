@@ -57,6 +57,9 @@ export interface ConnectorFigures {
   readonly restarts?: readonly RestartView[];
 }
 
+/** As Java's traces have it. */
+const CAUSED_BY = '\nCaused by: ';
+
 export interface Thresholds {
   readonly stallAfterMs: number;
   /** Dead letters and skipped records of all tasks in a minute. */
@@ -110,12 +113,12 @@ function failures({ state, trace, tasks, restarts = [] }: ConnectorFigures): str
     const restart = restarts.find((each) => each.task === task);
     return restart === undefined ? sentence : `${sentence.replace(/\.$/, '')}; ${restartClause(restart)}.`;
   };
-  const own = state === 'FAILED' ? [withRestart(`The connector has failed: ${firstLine(trace)}`, null)] : [];
+  const own = state === 'FAILED' ? [withRestart(`The connector has failed: ${causeOf(trace)}`, null)] : [];
   const ofTasks = tasks.filter((task) => task.state === 'FAILED');
   return [
     ...own,
     ...ofTasks.map(({ task, trace: ofTask = null }) =>
-      withRestart(`Task ${String(task)} has failed: ${firstLine(ofTask)}`, task),
+      withRestart(`Task ${String(task)} has failed: ${causeOf(ofTask)}`, task),
     ),
   ];
 }
@@ -187,8 +190,12 @@ function runningText({ tasks, silentWorkers }: ConnectorFigures): string {
 
 const MAX_LINE = 1000;
 
-function firstLine(trace: string | null): string {
-  const [line = ''] = (trace ?? '').slice(0, MAX_LINE).split('\n', 1);
+/** The innermost cause: the outer ones say that a task ends, not why. */
+function causeOf(trace: string | null): string {
+  const text = trace ?? '';
+  const at = text.lastIndexOf(CAUSED_BY);
+  const begin = at < 0 ? 0 : at + CAUSED_BY.length;
+  const [line = ''] = text.slice(begin, begin + MAX_LINE).split('\n', 1);
   return line === '' ? 'there is no trace' : line;
 }
 

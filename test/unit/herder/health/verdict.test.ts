@@ -62,10 +62,14 @@ describe('the verdict on a connector', () => {
     assert.equal(judged([task({ lag: 101 })]).verdict, 'LAGGING');
   });
 
-  it('is FAILED with the first line of the trace, whatever else holds', () => {
+  it('is FAILED with the innermost cause of the trace, whatever else holds', () => {
     const failed = task({ task: 1, state: 'FAILED', trace: 'Error: no such table\n\tat x' });
     const { verdict, sentence } = judged([task({ waiting: 1, waitedMs: 9000 }), failed]);
     assert.deepEqual([verdict, sentence], ['FAILED', 'Task 1 has failed: Error: no such table']);
+    const trace =
+      'Outer: the task ends\n\tat a (b:1)\nCaused by: Middle: tolerance exceeded\n\tat c (d:2)\nCaused by: Inner: no such column\n\tat e (f:3)\n';
+    const caused = judged([task({ state: 'FAILED', trace })]);
+    assert.equal(caused.sentence, 'Task 0 has failed: Inner: no such column');
   });
 
   it('is UNASSIGNED without partitions or workers, and PAUSED or STOPPED by request', () => {
