@@ -6,6 +6,8 @@ import type { LogLevel } from '../observe/log-levels.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { RestartRequest } from './config-state.ts';
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from './connector-directory.ts';
+import type { ConnectorHistory } from './history/connector-history.ts';
+import type { Actor } from './history/history-entry.ts';
 import { NotOwnerError } from './not-owner-error.ts';
 import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
@@ -25,12 +27,23 @@ export interface RequestAnswers {
   readonly unknownTask: (task: string) => string;
 }
 
+export interface PutOptions {
+  readonly replace: boolean;
+  /** Of a connector that is created. */
+  readonly initialState?: TargetState | undefined;
+  /** For the history; `null`: not known. */
+  readonly by?: Actor | null;
+  /** The number in the history of the configuration that is put back. */
+  readonly restoredFrom?: number;
+}
+
 export interface ConnectorRequestsDependencies {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly directory: ConnectorDirectory;
   readonly placement: Placement;
   readonly supervision: Supervision;
+  readonly history: ConnectorHistory;
   readonly stage: StageTracker;
   readonly answers: RequestAnswers;
   /** Of a worker with exactly-once delivery of sources. */
@@ -48,17 +61,19 @@ export class ConnectorRequests {
   readonly #directory: ConnectorDirectory;
   readonly #placement: Placement;
   readonly #supervision: Supervision;
+  readonly #history: ConnectorHistory;
   readonly #dependencies: ConnectorRequestsDependencies;
   readonly #changes = new SerialQueue();
   #closed = false;
 
   constructor(dependencies: ConnectorRequestsDependencies) {
-    const { configs, statuses, directory, placement, supervision } = dependencies;
+    const { configs, statuses, directory, placement, supervision, history } = dependencies;
     this.#configs = configs;
     this.#statuses = statuses;
     this.#directory = directory;
     this.#placement = placement;
     this.#supervision = supervision;
+    this.#history = history;
     this.#dependencies = dependencies;
   }
 
@@ -70,28 +85,40 @@ export class ConnectorRequests {
   async putConnector(
     name: string,
     config: ConnectorConfig,
-    options: { readonly replace: boolean; readonly initialState?: TargetState | undefined },
+    options: PutOptions,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
     let tasks: readonly TaskId[] = [];
-    const created = await this.#changeConfig(name, async () => {
+    const { replace, initialState, by = null, restoredFrom } = options;
+    const put = async () => {
       const isNew = this.#configs.connector(name) === undefined;
       if (!isNew) ({ tasks } = this.#directory.info(name));
-      if (!isNew && !options.replace) throw new RequestError(409, `Connector ${name} already exists`);
-      await this.#configs.putConnector(name, config, options.initialState);
+      if (!isNew && !replace) throw new RequestError(409, `Connector ${name} already exists`);
+      await this.#configs.putConnector(name, config, isNew ? initialState : undefined);
       return isNew;
-    });
+    };
+    const what = (isNew: boolean) => (restoredFrom !== undefined ? 'restored' : isNew ? 'created' : 'changed');
+    const recorded = () => this.#history.recorded({ connector: name, by, restoredFrom }, put, what);
+    const created = await this.#changeConfig(name, recorded);
     return { created, info: this.#changedInfo(name, tasks) };
   }
 
   /** As `putConnector`, when the configuration is still `base` (the same object that the directory gave); else `undefined`. */
-  async changeConfig(name: string, base: ConnectorConfig, config: ConnectorConfig): Promise<ConnectorInfo | undefined> {
+  async changeConfig(
+    name: string,
+    base: ConnectorConfig,
+    config: ConnectorConfig,
+    by: Actor | null = null,
+  ): Promise<ConnectorInfo | undefined> {
     let tasks: readonly TaskId[] = [];
-    const changed = await this.#changeConfig(name, async () => {
+    const put = async () => {
       ({ tasks } = this.#directory.info(name));
       if (this.#directory.require(name).config !== base) return false;
       await this.#configs.putConnector(name, config);
       return true;
-    });
+    };
+    const what = (done: boolean) => (done ? 'changed' : undefined);
+    const recorded = () => this.#history.recorded({ connector: name, by }, put, what);
+    const changed = await this.#changeConfig(name, recorded);
     return changed ? this.#changedInfo(name, tasks) : undefined;
   }
 
@@ -115,28 +142,35 @@ export class ConnectorRequests {
     await this.#dependencies.fenceZombies(name);
   }
 
-  async deleteConnector(name: string): Promise<void> {
-    await this.#changeAsLeader(`removing the config for connector ${name} from the config topic`, async () => {
+  async deleteConnector(name: string, by: Actor | null = null): Promise<void> {
+    const remove = async () => {
       this.#directory.require(name);
       await this.#configs.removeConnector(name);
-    });
+    };
+    await this.#changeAsLeader(`removing the config for connector ${name} from the config topic`, () =>
+      this.#history.recorded({ connector: name, by }, remove, () => 'deleted'),
+    );
   }
 
-  async pauseConnector(name: string): Promise<void> {
-    await this.#setTargetState(name, 'PAUSED');
+  async pauseConnector(name: string, by: Actor | null = null): Promise<void> {
+    await this.#setTargetState(name, 'PAUSED', by);
   }
 
-  async resumeConnector(name: string): Promise<void> {
-    await this.#setTargetState(name, 'STARTED');
+  async resumeConnector(name: string, by: Actor | null = null): Promise<void> {
+    await this.#setTargetState(name, 'STARTED', by);
   }
 
   /** Takes the tasks away first, then stops the connector: Connect's order of records. */
-  async stopConnector(name: string): Promise<void> {
-    await this.#changeAsLeader(`stopping connector ${name}`, async () => {
-      this.#directory.require(name, `Unknown connector ${name}`);
+  async stopConnector(name: string, by: Actor | null = null): Promise<void> {
+    const stop = async () => {
+      const { targetState } = this.#directory.require(name, `Unknown connector ${name}`);
       await this.#configs.putTaskConfigs(name, []);
       await this.#configs.putTargetState(name, 'STOPPED');
-    });
+      return targetState !== 'STOPPED';
+    };
+    await this.#changeAsLeader(`stopping connector ${name}`, () =>
+      this.#history.recorded({ connector: name, by }, stop, (done) => (done ? 'stopped' : undefined)),
+    );
   }
 
   /** Restarts the instance alone; its tasks are not touched. */
@@ -203,11 +237,16 @@ export class ConnectorRequests {
     await this.#changes.idle();
   }
 
-  async #setTargetState(name: string, state: TargetState): Promise<void> {
-    await this.#change(`writing a target state for connector ${name} to the config topic`, async () => {
-      this.#directory.require(name, `Unknown connector ${name}`);
+  async #setTargetState(name: string, state: 'PAUSED' | 'STARTED', by: Actor | null): Promise<void> {
+    const what = state === 'PAUSED' ? 'paused' : 'resumed';
+    const set = async () => {
+      const { targetState } = this.#directory.require(name, `Unknown connector ${name}`);
       await this.#configs.putTargetState(name, state);
-    });
+      return targetState !== state;
+    };
+    await this.#change(`writing a target state for connector ${name} to the config topic`, () =>
+      this.#history.recorded({ connector: name, by }, set, (done) => (done ? what : undefined)),
+    );
   }
 
   async #changeAsLeader<T>(stage: string, work: () => Promise<T>): Promise<T> {

@@ -9,6 +9,7 @@ import type { Work } from './group/group-bytes.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
 import { LeaderDuties } from './leader-duties.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
+import { ConnectorHistory } from './history/connector-history.ts';
 import { ConnectorHealth } from './health/connector-health.ts';
 import { TaskFiguresWatch } from './health/task-figures.ts';
 import type { SessionKeySettings } from './session-keys.ts';
@@ -46,6 +47,8 @@ export class Herder implements ConfigListener, WorkListener {
   readonly requests: ConnectorRequests;
   /** How connectors are doing. */
   readonly health: ConnectorHealth;
+  /** Who changed them. */
+  readonly history: ConnectorHistory;
   readonly #figures: TaskFiguresWatch;
   readonly #dependencies: HerderDependencies;
   readonly #duties: LeaderDuties;
@@ -72,6 +75,7 @@ export class Herder implements ConfigListener, WorkListener {
       },
       dependencies.logger,
     );
+    this.history = new ConnectorHistory({ ...dependencies, hide: (text) => dependencies.secrets.hide(text) });
     this.#supervision = new Supervision(dependencies, statusWriter);
     const { healing } = this.#supervision;
     this.#duties = new LeaderDuties({ ...dependencies, statusWriter, healing });
@@ -83,7 +87,8 @@ export class Herder implements ConfigListener, WorkListener {
     );
     this.#figures = figures;
     this.health = new ConnectorHealth({ ...dependencies, directory, figures, healing });
-    this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
+    const { history } = this;
+    this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision, history });
   }
 
   /** What is this worker's own. */
@@ -131,9 +136,11 @@ export class Herder implements ConfigListener, WorkListener {
     this.requests.close();
     this.#figures.stop();
     this.#duties.follow();
+    this.history.follow();
     await this.#supervision.stop();
     const { configs, statuses, offsets, own, placement } = this.#dependencies;
     await placement.stop();
+    await this.history.idle();
     await Promise.all([configs.stop(), statuses.stop(), offsets.stop(), own.stop()]);
     this.#dependencies.logger.info('Herder stopped');
   }
@@ -174,8 +181,13 @@ export class Herder implements ConfigListener, WorkListener {
   async assigned(work: Work): Promise<void> {
     if (this.#stopping) return;
     this.#supervision.reconcileAll(work);
-    if (this.#dependencies.placement.isLeader) await this.#duties.lead();
-    else this.#duties.follow();
+    if (this.#dependencies.placement.isLeader) {
+      this.history.lead();
+      await this.#duties.lead();
+    } else {
+      this.history.follow();
+      this.#duties.follow();
+    }
   }
 
   async revoked(work: Work): Promise<void> {
@@ -185,11 +197,13 @@ export class Herder implements ConfigListener, WorkListener {
   // ConfigListener: what the log says now.
 
   workChanged(name: string): void {
+    this.history.noticed(name);
     this.#dependencies.placement.workChanged(name);
     this.#supervision.workChanged(name);
   }
 
   targetStateChanged(name: string): void {
+    this.history.noticed(name);
     this.#supervision.targetStateChanged(name);
   }
 

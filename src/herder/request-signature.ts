@@ -60,6 +60,24 @@ function signatureOf(body: Uint8Array, algorithm: string, { key }: SessionKey): 
   return createHmac(hash, Buffer.from(key, 'base64')).update(body).digest('base64');
 }
 
+/** With a key of its own, so that no such signature stands for one of a request between workers, nor the other way round. */
+const SENDER_PURPOSE = 'sluice: who sent a request that is forwarded';
+
+/** What a worker signs of a request that it forwards: where it came from. */
+export function senderSignature(text: string, algorithm: string, { key }: SessionKey): string {
+  const hash = HASHES[algorithm];
+  if (hash === undefined) throw new ConfigError(`inter.worker.verification.algorithms: ${algorithm} is not available`);
+  const own = createHmac(hash, Buffer.from(key, 'base64')).update(SENDER_PURPOSE).digest();
+  return createHmac(hash, own).update(text).digest('base64');
+}
+
+/** Whether a worker of the cluster has signed the text. */
+export function isSenderSignature(signature: string, text: string, algorithm: string, key: SessionKey): boolean {
+  const given = Buffer.from(signature, 'base64');
+  const expected = Buffer.from(senderSignature(text, algorithm, key), 'base64');
+  return given.length === expected.length && timingSafeEqual(given, expected);
+}
+
 /** The headers of a signed request with a body of JSON. */
 export function signedHeaders(body: Uint8Array, algorithm: string, key: SessionKey): Record<string, string> {
   return {

@@ -1,3 +1,4 @@
+import { CHANGES } from '../herder/history/history-entry.ts';
 import { VERDICTS } from '../herder/health/verdict.ts';
 import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
 import { TASK_FIGURES } from './task-figures-schema.ts';
@@ -32,6 +33,21 @@ export const ANSWER_SCHEMAS = {
     connector: objectOf(state),
     tasks: arrayOf(reference('TaskState')),
     type: connectorType,
+  }),
+  ConnectorChange: objectOf({
+    n: integer,
+    at: text,
+    what: { type: 'string', enum: CHANGES },
+    by: {
+      anyOf: [objectOf({ user: nullableText, address: nullableText, 'via?': text }), { type: 'null' }],
+      description: 'null: not known',
+    },
+    state: { type: 'string', enum: ['RUNNING', 'PAUSED', 'STOPPED'] },
+    'restoredFrom?': integer,
+    difference: {
+      anyOf: [arrayOf(objectOf({ key: text, 'before?': nullableText, 'after?': nullableText })), { type: 'null' }],
+      description: 'null: not known',
+    },
   }),
   ConnectorHealth: objectOf({
     name: text,

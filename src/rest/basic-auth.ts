@@ -20,8 +20,10 @@ export function credentials(users: Readonly<Record<string, string>>): Credential
 export function basicAuth(known: Credentials): Koa.Middleware {
   return async (context, next) => {
     const isInternal = INTERNAL.some(({ method, path }) => method === context.method && path.test(context.path));
-    const { isPreflight = false }: RequestState = context.state;
-    if (isInternal || isPreflight || isKnown(known, context.get('Authorization'))) {
+    const state: RequestState = context.state;
+    const user = knownUser(known, context.get('Authorization'));
+    if (user !== undefined) state.user = user;
+    if (isInternal || state.isPreflight === true || user !== undefined) {
       await next();
       return;
     }
@@ -31,15 +33,17 @@ export function basicAuth(known: Credentials): Koa.Middleware {
   };
 }
 
-function isKnown(known: Credentials, header: string): boolean {
+/** `undefined` where the password is not that of the user. */
+function knownUser(known: Credentials, header: string): string | undefined {
   const [, encoded] = /^Basic +(\S+)$/i.exec(header) ?? [];
-  if (encoded === undefined) return false;
+  if (encoded === undefined) return undefined;
   const pair = Buffer.from(encoded, 'base64').toString('utf8');
   const colon = pair.indexOf(':');
-  if (colon < 0) return false;
-  const expected = known.get(pair.slice(0, colon));
+  if (colon < 0) return undefined;
+  const user = pair.slice(0, colon);
+  const expected = known.get(user);
   const given = digest(pair.slice(colon + 1));
-  return timingSafeEqual(given, expected ?? digest('')) && expected !== undefined;
+  return timingSafeEqual(given, expected ?? digest('')) && expected !== undefined ? user : undefined;
 }
 
 function digest(password: string): Buffer {

@@ -2,17 +2,28 @@ import type { ConnectorConfig } from '../connect/api.ts';
 import type { TargetState } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { ConnectorInfo } from '../herder/connector-directory.ts';
-import type { Herder } from '../herder/herder.ts';
+import type { Actor } from '../herder/history/history-entry.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { HttpError } from './error-mapping.ts';
 import { readConfig, readCreateConnector, type ConfigBody } from './request-body.ts';
-import { answer, answerEmpty, flag, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
+import { senderOf } from './request-sender.ts';
+import {
+  answer,
+  answerEmpty,
+  flag,
+  pathName,
+  withinTimeLimit,
+  type Context,
+  type Resource,
+  type ResourceDependencies,
+} from './resource.ts';
 import { connectorInfoView, connectorStatusView, expandedView, taskConfigViews, taskStatusView } from './views.ts';
 import { lookupTable } from '../data/lookup-table.ts';
 
 /** `/connectors` and what lies below it, except offsets (docs/compatibility.md#the-management-api). */
-export const connectorsResource: Resource = (router, { herder, validation }) => {
+export const connectorsResource: Resource = (router, dependencies) => {
+  const { herder, validation } = dependencies;
   router.get('/connectors', (context) => {
     const expand = [context.query['expand'] ?? []].flat();
     answer(context, 200, expand.length === 0 ? herder.directory.names() : expandedView(herder.directory, expand));
@@ -23,7 +34,8 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const config = withName(body.config, body.name);
     const initialState = parseInitialState(body.initialState);
     const valid = await requireValid(validation, config);
-    const put = herder.requests.putConnector(body.name, valid, { replace: false, initialState });
+    const by = await senderOf(context, dependencies);
+    const put = herder.requests.putConnector(body.name, valid, { replace: false, initialState, by });
     const { info } = await withinTimeLimit(herder.stage, put);
     context.set('Location', locationOf(context, info.name));
     answer(context, 201, connectorInfoView(info));
@@ -34,7 +46,8 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 
   router.delete('/connectors/:connector', async (context) => {
-    await withinTimeLimit(herder.stage, herder.requests.deleteConnector(pathName(context, 'connector')));
+    const by = await senderOf(context, dependencies);
+    await withinTimeLimit(herder.stage, herder.requests.deleteConnector(pathName(context, 'connector'), by));
     answerEmpty(context, 204);
   });
 
@@ -46,19 +59,17 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
     const name = pathName(context, 'connector');
     const config = withName(await readConfig(context.req), name);
     const valid = await requireValid(validation, config);
-    const { created, info } = await withinTimeLimit(
-      herder.stage,
-      herder.requests.putConnector(name, valid, { replace: true }),
-    );
-    if (created) context.set('Location', locationOf(context, name));
-    answer(context, created ? 201 : 200, connectorInfoView(info));
+    const by = await senderOf(context, dependencies);
+    const put = herder.requests.putConnector(name, valid, { replace: true, by });
+    answerPut(context, await withinTimeLimit(herder.stage, put));
   });
 
   router.patch('/connectors/:connector/config', async (context) => {
     const name = pathName(context, 'connector');
     const patch = await readConfig(context.req);
     await withinTimeLimit(herder.stage, herder.requests.mustLead());
-    answer(context, 200, connectorInfoView(await patchConfig(herder, validation, name, patch)));
+    const by = await senderOf(context, dependencies);
+    answer(context, 200, connectorInfoView(await patchConfig(dependencies, name, patch, by)));
   });
 
   router.get('/connectors/:connector/status', (context) => {
@@ -66,17 +77,20 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 
   router.put('/connectors/:connector/pause', async (context) => {
-    await withinTimeLimit(herder.stage, herder.requests.pauseConnector(pathName(context, 'connector')));
+    const by = await senderOf(context, dependencies);
+    await withinTimeLimit(herder.stage, herder.requests.pauseConnector(pathName(context, 'connector'), by));
     answerEmpty(context, 202);
   });
 
   router.put('/connectors/:connector/resume', async (context) => {
-    await withinTimeLimit(herder.stage, herder.requests.resumeConnector(pathName(context, 'connector')));
+    const by = await senderOf(context, dependencies);
+    await withinTimeLimit(herder.stage, herder.requests.resumeConnector(pathName(context, 'connector'), by));
     answerEmpty(context, 202);
   });
 
   router.put('/connectors/:connector/stop', async (context) => {
-    await withinTimeLimit(herder.stage, herder.requests.stopConnector(pathName(context, 'connector')));
+    const by = await senderOf(context, dependencies);
+    await withinTimeLimit(herder.stage, herder.requests.stopConnector(pathName(context, 'connector'), by));
     answerEmpty(context, 204);
   });
 
@@ -123,25 +137,34 @@ export const connectorsResource: Resource = (router, { herder, validation }) => 
   });
 };
 
-async function requireValid(validation: ConnectorValidation, config: ConfigBody): Promise<ConnectorConfig> {
+export async function requireValid(validation: ConnectorValidation, config: ConfigBody): Promise<ConnectorConfig> {
   const stage = new StageTracker();
   return withinTimeLimit(stage, validation.requireValid(config, stage));
 }
 
 /** `null` takes a key away. When someone else changes the configuration meanwhile, the patch is put over theirs. */
 async function patchConfig(
-  herder: Herder,
-  validation: ConnectorValidation,
+  { herder, validation }: Pick<ResourceDependencies, 'herder' | 'validation'>,
   name: string,
   patch: ConfigBody,
+  by: Actor,
 ): Promise<ConnectorInfo> {
   for (;;) {
     const base = herder.directory.config(name);
     const merged = Object.entries({ ...base, ...patch }).filter(([, value]) => value !== null);
     const valid = await requireValid(validation, Object.fromEntries(merged));
-    const info = await withinTimeLimit(herder.stage, herder.requests.changeConfig(name, base, valid));
+    const info = await withinTimeLimit(herder.stage, herder.requests.changeConfig(name, base, valid, by));
     if (info !== undefined) return info;
   }
+}
+
+/** The answer of `PUT /connectors/{connector}/config`. */
+export function answerPut(
+  context: Context,
+  { created, info }: { readonly created: boolean; readonly info: ConnectorInfo },
+): void {
+  if (created) context.set('Location', locationOf(context, info.name));
+  answer(context, created ? 201 : 200, connectorInfoView(info));
 }
 
 /** Absolute, as Connect gives it; by the advertised name, because `Host` is whatever the client says. */

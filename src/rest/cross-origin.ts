@@ -17,6 +17,8 @@ const ALLOWED_HEADERS = 'Content-Type,Authorization';
 export interface RequestState {
   /** A browser's question before the real request, from an origin that may ask; it bears no credentials. */
   isPreflight?: boolean;
+  /** Of basic authentication. */
+  user?: string;
 }
 
 /** Tells browsers from which origins and with which methods they may call. */

@@ -3,10 +3,11 @@ import type Koa from 'koa';
 import { RequestError, toError } from '../errors.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { PeerUnreachableError, type PeerAnswer } from '../herder/peer-client.ts';
+import { senderHeaders } from './request-sender.ts';
 import { readBytes } from './request-body.ts';
 import { queryText, REQUEST_TIMEOUT_MS, type Context, type ResourceDependencies } from './resource.ts';
 
-type ForwardingDependencies = Pick<ResourceDependencies, 'herder' | 'peers' | 'logger'>;
+type ForwardingDependencies = Pick<ResourceDependencies, 'herder' | 'peers' | 'signatureAlgorithms' | 'logger'>;
 
 /** What goes along: who asks, what the body is, and that another worker vouches for it. */
 const PASSED_ON = [
@@ -71,7 +72,7 @@ async function forwarded(
     answer = await dependencies.peers.request({
       method: context.method,
       url: target,
-      headers: headersOf(context),
+      headers: { ...headersOf(context), ...(await senderHeaders(context, dependencies)) },
       body: hasBody(context) ? await readBytes(context.req) : undefined,
       timeoutMs: Math.max(1, deadline - Date.now()),
     });

@@ -127,6 +127,16 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     body: CONFIG_BODY,
     answers: { 200: ref('ConnectorInfo') },
   },
+  'GET /connectors/:connector/history': {
+    summary: 'What was changed about a connector, by whom, the newest first; also of a connector that was deleted',
+    tag: 'connectors',
+    answers: { 200: arrayOf(ref('ConnectorChange')) },
+  },
+  'POST /connectors/:connector/history/:n/restore': {
+    summary: 'Put back the configuration of after a change; creates the connector again (201) if it was deleted',
+    tag: 'connectors',
+    answers: { 200: ref('ConnectorInfo'), 201: ref('ConnectorInfo') },
+  },
   'GET /connectors/:connector/status': {
     summary: 'The states of a connector and its tasks',
     tag: 'connectors',

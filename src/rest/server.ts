@@ -17,6 +17,7 @@ import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
 import { forwarding } from './forwarding.ts';
+import { historyResource } from './history-resource.ts';
 import { healthResource } from './health-resource.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
@@ -36,6 +37,7 @@ const RESOURCES = [
   healthResource,
   rootResource,
   connectorsResource,
+  historyResource,
   offsetsResource,
   topicsResource,
   connectorPluginsResource,

@@ -28,18 +28,22 @@ export interface ConnectorStatus {
  */
 export class ConnectRest {
   readonly url: string;
+  readonly #authorization: Readonly<Record<string, string>>;
 
-  constructor(url: string) {
+  /** `login`: `user:password` of basic authentication. */
+  constructor(url: string, login?: string) {
     this.url = url.replace(/\/$/, '');
+    this.#authorization =
+      login === undefined ? {} : { authorization: `Basic ${Buffer.from(login).toString('base64')}` };
   }
 
   async request<T = unknown>(method: string, path: string, body?: unknown): Promise<RestAnswer<T>> {
     const response = await fetch(`${this.url}${path}`, {
       method,
       ...(body === undefined
-        ? {}
+        ? { headers: this.#authorization }
         : {
-            headers: { 'content-type': 'application/json' },
+            headers: { ...this.#authorization, 'content-type': 'application/json' },
             body: typeof body === 'string' ? body : JSON.stringify(body),
           }),
     });

@@ -14,12 +14,17 @@ export class WorkerCluster {
     this.workers = workers;
   }
 
-  static async start(size: number, properties: Readonly<Record<string, string>>): Promise<WorkerCluster> {
-    const first = await WorkerProcess.start({ properties, environment: { [this.NAME]: nameOf(0) } });
+  /** `login`: `user:password` of basic authentication. */
+  static async start(
+    size: number,
+    properties: Readonly<Record<string, string>>,
+    login?: string,
+  ): Promise<WorkerCluster> {
+    const first = await WorkerProcess.start({ properties, environment: { [this.NAME]: nameOf(0) }, login });
     try {
       const { listeners: _own, ...shared } = first.properties;
       const others = Array.from({ length: size - 1 }, (_, index) =>
-        WorkerProcess.start({ properties: shared, environment: { [this.NAME]: nameOf(index + 1) } }),
+        WorkerProcess.start({ properties: shared, environment: { [this.NAME]: nameOf(index + 1) }, login }),
       );
       return new WorkerCluster([first, ...(await Promise.all(others))]);
     } catch (error) {

@@ -18,6 +18,8 @@ export interface WorkerOptions {
   /** Connectors of a standalone worker, each a configuration with its `name`; absent: a distributed worker. */
   readonly standalone?: readonly Readonly<Record<string, string>>[];
   readonly environment?: Readonly<Record<string, string>>;
+  /** `user:password` of basic authentication. */
+  readonly login?: string | undefined;
   /** How long `/health` may take to answer 200. */
   readonly readyTimeoutMs?: number;
 }
@@ -50,7 +52,7 @@ export class WorkerProcess {
 
   private constructor(options: WorkerOptions, folder: string, port: number, properties: Record<string, string>) {
     this.url = `http://127.0.0.1:${String(port)}`;
-    this.rest = new ConnectRest(this.url);
+    this.rest = new ConnectRest(this.url, options.login);
     this.properties = properties;
     this.#options = options;
     this.#folder = folder;

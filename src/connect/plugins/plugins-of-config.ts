@@ -6,6 +6,8 @@ import type { ConnectorConfig } from '../api.ts';
 export interface NamedPlugin {
   readonly kind: ChoiceKind;
   readonly name: string;
+  /** Its options have it before their names. */
+  readonly prefix: string;
   /** A version or range of versions; absent: the newest. */
   readonly wanted: string | undefined;
 }
@@ -33,7 +35,8 @@ export function pluginsOf(config: ConnectorConfig): NamedPlugin[] {
   ];
   return options.flatMap(([option, kind, versionOption]) => {
     const name = config[option]?.trim() ?? '';
-    return name === '' ? [] : [{ kind, name, wanted: wantedVersion(config, versionOption) }];
+    const prefix = kind === 'connector' ? '' : `${option.replace(/\.type$/, '')}.`;
+    return name === '' ? [] : [{ kind, name, prefix, wanted: wantedVersion(config, versionOption) }];
   });
 }
 

@@ -22,6 +22,8 @@ export class ConfigStore {
   readonly #leaderWriter: LeaderWriter | undefined;
   #listener: ConfigListener | undefined;
   #offset = -1;
+  /** Of the last record that changed a connector's configuration or target state, by its name. */
+  readonly #changedAt = new Map<string, number>();
 
   /** `leaderWriter`: for what only the leader writes, where a leader of before is to be fenced. */
   constructor(open: OpenRecordLog, logger: Logger, leaderWriter?: LeaderWriter) {
@@ -59,6 +61,11 @@ export class ConfigStore {
   /** After the last record that is part of the state; -1 before the first (KafkaConfigBackingStore#snapshot). */
   get offset(): number {
     return this.#offset;
+  }
+
+  /** The offset of the last record that made, changed or deleted a connector or changed its target state, where there are offsets. */
+  changedAt(name: string): number | undefined {
+    return this.#changedAt.get(name);
   }
 
   names(): string[] {
@@ -144,8 +151,13 @@ export class ConfigStore {
       this.#logger.error({ err: error }, `The config record ${key} cannot be read and is ignored`);
       return;
     }
+    if (record.offset !== undefined && isOfConnector(change)) this.#changedAt.set(change.connector, record.offset);
     if (this.#listener !== undefined) notify(this.#listener, change);
   }
+}
+
+function isOfConnector(change: ConfigChange): change is Extract<ConfigChange, { connector: string }> {
+  return change.kind === 'connector' || change.kind === 'removed' || change.kind === 'target-state';
 }
 
 function recordsOf(writes: readonly Write[]): { key: string; value: Buffer | null }[] {

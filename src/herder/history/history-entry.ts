@@ -1,0 +1,123 @@
+import type { TargetState } from '../../connect/tasks/task-assignment.ts';
+import type { StoredJson } from '../stores/own-store.ts';
+
+/** `found`: it was there when the history began. */
+export const CHANGES = ['found', 'created', 'changed', 'restored', 'deleted', 'paused', 'resumed', 'stopped'] as const;
+export type Change = (typeof CHANGES)[number];
+
+/** Who sent a request. */
+export interface Actor {
+  /** Of basic authentication; `null` without it. */
+  readonly user: string | null;
+  /** Of the client; `null` where a request was forwarded by a worker that does not vouch for it. */
+  readonly address: string | null;
+  /** Of the worker that forwarded the request; absent for one that came from the client itself. */
+  readonly via?: string;
+}
+
+/** As the config topic has it: Java may write null values. */
+export type KeptConfig = Readonly<Record<string, string | null>>;
+
+/** One change of a connector. */
+export interface HistoryEntry {
+  readonly key: string;
+  /** Grows with each change of the connector. */
+  readonly n: number;
+  readonly atMs: number;
+  readonly what: Change;
+  /** `null`: not known. */
+  readonly by: Actor | null;
+  readonly state: TargetState;
+  /** Of a change that restored an earlier configuration. */
+  readonly restoredFrom?: number;
+  /** The whole configuration from then on. Absent where the change did not touch it, and where it is too large. */
+  readonly config?: KeptConfig;
+  readonly tooLarge?: boolean;
+  /** Keys of `config` whose values are secrets, by what the plugins declare. */
+  readonly secretKeys: readonly string[];
+  /** Of the record. */
+  readonly bytes: number;
+}
+
+export type NewEntry = Omit<HistoryEntry, 'key' | 'bytes'>;
+
+export const HISTORY_PREFIX = 'history/';
+/** The store takes 256 kB. */
+const MAX_CONFIG_BYTES = 200 * 1024;
+const sizes = new WeakMap<StoredJson, number>();
+
+/** Of all entries of a connector. */
+export function prefixOf(connector: string): string {
+  // A lone surrogate, which encodeURIComponent refuses, becomes a replacement character.
+  return `${HISTORY_PREFIX}${encodeURIComponent(Buffer.from(connector).toString())}/`;
+}
+
+export function recordOf(connector: string, { n, atMs, what, by, state, ...more }: NewEntry): [string, StoredJson] {
+  const { restoredFrom, config, secretKeys } = more;
+  const tooLarge = config !== undefined && Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES;
+  return [
+    `${prefixOf(connector)}${String(n)}`,
+    {
+      at: atMs,
+      what,
+      by,
+      state,
+      ...(restoredFrom === undefined ? {} : { restoredFrom }),
+      ...(tooLarge ? { tooLarge } : {}),
+      ...(config === undefined || tooLarge ? {} : { config, secretKeys }),
+    },
+  ];
+}
+
+/** `undefined` for a record that is none of a history. */
+export function entryOf(key: string, stored: StoredJson): HistoryEntry | undefined {
+  const n = Number(key.slice(key.lastIndexOf('/') + 1));
+  const { at, what, by, state, restoredFrom, config, tooLarge, secretKeys } = stored;
+  const change = CHANGES.find((one) => one === what);
+  if (!Number.isSafeInteger(n) || typeof at !== 'number' || Number.isNaN(new Date(at).getTime())) return undefined;
+  if (change === undefined || (config !== undefined && !isConfig(config))) return undefined;
+  return {
+    key,
+    n,
+    atMs: at,
+    what: change,
+    by: actorOf(by),
+    state: state === 'PAUSED' || state === 'STOPPED' ? state : 'STARTED',
+    ...(typeof restoredFrom === 'number' ? { restoredFrom } : {}),
+    ...(config === undefined ? {} : { config }),
+    ...(tooLarge === true ? { tooLarge } : {}),
+    secretKeys: Array.isArray(secretKeys) ? secretKeys.filter((name): name is string => typeof name === 'string') : [],
+    bytes: sizeOf(stored),
+  };
+}
+
+/** The name of the connector in the key of an entry. */
+export function connectorOf(key: string): string {
+  const encoded = key.slice(HISTORY_PREFIX.length, key.lastIndexOf('/'));
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
+
+function sizeOf(stored: StoredJson): number {
+  const size = sizes.get(stored) ?? JSON.stringify(stored).length;
+  sizes.set(stored, size);
+  return size;
+}
+
+function isConfig(config: unknown): config is KeptConfig {
+  if (typeof config !== 'object' || config === null || Array.isArray(config)) return false;
+  return Object.values(config).every((value) => value === null || typeof value === 'string');
+}
+
+function actorOf(by: unknown): Actor | null {
+  if (typeof by !== 'object' || by === null) return null;
+  const { user, address, via } = by as Partial<Record<keyof Actor, unknown>>;
+  return {
+    user: typeof user === 'string' ? user : null,
+    address: typeof address === 'string' ? address : null,
+    ...(typeof via === 'string' ? { via } : {}),
+  };
+}

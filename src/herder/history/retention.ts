@@ -1,0 +1,60 @@
+import { connectorOf, type HistoryEntry } from './history-entry.ts';
+
+const PER_CONNECTOR = { entries: 100, bytes: 1024 * 1024 };
+/** Of these, at most so many that changed no configuration. */
+const STATE_CHANGES = 50;
+const OVERALL = { entries: 10_000, bytes: 32 * 1024 * 1024 };
+
+/**
+ * Keys of the entries that are too many, of one connector or of all: the oldest. Of a connector that exists, the newest entry and its
+ * newest configuration stay.
+ */
+export function beyondLimits(entries: readonly HistoryEntry[], exists: (connector: string) => boolean): string[] {
+  const gone = new Set<HistoryEntry>();
+  const kept = new Set<HistoryEntry>();
+  for (const [connector, own] of byConnector(entries)) {
+    const newest = [own.at(-1), own.findLast(({ config }) => config !== undefined)];
+    if (exists(connector)) for (const entry of newest) if (entry !== undefined) kept.add(entry);
+    const states = own.filter(({ config, what }) => config === undefined && what !== 'deleted');
+    for (const entry of states.slice(0, -STATE_CHANGES)) if (!kept.has(entry)) gone.add(entry);
+    removeOldest(own, PER_CONNECTOR, kept, gone);
+  }
+  removeOldest(
+    entries.toSorted((a, b) => a.atMs - b.atMs || a.n - b.n),
+    OVERALL,
+    kept,
+    gone,
+  );
+  return [...gone].map(({ key }) => key);
+}
+
+function removeOldest(
+  entries: readonly HistoryEntry[],
+  limit: { readonly entries: number; readonly bytes: number },
+  kept: ReadonlySet<HistoryEntry>,
+  gone: Set<HistoryEntry>,
+): void {
+  const left = entries.filter((entry) => !gone.has(entry));
+  let count = left.length;
+  let bytes = left.reduce((sum, entry) => sum + entry.bytes, 0);
+  for (const entry of left) {
+    if (count <= limit.entries && bytes <= limit.bytes) return;
+    if (kept.has(entry)) continue;
+    gone.add(entry);
+    count -= 1;
+    bytes -= entry.bytes;
+  }
+}
+
+/** Each by `n`. */
+export function byConnector(entries: readonly HistoryEntry[]): Map<string, HistoryEntry[]> {
+  const found = new Map<string, HistoryEntry[]>();
+  for (const entry of entries) {
+    const connector = connectorOf(entry.key);
+    const own = found.get(connector);
+    if (own === undefined) found.set(connector, [entry]);
+    else own.push(entry);
+  }
+  for (const own of found.values()) own.sort((a, b) => a.n - b.n);
+  return found;
+}

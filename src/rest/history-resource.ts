@@ -1,0 +1,51 @@
+import { RequestError } from '../errors.ts';
+import type { HistoryItem } from '../herder/history/connector-history.ts';
+import { answerPut, requireValid } from './connectors-resource.ts';
+import { senderOf } from './request-sender.ts';
+import { answer, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
+
+const STATES = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' } as const;
+
+/** Beyond Connect: what was changed about a connector and by whom, and the way back. */
+export const historyResource: Resource = (router, dependencies) => {
+  const { herder, validation } = dependencies;
+
+  router.get('/connectors/:connector/history', async (context) => {
+    const items = herder.history.items(pathName(context, 'connector'));
+    answer(context, 200, (await withinTimeLimit(herder.stage, items)).map(itemView));
+  });
+
+  router.post('/connectors/:connector/history/:n/restore', async (context) => {
+    const name = pathName(context, 'connector');
+    const n = numberOf(context);
+    await withinTimeLimit(herder.stage, herder.requests.mustLead());
+    const { config, state } = await withinTimeLimit(herder.stage, herder.history.configAt(name, n));
+    const valid = await requireValid(validation, config);
+    const by = await senderOf(context, dependencies);
+    // Of a connector that was deleted; one that is there keeps its state.
+    const initialState = state === 'STARTED' ? undefined : state;
+    const put = herder.requests.putConnector(name, valid, { replace: true, initialState, by, restoredFrom: n });
+    answerPut(context, await withinTimeLimit(herder.stage, put));
+  });
+};
+
+function numberOf(context: Context): number {
+  const text = pathName(context, 'n');
+  const n = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(n))
+    throw new RequestError(404, 'A change is a number of the history');
+  return n;
+}
+
+function itemView({ entry, difference }: HistoryItem) {
+  const { n, atMs, what, by, state, restoredFrom } = entry;
+  return {
+    n,
+    at: new Date(atMs).toISOString(),
+    what,
+    by,
+    state: STATES[state],
+    ...(restoredFrom === undefined ? {} : { restoredFrom }),
+    difference,
+  };
+}

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { Actor } from '../herder/history/history-entry.ts';
+import { isSenderSignature, senderSignature } from '../herder/request-signature.ts';
+import type { RequestState } from './cross-origin.ts';
+import { readBytes } from './request-body.ts';
+import { queryText, type Context, type ResourceDependencies } from './resource.ts';
+
+type SenderDependencies = Pick<ResourceDependencies, 'herder' | 'signatureAlgorithms'>;
+
+const ADDRESS = 'X-Sluice-Client-Address';
+const SIGNATURE = 'X-Sluice-Client-Signature';
+const MAX_ADDRESS = 100;
+
+/**
+ * Who sent a request: the user whom this worker has authenticated, and the address of the client. A worker that forwards a
+ * request signs where it came from; of another forwarded request the address is not known.
+ */
+export async function senderOf(context: Context, dependencies: SenderDependencies): Promise<Actor> {
+  const state: RequestState = context.state;
+  const { user = null } = state;
+  const peer = addressOf(context);
+  const isForwarded = queryText(context, 'forward') !== undefined || context.get(ADDRESS) !== '';
+  if (!isForwarded) return { user, address: peer };
+  return { user, address: await vouchedAddress(context, dependencies), ...(peer === null ? {} : { via: peer }) };
+}
+
+/** For a request that this worker forwards; none when it cannot say where it came from. */
+export async function senderHeaders(
+  context: Context,
+  dependencies: SenderDependencies,
+): Promise<Readonly<Record<string, string>>> {
+  const { herder, signatureAlgorithms: [algorithm] = [] } = dependencies;
+  const { sessionKey } = herder;
+  if (algorithm === undefined || sessionKey === undefined) return {};
+  const { address } = await senderOf(context, dependencies);
+  if (address === null) return {};
+  const text = await signedText(context, address);
+  return { [ADDRESS]: address, [SIGNATURE]: `${algorithm}:${senderSignature(text, algorithm, sessionKey)}` };
+}
+
+async function vouchedAddress(
+  context: Context,
+  { herder, signatureAlgorithms = [] }: SenderDependencies,
+): Promise<string | null> {
+  const address = context.get(ADDRESS);
+  const [algorithm = '', signature = ''] = context.get(SIGNATURE).split(':', 2);
+  const { sessionKey } = herder;
+  const mayBe = address !== '' && address.length <= MAX_ADDRESS && signatureAlgorithms.includes(algorithm);
+  if (!mayBe || sessionKey === undefined) return null;
+  const text = await signedText(context, address);
+  return isSenderSignature(signature, text, algorithm, sessionKey) ? address : null;
+}
+
+/** The signature is good for this request alone. */
+async function signedText(context: Context, address: string): Promise<string> {
+  const [path = ''] = (context.req.url ?? '').split('?', 1);
+  const body = createHash('sha256')
+    .update(await readBytes(context.req))
+    .digest('hex');
+  return [context.method, path, body, address].join('\n');
+}
+
+function addressOf(context: Context): string | null {
+  const { remoteAddress } = context.req.socket;
+  return remoteAddress === undefined ? null : remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+}
