@@ -156,6 +156,11 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#supervision.tasks.reports();
   }
 
+  /** On connectors that have tasks on this worker, by these tasks. */
+  async verdicts(reports: readonly TaskReport[]): ReturnType<ConnectorHealth['ownVerdicts']> {
+    return this.health.ownVerdicts(reports);
+  }
+
   /** Starts of connectors and tasks on this worker, by the names of metrics. */
   startups(): Readonly<Record<string, number>> {
     return this.#supervision.startups();

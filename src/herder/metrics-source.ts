@@ -2,6 +2,7 @@ import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConnectorDirectory } from './connector-directory.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
+import type { Verdict } from './health/verdict.ts';
 import type { ClusterView, Placement } from './placement.ts';
 
 /** What metrics are made of, asked anew for each page. */
@@ -14,6 +15,8 @@ export interface MetricsSource {
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
   taskReports(): Promise<readonly TaskReport[]>;
+  /** On connectors that have tasks on this worker, by these tasks; `reports` are those of this moment. */
+  verdicts(reports: readonly TaskReport[]): Promise<readonly { readonly name: string; readonly verdict: Verdict }[]>;
   /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>>;
   restarts(): RestartFigures;

@@ -8,6 +8,7 @@ import type { WorkerThreads } from '../observe/thread-figures.ts';
 import { clusterMetrics } from './cluster-metrics.ts';
 import { connectorMetrics } from './connector-metrics.ts';
 import { addRestarts } from './healing/restart-counts.ts';
+import { VERDICTS, type Verdict } from './health/verdict.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { addParts } from './task-parts.ts';
 import { addVirtualMachine } from './virtual-machine.ts';
@@ -40,6 +41,7 @@ export async function metricsPage(
     addParts(page, report);
   }
   addRestarts(page, source.restarts());
+  for (const { name, verdict } of await source.verdicts(reports)) addVerdict(page, name, verdict);
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);
   const clients = threads.threads.flatMap(({ figures }) => figures?.clients ?? []);
@@ -51,6 +53,17 @@ export async function metricsPage(
   addVirtualMachine(page, threads);
   await addProcess(page);
   return page;
+}
+
+function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): void {
+  for (const each of VERDICTS) {
+    page.gauge(
+      'sluice_connector_verdict',
+      'Verdict on the connector by its tasks on this worker: 1 for the one that holds',
+      { connector, verdict: each },
+      Number(each === verdict),
+    );
+  }
 }
 
 /** Other work of the thread waits no longer than this for a page of many tasks. */

@@ -111,4 +111,19 @@ describe('the health of connectors on several workers', function () {
     }
     await until(async () => (await summary(0, '&fail=STALLED')).status === 200, 'the worker answers again');
   });
+
+  it('names the leader too, when that does not answer', async () => {
+    const leader = cluster.worker(0);
+    assert.ok((await leader.rest.get<{ is_leader: boolean }>('/cluster')).body.is_leader);
+    const { pid } = leader;
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      const { body } = await summary(1);
+      assert.deepEqual(body.silentWorkers, [new URL(leader.url).host]);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await until(async () => (await summary(1)).body.silentWorkers.length === 0, 'the leader answers again');
+  });
 });

@@ -102,6 +102,9 @@ describe('the health of a connector', function () {
     });
     await kafka.produce(name, [{ value: 'wait' }]);
     await untilVerdict(name, 'STALLED', /put\(\) of the task has not returned/);
+    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    const of = (verdict: string): string => `sluice_connector_verdict{connector="${name}",verdict="${verdict}"}`;
+    for (const sample of [`${of('STALLED')} 1`, `${of('RUNNING')} 0`]) assert.ok(page.includes(`${sample}\n`), sample);
   });
 
   it('names the topic that does not exist', async () => {

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { taskText } from '../../connect/tasks/task-assignment.ts';
+import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../connector-directory.ts';
 import type { Status } from '../stores/status-store.ts';
@@ -8,6 +9,7 @@ import type { RestartView } from '../healing/restart-view.ts';
 import type { TaskFiguresWatch } from './task-figures.ts';
 import { SilentWorkers, type AskWorker, type Gathered, type PlacedFigures } from './gathered-figures.ts';
 import { thresholdsOf } from './thresholds.ts';
+import { VerdictTimes } from './verdict-times.ts';
 import { judge, VERDICTS, type Judgement, type TaskFigures, type Verdict } from './verdict.ts';
 
 /** `GET /connectors/{connector}/health`. */
@@ -37,6 +39,8 @@ type TaskState = Pick<Status, 'workerId'> & { readonly state: Status['state'] | 
 
 interface ConnectorState extends Omit<ConnectorStatusInfo, 'tasks'> {
   readonly tasks: readonly (readonly [number, TaskState])[];
+  /** Other workers have more of its tasks. */
+  readonly isPartial?: boolean;
 }
 
 interface HealthDependencies {
@@ -59,7 +63,8 @@ const TURN_MS = 5;
 export class ConnectorHealth {
   readonly #dependencies: HealthDependencies;
   readonly #silent = new SilentWorkers();
-  readonly #seen = new Map<string, { readonly verdict: string; readonly sinceMs: number }>();
+  /** By the figures of all workers, and by those of this one. */
+  readonly #times = { all: new VerdictTimes(), own: new VerdictTimes() };
 
   constructor(dependencies: HealthDependencies) {
     this.#dependencies = dependencies;
@@ -90,41 +95,58 @@ export class ConnectorHealth {
     const status = this.#status(name);
     const gathered = await this.#gather([status], ask);
     const view = this.#view(status, gathered);
-    this.#forgetOthers();
+    this.#times.all.keep(this.#dependencies.directory.names());
     return view;
+  }
+
+  /** Of the connectors that have tasks on this worker, by these tasks; `reports` are those of this moment. */
+  async ownVerdicts(reports: readonly TaskReport[]): Promise<readonly Pick<HealthView, 'name' | 'verdict'>[]> {
+    const statuses = this.#ownParts(this.#statuses());
+    const gathered = this.#gathered(await this.#own(statuses, reports));
+    return this.#views(statuses, gathered, true);
   }
 
   /** Of all connectors; without `ask` of those that have tasks on this worker, by these tasks. */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
-    const statuses = this.#statuses();
-    const gathered = await this.#gather(statuses, ask ?? (() => Promise.resolve([])));
+    const isOwn = ask === undefined;
+    const all = this.#statuses();
+    const statuses = isOwn ? this.#ownParts(all) : all;
+    const gathered = isOwn ? this.#gathered(await this.#own(statuses)) : await this.#gather(statuses, ask);
+    const views = await this.#views(statuses, gathered, isOwn);
     const counts = new Map<Verdict, number>();
-    const attention: HealthView[] = [];
+    for (const { verdict } of views) counts.set(verdict, (counts.get(verdict) ?? 0) + 1);
+    const severity = ({ verdict }: HealthView): number => VERDICTS.indexOf(verdict);
+    const attention = views
+      .filter(({ verdict }) => !CALLS_FOR_NOBODY.has(verdict))
+      .sort((a, b) => severity(a) - severity(b) || a.since.localeCompare(b.since));
+    const entries = VERDICTS.map((verdict) => [verdict, counts.get(verdict) ?? 0]);
+    return {
+      connectors: Object.fromEntries(entries) as Record<Verdict, number>,
+      attention: attention
+        .slice(0, MAX_ATTENTION)
+        .map(({ name, verdict, sentence, since }) => ({ name, verdict, sentence, since })),
+      silentWorkers: [...gathered.silentMs.keys()],
+    };
+  }
+
+  /** Those that are gone meanwhile are left out. */
+  async #views(
+    statuses: readonly ConnectorState[],
+    gathered: Gathered,
+    isOwn: boolean,
+  ): Promise<readonly HealthView[]> {
+    const views: HealthView[] = [];
     let turnBeganAt = performance.now();
     for (const status of statuses) {
       if (performance.now() - turnBeganAt > TURN_MS) {
         await nextTurn();
         turnBeganAt = performance.now();
       }
-      const shown = ask === undefined ? this.#ownPart(status) : status;
-      if (shown === undefined) continue;
-      const view = this.#view(shown, gathered, ask === undefined);
-      counts.set(view.verdict, (counts.get(view.verdict) ?? 0) + 1);
-      if (!CALLS_FOR_NOBODY.has(view.verdict)) attention.push(view);
+      if (this.#dependencies.directory.configOf(status.name) === undefined) continue;
+      views.push(this.#view(status, gathered, isOwn));
     }
-    this.#forgetOthers();
-    const severity = ({ verdict }: HealthView): number => VERDICTS.indexOf(verdict);
-    attention.sort((a, b) => severity(a) - severity(b) || a.since.localeCompare(b.since));
-    return {
-      connectors: Object.fromEntries(VERDICTS.map((verdict) => [verdict, counts.get(verdict) ?? 0])) as Record<
-        Verdict,
-        number
-      >,
-      attention: attention
-        .slice(0, MAX_ATTENTION)
-        .map(({ name, verdict, sentence, since }) => ({ name, verdict, sentence, since })),
-      silentWorkers: ask === undefined ? [] : [...gathered.silentMs.keys()],
-    };
+    this.#times[isOwn ? 'own' : 'all'].keep(this.#dependencies.directory.names());
+    return views;
   }
 
   #statuses(): readonly ConnectorState[] {
@@ -154,22 +176,25 @@ export class ConnectorHealth {
     return { ...status, tasks: [...known].sort(([a], [b]) => a - b) };
   }
 
-  /** `undefined`: nothing of the connector is on this worker. */
-  #ownPart(status: ConnectorState): ConnectorState | undefined {
+  /** Those of which something is on this worker, with the tasks that are. */
+  #ownParts(statuses: readonly ConnectorState[]): readonly ConnectorState[] {
     const { workerId } = this.#dependencies;
-    const tasks = status.tasks.filter(([, task]) => isHad(task) && task.workerId === workerId);
-    const isOwn = status.connector.workerId === workerId && status.connector.state === 'FAILED';
-    return tasks.length === 0 && !isOwn ? undefined : { ...status, tasks };
+    return statuses.flatMap((status) => {
+      const tasks = status.tasks.filter(([, task]) => isHad(task) && task.workerId === workerId);
+      const isFailed = status.connector.workerId === workerId && status.connector.state === 'FAILED';
+      if (tasks.length === 0 && !isFailed) return [];
+      return { ...status, tasks, isPartial: tasks.length < status.tasks.length };
+    });
   }
 
-  async #own(statuses: readonly ConnectorState[]): Promise<readonly PlacedFigures[]> {
+  async #own(statuses: readonly ConnectorState[], reports?: readonly TaskReport[]): Promise<readonly PlacedFigures[]> {
     const { figures, workerId } = this.#dependencies;
     const tasks = statuses.flatMap(({ name, tasks: all }) =>
       all.flatMap(([task, status]) =>
         status.workerId === workerId ? [[{ connector: name, task }, status] as const] : [],
       ),
     );
-    const found = await figures.figures(tasks);
+    const found = await figures.figures(tasks, reports);
     return found.flatMap((each, index) => {
       const connector = tasks[index]?.[0].connector;
       return connector === undefined ? [] : [{ connector, figures: this.#hidden(each) }];
@@ -183,16 +208,19 @@ export class ConnectorHealth {
     );
     workers.delete(workerId);
     const [own, others] = await Promise.all([this.#own(statuses), this.#silent.ask([...workers], ask)]);
-    const figures = new Map<string, TaskFigures>();
-    for (const each of [...others.placed, ...own]) {
-      figures.set(taskText({ connector: each.connector, task: each.figures.task }), each.figures);
-    }
-    return { figures, silentMs: others.silentMs };
+    return this.#gathered([...others.placed, ...own], others.silentMs);
   }
 
-  #view(status: ConnectorState, gathered: Gathered, isPartial = false): HealthView {
+  #gathered(placed: readonly PlacedFigures[], silentMs: Gathered['silentMs'] = new Map()): Gathered {
+    const entries = placed.map(
+      ({ connector, figures }) => [taskText({ connector, task: figures.task }), figures] as const,
+    );
+    return { figures: new Map(entries), silentMs };
+  }
+
+  #view(status: ConnectorState, gathered: Gathered, isOwn = false): HealthView {
     const { directory, secrets, workerConfig, healing } = this.#dependencies;
-    const { name, type } = status;
+    const { name, type, isPartial } = status;
     const { state, trace } = status.connector;
     const tasks = status.tasks.map(([task, each]) => {
       const known = gathered.figures.get(taskText({ connector: name, task }));
@@ -214,29 +242,13 @@ export class ConnectorHealth {
       sentence: hide(judged.sentence),
       reasons: judged.reasons.slice(0, MAX_REASONS).map(hide),
     };
-    const since = new Date(this.#since(name, judgement, tasks)).toISOString();
+    const times = this.#times[isOwn ? 'own' : 'all'];
+    const since = new Date(times.since(name, judgement.verdict, tasks)).toISOString();
     return { name, type, ...judgement, since, tasks, silentWorkers, restarts };
   }
 
   #hidden(figures: TaskFigures): TaskFigures {
     return figures.cause === null ? figures : { ...figures, cause: this.#dependencies.secrets.hide(figures.cause) };
-  }
-
-  #since(name: string, { verdict }: Judgement, tasks: readonly TaskFigures[]): number {
-    const seen = this.#seen.get(name);
-    if (seen?.verdict === verdict) return seen.sinceMs;
-    const waited = verdict === 'STALLED' ? Math.max(0, ...tasks.map(({ waitedMs }) => waitedMs)) : 0;
-    const sinceMs = Date.now() - waited;
-    this.#seen.set(name, { verdict, sinceMs });
-    return sinceMs;
-  }
-
-  /** Connectors that are gone. */
-  #forgetOthers(): void {
-    const names = this.#dependencies.directory.names();
-    if (this.#seen.size <= names.length) return;
-    const known = new Set(names);
-    for (const name of this.#seen.keys()) if (!known.has(name)) this.#seen.delete(name);
   }
 }
 

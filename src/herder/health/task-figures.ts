@@ -61,9 +61,13 @@ export class TaskFiguresWatch {
     clearInterval(this.#timer);
   }
 
-  /** Figures of these tasks of this worker, in their order. */
-  async figures(tasks: readonly (readonly [TaskId, PlacedState])[]): Promise<readonly TaskFigures[]> {
-    const reports = new Map((await this.#sample()).map((report) => [taskText(report.id), report] as const));
+  /** Figures of these tasks of this worker, in their order; `given`: reports of this moment, instead of new ones. */
+  async figures(
+    tasks: readonly (readonly [TaskId, PlacedState])[],
+    given?: readonly TaskReport[],
+  ): Promise<readonly TaskFigures[]> {
+    const all = given === undefined ? await this.#sample() : this.#note(given);
+    const reports = new Map(all.map((report) => [taskText(report.id), report] as const));
     const places = this.#places();
     const now = performance.now();
     return tasks.map(([id, status]) => {
@@ -81,7 +85,10 @@ export class TaskFiguresWatch {
   }
 
   async #sample(): Promise<readonly TaskReport[]> {
-    const reports = await this.#reports();
+    return this.#note(await this.#reports());
+  }
+
+  #note(reports: readonly TaskReport[]): readonly TaskReport[] {
     const atMs = performance.now();
     const places = this.#places();
     for (const key of this.#samples.keys()) if (!places.has(key)) this.#samples.delete(key);
