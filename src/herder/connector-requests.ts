@@ -54,6 +54,8 @@ export interface ConnectorRequestsDependencies {
  * What clients ask of connectors and tasks: changes of what should run, written to the config store one after the other, and
  * restarts. Configurations were validated by the caller (herder/validation.ts). What another worker has to do is an
  * NotOwnerError, what does not exist a RequestError 404.
+ *
+ * One class, because all of them share the queue of changes and the question who has what.
  */
 export class ConnectorRequests {
   readonly #configs: ConfigStore;
@@ -175,9 +177,7 @@ export class ConnectorRequests {
 
   /** Restarts the instance alone; its tasks are not touched. */
   async restartConnector(name: string): Promise<void> {
-    await this.#placement.settled();
-    this.#directory.require(name, `Unknown connector: ${name}`);
-    if (!this.#placement.ownsConnector(name)) throw this.#notOwner(name);
+    await this.mustOwn(name);
     if (!(await this.#supervision.restartConnector(name))) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }
@@ -204,6 +204,13 @@ export class ConnectorRequests {
   async restartTask(id: TaskId): Promise<void> {
     await this.#requireTask(id, this.#dependencies.answers.unknownTask(taskText(id)));
     await this.#supervision.restartTask(id);
+  }
+
+  /** Throws a NotOwnerError unless this worker has the connector. */
+  async mustOwn(name: string): Promise<void> {
+    await this.#placement.settled();
+    this.#directory.require(name, `Unknown connector: ${name}`);
+    if (!this.#placement.ownsConnector(name)) throw this.#notOwner(name);
   }
 
   /** Throws a NotOwnerError unless this worker leads the cluster. */

@@ -8,6 +8,7 @@ import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts'
 import type { Work } from './group/group-bytes.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
 import { LeaderDuties } from './leader-duties.ts';
+import { Replays } from './dead-letters/replays.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
 import { ConnectorHistory } from './history/connector-history.ts';
 import { ConnectorHealth } from './health/connector-health.ts';
@@ -49,6 +50,8 @@ export class Herder implements ConfigListener, WorkListener {
   readonly health: ConnectorHealth;
   /** Who changed them. */
   readonly history: ConnectorHistory;
+  /** Dead letters that are sent through their connectors again. */
+  readonly replays: Replays;
   readonly #figures: TaskFiguresWatch;
   readonly #dependencies: HerderDependencies;
   readonly #duties: LeaderDuties;
@@ -80,6 +83,14 @@ export class Herder implements ConfigListener, WorkListener {
     const { healing } = this.#supervision;
     this.#duties = new LeaderDuties({ ...dependencies, statusWriter, healing });
     const { directory } = this;
+    this.replays = new Replays({
+      ...dependencies,
+      tasks: this.#supervision.tasks,
+      hide: (text) => dependencies.secrets.hide(text),
+    });
+    this.#supervision.onReplayEvent((event) => {
+      this.replays.onEvent(event);
+    });
     const figures = new TaskFiguresWatch(
       () => this.taskReports(),
       () => this.taskPlaces(),
@@ -126,6 +137,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#becomeReady();
     for (const name of configs.names()) this.#supervision.reconcile(name);
     this.#figures.start();
+    this.replays.start();
     logger.info('Herder started');
   }
 
@@ -137,6 +149,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#figures.stop();
     this.#duties.follow();
     this.history.follow();
+    await this.replays.stop();
     await this.#supervision.stop();
     const { configs, statuses, offsets, own, placement } = this.#dependencies;
     await placement.stop();
@@ -153,7 +166,7 @@ export class Herder implements ConfigListener, WorkListener {
 
   /** The tasks that run on this worker. */
   async taskReports(): Promise<readonly TaskReport[]> {
-    return this.#supervision.tasks.reports();
+    return (await this.#supervision.tasks.reports()).filter(({ id }) => id.replay === undefined);
   }
 
   /** On connectors that have tasks on this worker, by these tasks. */
@@ -186,6 +199,7 @@ export class Herder implements ConfigListener, WorkListener {
   async assigned(work: Work): Promise<void> {
     if (this.#stopping) return;
     this.#supervision.reconcileAll(work);
+    if (this.#ready) this.replays.reconcileAll();
     if (this.#dependencies.placement.isLeader) {
       this.history.lead();
       await this.#duties.lead();
@@ -196,7 +210,7 @@ export class Herder implements ConfigListener, WorkListener {
   }
 
   async revoked(work: Work): Promise<void> {
-    await this.#supervision.giveUp(work);
+    await Promise.all([this.#supervision.giveUp(work), this.replays.giveUp()]);
   }
 
   // ConfigListener: what the log says now.
@@ -205,11 +219,13 @@ export class Herder implements ConfigListener, WorkListener {
     this.history.noticed(name);
     this.#dependencies.placement.workChanged(name);
     this.#supervision.workChanged(name);
+    this.replays.reconcile(name);
   }
 
   targetStateChanged(name: string): void {
     this.history.noticed(name);
     this.#supervision.targetStateChanged(name);
+    this.replays.reconcile(name);
   }
 
   restartRequested(request: RestartRequest): void {

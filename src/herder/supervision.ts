@@ -73,6 +73,7 @@ export class Supervision {
   readonly #statuses: StatusWriter;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
+  #onReplayEvent: (event: TaskEvent) => void = () => undefined;
 
   constructor(dependencies: SupervisionDependencies, statuses: StatusWriter) {
     this.#dependencies = dependencies;
@@ -92,6 +93,11 @@ export class Supervision {
       },
     });
     this.tasks = openHosting(this.#liveConfigs, (event) => this.#onTaskEvent(event));
+  }
+
+  /** `listener` is told of tasks that are none of a connector's: those that replay dead letters. */
+  onReplayEvent(listener: (event: TaskEvent) => void): void {
+    this.#onReplayEvent = listener;
   }
 
   /** Stops tasks and connectors, side by side, and writes their statuses. */
@@ -276,7 +282,8 @@ export class Supervision {
   }
 
   #onTaskEvent(event: TaskEvent): void {
-    if (event.state === 'PASSED') return;
+    if (event.id.replay !== undefined) this.#onReplayEvent(event);
+    if (event.id.replay !== undefined || event.state === 'PASSED' || event.state === 'REPLAYED') return;
     const task = taskText(event.id);
     if (event.state === 'FAILED') this.#taskStarts.failed(task);
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);

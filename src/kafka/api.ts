@@ -16,6 +16,8 @@ export interface ConsumedRecord {
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly headers: readonly ConsumedHeader[];
+  /** The dead letter that this record was read as, if it is one that is replayed: offsets and failures are that one's. */
+  readonly letter?: ConsumedRecord | undefined;
 }
 
 export interface ConsumedHeader {

@@ -1,6 +1,7 @@
 import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../errors.ts';
-import type { LetterSelection } from '../herder/dead-letters/letter-selection.ts';
+import type { LetterSelection } from '../connect/dead-letters/letter-selection.ts';
+import { isChainOption } from '../herder/dead-letters/replay-chain.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 import {
@@ -18,6 +19,10 @@ const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 const MAX_TASKS_ASKED = 100;
 const PEER_TIMEOUT_MS = 5_000;
+
+/** Letters per second: a tenth of what a sink of a small machine takes. */
+const DEFAULT_RATE = 1000;
+const MAX_RATE = 10_000_000;
 
 interface PreviewLettersBody {
   readonly selection?: LetterSelection;
@@ -62,11 +67,21 @@ export const PREVIEW_LETTERS_BODY = {
   additionalProperties: false,
 } as const;
 
+export const REPLAY_LETTERS_BODY = {
+  ...PREVIEW_LETTERS_BODY,
+  properties: {
+    ...PREVIEW_LETTERS_BODY.properties,
+    /** Letters per second at most; 1000 if absent. */
+    rate: { type: 'integer', minimum: 1, maximum: MAX_RATE },
+  },
+} as const;
+
+const isReplayBody = ajv.compile<PreviewLettersBody & { readonly rate?: number }>(REPLAY_LETTERS_BODY);
 const isPreviewBody = ajv.compile<PreviewLettersBody>(PREVIEW_LETTERS_BODY);
 
 /** `/connectors/{connector}/dead-letters`, which Connect does not have: why records of a sink were not stored. */
 export const deadLettersResource: Resource = (router, dependencies) => {
-  const { herder, deadLetters } = dependencies;
+  const { herder, deadLetters, replays } = dependencies;
 
   router.get('/connectors/:connector/dead-letters', async (context) => {
     const connector = pathName(context, 'connector');
@@ -86,14 +101,52 @@ export const deadLettersResource: Resource = (router, dependencies) => {
   router.post('/connectors/:connector/dead-letters/preview', async (context) => {
     const { text } = await readJsonText(context.req);
     const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
-    const wrong = Object.keys(body.transforms ?? {}).find((key) => !/^(?:transforms|predicates)(?:\.|$)/.test(key));
-    if (wrong !== undefined) {
-      throw new RequestError(400, `transforms has options of transforms and predicates only, not ${wrong}`);
-    }
+    requireChain(body.transforms);
     const previewed = deadLetters.preview(pathName(context, 'connector'), body.selection ?? {}, body.transforms);
     answerText(context, 200, await withinTimeLimit(herder.stage, previewed));
   });
+
+  router.post('/connectors/:connector/dead-letters/replay', async (context) => {
+    const { text } = await readJsonText(context.req);
+    const body = checkBody(isReplayBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
+    const { selection = {}, transforms: chain, rate = DEFAULT_RATE } = body;
+    requireChain(chain);
+    const begun = replays.begin(pathName(context, 'connector'), { selection, chain, rate, by: requester(context) });
+    answerText(context, 201, await withinTimeLimit(herder.stage, begun));
+  });
+
+  router.get('/connectors/:connector/dead-letters/replays', async (context) => {
+    answerText(context, 200, await replays.list(pathName(context, 'connector')));
+  });
+
+  router.get('/connectors/:connector/dead-letters/replay/:id', async (context) => {
+    answerText(context, 200, await replays.get(pathName(context, 'connector'), idOf(context)));
+  });
+
+  router.delete('/connectors/:connector/dead-letters/replay/:id', async (context) => {
+    const ended = replays.end(pathName(context, 'connector'), idOf(context));
+    answerText(context, 200, await withinTimeLimit(herder.stage, ended));
+  });
 };
+
+function requireChain(chain: Readonly<Record<string, string>> = {}): void {
+  const wrong = Object.keys(chain).find((key) => !isChainOption(key));
+  if (wrong === undefined) return;
+  throw new RequestError(400, `transforms has options of transforms and predicates only, not ${wrong}`);
+}
+
+function idOf(context: Context): number {
+  const id = Number(pathName(context, 'id'));
+  if (!Number.isSafeInteger(id)) throw new RequestError(404, 'A replay is a number');
+  return id;
+}
+
+/** The user, where there are users, and the address; of a request that another worker has sent on, that worker's. */
+function requester(context: Context): string {
+  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(context.get('authorization')) ?? [];
+  const [user = ''] = Buffer.from(encoded, 'base64').toString().split(':');
+  return `${user.slice(0, 100)}${user === '' ? '' : '@'}${context.ip}`;
+}
 
 function limitOf(context: Context): number {
   const text = queryText(context, 'limit');

@@ -1,6 +1,6 @@
-import { arrayOf, mapOf, type JsonSchema, type QueryParameter } from '../json/open-api.ts';
+import { arrayOf, mapOf, objectOf, type JsonSchema, type QueryParameter } from '../json/open-api.ts';
 import { ref } from './answer-schemas.ts';
-import { PREVIEW_LETTERS_BODY } from './dead-letters-resource.ts';
+import { PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from './dead-letters-resource.ts';
 import { DRAIN_BODY, DRAIN_ORDER_BODY } from './drain-body.ts';
 import { OFFSETS_BODY } from './offsets-body.ts';
 import { PREVIEW_BODY } from './preview-body.ts';
@@ -214,6 +214,28 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     tag: 'connectors',
     body: PREVIEW_LETTERS_BODY,
     answers: { 200: ref('PreviewedLetters') },
+  },
+  'POST /connectors/:connector/dead-letters/replay': {
+    summary:
+      'Send dead letters through the pipeline of their sink again, in the background; 409 while a replay is running',
+    tag: 'connectors',
+    body: REPLAY_LETTERS_BODY,
+    answers: { 201: ref('Replay') },
+  },
+  'GET /connectors/:connector/dead-letters/replays': {
+    summary: 'The last 20 replays of a connector, the newest first',
+    tag: 'connectors',
+    answers: { 200: objectOf({ replays: arrayOf(ref('Replay')) }) },
+  },
+  'GET /connectors/:connector/dead-letters/replay/:id': {
+    summary: 'How far a replay has come',
+    tag: 'connectors',
+    answers: { 200: ref('Replay') },
+  },
+  'DELETE /connectors/:connector/dead-letters/replay/:id': {
+    summary: 'Stop a replay',
+    tag: 'connectors',
+    answers: { 200: ref('Replay') },
   },
   'POST /connectors/:connector/tasks/:task/restart': {
     summary: 'Restart a task',

@@ -2,6 +2,7 @@ import { within } from '../async/within.ts';
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
 import type { ConnectorDeadLetters } from '../herder/dead-letters/connector-dead-letters.ts';
+import type { ConnectorReplays } from '../herder/dead-letters/connector-replays.ts';
 import type { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
@@ -24,6 +25,7 @@ export interface ResourceDependencies {
   readonly offsets: ConnectorOffsets;
   readonly preview: ConnectorPreview;
   readonly deadLetters: ConnectorDeadLetters;
+  readonly replays: ConnectorReplays;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
   /** What no answer may show. */

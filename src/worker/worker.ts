@@ -2,6 +2,7 @@ import type { WorkerConfig } from '../config/worker-config.ts';
 import type { Plugin } from '../connect/api.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import { ConnectorDeadLetters } from '../herder/dead-letters/connector-dead-letters.ts';
+import { ConnectorReplays } from '../herder/dead-letters/connector-replays.ts';
 import { LetterReader } from '../herder/dead-letters/letter-reader.ts';
 import { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
@@ -171,6 +172,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     workerGroupId: mode.groupId,
     exactlyOnceSources: exactlyOnce !== undefined,
   });
+  const reader = new LetterReader(clients);
   const preview = new ConnectorPreview({ plugins, validation, clients, converterConfig, secrets });
   return {
     herder,
@@ -189,7 +191,18 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       directory: herder.directory,
       validation,
       preview,
-      reader: new LetterReader(clients),
+      reader,
+      secrets,
+    }),
+    replays: new ConnectorReplays({
+      directory: herder.directory,
+      requests: herder.requests,
+      replays: herder.replays,
+      validation,
+      reader,
+      clients,
+      plugins,
+      resolver,
       secrets,
     }),
     topics,

@@ -20,7 +20,7 @@ export interface DeadLetterCounts {
 }
 
 const PREFIX = '__connect.errors.';
-/** What Connect has no header for: `sluice.sqlstate`, `sluice.table`, `sluice.column`. */
+/** What Connect has no header for: `sluice.sqlstate`, `sluice.table`, `sluice.column`, `sluice.replay.attempt`. */
 const OWN_PREFIX = 'sluice.';
 
 /**
@@ -65,7 +65,7 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
     const { consumed } = failure;
     if (consumed === undefined) return;
     this.produceRequests++;
-    const context = this.#options.contextHeaders ? this.#contextHeaders(failure) : [];
+    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...attemptHeader(failure)];
     try {
       await this.#producer.send([
         {
@@ -91,13 +91,13 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
     await this.#producer.close();
   }
 
-  #contextHeaders({ stage, className, error, consumed }: FailureContext): { key: string; value: Buffer }[] {
+  #contextHeaders({ stage, className, error, consumed, task }: FailureContext): { key: string; value: Buffer }[] {
     const entries: [string, string][] = [
       ['topic', consumed?.topic ?? ''],
       ['partition', String(consumed?.partition)],
       ['offset', String(consumed?.offset)],
       ['connector.name', this.#id.connector],
-      ['task.id', String(this.#id.task)],
+      ['task.id', String(task ?? this.#id.task)],
       ['stage', stage],
       ['class.name', className],
       ['exception.class.name', error instanceof SluiceError ? error.javaName : 'java.lang.RuntimeException'],
@@ -112,4 +112,8 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
       ),
     ];
   }
+}
+
+function attemptHeader({ attempt }: FailureContext): { key: string; value: Buffer }[] {
+  return attempt === undefined ? [] : [{ key: `${OWN_PREFIX}replay.attempt`, value: Buffer.from(String(attempt)) }];
 }

@@ -30,6 +30,10 @@ export interface FailureContext {
   readonly error: Error;
   /** Sinks only: the record as it was consumed. */
   readonly consumed: ConsumedRecord | undefined;
+  /** Of a dead letter that has failed once more: the replays that it has failed in. */
+  readonly attempt?: number | undefined;
+  /** The task that it failed in at first. */
+  readonly task?: number | undefined;
 }
 
 /** Takes failed records somewhere (the dead-letter topic). */

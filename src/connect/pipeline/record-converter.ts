@@ -33,11 +33,18 @@ const NO_PLACE: RecordPlace = { record: () => undefined, leaveRecord: () => unde
 const NO_HEADERS: readonly Header[] = [];
 const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
 
+/** Makes sink records of consumed ones; see SinkRecordConverter. */
+export interface RecordConversion {
+  convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords>;
+  convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined>;
+  planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined;
+}
+
 /**
  * Bytes to sink records: converters, then transforms, each failure by the error policy. The synchronous path is the only
  * one taken while nothing fails.
  */
-export class SinkRecordConverter {
+export class SinkRecordConverter implements RecordConversion {
   readonly #converters: Converters;
   readonly #chain: TransformationChain;
   readonly #policy: ErrorPolicy;
@@ -101,7 +108,8 @@ export class SinkRecordConverter {
   }
 
   #start(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
-    this.#place.record(source.topic, source.partition, source.offset);
+    const { topic, partition, offset } = source.letter ?? source;
+    this.#place.record(topic, partition, offset);
     try {
       const wait = this.#waits ? this.#prepare(source) : undefined;
       if (wait === undefined) return this.#transform(this.#toSinkRecord(source)) ?? undefined;
@@ -218,7 +226,7 @@ function sinkRecord(
     headers,
     offset: source.offset,
     timestampType: source.timestamp < 0 ? 'NoTimestampType' : source.timestampType,
-    original: source,
+    original: source.letter ?? source,
   };
 }
 

@@ -3,7 +3,7 @@ import { toError } from '../../errors.ts';
 import type { ConsumedBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { PartitionOffset, SinkTask } from '../api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
-import type { ConvertedRecords, Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
+import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline/record-converter.ts';
 import { ChainPlans } from '../pipeline/chain-plans.ts';
 import type { TransformationChain } from '../pipeline/transformation-chain.ts';
 import { Turn } from '../pipeline/turn.ts';
@@ -25,6 +25,8 @@ export interface PolledRecordsSettings {
   readonly converters: Converters;
   readonly chain: TransformationChain;
   readonly care: RecordCare;
+  /** Each record goes through the converter by itself. */
+  readonly asRecords?: boolean;
 }
 
 /**
@@ -36,7 +38,7 @@ export interface PolledRecordsSettings {
  */
 export class PolledRecords {
   readonly #task: SinkTask;
-  readonly #converter: SinkRecordConverter;
+  readonly #converter: RecordConversion;
   readonly #converters: Converters;
   readonly care: RecordCare;
   readonly #plans: ChainPlans | undefined;
@@ -46,15 +48,20 @@ export class PolledRecords {
   /** By partition. */
   readonly #failures = new Map<string, Error>();
 
-  constructor(task: SinkTask, converter: SinkRecordConverter, { converters, chain, care }: PolledRecordsSettings) {
+  constructor(
+    task: SinkTask,
+    converter: RecordConversion,
+    { converters, chain, care, asRecords }: PolledRecordsSettings,
+  ) {
     this.#task = task;
     this.#converter = converter;
     this.care = care;
     this.#converters = converters;
     const { value } = converters;
-    this.#plans = chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
-    this.#readsStructs = value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
-    const passes = this.#readsStructs || (value.passesMessages === true && chain.empty);
+    this.#plans = asRecords !== true && chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
+    this.#readsStructs =
+      asRecords !== true && value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
+    const passes = this.#readsStructs || (asRecords !== true && value.passesMessages === true && chain.empty);
     this.#putsBlocks = task.putBlock !== undefined && passes;
   }
 

@@ -5,7 +5,7 @@ import { toError } from '../../errors.ts';
 import type { ConsumedBlock } from '../../kafka/api.ts';
 import type { SchemaAndValue } from '../api.ts';
 import type { ChainPlans } from '../pipeline/chain-plans.ts';
-import type { ConvertedRecords, Converters, SinkRecordConverter } from '../pipeline/record-converter.ts';
+import type { ConvertedRecords, Converters, RecordConversion } from '../pipeline/record-converter.ts';
 import type { StructProgram } from '../pipeline/struct-plan.ts';
 import { Turn } from '../pipeline/turn.ts';
 
@@ -18,7 +18,7 @@ const MAX_UNPLANNED = 16;
 export class SinkBlock implements SinkRecordBlock {
   readonly messages: ConsumedBlock;
   readonly passesMessages: boolean;
-  readonly #converter: SinkRecordConverter;
+  readonly #converter: RecordConversion;
   readonly #converters: Pick<Converters, 'key' | 'value'>;
   readonly #plans: ChainPlans | undefined;
   readonly #record: PlannedRecord;
@@ -31,7 +31,7 @@ export class SinkBlock implements SinkRecordBlock {
   /** `plans`: absent without transforms. */
   constructor(
     messages: ConsumedBlock,
-    converter: SinkRecordConverter,
+    converter: RecordConversion,
     converters: Pick<Converters, 'key' | 'value'>,
     plans: ChainPlans | undefined,
   ) {

@@ -4,13 +4,13 @@ import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import type { ConsumedBlock, Consumer, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
+import type { LetterReplay } from '../dead-letters/letter-replay.ts';
 import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
-import { PolledRecords } from './polled-records.ts';
-import { RecordCare } from './record-care.ts';
+import type { PolledRecords } from './polled-records.ts';
 import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { sinkTaskContext } from './sink-task-context.ts';
-import { SinkRecordConverter } from '../pipeline/record-converter.ts';
+import { taskRecords, type ReplayedLetters } from './task-records.ts';
 import type { RateLimit, TaskCare } from '../tasks/task-assignment.ts';
 import {
   logAfterShutdown,
@@ -43,6 +43,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #consumer: Consumer;
   readonly #topics: readonly string[] | TopicPredicate;
   readonly #polled: PolledRecords;
+  readonly #replay: LetterReplay | undefined;
   readonly #activities: TaskActivities;
 
   readonly #positions = new SinkPositions();
@@ -55,16 +56,21 @@ export class SinkTaskRunner implements TaskRunner {
   #nextCommitMs: number;
   #commitInFlight: Promise<void> | undefined;
 
-  constructor(runtime: TaskRuntime, task: SinkTask, consumer: Consumer, topics: readonly string[] | TopicPredicate) {
+  /** `replayed`: dead letters that are read in place of the topics' records. */
+  constructor(
+    runtime: TaskRuntime,
+    task: SinkTask,
+    consumer: Consumer,
+    topics: readonly string[] | TopicPredicate,
+    replayed?: ReplayedLetters,
+  ) {
     this.#runtime = runtime;
+    this.#replay = replayed?.replay;
     this.#task = task;
     this.#consumer = consumer;
     this.#topics = topics;
-    const converter = new SinkRecordConverter(runtime.converters, runtime.chain, runtime.errors, runtime.place);
-    const { converters, chain, errors, throttle } = runtime;
-    const { valueClass: valueConverter } = converters;
-    const care = new RecordCare(runtime.assignment.care, { errors, hasTransforms: !chain.empty, valueConverter });
-    this.#polled = new PolledRecords(task, converter, { converters, chain, care });
+    this.#polled = taskRecords(runtime, task, replayed);
+    const { throttle } = runtime;
     this.#progress = new SinkProgress(throttle);
     this.#activities = taskActivities(runtime.assignment.id);
     this.#holds = new ConsumerHolds(consumer, throttle);
@@ -126,7 +132,7 @@ export class SinkTaskRunner implements TaskRunner {
       });
       if (this.#wantPaused) this.#holds.add('request');
       onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
-      while (!this.#runtime.abort.signal.aborted) await this.#turn();
+      while (!this.#runtime.abort.signal.aborted && this.#replay?.isDone !== true) await this.#turn();
     } catch (error) {
       failure = toError(error);
     }
@@ -147,11 +153,21 @@ export class SinkTaskRunner implements TaskRunner {
       await this.#commit(false);
     }
     const wakeAtMs = Math.min(this.#holds.untilMs(this.#retryAtMs), this.#nextCommitMs);
-    const consumed = await this.#consumer.pollBlocks(Math.max(0, wakeAtMs - Date.now()), this.#holds.pollMax);
+    const waitMs = Math.max(0, wakeAtMs - Date.now());
+    const replayWaitMs = this.#replay?.beforePoll(this.#consumer) ?? Infinity;
+    const consumed = await this.#consumer.pollBlocks(Math.min(waitMs, replayWaitMs), this.#holds.pollMax);
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
+    await this.#endReplay();
+  }
+
+  /** Ends when everything up to the end is stored, and its offsets are committed. */
+  async #endReplay(): Promise<void> {
+    if (this.#replay?.isAtEnd(this.#consumer) !== true || !this.#polled.isEmpty) return;
+    await this.#commit(true);
+    if (this.#positions.active === 0) this.#replay.end();
   }
 
   get #pausedForRetry(): boolean {
@@ -181,7 +197,7 @@ export class SinkTaskRunner implements TaskRunner {
     const { assignment, measures, onEvent, throttle } = this.#runtime;
     const count = consumed.reduce((sum, block) => sum + block.count, 0);
     if (count > 0) measures.sink.read(count);
-    if (throttle.isOn) throttle.taken(count, valueBytes(consumed));
+    if (this.#replay === undefined && throttle.isOn) throttle.taken(count, valueBytes(consumed));
     for (const { topic } of consumed) {
       if (this.#polled.waitsFor(topic)) onEvent({ id: assignment.id, state: 'TOPIC', topic });
     }
@@ -274,6 +290,7 @@ export class SinkTaskRunner implements TaskRunner {
           this.#positions.commit(position);
           this.#pass(position);
         }
+        this.#replay?.passed(positions);
         measures.sink.active(this.#positions.active);
       },
       (error: unknown) => {
@@ -329,6 +346,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #onAssigned(partitions: readonly TopicPartition[]): Promise<void> {
+    this.#replay?.begin(this.#consumer, partitions);
     for (const { topic, partition } of partitions) {
       const position = this.#consumer.position({ topic, partition });
       this.#positions.own({ topic, partition }, position);

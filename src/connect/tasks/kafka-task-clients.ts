@@ -35,7 +35,7 @@ export class KafkaTaskClients implements TaskClients {
     this.#logger = logger;
   }
 
-  async sinkConsumer(id: TaskId, config: ConnectorConfig): Promise<Consumer> {
+  async sinkConsumer(id: TaskId, config: ConnectorConfig, fixed: ClientProperties = {}): Promise<Consumer> {
     const own = {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
@@ -46,7 +46,17 @@ export class KafkaTaskClients implements TaskClients {
     const heartbeats: ClientProperties = isClassic ? { 'heartbeat.interval.ms': HEARTBEAT_MS } : {};
     // No other task of these workers has this name: who is in the group under both died, or was left behind.
     const owner: ClientProperties = given['client.id'] === undefined ? { [MEMBER_OWNER]: await this.#owner() } : {};
-    const properties = { ...own, ...heartbeats, ...given, ...owner, ...staticMember(given, id, config) };
+    const all: ClientProperties = {
+      ...own,
+      ...heartbeats,
+      ...given,
+      ...owner,
+      ...staticMember(given, id, config),
+      ...fixed,
+    };
+    // Ids of static members are for the connector's own group.
+    const isKept = ([key]: [string, string]) => id.replay === undefined || key !== INSTANCE_ID;
+    const properties = Object.fromEntries(Object.entries(all).filter(isKept));
     return createKafkaClient(properties, this.#loggerOf(id)).consumer();
   }
 

@@ -1,16 +1,19 @@
 import type { TopicPartition } from '../../data/record.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { ConnectorConfig, PartitionOffset } from '../api.ts';
+import type { ReplayAssignment, ReplayProgress } from '../dead-letters/replay-assignment.ts';
 import type { Failure } from './task-failure.ts';
 
 export interface TaskId {
   readonly connector: string;
   readonly task: number;
+  /** The number of a replay of dead letters, whose task is none of the connector's. */
+  readonly replay?: number | undefined;
 }
 
-/** `connector-task`, as Connect prints it. */
-export function taskText(id: TaskId): string {
-  return `${id.connector}-${String(id.task)}`;
+/** `connector-task`, as Connect prints it; `connector/replay/number`, which is the name of no task. */
+export function taskText({ connector, task, replay }: TaskId): string {
+  return replay === undefined ? `${connector}-${String(task)}` : `${connector}/replay/${String(replay)}`;
 }
 
 /** What a user wants of a connector (config topic, `state.v2`). */
@@ -30,6 +33,8 @@ export interface TaskAssignment {
   readonly targetState: TargetState;
   /** For records at which threads have ended. */
   readonly care?: TaskCare | undefined;
+  /** Of a task that replays dead letters. */
+  readonly replay?: ReplayAssignment | undefined;
 }
 
 /** Of one task, each per second; `undefined`: none. */
@@ -60,5 +65,6 @@ export type TaskEvent =
   | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' | 'STOPPED' }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
+  | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }
   /** All records of the partition before the offset are stored; some of them were in the task's care. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };

@@ -1,4 +1,4 @@
-import type { Admin, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
+import type { Admin, ClientProperties, Consumer, Producer, TransactionalProducer } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
 import type { TaskId } from './task-assignment.ts';
 
@@ -7,7 +7,8 @@ import type { TaskId } from './task-assignment.ts';
  * `producer.*`, `admin.*`, then the connector's `*.override.*`. The composition root supplies it.
  */
 export interface TaskClients {
-  sinkConsumer(id: TaskId, config: ConnectorConfig): Promise<Consumer>;
+  /** `fixed`: settings that nobody may override. */
+  sinkConsumer(id: TaskId, config: ConnectorConfig, fixed?: ClientProperties): Promise<Consumer>;
   sourceProducer(id: TaskId, config: ConnectorConfig): Producer;
   /** For delivery exactly once. */
   sourceTransactions(id: TaskId, config: ConnectorConfig, transactionalId: string): TransactionalProducer;

@@ -6,7 +6,7 @@ import { listEntries } from '../../config/list-text.ts';
 import { parseOptions } from '../../config/parse.ts';
 import { rateLimitOf } from '../../config/rate-limit-options.ts';
 import { commonConnectorOptions, sinkConnectorOptions } from '../../config/connector-options.ts';
-import type { TopicPredicate } from '../../kafka/api.ts';
+import type { ClientProperties, TopicPredicate } from '../../kafka/api.ts';
 import type { ConnectorConfig } from '../api.ts';
 import { transformationChain } from '../pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../pipeline/converter-builder.ts';
@@ -16,16 +16,23 @@ import { ErrorPolicy } from '../pipeline/error-policy.ts';
 import type { SourceOffsets } from '../source/offset-storage.ts';
 import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
+import { LetterReplay, type ReplaySurroundings } from '../dead-letters/letter-replay.ts';
+import type { ReplayAssignment } from '../dead-letters/replay-assignment.ts';
+import { ReplayFailures } from '../dead-letters/replay-failures.ts';
 import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
+import type { ReplayedLetters } from '../sink/task-records.ts';
 import { sourceTaskRunner, type ExactlyOnceSources } from '../source/source-task-parts.ts';
 import type { BuiltTask } from './built-task.ts';
-import { taskText, type TaskAssignment, type TaskEvent } from './task-assignment.ts';
+import { taskText, type TaskAssignment, type TaskEvent, type TaskId } from './task-assignment.ts';
 import type { TaskClients } from './task-clients.ts';
 import type { TaskMeasures } from './task-measures.ts';
 import { pluginMetrics } from './task-metrics.ts';
 import type { TaskRunner, TaskRuntime } from './task-runner.ts';
 import { Throttle } from '../pipeline/throttle.ts';
 import { TopicCreator } from '../source/topic-creator.ts';
+
+/** How often the progress of a replay is known, besides when the sink asks for it. */
+const REPLAY_COMMIT_MS = 1000;
 
 /** What the worker's own configuration gives to every task. */
 export interface TaskDefaults {
@@ -84,11 +91,28 @@ export class TaskFactory {
         }
       }
     });
-    const chain = transformationChain(config, this.#dependencies.plugins);
+    const { replay } = assignment;
+    const chain = transformationChain(
+      replay?.hasOwnChain === true ? assignment.taskConfig : config,
+      this.#dependencies.plugins,
+    );
     const [deadLetters] = assignment.type === 'sink' ? await this.#deadLetters(assignment, logger) : [];
     const faults = new RecentFaults(id.task, (text) => this.#dependencies.secrets.hide(text));
-    const reporters = deadLetters === undefined ? [faults] : [faults, deadLetters];
-    const errors = new ErrorPolicy(taskText(id), errorOptions(config), reporters, logger, abort.signal);
+    const limit =
+      replay === undefined ? rateLimitOf(config, assignment.tasks) : { records: replay.rate, bytes: undefined };
+    const throttle = new Throttle(limit);
+    const replayed =
+      replay &&
+      deadLetters &&
+      replayedLetters(id, replay, deadLetters, {
+        throttle,
+        onProgress: (progress) => {
+          onEvent({ id, state: 'REPLAYED', progress });
+        },
+      });
+    const reporters = deadLetters === undefined ? [faults] : [faults, replayed?.failures ?? deadLetters];
+    const options = errorOptions(replay === undefined ? config : { ...config, 'errors.tolerance': 'all' });
+    const errors = new ErrorPolicy(taskText(id), options, reporters, logger, abort.signal);
     const { offsetFlushIntervalMs, offsetFlushTimeoutMs } = defaults;
     const runtime: TaskRuntime = {
       assignment,
@@ -100,22 +124,26 @@ export class TaskFactory {
       abort,
       onEvent,
       mayWork: this.#dependencies.mayWork,
-      offsetFlushIntervalMs,
+      offsetFlushIntervalMs: replay === undefined ? offsetFlushIntervalMs : REPLAY_COMMIT_MS,
       offsetFlushTimeoutMs,
       measures,
       place: workPlaces.open(taskText(id)),
-      throttle: new Throttle(rateLimitOf(config, assignment.tasks)),
+      throttle,
     };
     const made = pluginMetrics(assignment, converters, convertersConfig, this.#dependencies.plugins);
-    return { runner: await this.#runner(runtime), errors: errors.counts, deadLetters, faults, plugins: made };
+    return { runner: await this.#runner(runtime, replayed), errors: errors.counts, deadLetters, faults, plugins: made };
   }
 
-  async #runner(runtime: TaskRuntime): Promise<TaskRunner> {
-    const { id, connectorConfig: config } = runtime.assignment;
+  async #runner(runtime: TaskRuntime, replayed: ReplayedLetters | undefined): Promise<TaskRunner> {
+    const { id, connectorConfig: config, replay } = runtime.assignment;
     const { plugins, clients, offsets, defaults } = this.#dependencies;
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
     if (plugin.type === 'sink') {
+      if (replay !== undefined && replayed !== undefined) {
+        const consumer = await clients.sinkConsumer(id, config, replayConsumer(replay));
+        return new SinkTaskRunner(runtime, plugin.createTask(), consumer, replayed.replay.topics, replayed);
+      }
       const consumer = await clients.sinkConsumer(id, config);
       return new SinkTaskRunner(runtime, plugin.createTask(), consumer, subscription(config));
     }
@@ -155,6 +183,21 @@ export class TaskFactory {
       await admin.close();
     }
   }
+}
+
+function replayedLetters(
+  id: TaskId,
+  replay: ReplayAssignment,
+  deadLetters: DeadLetterQueue,
+  surroundings: ReplaySurroundings,
+): ReplayedLetters {
+  const letters = new LetterReplay(id.connector, replay, surroundings);
+  return { replay: letters, failures: new ReplayFailures(letters, deadLetters) };
+}
+
+/** The consumer of a replay has a group of its own, which has no offsets at first. */
+function replayConsumer({ group }: ReplayAssignment): ClientProperties {
+  return { 'group.id': group, 'auto.offset.reset': 'earliest' };
 }
 
 function errorOptions(config: ConnectorConfig) {

@@ -204,7 +204,9 @@ export class TaskHost implements TaskHosting {
   async #run(hosted: HostedTask, assignment: TaskAssignment): Promise<void> {
     const tell = (event: TaskEvent) => {
       if (hosted.muted || (hosted.hasFailed && event.state !== 'TOPIC')) return;
-      if (event.state !== 'TOPIC' && event.state !== 'PASSED') hosted.measures.is(event.state);
+      if (event.state !== 'TOPIC' && event.state !== 'PASSED' && event.state !== 'REPLAYED') {
+        hosted.measures.is(event.state);
+      }
       ownedByNobody(() => {
         this.#onEvent(event);
       });

@@ -1,5 +1,4 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
-import type { ConsumedRecord } from '../../kafka/api.ts';
 import { RequestError, toError } from '../../errors.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
@@ -7,10 +6,11 @@ import type { ConnectorDirectory } from '../connector-directory.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import type { ConnectorValidation } from '../validation.ts';
-import type { DeadLetter } from './dead-letter.ts';
+import { originalRecord, type DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
 import { LetterGroups, type LetterGroup } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
-import type { LetterSelection } from './letter-selection.ts';
+import { withChain } from './replay-chain.ts';
+import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 
 export interface ConnectorDeadLettersDependencies {
   readonly directory: Pick<ConnectorDirectory, 'config'>;
@@ -159,19 +159,6 @@ interface FaultView {
   readonly sqlstate?: string;
   readonly table?: string;
   readonly column?: string;
-}
-
-function withChain(config: ConnectorConfig, chain: ConnectorConfig | undefined): ConnectorConfig {
-  if (chain === undefined) return config;
-  const others = Object.entries(config).filter(([key]) => !/^(?:transforms|predicates)(?:\.|$)/.test(key));
-  return { ...Object.fromEntries(others), ...chain };
-}
-
-/** The record as the connector consumed it. */
-function originalRecord(letter: DeadLetter): ConsumedRecord {
-  const { topic, partition, offset } = letter.origin ?? letter;
-  const { timestamp, key, value, headers } = letter;
-  return { topic, partition, offset, timestamp, timestampType: 'CreateTime', key, value, headers };
 }
 
 function outcome(letter: DeadLetter, { dropped }: PreviewView, [fault]: readonly FaultView[]): string {

@@ -3,8 +3,8 @@ import { Turn } from '../../connect/pipeline/turn.ts';
 import type { TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
 import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
-import { deadLetter, letterBytes, type DeadLetter } from './dead-letter.ts';
-import { isSelected, type LetterSelection } from './letter-selection.ts';
+import { deadLetter, letterBytes, type DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
+import { LetterPick, type LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 
 export interface LetterReading {
   readonly connector: string;
@@ -57,13 +57,8 @@ export class LetterReader {
     onLetter: (letter: DeadLetter) => Promise<boolean | undefined> | boolean | undefined,
     signal: AbortSignal,
   ): Promise<LetterProgress> {
-    const topic = deadLetterTopic(config);
-    if (topic === undefined) {
-      throw new RequestError(404, `Connector ${connector} has no dead-letter topic (${TOPIC_OPTION})`);
-    }
-    const stretches = (await this.#stretches(topic, connector, config, selection)).filter(
-      ({ next, end }) => next < end,
-    );
+    const { topic, partitions } = await this.stretches(connector, config, selection);
+    const stretches = partitions.filter(({ next, end }) => next < end);
     if (stretches.length === 0) return { topic, scanned: 0, selected: 0, partitions: [], hasMore: false };
     const consumer = await this.#clients.sinkConsumer({ connector, task: 0 }, readingConfig(config));
     const wakeUp = (): void => {
@@ -72,9 +67,9 @@ export class LetterReader {
     signal.addEventListener('abort', wakeUp, { once: true });
     try {
       const scan = new Scan(consumer, topic, stretches, limit);
+      const pick = new LetterPick(connector, selection);
       await scan.run(async (letter) => {
-        if (letter.connector !== undefined && letter.connector !== connector) return undefined;
-        if (!isSelected(letter, selection)) return undefined;
+        if (!pick.has(letter)) return undefined;
         scan.selected++;
         return onLetter(letter);
       }, signal);
@@ -85,23 +80,29 @@ export class LetterReader {
     }
   }
 
-  /** What is to be read of each partition. */
-  async #stretches(
-    topic: string,
+  /**
+   * What there is to be read of each partition for a selection now.
+   * @throws RequestError 404: the connector has no dead-letter topic
+   */
+  async stretches(
     connector: string,
     config: ConnectorConfig,
     { offsets }: LetterSelection,
-  ): Promise<Stretch[]> {
+  ): Promise<{ readonly topic: string; readonly partitions: Stretch[] }> {
+    const topic = deadLetterTopic(config);
+    if (topic === undefined) {
+      throw new RequestError(404, `Connector ${connector} has no dead-letter topic (${TOPIC_OPTION})`);
+    }
     const admin = this.#clients.admin(connector, config);
     let ends: readonly PartitionPosition[];
     try {
       // The task makes the topic when it starts: before that there are no letters.
-      if (!(await admin.describeTopics([topic])).has(topic)) return [];
+      if (!(await admin.describeTopics([topic])).has(topic)) return { topic, partitions: [] };
       ends = await admin.endOffsets(topic);
     } finally {
       await admin.close();
     }
-    return ends.flatMap(({ partition, offset }) => {
+    const partitions = ends.flatMap(({ partition, offset }) => {
       if (offsets === undefined) return [{ partition, next: 0, end: offset }];
       const ranges = offsets.filter((range) => range.partition === partition);
       if (ranges.length === 0) return [];
@@ -109,6 +110,7 @@ export class LetterReader {
       const last = Math.max(...ranges.map(({ to = Infinity }) => to));
       return [{ partition, next, end: Math.min(offset, last + 1) }];
     });
+    return { topic, partitions };
   }
 }
 

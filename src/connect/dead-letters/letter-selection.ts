@@ -1,5 +1,5 @@
 import type { DeadLetter } from './dead-letter.ts';
-import { groupOf } from './letter-group.ts';
+import { LetterGroupIds } from './letter-group.ts';
 
 /** Offsets of one partition of the dead-letter topic. */
 export interface LetterRange {
@@ -34,14 +34,30 @@ export interface LetterFilter {
   readonly message?: string | undefined;
 }
 
-/** Whether a letter is one of the selection. */
-export function isSelected(letter: DeadLetter, selection: LetterSelection): boolean {
+/** Tells which letters of a topic are a connector's and of a selection. Letters without context headers count as the connector's. */
+export class LetterPick {
+  readonly #connector: string;
+  readonly #selection: LetterSelection;
+  readonly #ids = new LetterGroupIds();
+
+  constructor(connector: string, selection: LetterSelection) {
+    this.#connector = connector;
+    this.#selection = selection;
+  }
+
+  has(letter: DeadLetter): boolean {
+    if (letter.connector !== undefined && letter.connector !== this.#connector) return false;
+    return isSelected(letter, this.#selection, this.#ids);
+  }
+}
+
+function isSelected(letter: DeadLetter, selection: LetterSelection, ids: LetterGroupIds): boolean {
   const { group, offsets, time, filter } = selection;
   if (offsets !== undefined && !offsets.some((range) => isInRange(letter, range))) return false;
   if (time?.from !== undefined && letter.timestamp < time.from) return false;
   if (time?.to !== undefined && letter.timestamp >= time.to) return false;
   if (filter !== undefined && !passes(letter, filter)) return false;
-  return group === undefined || groupOf(letter) === group;
+  return group === undefined || ids.of(letter) === group;
 }
 
 function isInRange({ partition, offset }: DeadLetter, range: LetterRange): boolean {

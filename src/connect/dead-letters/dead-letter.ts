@@ -37,7 +37,7 @@ export interface DeadLetter {
   readonly column: string | undefined;
   /** Row of the message, from 1. */
   readonly row: number | undefined;
-  /** How often it has failed: 1 for a letter that was never replayed. */
+  /** The replay that it failed in, from 1; 0 for a letter that was never replayed. */
   readonly attempt: number;
 }
 
@@ -76,8 +76,15 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     table: own('table'),
     column: own('column'),
     row: wholeNumber(own('row')),
-    attempt: wholeNumber(own('attempt')) ?? 1,
+    attempt: wholeNumber(own('replay.attempt')) ?? 0,
   };
+}
+
+/** The record as the connector consumed it. */
+export function originalRecord(letter: DeadLetter): ConsumedRecord {
+  const { topic, partition, offset } = letter.origin ?? letter;
+  const { timestamp, key, value, headers } = letter;
+  return { topic, partition, offset, timestamp, timestampType: 'CreateTime', key, value, headers };
 }
 
 /** Whether a header tells of the failure, and not of the record. */

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { ConsumedRecord } from '../../../../src/kafka/api.ts';
-import { deadLetter } from '../../../../src/herder/dead-letters/dead-letter.ts';
-import { groupOf, letterGroupKey, messagePattern } from '../../../../src/herder/dead-letters/letter-group.ts';
-import { isSelected } from '../../../../src/herder/dead-letters/letter-selection.ts';
+import { deadLetter } from '../../../../src/connect/dead-letters/dead-letter.ts';
+import { LetterGroupIds, letterGroupKey, messagePattern } from '../../../../src/connect/dead-letters/letter-group.ts';
+import { LetterPick } from '../../../../src/connect/dead-letters/letter-selection.ts';
 
 function record(headers: Record<string, string>, offset = 5): ConsumedRecord {
   return {
@@ -29,7 +29,7 @@ const CONTEXT = {
   '__connect.errors.exception.message': 'value too long',
   'sluice.sqlstate': '22001',
   'sluice.table': 'orders',
-  'sluice.attempt': '2',
+  'sluice.replay.attempt': '2',
 };
 
 describe('dead letters', () => {
@@ -50,11 +50,11 @@ describe('dead letters', () => {
     const letter = deadLetter(record({}));
     assert.equal(letterGroupKey(letter).stage, 'UNKNOWN');
     assert.equal(letter.origin, undefined);
-    assert.equal(letter.attempt, 1);
+    assert.equal(letter.attempt, 0);
   });
 
   it('with the same fault and other values are one group; another column or SQLSTATE is another group', () => {
-    const of = (more: Record<string, string>) => groupOf(deadLetter(record({ ...CONTEXT, ...more })));
+    const of = (more: Record<string, string>) => new LetterGroupIds().of(deadLetter(record({ ...CONTEXT, ...more })));
     assert.equal(of({ '__connect.errors.exception.message': 'value 17 too long' }), of({}));
     assert.notEqual(of({ 'sluice.column': 'name' }), of({}));
     assert.notEqual(of({ 'sluice.sqlstate': '23514' }), of({}));
@@ -70,14 +70,14 @@ describe('dead letters', () => {
 
   it('are selected by group, offsets, time and filter', () => {
     const letter = deadLetter(record(CONTEXT));
-    assert.equal(isSelected(letter, {}), true);
-    assert.equal(isSelected(letter, { group: groupOf(letter) }), true);
-    assert.equal(isSelected(letter, { group: 'another' }), false);
-    assert.equal(isSelected(letter, { offsets: [{ partition: 1, from: 5, to: 5 }] }), true);
-    assert.equal(isSelected(letter, { offsets: [{ partition: 0 }] }), false);
-    assert.equal(isSelected(letter, { time: { from: 1000, to: 1001 } }), true);
-    assert.equal(isSelected(letter, { time: { to: 1000 } }), false);
-    assert.equal(isSelected(letter, { filter: { sqlstate: '22001', message: 'too long' } }), true);
-    assert.equal(isSelected(letter, { filter: { table: 'others' } }), false);
+    assert.equal(new LetterPick('sink', {}).has(letter), true);
+    assert.equal(new LetterPick('sink', { group: new LetterGroupIds().of(letter) }).has(letter), true);
+    assert.equal(new LetterPick('sink', { group: 'another' }).has(letter), false);
+    assert.equal(new LetterPick('sink', { offsets: [{ partition: 1, from: 5, to: 5 }] }).has(letter), true);
+    assert.equal(new LetterPick('sink', { offsets: [{ partition: 0 }] }).has(letter), false);
+    assert.equal(new LetterPick('sink', { time: { from: 1000, to: 1001 } }).has(letter), true);
+    assert.equal(new LetterPick('sink', { time: { to: 1000 } }).has(letter), false);
+    assert.equal(new LetterPick('sink', { filter: { sqlstate: '22001', message: 'too long' } }).has(letter), true);
+    assert.equal(new LetterPick('sink', { filter: { table: 'others' } }).has(letter), false);
   });
 });

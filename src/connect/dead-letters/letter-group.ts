@@ -35,16 +35,31 @@ export function letterGroupKey(letter: Described): LetterGroupKey {
 
 /** The same for the same key, in every worker and at every time. */
 export function letterGroupId(key: LetterGroupKey): string {
-  const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
-  return createHash('sha256')
-    .update(JSON.stringify(parts.map((part) => part ?? null)))
-    .digest('hex')
-    .slice(0, 12);
+  return createHash('sha256').update(keyText(key)).digest('hex').slice(0, 12);
 }
 
-/** The group of a letter, as `selection.group` names it. */
-export function groupOf(letter: Described): string {
-  return letterGroupId(letterGroupKey(letter));
+function keyText(key: LetterGroupKey): string {
+  const parts = [key.stage, key.class, key.sqlstate, key.table, key.column, key.message];
+  return JSON.stringify(parts.map((part) => part ?? null));
+}
+
+const MAX_KNOWN_IDS = 1000;
+
+/** The groups of letters, as `selection.group` names them; those of letters that are alike are computed once. */
+export class LetterGroupIds {
+  readonly #known = new Map<string, string>();
+
+  of(letter: Described): string {
+    const key = letterGroupKey(letter);
+    const text = keyText(key);
+    let id = this.#known.get(text);
+    if (id === undefined) {
+      if (this.#known.size >= MAX_KNOWN_IDS) this.#known.clear();
+      id = letterGroupId(key);
+      this.#known.set(text, id);
+    }
+    return id;
+  }
 }
 
 /**

@@ -1,0 +1,58 @@
+import type { SinkRecord } from '../../data/record.ts';
+import { toError } from '../../errors.ts';
+import type { ConsumedRecord } from '../../kafka/api.ts';
+import type { ConvertedRecords, RecordConversion } from '../pipeline/record-converter.ts';
+import { Turn } from '../pipeline/turn.ts';
+import { originalRecord } from './dead-letter.ts';
+import type { LetterReplay } from './letter-replay.ts';
+import type { ReplayFailures } from './replay-failures.ts';
+
+/** Makes of dead letters the records that the connector once consumed, and of these sink records; letters that are not selected are left out. */
+export class LetterConverter implements RecordConversion {
+  readonly #converter: RecordConversion;
+  readonly #replay: LetterReplay;
+  readonly #failures: Pick<ReplayFailures, 'converting'>;
+
+  constructor(converter: RecordConversion, replay: LetterReplay, failures: Pick<ReplayFailures, 'converting'>) {
+    this.#converter = converter;
+    this.#replay = replay;
+    this.#failures = failures;
+  }
+
+  async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
+    const records: SinkRecord[] = [];
+    const isSelected: boolean[] = [];
+    const failedBefore = this.#failures.converting;
+    let empty = 0;
+    const turn = new Turn();
+    for (const [index, source] of consumed.entries()) {
+      const letter = this.#replay.selected(source);
+      isSelected.push(letter !== undefined);
+      if (letter !== undefined) {
+        try {
+          const converted = this.#converter.convertOne({ ...originalRecord(letter), letter: source });
+          const record = converted instanceof Promise ? await converted : converted;
+          if (record === undefined) empty++;
+          else records.push(record);
+        } catch (error) {
+          return { records, failed: { index, error: toError(error) } };
+        }
+      }
+      if (turn.isOver(source.value?.length ?? 0)) await turn.next();
+    }
+    const offsets = consumed.map(({ offset }) => offset);
+    const dropped = empty - (this.#failures.converting - failedBefore);
+    const [first] = consumed;
+    if (first !== undefined) this.#replay.converted(first.partition, offsets, isSelected, dropped);
+    return { records, failed: undefined };
+  }
+
+  convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    const letter = this.#replay.selected(source);
+    return letter && this.#converter.convertOne({ ...originalRecord(letter), letter: source });
+  }
+
+  planned(): undefined {
+    return undefined;
+  }
+}

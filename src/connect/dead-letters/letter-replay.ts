@@ -1,0 +1,156 @@
+import type { TopicPartition } from '../../data/record.ts';
+import type { ConsumedRecord, Consumer } from '../../kafka/api.ts';
+import type { PartitionOffset } from '../api.ts';
+import type { Throttle } from '../pipeline/throttle.ts';
+import { deadLetter, type DeadLetter } from './dead-letter.ts';
+import { LetterPick } from './letter-selection.ts';
+import type { ReplayAssignment, ReplayedPartition, ReplayProgress } from './replay-assignment.ts';
+
+/** Records of one partition that were converted together. */
+interface Portion {
+  /** The offset behind the last one. */
+  readonly end: number;
+  readonly read: number;
+  readonly selected: number;
+  readonly dropped: number;
+}
+
+interface Part extends ReplayedPartition {
+  /** Everything before it has been counted. */
+  counted: number;
+  next: number;
+  /** Converted, and not stored yet. */
+  readonly portions: Portion[];
+}
+
+export interface ReplaySurroundings {
+  /** Counts letters of the selection alone. */
+  readonly throttle: Pick<Throttle, 'taken'>;
+  readonly onProgress: (progress: ReplayProgress) => void;
+}
+
+const END_CHECK_MS = 200;
+
+/** What one task reads when it replays dead letters: which of them, how fast, how far, and when it is done. */
+export class LetterReplay {
+  readonly #topic: string;
+  readonly #parts: ReadonlyMap<number, Part>;
+  readonly #pick: LetterPick;
+  readonly #throttle: Pick<Throttle, 'taken'>;
+  readonly #onProgress: (progress: ReplayProgress) => void;
+  readonly #totals = { read: 0, selected: 0, dropped: 0 };
+  failed = 0;
+  isDone = false;
+
+  constructor(
+    connector: string,
+    { topic, partitions, selection }: ReplayAssignment,
+    { throttle, onProgress }: ReplaySurroundings,
+  ) {
+    this.#throttle = throttle;
+    this.#onProgress = onProgress;
+    this.#topic = topic;
+    this.#pick = new LetterPick(connector, selection);
+    this.#parts = new Map(
+      partitions.map((part) => [part.partition, { ...part, counted: part.from, next: part.from, portions: [] }]),
+    );
+  }
+
+  get topics(): readonly string[] {
+    return [this.#topic];
+  }
+
+  /** The task was assigned partitions: those that were not read yet are read from where the replay begins. */
+  begin(consumer: Pick<Consumer, 'position' | 'seek' | 'pause'>, partitions: readonly TopicPartition[]): void {
+    for (const { topic, partition } of partitions) {
+      const part = this.#parts.get(partition);
+      if (part === undefined) continue;
+      const position = consumer.position({ topic, partition });
+      if (position === undefined || position < part.from) consumer.seek({ topic, partition, offset: part.from });
+      part.counted = Math.max(part.counted, position ?? 0);
+    }
+    this.#pauseEnded(consumer, partitions);
+  }
+
+  /** How many milliseconds the next poll may wait. */
+  beforePoll(consumer: Pick<Consumer, 'position' | 'pause' | 'assignment'>): number {
+    this.#pauseEnded(consumer, consumer.assignment());
+    return this.isAtEnd(consumer) ? END_CHECK_MS : Infinity;
+  }
+
+  /** Records behind the end came after the replay was started: some of them are its own. */
+  #pauseEnded(consumer: Pick<Consumer, 'position' | 'pause'>, assignment: readonly TopicPartition[]): void {
+    const ended = assignment.filter((each) => this.#isAtEnd(consumer, each));
+    if (ended.length > 0) consumer.pause(ended);
+  }
+
+  /** Whether all that is to be read was read; not before partitions were assigned. */
+  isAtEnd(consumer: Pick<Consumer, 'position' | 'assignment'>): boolean {
+    const assignment = consumer.assignment();
+    if (assignment.length === 0) return false;
+    const partitions = new Set(assignment.map(({ partition }) => partition));
+    const isAll = [...this.#parts.values()].every(
+      ({ partition, from, end }) => from >= end || partitions.has(partition),
+    );
+    return isAll && assignment.every((each) => this.#isAtEnd(consumer, each));
+  }
+
+  #isAtEnd(consumer: Pick<Consumer, 'position'>, { topic, partition }: TopicPartition): boolean {
+    const part = this.#parts.get(partition);
+    return part === undefined || (consumer.position({ topic, partition }) ?? 0) >= part.end;
+  }
+
+  /** The letter that a record of the topic is, when it is one of the selection. */
+  selected(record: ConsumedRecord): DeadLetter | undefined {
+    const part = this.#parts.get(record.partition);
+    if (part === undefined || record.offset < part.from || record.offset >= part.end) return undefined;
+    const letter = deadLetter(record);
+    return this.#pick.has(letter) ? letter : undefined;
+  }
+
+  /** Counts records that were converted; those that were read again are counted once. */
+  converted(partition: number, offsets: readonly number[], isSelected: readonly boolean[], dropped: number): void {
+    this.#throttle.taken(isSelected.filter(Boolean).length, 0);
+    const part = this.#parts.get(partition);
+    if (part === undefined) return;
+    const isNew = offsets.map((offset) => offset >= part.counted && offset < part.end);
+    const read = isNew.filter(Boolean).length;
+    if (read === 0) return;
+    const selected = isSelected.filter((is, index) => is && isNew[index] === true).length;
+    const end = (offsets.at(-1) ?? -1) + 1;
+    part.counted = end;
+    part.portions.push({ end, read, selected, dropped: Math.min(dropped, selected) });
+  }
+
+  /** Everything before these offsets is stored, or was reported. */
+  passed(positions: readonly PartitionOffset[]): void {
+    this.#pass(positions);
+    this.#onProgress(this.#progress());
+  }
+
+  #pass(positions: readonly PartitionOffset[]): void {
+    for (const { topic, partition, offset } of positions) {
+      const part = topic === this.#topic ? this.#parts.get(partition) : undefined;
+      if (part === undefined) continue;
+      part.next = Math.max(part.next, Math.min(offset, part.end));
+      while ((part.portions[0]?.end ?? Infinity) <= offset) {
+        const { read = 0, selected = 0, dropped = 0 } = part.portions.shift() ?? {};
+        this.#totals.read += read;
+        this.#totals.selected += selected;
+        this.#totals.dropped += dropped;
+      }
+    }
+  }
+
+  /** All is stored: what is left are gaps in the offsets. */
+  end(): void {
+    this.isDone = true;
+    const topic = this.#topic;
+    this.passed([...this.#parts.values()].map(({ partition, end }) => ({ topic, partition, offset: end })));
+  }
+
+  #progress(): ReplayProgress {
+    const positions = [...this.#parts.values()].map(({ partition, next }) => ({ partition, next }));
+    return { ...this.#totals, failed: this.failed, positions, isDone: this.isDone };
+  }
+}

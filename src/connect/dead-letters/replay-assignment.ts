@@ -1,0 +1,38 @@
+import type { LetterSelection } from './letter-selection.ts';
+
+/** Of one partition of the dead-letter topic, what is read: offsets from `from` to before `end`. */
+export interface ReplayedPartition {
+  readonly partition: number;
+  readonly from: number;
+  readonly end: number;
+}
+
+/** What a task does that sends dead letters through the pipeline of its connector, in place of the connector's topics. Plain data. */
+export interface ReplayAssignment {
+  /** The dead-letter topic. */
+  readonly topic: string;
+  /** Consumer group; sinks that keep offsets themselves keep those of the replay under this name. */
+  readonly group: string;
+  readonly partitions: readonly ReplayedPartition[];
+  readonly selection: LetterSelection;
+  /** Letters per second at most. */
+  readonly rate: number;
+  /** The chain of transforms is that of the task's configuration, not the connector's. */
+  readonly hasOwnChain: boolean;
+}
+
+/** How far a replay came since its task was started. */
+export interface ReplayProgress {
+  /** Records of the topic that are behind the positions. */
+  readonly read: number;
+  /** Those of them that the selection has. */
+  readonly selected: number;
+  /** Those of the selected ones that transforms have left out. */
+  readonly dropped: number;
+  /** Letters that failed once more, and were written to the topic again. */
+  readonly failed: number;
+  /** All before `next` is stored, or has failed again. */
+  readonly positions: readonly { readonly partition: number; readonly next: number }[];
+  /** Nothing is left to be read. */
+  readonly isDone: boolean;
+}

@@ -1,0 +1,115 @@
+import { randomBytes } from 'node:crypto';
+import type { ConnectorConfig } from '../../connect/api.ts';
+import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import type { ReplayProgress } from '../../connect/dead-letters/replay-assignment.ts';
+import type { StoredJson } from '../stores/own-store.ts';
+
+export type ReplayState = 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
+
+/** Letters that have been read, and what came of them. */
+interface ReplayCounts {
+  readonly read: number;
+  readonly selected: number;
+  readonly dropped: number;
+  readonly failed: number;
+}
+
+/** A replay as OwnStore keeps it. */
+export interface StoredReplay extends ReplayCounts {
+  readonly id: number;
+  readonly state: ReplayState;
+  /** The dead-letter topic. */
+  readonly topic: string;
+  readonly group: string;
+  readonly selection: LetterSelection;
+  /** Options of transforms and predicates in place of the connector's own; `null`: the connector's own. */
+  readonly chain: ConnectorConfig | null;
+  readonly rate: number;
+  readonly partitions: readonly StoredPartition[];
+  /** Milliseconds since the epoch. */
+  readonly startedAt: number;
+  readonly startedBy: string;
+  readonly endedAt: number | null;
+  /** Why it has ended, where that is not plain. */
+  readonly reason: string | null;
+}
+
+interface StoredPartition {
+  readonly partition: number;
+  readonly from: number;
+  readonly next: number;
+  readonly end: number;
+}
+
+export type NewReplay = Pick<StoredReplay, 'topic' | 'selection' | 'chain' | 'rate' | 'startedBy'> & {
+  readonly partitions: readonly Omit<StoredPartition, 'next'>[];
+};
+
+const PREFIX = 'replay/';
+
+export function replayPrefix(connector: string): string {
+  return `${PREFIX}${encodeURIComponent(connector)}/`;
+}
+
+export function replayKey(connector: string, id: number): string {
+  return `${replayPrefix(connector)}${String(id)}`;
+}
+
+/** The connector that an entry is of; `undefined`: it is no replay. */
+export function connectorOfKey(key: string): string | undefined {
+  const [, name] = /^replay\/([^/]+)\/\d+$/.exec(key) ?? [];
+  return name === undefined ? undefined : decodeURIComponent(name);
+}
+
+export const REPLAY_PREFIX = PREFIX;
+
+/** Its group is like no other, as offsets of an earlier one may be left. */
+export function newReplay(id: number, connectorGroup: string, given: NewReplay): StoredReplay {
+  return {
+    ...given,
+    id,
+    state: 'RUNNING',
+    group: `${connectorGroup}-replay-${String(id)}-${randomBytes(4).toString('hex')}`,
+    partitions: given.partitions.map((part) => ({ ...part, next: part.from })),
+    ...{ read: 0, selected: 0, dropped: 0, failed: 0 },
+    startedAt: Date.now(),
+    endedAt: null,
+    reason: null,
+  };
+}
+
+/** `base` and what a task has done since it started from there. */
+export function advanced(base: StoredReplay, progress: ReplayProgress): StoredReplay {
+  const next = new Map(progress.positions.map((position) => [position.partition, position.next]));
+  return {
+    ...base,
+    read: base.read + progress.read,
+    selected: base.selected + progress.selected,
+    dropped: base.dropped + progress.dropped,
+    failed: base.failed + progress.failed,
+    partitions: base.partitions.map((part) => ({ ...part, next: Math.max(part.next, next.get(part.partition) ?? 0) })),
+  };
+}
+
+/** What `GET …/dead-letters/replays` shows of one. */
+export function replayView(replay: StoredReplay): object {
+  const { chain, selected, dropped, failed, startedAt, endedAt, ...rest } = replay;
+  return {
+    ...rest,
+    // Their options may have secrets.
+    transforms: chain === null ? null : (chain['transforms'] ?? ''),
+    selected,
+    delivered: Math.max(0, selected - dropped - failed),
+    dropped,
+    failed,
+    startedAt: new Date(startedAt).toISOString(),
+    endedAt: endedAt === null ? null : new Date(endedAt).toISOString(),
+  };
+}
+
+/** Entries are written by workers of this and of later versions. */
+export function storedReplay(value: StoredJson | undefined): StoredReplay | undefined {
+  return typeof value?.['id'] === 'number' && Array.isArray(value['partitions'])
+    ? (value as unknown as StoredReplay)
+    : undefined;
+}
