@@ -4,6 +4,8 @@ import { parseOptions, validateOptions, type RawConfig } from './parse.ts';
 import { atLeast, between, oneOf } from './validators.ts';
 
 const GROUP = 'Restarts';
+/** Restarts that come faster would fill the log and the status topic. */
+const MIN_BACKOFF_MS = 100;
 const WEEK_MS = 604_800_000;
 
 /** Whether and when the worker restarts connectors and tasks that have failed. Options of a worker, and of a connector. */
@@ -30,7 +32,7 @@ export const restartOptions = declareOptions({
     order: 2,
     width: 'SHORT',
     displayName: 'Restart backoff',
-    validator: between(1, WEEK_MS),
+    validator: between(MIN_BACKOFF_MS, WEEK_MS),
   },
   'restart.backoff.max.ms': {
     type: 'LONG',
@@ -41,7 +43,7 @@ export const restartOptions = declareOptions({
     order: 3,
     width: 'SHORT',
     displayName: 'Longest restart backoff',
-    validator: between(1, WEEK_MS),
+    validator: between(MIN_BACKOFF_MS, WEEK_MS),
   },
   'restart.max.attempts': {
     type: 'INT',

@@ -22,7 +22,7 @@ import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';
 import type { StatusWriter } from './status-writer.ts';
 import type { ConfigStore } from './stores/config-store.ts';
-import type { StatusStore } from './stores/status-store.ts';
+import type { Status, StatusStore } from './stores/status-store.ts';
 import { TaskSupervisor } from './task-supervisor.ts';
 
 /** Opens what runs tasks. `onEvent` is told how they fare. */
@@ -127,14 +127,14 @@ export class Supervision {
           publish: (taskConfigs) => leader.publish(name, taskConfigs, () => configs.putTaskConfigs(name, taskConfigs)),
           connectors: this.#connectors,
           liveConfigs: this.#liveConfigs,
-          isHeld: () => this.healing.isHeld({ connector: name }),
+          isHeld: () => this.#isHeld({ connector: name }),
           logger,
           connectorStopTimeoutMs: CONNECTOR_STOP_TIMEOUT_MS,
         }),
         tasks: new TaskSupervisor(name, {
           ...shared,
           tasks: this.tasks,
-          isHeld: (task) => this.healing.isHeld({ connector: name, task }),
+          isHeld: (task) => this.#isHeld({ connector: name, task }),
           taskStopTimeoutMs,
         }),
       };
@@ -251,11 +251,20 @@ export class Supervision {
     else await supervisors.tasks.restart([task]);
   }
 
-  /** With the trace that it failed with on the worker before. */
-  #writeHeld({ connector, task }: RestartTarget, reason: string): void {
+  /** What has run meanwhile, on a worker that knows nothing of restarts, is not kept waiting. */
+  #isHeld(target: RestartTarget): boolean {
+    return this.#statusOf(target)?.state === 'FAILED' && this.healing.isHeld(target);
+  }
+
+  #statusOf({ connector, task }: RestartTarget): Status | undefined {
     const { statuses } = this.#dependencies;
-    const before = task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
-    const trace = before?.trace ?? `${reason}\n`;
+    return task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
+  }
+
+  /** With the trace that it failed with on the worker before. */
+  #writeHeld(target: RestartTarget, reason: string): void {
+    const { connector, task } = target;
+    const trace = this.#statusOf(target)?.trace ?? `${reason}\n`;
     if (task === undefined) this.#statuses.connector(connector, 'FAILED', trace);
     else this.#statuses.task({ connector, task }, 'FAILED', trace);
   }

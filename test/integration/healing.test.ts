@@ -144,9 +144,19 @@ describe('a connector that has failed', () => {
     await worker.rest.untilState(name, 'RUNNING', 1);
     proxy.refuse();
     await worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
-    await untilRestart(name, (seen) => seen?.kind === 'infrastructure' && seen.attempt >= 2, 'waits');
+    // The connector's own instance.
+    await untilRestart(name, (seen) => seen?.task === null && seen.attempt >= 2, 'waits');
+    await untilSentence(
+      name,
+      /^The connector has failed: .*; (the next attempt, \d+ of 20, is at|attempt \d+ of 20 has begun)/,
+    );
     proxy.pass();
     await worker.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 20_000 });
+    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    assert.match(
+      page,
+      new RegExp(`sluice_connector_restarts_total\\{connector="${name}",kind="infrastructure"\\} [1-9]`),
+    );
     await kafka.texts(`${name}-${db.database}-${name}-json_db`, 1);
   });
 

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
+import type { RestartView } from '../../src/herder/healing/restart-view.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -149,6 +150,11 @@ describe('a task that never returns', function () {
     assert.match(trace, /its heap reached its limit of 64 MB/);
     assert.ok(trace.includes(`topic ${name}, partition 0, offset 0`), trace);
     await bystandersGoOn();
+    const { body } = await worker.rest.get<{ restarts: RestartView[] }>(`/connectors/${name}/health`);
+    assert.deepEqual(
+      body.restarts.map(({ task, state, kind }) => [task, state, kind]),
+      [[0, 'GIVEN_UP', 'memory']],
+    );
     await worker.rest.delete(`/connectors/${name}`);
   });
 
