@@ -1,5 +1,7 @@
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import type { ConnectorConfig, ConnectorPlugin, SinkOffset, SourceOffset } from '../connect/api.ts';
+import { coordinatesKey } from '../connect/source/offset-tracker.ts';
+import { topicPartitionKey } from '../data/record.ts';
 import type { OffsetStorage, SourceOffsets, StoredOffset } from '../connect/source/offset-storage.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
@@ -25,6 +27,9 @@ export interface ConnectorOffsetsDependencies {
 }
 
 type Change = 'alter' | 'reset';
+
+/** A connector, with the values of its configuration's variables. */
+type Known = Pick<ConnectorState, 'name' | 'config'>;
 
 /**
  * Offsets of connectors, as users see and change them: those of sinks are their consumer group's, those of sources are in
@@ -69,6 +74,29 @@ export class ConnectorOffsets {
     return success('alter', whole);
   }
 
+  /**
+   * For a connector that is about to be created: it begins with these offsets, whatever an earlier one of its name has left
+   * (KIP-995). Resolves with the text of success.
+   */
+  async begin(name: string, config: ConnectorConfig, changes: readonly OffsetChange[]): Promise<string> {
+    const { configs, tasksEnded } = this.#dependencies;
+    await configs.refresh();
+    if (configs.connector(name) !== undefined) throw new RequestError(409, `Connector ${name} already exists`);
+    await tasksEnded(name);
+    const { config: inUse, plugin } = await this.#withValues(config);
+    const known = { name, config: inUse };
+    if (plugin.type === 'sink') return success('alter', await this.#beginGroup(known, plugin, sinkOffsets(changes)));
+    const wanted = sourceOffsets(changes);
+    return this.#withOffsets(known, async (storage) => {
+      const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
+      const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
+      const offsets = [...left.map(({ partition }) => ({ partition, offset: null })), ...wanted];
+      const whole = await ask(plugin.alterOffsets?.(inUse, offsets));
+      await storage.write(name, storable(offsets));
+      return success('alter', whole);
+    });
+  }
+
   /** Resolves with the text of success, also when there was nothing to forget. */
   async reset(name: string): Promise<string> {
     const { state, plugin } = await this.#stopped(name);
@@ -98,16 +126,21 @@ export class ConnectorOffsets {
 
   /** With the values of the configuration's variables. */
   async #resolved(known: ConnectorState): Promise<{ state: ConnectorState; plugin: ConnectorPlugin }> {
+    const { config, plugin } = await this.#withValues(known.config);
+    return { state: { ...known, config }, plugin };
+  }
+
+  async #withValues(given: ConnectorConfig): Promise<{ config: ConnectorConfig; plugin: ConnectorPlugin }> {
     const { plugins, resolver } = this.#dependencies;
-    const { config } = await resolver.resolve(known.config);
+    const { config } = await resolver.resolve(given);
     const wanted = wantedVersion(config, 'connector.plugin.version');
     const plugin = await plugins.load(plugins.find('connector', config['connector.class'] ?? '', wanted));
-    return { state: { ...known, config }, plugin };
+    return { config, plugin };
   }
 
   async #write(state: ConnectorState, offsets: readonly SourceOffset[]): Promise<void> {
     await this.#fence(state.name);
-    const stored = offsets.flatMap(({ partition, offset }) => (partition === null ? [] : [{ partition, offset }]));
+    const stored = storable(offsets);
     if (stored.length > 0) await this.#withOffsets(state, (storage) => storage.write(state.name, stored));
   }
 
@@ -121,7 +154,7 @@ export class ConnectorOffsets {
     }
   }
 
-  async #withOffsets<T>({ name, config }: ConnectorState, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
+  async #withOffsets<T>({ name, config }: Known, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
     const opened = await this.#dependencies.offsets.open(name, config);
     try {
       return await work(opened.storage);
@@ -130,7 +163,21 @@ export class ConnectorOffsets {
     }
   }
 
-  async #alterGroup(state: ConnectorState, offsets: readonly SinkOffset[]): Promise<void> {
+  async #beginGroup(
+    known: Known,
+    plugin: ConnectorPlugin & { type: 'sink' },
+    wanted: readonly SinkOffset[],
+  ): Promise<boolean> {
+    const committed = await this.#withAdmin(known, (admin) => admin.groupOffsets(groupId(known)));
+    const keys = new Set(wanted.map(({ topic, partition }) => topicPartitionKey(topic, partition)));
+    const left = committed.filter(({ topic, partition }) => !keys.has(topicPartitionKey(topic, partition)));
+    const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
+    const whole = await ask(plugin.alterOffsets?.(known.config, offsets));
+    await this.#alterGroup(known, offsets);
+    return whole;
+  }
+
+  async #alterGroup(state: Known, offsets: readonly SinkOffset[]): Promise<void> {
     const kept = offsets.flatMap(({ offset, ...partition }) => (offset === null ? [] : [{ ...partition, offset }]));
     const gone = offsets.filter(({ offset }) => offset === null);
     await this.#withAdmin(state, async (admin) => {
@@ -157,7 +204,7 @@ export class ConnectorOffsets {
     });
   }
 
-  async #withAdmin<T>({ name, config }: ConnectorState, work: (admin: Admin) => Promise<T>): Promise<T> {
+  async #withAdmin<T>({ name, config }: Known, work: (admin: Admin) => Promise<T>): Promise<T> {
     const admin = this.#dependencies.clients.admin(name, config);
     try {
       return await work(admin);
@@ -167,7 +214,11 @@ export class ConnectorOffsets {
   }
 }
 
-function groupId({ name, config }: { name: string; config: ConnectorConfig }): string {
+function storable(offsets: readonly SourceOffset[]): StoredOffset[] {
+  return offsets.flatMap(({ partition, offset }) => (partition === null ? [] : [{ partition, offset }]));
+}
+
+function groupId({ name, config }: Known): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`;
 }
 

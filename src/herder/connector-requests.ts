@@ -35,6 +35,8 @@ export interface PutOptions {
   readonly by?: Actor | null;
   /** The number in the history of the configuration that is put back. */
   readonly restoredFrom?: number;
+  /** Done by the leader before there is a new connector; without success there is none. */
+  readonly before?: (() => Promise<unknown>) | undefined;
 }
 
 export interface ConnectorRequestsDependencies {
@@ -95,6 +97,7 @@ export class ConnectorRequests {
       const isNew = this.#configs.connector(name) === undefined;
       if (!isNew) ({ tasks } = this.#directory.info(name));
       if (!isNew && !replace) throw new RequestError(409, `Connector ${name} already exists`);
+      await options.before?.();
       await this.#configs.putConnector(name, config, isNew ? initialState : undefined);
       return isNew;
     };

@@ -27,7 +27,13 @@ export const ANSWER_SCHEMAS = {
   ServerInfo: objectOf({ version: text, commit: text, kafka_cluster_id: text }),
   WorkerStatus: objectOf({ status: { type: 'string', enum: ['healthy', 'unhealthy', 'starting'] }, message: text }),
   Message: objectOf({ message: text }),
-  ConnectorInfo: objectOf({ name: text, config, tasks: arrayOf(taskId), type: connectorType }),
+  ConnectorInfo: objectOf({
+    name: text,
+    config,
+    tasks: arrayOf(taskId),
+    type: connectorType,
+    'offsets_status?': text,
+  }),
   ConnectorStateInfo: objectOf({
     name: text,
     connector: objectOf(state),

@@ -23,7 +23,7 @@ import { lookupTable } from '../data/lookup-table.ts';
 
 /** `/connectors` and what lies below it, except offsets (docs/compatibility.md#the-management-api). */
 export const connectorsResource: Resource = (router, dependencies) => {
-  const { herder, validation } = dependencies;
+  const { herder, validation, offsets } = dependencies;
   router.get('/connectors', (context) => {
     const expand = [context.query['expand'] ?? []].flat();
     answer(context, 200, expand.length === 0 ? herder.directory.names() : expandedView(herder.directory, expand));
@@ -35,10 +35,14 @@ export const connectorsResource: Resource = (router, dependencies) => {
     const initialState = parseInitialState(body.initialState);
     const valid = await requireValid(validation, config);
     const by = await senderOf(context, dependencies);
-    const put = herder.requests.putConnector(body.name, valid, { replace: false, initialState, by });
+    const { initialOffsets } = body;
+    let status: string | undefined;
+    const before = initialOffsets && (async () => (status = await offsets.begin(body.name, valid, initialOffsets)));
+    const put = herder.requests.putConnector(body.name, valid, { replace: false, initialState, by, before });
     const { info } = await withinTimeLimit(herder.stage, put);
     context.set('Location', locationOf(context, info.name));
-    answer(context, 201, connectorInfoView(info));
+    const view = connectorInfoView(info);
+    answer(context, 201, status === undefined ? view : { ...view, offsets_status: status });
   });
 
   router.get('/connectors/:connector', (context) => {

@@ -1,20 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import { JsonScanner } from '../json/json-tree.ts';
-import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
+import type { OffsetChange } from '../herder/offset-requests.ts';
+import { exactOffsets, OFFSET_LIST } from './exact-offsets.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 
 export const OFFSETS_BODY = {
   type: 'object',
-  properties: {
-    offsets: {
-      type: ['array', 'null'],
-      items: {
-        type: 'object',
-        properties: { partition: { type: ['object', 'null'] }, offset: { type: ['object', 'null'] } },
-        additionalProperties: false,
-      },
-    },
-  },
+  properties: { offsets: OFFSET_LIST },
   additionalProperties: false,
 } as const;
 
@@ -27,16 +18,5 @@ export async function readOffsets(request: IncomingMessage): Promise<OffsetChang
     className: 'org.apache.kafka.connect.runtime.rest.entities.ConnectorOffsets',
     known: ['offsets'],
   });
-  if ((body.offsets ?? []).length === 0) return [];
-  const exact = new JsonScanner<bigint | number>(text.replace(/^\ufeff/, ''), readNumber).readValue() as Body;
-  return (exact.get('offsets') ?? []).map((entry) => ({
-    partition: (entry.get('partition') ?? null) as JsonObject | null,
-    offset: (entry.get('offset') ?? null) as JsonObject | null,
-  }));
-}
-
-type Body = ReadonlyMap<string, JsonObject[]>;
-
-function readNumber(text: string, integral: boolean): bigint | number {
-  return integral ? BigInt(text) : Number(text);
+  return (body.offsets ?? []).length === 0 ? [] : exactOffsets(text, 'offsets');
 }

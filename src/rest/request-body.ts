@@ -2,7 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { JsonScanner, type JsonTree } from '../json/json-tree.ts';
 import { RequestError, toError } from '../errors.ts';
+import type { OffsetChange } from '../herder/offset-requests.ts';
 import { HttpError } from './error-mapping.ts';
+import { exactOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
@@ -13,6 +15,8 @@ export interface CreateConnectorBody {
   readonly name: string;
   readonly config: ConfigBody;
   readonly initialState: string | undefined;
+  /** Not empty; `undefined`: where the connector begins is not said. */
+  readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
 export const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
@@ -39,6 +43,7 @@ export const CREATE_CONNECTOR_BODY = {
     name: { type: 'string' },
     config: CONFIG_BODY,
     initial_state: { type: ['string', 'null'], enum: ['RUNNING', 'PAUSED', 'STOPPED', null] },
+    initial_offsets: OFFSET_LIST,
   },
   required: ['name', 'config'],
   additionalProperties: false,
@@ -52,12 +57,14 @@ const isCreateConnector = ajv.compile<{
   name?: string | boolean | null;
   config?: Scalars | null;
   initial_state?: string | null;
+  initial_offsets?: readonly unknown[] | null;
 }>({
   type: 'object',
   properties: {
     name: { type: ['string', 'boolean', 'null'] },
     config: { ...SCALAR_MAP, type: ['object', 'null'] },
     initial_state: { type: ['string', 'null'] },
+    initial_offsets: OFFSET_LIST,
   },
   additionalProperties: false,
 });
@@ -75,11 +82,17 @@ const CREATE_FIELDS: BodyFields = {
 
 /** The body of `POST /connectors`. */
 export async function readCreateConnector(request: IncomingMessage): Promise<CreateConnectorBody> {
-  const body = checkBody(isCreateConnector, (await readJsonText(request)).parsed, CREATE_FIELDS);
+  const { text, parsed } = await readJsonText(request);
+  const body = checkBody(isCreateConnector, parsed, CREATE_FIELDS);
+  const { initial_offsets: offsets } = body;
+  if (offsets?.length === 0) {
+    throw new RequestError(400, 'Partitions / offsets need to be provided in initial_offsets');
+  }
   return {
     name: String(body.name ?? '').trim(),
     config: asConfig(body.config ?? {}),
     initialState: body.initial_state ?? undefined,
+    initialOffsets: offsets ? exactOffsets(text, 'initial_offsets') : undefined,
   };
 }
 

@@ -1,0 +1,27 @@
+import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
+import { JsonScanner } from '../json/json-tree.ts';
+
+/** Offsets in a body, as Connect shows and takes them. */
+export const OFFSET_LIST = {
+  type: ['array', 'null'],
+  items: {
+    type: 'object',
+    properties: { partition: { type: ['object', 'null'] }, offset: { type: ['object', 'null'] } },
+    additionalProperties: false,
+  },
+} as const;
+
+/** The list under this key of a body that is of its form, with every digit of its numbers. */
+export function exactOffsets(text: string, key: string): OffsetChange[] {
+  const body = new JsonScanner<bigint | number>(text.replace(/^\ufeff/, ''), readNumber).readValue() as Body;
+  return (body.get(key) ?? []).map((entry) => ({
+    partition: (entry.get('partition') ?? null) as JsonObject | null,
+    offset: (entry.get('offset') ?? null) as JsonObject | null,
+  }));
+}
+
+type Body = ReadonlyMap<string, JsonObject[]>;
+
+function readNumber(text: string, integral: boolean): bigint | number {
+  return integral ? BigInt(text) : Number(text);
+}
