@@ -1,3 +1,4 @@
+import type { HealthSummary } from '../herder/health/connector-health.ts';
 import { NotUnderstoodError, type AskWorker, type PlacedFigures } from '../herder/health/gathered-figures.ts';
 import { VERDICTS, type TaskFigures, type Verdict } from '../herder/health/verdict.ts';
 import { RequestError } from '../errors.ts';
@@ -29,6 +30,18 @@ const isTasks = ajv.compile<{ readonly tasks: readonly (TaskFigures & { readonly
 export const healthResource: Resource = (router, dependencies) => {
   const { health } = dependencies.herder;
   const others = new OtherWorkers(dependencies);
+  const running = new Map<string, Promise<HealthSummary>>();
+
+  /** Questions that come while the same one is being answered get its answer, so that many cost others no more than one. */
+  const summary = async (context: Context): Promise<HealthSummary> => {
+    const isLocal = flag(context, 'local');
+    const key = isLocal ? 'local' : `all ${context.get('authorization')}`;
+    const begin = async (): Promise<HealthSummary> =>
+      health.summary(isLocal ? undefined : await others.ask(context, '/cluster/tasks'));
+    const asked = running.get(key) ?? begin().finally(() => running.delete(key));
+    running.set(key, asked);
+    return asked;
+  };
 
   router.get('/connectors/:connector/health', async (context) => {
     const name = pathName(context, 'connector');
@@ -51,10 +64,9 @@ export const healthResource: Resource = (router, dependencies) => {
       return;
     }
     const failing = verdictsOf(queryText(context, 'fail'));
-    const ask = flag(context, 'local') ? undefined : await others.ask(context, '/cluster/tasks');
-    const summary = await health.summary(ask);
-    const isFailing = failing.some((verdict) => summary.connectors[verdict] > 0);
-    answer(context, isFailing ? 503 : 200, { status: isFailing ? 'unhealthy' : 'healthy', ...summary });
+    const found = await summary(context);
+    const isFailing = failing.some((verdict) => found.connectors[verdict] > 0);
+    answer(context, isFailing ? 503 : 200, { status: isFailing ? 'unhealthy' : 'healthy', ...found });
   });
 };
 

@@ -12,6 +12,8 @@ import { record, sharedClient } from './kafka-fixture.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/waiting-plugins', import.meta.url));
 
+const SECRET = 'a-secret-of-a-provider';
+
 interface Health {
   readonly verdict: string;
   readonly sentence: string;
@@ -36,7 +38,10 @@ describe('why a connector is not RUNNING', function () {
           // Of the worker, for all connectors of these tests.
           'stall.after.ms': '1500',
           'lagging.records': '5',
+          'config.providers': 'env',
+          'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',
         },
+        environment: { HEALTH_SECRET: SECRET },
       }),
       KafkaTraffic.shared(),
       database('health-causes'),
@@ -124,7 +129,10 @@ describe('why a connector is not RUNNING', function () {
     const password = uniqueName('secret');
     await sql.run(`create role ${user} superuser login password '${password}'`);
     try {
-      const name = await lineSink({ ...away, user, password }, { 'max.retries': '1000', 'retry.backoff.ms': '100' });
+      const name = await lineSink(
+        { ...away, user, password },
+        { 'max.retries': '1000', 'retry.backoff.ms': '100', 'connection.backoff.ms': '200' },
+      );
       await kafka.produce(name, [line(name, 1)]);
       await until(async () => (await sql.number(`select count(*) from "${name}"`)) === 1, 'the first row is stored');
       await untilVerdict(name, 'RUNNING', / 0 records behind/);
@@ -204,6 +212,15 @@ describe('why a connector is not RUNNING', function () {
       'STALLED',
       /1 record waits.*put\(\) of the task has asked for its records again 1 time in a row, the next try is in \d+ s, the last error was: the other system has no room/,
     );
+  });
+
+  it('a sink whose error has a secret of a config provider, which is hidden, on one line', async () => {
+    const name = await waiting('Sink', 'tell', { secret: '${env:HEALTH_SECRET}' });
+    await untilVerdict(name, 'STALLED', /the last error was: the login with \[hidden\] is refused\.$/);
+    for (const path of [`/connectors/${name}/health`, `/connectors/${name}/health?local=true`, '/cluster/tasks']) {
+      const text = JSON.stringify((await worker.rest.get(path)).body);
+      assert.ok(text.includes('[hidden]') && !text.includes(SECRET), path);
+    }
   });
 
   it('a source: poll() does not return, or fails again and again; start() does not return', async () => {

@@ -9,6 +9,9 @@ const deeds = {
   retry: async () => {
     throw new RetriableError('the other system has no room');
   },
+  tell: async ({ secret }) => {
+    throw new RetriableError(`the login with ${secret}\nis refused`);
+  },
   loop: async () => {
     for (let n = 0; ; n++) if (n < 0) return;
   },
@@ -22,7 +25,7 @@ class WaitingTask {
   }
 
   async put(records) {
-    if (records.length > 0) await deeds[this.context.config['task.does']]();
+    if (records.length > 0) await deeds[this.context.config['task.does']](this.context.config);
   }
 
   async poll() {
