@@ -8,7 +8,6 @@ import type { ConfigStore } from '../stores/config-store.ts';
 import type { OwnStore, StoredJson } from '../stores/own-store.ts';
 import { difference, sameConfig, type KeyDifference } from './difference.ts';
 import {
-  connectorOf,
   entryOf,
   HISTORY_PREFIX,
   prefixOf,
@@ -57,6 +56,7 @@ const RECORD_MS = 2000;
 /** What another worker of the cluster changes, it records itself in less time; what nobody has recorded then, the leader does. */
 const OTHERS_MS = 5000;
 const AGAIN_MS = 500;
+const WRITES_AT_ONCE = 100;
 
 /**
  * What was changed about connectors, by whom, and the configurations of before, in the topic of Sluice's own. The worker that makes a
@@ -82,8 +82,8 @@ export class ConnectorHistory {
     if (this.#leads) return;
     this.#leads = true;
     const { configs, own } = this.#dependencies;
-    const recorded = own.entries(HISTORY_PREFIX).map(([key]) => connectorOf(key));
-    const names = new Set([...configs.names(), ...recorded]);
+    const recorded = own.entries(HISTORY_PREFIX).flatMap((entry) => entryOf(...entry) ?? []);
+    const names = new Set([...configs.names(), ...recorded.map(({ connector }) => connector)]);
     this.#inBackground(
       this.#recordUnknown(
         [...names].map((name) => this.#snapshot(name)),
@@ -255,15 +255,21 @@ export class ConnectorHistory {
 
   /** What the config topic shows and no entry says. `first`: what is said of a connector without entries. */
   async #recordUnknown(snapshots: readonly Snapshot[], first: 'found' | 'created'): Promise<void> {
+    const { own, configs } = this.#dependencies;
     await this.#queue.run(async () => {
-      await this.#dependencies.own.refresh();
-      const all = this.#dependencies.own.entries(HISTORY_PREFIX).flatMap((entry) => entryOf(...entry) ?? []);
-      const known = byConnector(all);
-      const added: (readonly [string, StoredJson])[] = [];
-      for (const snapshot of snapshots) {
+      await Promise.all([own.refresh(), configs.refresh()]);
+      const known = byConnector(own.entries(HISTORY_PREFIX).flatMap((entry) => entryOf(...entry) ?? []));
+      const writes = snapshots.flatMap((snapshot) => {
         const entries = known.get(snapshot.connector) ?? [];
         const what = unrecorded(snapshot, entries, first);
-        if (what !== undefined) added.push(await this.#write(snapshot, entries, { what, by: null }));
+        // What has changed since is noticed again.
+        const isOld = entries.length > 0 && this.#snapshot(snapshot.connector).changedAt !== snapshot.changedAt;
+        return what === undefined || isOld ? [] : [() => this.#write(snapshot, entries, { what, by: null })];
+      });
+      const added: (readonly [string, StoredJson])[] = [];
+      for (let from = 0; from < writes.length; from += WRITES_AT_ONCE) {
+        const some = writes.slice(from, from + WRITES_AT_ONCE);
+        added.push(...(await Promise.all(some.map((write) => write()))));
       }
       if (added.length > 0) await this.#trim(added);
     });

@@ -21,6 +21,7 @@ export type KeptConfig = Readonly<Record<string, string | null>>;
 /** One change of a connector. */
 export interface HistoryEntry {
   readonly key: string;
+  readonly connector: string;
   /** Grows with each change of the connector. */
   readonly n: number;
   readonly atMs: number;
@@ -39,12 +40,13 @@ export interface HistoryEntry {
   readonly bytes: number;
 }
 
-export type NewEntry = Omit<HistoryEntry, 'key' | 'bytes'>;
+type NewEntry = Omit<HistoryEntry, 'key' | 'connector' | 'bytes'>;
 
 export const HISTORY_PREFIX = 'history/';
 /** The store takes 256 kB. */
 const MAX_CONFIG_BYTES = 200 * 1024;
-const sizes = new WeakMap<StoredJson, number>();
+/** What was read once; all of it is looked at with each change. */
+const read = new WeakMap<StoredJson, HistoryEntry>();
 
 /** Of all entries of a connector. */
 export function prefixOf(connector: string): string {
@@ -71,6 +73,12 @@ export function recordOf(connector: string, { n, atMs, what, by, state, ...more 
 
 /** `undefined` for a record that is none of a history. */
 export function entryOf(key: string, stored: StoredJson): HistoryEntry | undefined {
+  const entry = read.get(stored) ?? parse(key, stored);
+  if (entry !== undefined) read.set(stored, entry);
+  return entry;
+}
+
+function parse(key: string, stored: StoredJson): HistoryEntry | undefined {
   const n = Number(key.slice(key.lastIndexOf('/') + 1));
   const { at, what, by, state, restoredFrom, config, tooLarge, secretKeys } = stored;
   const change = CHANGES.find((one) => one === what);
@@ -78,6 +86,7 @@ export function entryOf(key: string, stored: StoredJson): HistoryEntry | undefin
   if (change === undefined || (config !== undefined && !isConfig(config))) return undefined;
   return {
     key,
+    connector: connectorOf(key),
     n,
     atMs: at,
     what: change,
@@ -87,24 +96,18 @@ export function entryOf(key: string, stored: StoredJson): HistoryEntry | undefin
     ...(config === undefined ? {} : { config }),
     ...(tooLarge === true ? { tooLarge } : {}),
     secretKeys: Array.isArray(secretKeys) ? secretKeys.filter((name): name is string => typeof name === 'string') : [],
-    bytes: sizeOf(stored),
+    bytes: JSON.stringify(stored).length,
   };
 }
 
-/** The name of the connector in the key of an entry. */
-export function connectorOf(key: string): string {
+/** The name in the key of an entry. */
+function connectorOf(key: string): string {
   const encoded = key.slice(HISTORY_PREFIX.length, key.lastIndexOf('/'));
   try {
     return decodeURIComponent(encoded);
   } catch {
     return encoded;
   }
-}
-
-function sizeOf(stored: StoredJson): number {
-  const size = sizes.get(stored) ?? JSON.stringify(stored).length;
-  sizes.set(stored, size);
-  return size;
 }
 
 function isConfig(config: unknown): config is KeptConfig {

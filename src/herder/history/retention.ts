@@ -1,4 +1,4 @@
-import { connectorOf, type HistoryEntry } from './history-entry.ts';
+import type { HistoryEntry } from './history-entry.ts';
 
 const PER_CONNECTOR = { entries: 100, bytes: 1024 * 1024 };
 /** Of these, at most so many that changed no configuration. */
@@ -50,9 +50,8 @@ function removeOldest(
 export function byConnector(entries: readonly HistoryEntry[]): Map<string, HistoryEntry[]> {
   const found = new Map<string, HistoryEntry[]>();
   for (const entry of entries) {
-    const connector = connectorOf(entry.key);
-    const own = found.get(connector);
-    if (own === undefined) found.set(connector, [entry]);
+    const own = found.get(entry.connector);
+    if (own === undefined) found.set(entry.connector, [entry]);
     else own.push(entry);
   }
   for (const own of found.values()) own.sort((a, b) => a.n - b.n);

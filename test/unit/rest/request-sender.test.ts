@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { requireSignature } from '../../../src/herder/request-signature.ts';
+import { senderHeaders, senderOf } from '../../../src/rest/request-sender.ts';
+import type { Context } from '../../../src/rest/resource.ts';
+
+const KEY = { key: Buffer.alloc(32, 7).toString('base64'), algorithm: 'HmacSHA256', createdAtMs: 0 };
+const ALGORITHMS = ['HmacSHA256'];
+
+const dependencies = (key = KEY, signatureAlgorithms = ALGORITHMS) =>
+  ({ herder: { sessionKey: key }, signatureAlgorithms }) as unknown as Parameters<typeof senderOf>[1];
+
+interface Asked {
+  readonly method?: string;
+  readonly url?: string;
+  readonly body?: string;
+  readonly from?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+function request({
+  method = 'PUT',
+  url = '/connectors/c/config',
+  body = '{}',
+  from = '::ffff:10.0.0.7',
+  headers = {},
+}: Asked) {
+  const given = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value] as const);
+  return {
+    method,
+    query: Object.fromEntries(new URL(url, 'http://a').searchParams),
+    state: { user: 'ann' },
+    req: Object.assign(Readable.from([Buffer.from(body)]), { url, socket: { remoteAddress: from } }),
+    get: (name: string) => new Map(given).get(name.toLowerCase()) ?? '',
+  } as unknown as Context;
+}
+
+describe('who sent a request', () => {
+  const forwarded = async (more: Asked = {}) => {
+    const headers = await senderHeaders(request({}), dependencies());
+    return request({ url: '/connectors/c/config?forward=false', from: '10.0.0.2', headers, ...more });
+  };
+
+  it('is its client, also behind a worker, and behind two', async () => {
+    assert.deepEqual(await senderOf(request({}), dependencies()), { user: 'ann', address: '10.0.0.7' });
+    const second = await forwarded();
+    assert.deepEqual(await senderOf(second, dependencies()), { user: 'ann', address: '10.0.0.7', via: '10.0.0.2' });
+    const headers = await senderHeaders(second, dependencies());
+    const third = request({ url: '/connectors/c/config?forward=false', from: '10.0.0.3', headers });
+    assert.deepEqual(await senderOf(third, dependencies()), { user: 'ann', address: '10.0.0.7', via: '10.0.0.3' });
+  });
+
+  it('is not known for another request, by another key, or without a signature; nothing is then said to the next worker', async () => {
+    const unknown = { user: 'ann', address: null, via: '10.0.0.2' };
+    const others = [
+      { method: 'DELETE' },
+      { url: '/connectors/d/config' },
+      { body: '{"a":1}' },
+      { headers: {}, url: '/c?forward=true' },
+    ];
+    for (const other of others) assert.deepEqual(await senderOf(await forwarded(other), dependencies()), unknown);
+    const otherKey = { ...KEY, key: Buffer.alloc(32, 8).toString('base64') };
+    assert.deepEqual(await senderOf(await forwarded(), dependencies(otherKey)), unknown);
+    assert.deepEqual(await senderOf(await forwarded(), dependencies(KEY, ['HmacSHA512'])), unknown);
+    assert.deepEqual(await senderHeaders(await forwarded({ body: 'x' }), dependencies()), {});
+  });
+
+  it('is signed so that the signature is none of a request between workers', async () => {
+    const headers = await senderHeaders(request({}), dependencies());
+    const [algorithm, signature] = (headers['X-Sluice-Client-Signature'] ?? '').split(':');
+    for (const body of ['{}', 'PUT\n/connectors/c/config', '10.0.0.7']) {
+      const signed = { algorithm, signature, body: Buffer.from(body) };
+      assert.throws(() => requireSignature(signed, ALGORITHMS, KEY), /invalid signature/);
+    }
+  });
+});
