@@ -1,11 +1,13 @@
-import { Option, type Command } from 'commander';
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { toError } from '../errors.ts';
+import type { LetterFlags } from './dead-letters.ts';
+import { LETTER_ACTIONS, type LetterAction } from './letter-actions.ts';
 import { FORMATS, type FileFormat } from './export.ts';
 import type { ExportFlags, PlanFlags } from './run.ts';
 
 const EXIT_ERROR = 1;
 
-/** Declares `plan`, `apply` and `export`. */
+/** Declares `plan`, `apply`, `export` and `dead-letters`. */
 export function addConfigFileCommands(program: Command): void {
   withPlan(program.command('plan'))
     .description('show what sluice apply would change in a cluster, and validate it; writes nothing')
@@ -35,11 +37,43 @@ export function addConfigFileCommands(program: Command): void {
       const { runExport } = await import('./run.ts');
       process.exitCode = await orError(runExport(folder, flags));
     });
+
+  addDeadLetters(program);
+}
+
+/** What is to be known and done of letters of one sink. */
+function addDeadLetters(program: Command): void {
+  withAddress(program.command('dead-letters'))
+    .description('show why records of a sink were not stored, and send them through it again')
+    .argument('<connector>', 'the sink')
+    .addArgument(
+      new Argument('[action]', 'what to do').choices(LETTER_ACTIONS).default('groups' satisfies LetterAction),
+    )
+    .addHelpText('after', '\nExample:\n  sluice dead-letters orders replay --group 1f0c2a9b7d3e --rate 5000 --follow')
+    .option('--group <id>', 'only letters of this group, as groups shows it')
+    .option('--selection <json>', 'only these: {"offsets": …, "time": …, "filter": …}')
+    .option('--rate <letters>', 'letters per second at most (default: 1000)', wholeNumber)
+    .option('--transforms <file>', 'options of transforms in place of the own ones: properties or JSON')
+    .option('--id <replay>', 'for status and stop: a replay that is not the last one', wholeNumber)
+    .option('--follow', 'wait until the replay has ended')
+    .option('--json', 'print the answer as one line of JSON')
+    .action(async (connector: string, action: LetterAction, flags: LetterFlags) => {
+      const { runDeadLetters } = await import('./dead-letters.ts');
+      process.exitCode = await orError(runDeadLetters(connector, action, flags));
+    });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('It must be a number from 1.');
+  return Number(text);
 }
 
 function withCluster(command: Command): Command {
+  return withAddress(command.argument('<folder>', 'the files'));
+}
+
+function withAddress(command: Command): Command {
   return command
-    .argument('<folder>', 'the files')
     .option('--url <url>', 'REST API of a worker (default: http://localhost:8083)')
     .option('--user <name>', 'user of the REST API; the password comes from SLUICE_PASSWORD')
     .option('--password-file <file>', 'the password in a file')

@@ -106,6 +106,11 @@ export class ConnectClient {
     await this.#need('DELETE', `/connectors/${encodeURIComponent(name)}`);
   }
 
+  /** Asks for a path that only workers of Sluice have. */
+  ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return this.#need<T>(method, path, body);
+  }
+
   /** A worker that is in a rebalance (409) is asked again. */
   async #need<T>(method: string, path: string, body?: unknown): Promise<T> {
     for (let attempt = 0; ; attempt += 1) {

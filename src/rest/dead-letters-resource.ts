@@ -2,8 +2,10 @@ import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../errors.ts';
 import type { LetterSelection } from '../connect/dead-letters/letter-selection.ts';
 import { isChainOption } from '../herder/dead-letters/replay-chain.ts';
+import type { Actor } from '../herder/history/history-entry.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
+import { senderOf } from './request-sender.ts';
 import {
   answer,
   answerText,
@@ -111,7 +113,8 @@ export const deadLettersResource: Resource = (router, dependencies) => {
     const body = checkBody(isReplayBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
     const { selection = {}, transforms: chain, rate = DEFAULT_RATE } = body;
     requireChain(chain);
-    const begun = replays.begin(pathName(context, 'connector'), { selection, chain, rate, by: requester(context) });
+    const by = senderText(await senderOf(context, dependencies));
+    const begun = replays.begin(pathName(context, 'connector'), { selection, chain, rate, by });
     answerText(context, 201, await withinTimeLimit(herder.stage, begun));
   });
 
@@ -141,11 +144,9 @@ function idOf(context: Context): number {
   return id;
 }
 
-/** The user, where there are users, and the address; of a request that another worker has sent on, that worker's. */
-function requester(context: Context): string {
-  const [, encoded = ''] = /^Basic +(\S+)$/i.exec(context.get('authorization')) ?? [];
-  const [user = ''] = Buffer.from(encoded, 'base64').toString().split(':');
-  return `${user.slice(0, 100)}${user === '' ? '' : '@'}${context.ip}`;
+/** The user, where there are users, and the address, where it is known. */
+function senderText({ user, address }: Actor): string {
+  return [user ?? '', address ?? ''].filter((part) => part !== '').join('@');
 }
 
 function limitOf(context: Context): number {

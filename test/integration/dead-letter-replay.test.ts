@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
+import { builtCli } from '../support/worker-build.ts';
 import { SinkFixture } from './sink-fixture.ts';
 
 interface Replay {
@@ -114,5 +117,121 @@ describe('dead letters are replayed', function () {
     assert.deepEqual(rows.flat().map(Number), [1, 2, 100, 101, 102]);
     const left = () => fixture.sql.rows(`select 1 from sluice_offsets where consumer_group like '%-replay-%'`);
     await until(async () => (await left()).length === 0, 'the offsets of the replay are removed');
+  });
+
+  it('through another chain of transforms, and what fails again has the number of its attempt', async () => {
+    const { table, path } = await sinkWithLetters(
+      (of) => [line(of, 1), line(of, 100), line(of, 100, 'b'), line(of, 101, 'c')],
+      { letters: 3, isKeyed: true },
+    );
+    const failing = await ask<Replay>('POST', `${path}/replay`, { selection: { filter: { table } } }, 201);
+    const failed = await ended(path, failing);
+    assert.deepEqual(counts(failed), ['DONE', 3, 0, 0, 3], 'letters that the replay has written are not read by it');
+    const { groups } = await ask<Groups>('GET', path);
+    assert.equal(groups[0]?.count, 6);
+    const offsets = [{ partition: 0, from: 3 }];
+    const transforms = {
+      transforms: 'mend',
+      'transforms.mend.type': 'org.apache.kafka.connect.transforms.RegexRouter',
+      'transforms.mend.regex': '.*',
+      'transforms.mend.replacement': 'elsewhere',
+    };
+    await fixture.sql.run(`alter table ${table} drop constraint small, add constraint small check (n < 101)`);
+    const begun = await ask<Replay>('POST', `${path}/replay`, { selection: { offsets }, transforms }, 201);
+    const replay = await ended(path, begun);
+    assert.deepEqual([replay.id, ...counts(replay)], [2, 'DONE', 3, 2, 0, 1], replay.reason ?? '');
+    const rows = await fixture.sql.rows(`select n from ${table} order by n, site`);
+    assert.deepEqual(rows.flat().map(Number), [1, 100, 100]);
+    const { records } = await ask<{ records: { letter: { attempt: number; origin: { offset: number } } }[] }>(
+      'POST',
+      `${path}/preview`,
+      { selection: {} },
+    );
+    const attempts = records.map(({ letter }) => [letter.origin.offset, letter.attempt]);
+    assert.deepEqual(attempts, [...[1, 2, 3].map((n) => [n, 0]), ...[1, 2, 3].map((n) => [n, 1]), [3, 2]]);
+  });
+
+  it('by sluice dead-letters, which follows a replay to its end', async () => {
+    const { table, connector } = await sinkWithLetters((of) => [line(of, 100), line(of, 101), 'no { line'], {
+      letters: 3,
+      isKeyed: true,
+    });
+    const cli = await builtCli();
+    const run = async (...args: string[]) => {
+      const all = [cli, 'dead-letters', connector, ...args, '--url', fixture.sluice.rest.url];
+      const child = spawn(process.execPath, all);
+      let printed = '';
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.setEncoding('utf8').on('data', (text: string) => (printed += text));
+      }
+      const [code] = (await once(child, 'close')) as [number];
+      return { code, printed };
+    };
+    const groups = await run();
+    assert.equal(groups.code, 0, groups.printed);
+    const [, group = ''] = /^([0-9a-f]{12}) +2 {2}TASK_PUT {2}23514 {2}/m.exec(groups.printed) ?? [];
+    assert.match((await run('preview', '--group', group)).printed, / 2 {2}fails with the same fault\n/);
+    await fixture.sql.run(`alter table ${table} drop constraint small`);
+    const replayed = await run('replay', '--group', group, '--follow');
+    assert.match(replayed.printed, /replay 1 DONE, 100 % read, 2 letters, 2 delivered, 0 failed again\n$/);
+    assert.equal(replayed.code, 0);
+    const again = await run('replay', '--selection', '{"filter":{"message":"line"}}', '--follow', '--json');
+    assert.equal(again.code, 2, again.printed);
+    assert.equal((JSON.parse(again.printed) as Replay).failed, 1);
+    assert.match((await run('status', '--id', '1')).printed, /^replay 1 DONE/);
+    const wrong = await run('replay', '--transforms', '/no/such/file.json');
+    assert.deepEqual([wrong.code, wrong.printed.includes('Cannot read')], [1, true]);
+  });
+
+  const many = 600;
+
+  it('at a bounded rate, one replay at a time, until it is stopped', async () => {
+    const { table, path } = await sinkWithLetters((of) => Array.from({ length: many }, (_, n) => line(of, 100 + n)), {
+      letters: many,
+      isKeyed: true,
+    });
+    await fixture.sql.run(`alter table ${table} drop constraint small`);
+    const begun = await ask<Replay>('POST', `${path}/replay`, { rate: 20 }, 201);
+    const { message } = await ask<{ message: string }>('POST', `${path}/replay`, {}, 409);
+    assert.match(message, /Replay 1 of connector .* is running/);
+    const one = `${path}/replay/${String(begun.id)}`;
+    await until(async () => (await ask<Replay>('GET', one)).delivered > 0, 'some letters are delivered');
+    const stopped = await ask<Replay>('DELETE', one);
+    assert.equal(stopped.state, 'STOPPED');
+    const stored = async () => Number((await fixture.sql.rows(`select count(*) from ${table}`))[0]?.[0]);
+    const count = await stored();
+    assert.ok(
+      count < many && count >= stopped.delivered,
+      `${String(count)} rows, ${String(stopped.delivered)} delivered`,
+    );
+    const [next] = stopped.partitions;
+    const rest = { selection: { offsets: [{ partition: 0, from: next?.next }] }, rate: 100_000 };
+    assert.equal((await ended(path, await ask<Replay>('POST', `${path}/replay`, rest, 201))).state, 'DONE');
+    assert.equal(await stored(), many);
+    const { replays } = await ask<{ replays: Replay[] }>('GET', `${path}/replays`);
+    assert.deepEqual(
+      replays.map(({ id, state }) => [id, state]),
+      [
+        [2, 'DONE'],
+        [1, 'STOPPED'],
+      ],
+    );
+  });
+
+  it('goes on after the worker was killed, each row once', async () => {
+    const { table, path } = await sinkWithLetters((of) => Array.from({ length: many }, (_, n) => line(of, 100 + n)), {
+      letters: many,
+      options: { delivery: 'exactly-once' },
+    });
+    await fixture.sql.run(`alter table ${table} drop constraint small`);
+    const begun = await ask<Replay>('POST', `${path}/replay`, { rate: 150 }, 201);
+    const stored = async () => Number((await fixture.sql.rows(`select count(*) from ${table}`))[0]?.[0]);
+    await until(async () => (await stored()) > 0, 'some rows are stored');
+    await fixture.sluice.kill();
+    assert.ok((await stored()) < many, 'it is killed in the midst');
+    await fixture.sluice.start();
+    assert.equal((await ended(path, begun)).state, 'DONE');
+    const rows = await fixture.sql.rows(`select count(*), count(distinct n) from ${table}`);
+    assert.deepEqual(rows[0]?.map(Number), [many, many]);
   });
 });

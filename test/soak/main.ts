@@ -5,6 +5,7 @@ import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
 import { endServices } from '../support/services.ts';
 import { databaseGone } from './database-gone.ts';
+import { deadLetters } from './dead-letters.ts';
 import { drain } from './drain.ts';
 import { freezes } from './freezes.ts';
 import { httpClients } from './http-clients.ts';
@@ -28,6 +29,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'network-forgets': networkForgets,
   'cluster-requests': clusterRequests,
   'cluster-suspended': clusterSuspended,
+  'dead-letters': deadLetters,
   drain,
   brokers,
   alerts,
