@@ -9,6 +9,7 @@ import type { Work } from './group/group-bytes.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
 import { LeaderDuties } from './leader-duties.ts';
 import { Replays } from './dead-letters/replays.ts';
+import type { Handovers } from './group/handovers.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
 import { ConnectorHistory } from './history/connector-history.ts';
 import { ConnectorHealth } from './health/connector-health.ts';
@@ -196,9 +197,9 @@ export class Herder implements ConfigListener, WorkListener {
 
   // WorkListener: what is this worker's now.
 
-  async assigned(work: Work): Promise<void> {
+  async assigned(work: Work, handovers: Handovers): Promise<void> {
     if (this.#stopping) return;
-    this.#supervision.reconcileAll(work);
+    this.#supervision.reconcileAll(work, handovers);
     if (this.#ready) this.replays.reconcileAll();
     if (this.#dependencies.placement.isLeader) {
       this.history.lead();
@@ -209,8 +210,9 @@ export class Herder implements ConfigListener, WorkListener {
     }
   }
 
-  async revoked(work: Work): Promise<void> {
-    await Promise.all([this.#supervision.giveUp(work), this.replays.giveUp()]);
+  async revoked(work: Work, handsOver: boolean): Promise<Handovers> {
+    const [left] = await Promise.all([this.#supervision.giveUp(work, handsOver), this.replays.giveUp()]);
+    return left;
   }
 
   // ConfigListener: what the log says now.

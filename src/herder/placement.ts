@@ -1,13 +1,17 @@
 import type { TaskId } from '../connect/tasks/task-assignment.ts';
 import type { GroupFigures } from '../kafka/group/group-membership.ts';
 import type { Work } from './group/group-bytes.ts';
+import { NO_HANDOVERS, type Handovers } from './group/handovers.ts';
 
 /** Is told what this worker gets and has to give up. */
 export interface WorkListener {
   /** From now on this worker's own; `isLeader` may have changed too. Resolves when that has been acted on. */
-  assigned(work: Work): Promise<void>;
-  /** Not this worker's any more: resolves when it has been stopped here and its statuses are written. */
-  revoked(work: Work): Promise<void>;
+  assigned(work: Work, handovers: Handovers): Promise<void>;
+  /**
+   * Not this worker's any more: resolves when it has been stopped here and its statuses are written. `handsOver`: others are to
+   * get it at once, and what its tasks left to them.
+   */
+  revoked(work: Work, handsOver: boolean): Promise<Handovers>;
 }
 
 /** One rebalance, from its reason to the start of what is new. */
@@ -125,7 +129,7 @@ export class SoleWorker implements Placement {
   }
 
   async start(listener: WorkListener): Promise<void> {
-    await listener.assigned({ connectors: [], tasks: [] });
+    await listener.assigned({ connectors: [], tasks: [] }, NO_HANDOVERS);
   }
 
   async stop(): Promise<void> {

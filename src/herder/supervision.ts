@@ -17,6 +17,9 @@ import type { ConnectorTopics } from './connector-topics.ts';
 import type { Work } from './group/group-bytes.ts';
 import type { Leader } from './leader-requests.ts';
 import { LiveConfigs } from './live-configs.ts';
+import type { Handover } from '../kafka/api.ts';
+import type { Handovers } from './group/handovers.ts';
+import { taskKey } from './group/work-set.ts';
 import type { Placement } from './placement.ts';
 import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';
@@ -60,7 +63,12 @@ const STATUS_CHECK_MS = 20;
 const LAST_STATUSES_MS = 5000;
 const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
-/** What runs on this worker: brings it in line with the config store and placement, connector by connector. */
+/**
+ * What runs on this worker: brings it in line with the config store and placement, connector by connector.
+ *
+ * One class, because whatever comes for a connector (an assignment, a configuration, an event, a restart) concerns its supervisors, its
+ * statuses and its healing together.
+ */
 export class Supervision {
   readonly tasks: TaskHosting;
   /** Restarts what has failed. */
@@ -74,6 +82,10 @@ export class Supervision {
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
   #onReplayEvent: (event: TaskEvent) => void = () => undefined;
+  /** Of tasks that this worker is to start. */
+  #received = new Map<string, Handover>();
+  /** Of tasks that have stopped here, for others. */
+  readonly #left = new Map<string, Handover>();
 
   constructor(dependencies: SupervisionDependencies, statuses: StatusWriter) {
     this.#dependencies = dependencies;
@@ -136,6 +148,7 @@ export class Supervision {
           tasks: this.tasks,
           isHeld: (task) => this.#isHeld({ connector: name, task }),
           taskStopTimeoutMs,
+          handoverOf: (id) => this.#takeHandover(id),
         }),
       };
       this.#supervisors.set(name, supervisors);
@@ -167,18 +180,23 @@ export class Supervision {
     this.reconcile(name);
   }
 
-  reconcileAll(work: Work): void {
+  reconcileAll(work: Work, handovers: Handovers): void {
+    this.#received = new Map(handovers);
     for (const name of connectorsOf(work)) this.reconcile(name);
   }
 
-  /** Resolves when what placement does not give this worker any more has been stopped, and its statuses are written. */
-  async giveUp(work: Work): Promise<void> {
+  /**
+   * Resolves when what placement does not give this worker any more has been stopped, and its statuses are written; with what its
+   * tasks left to those on other workers, if it `handsOver`.
+   */
+  async giveUp(work: Work, handsOver: boolean): Promise<Handovers> {
     this.tasks.mayWorkChanged();
     for (const connector of work.connectors) this.healing.left({ connector });
     for (const task of work.tasks) this.healing.left(task);
+    this.#left.clear();
     const stopping = connectorsOf(work).map(async (name) => {
       const supervisors = this.#supervisors.get(name);
-      await Promise.all([supervisors?.connector.reconcile(), supervisors?.tasks.reconcile()]);
+      await Promise.all([supervisors?.connector.reconcile(), supervisors?.tasks.reconcile(handsOver)]);
     });
     for (const outcome of await Promise.allSettled(stopping)) {
       if (outcome.status === 'rejected') {
@@ -189,6 +207,9 @@ export class Supervision {
       }
     }
     await within(this.#statuses.flush(), REVOKED_STATUSES_MS);
+    const left = new Map(this.#left);
+    this.#left.clear();
+    return left;
   }
 
   /** This worker's part of what a restart request comes to. */
@@ -290,6 +311,13 @@ export class Supervision {
     else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
   }
 
+  #takeHandover(id: TaskId): Handover | undefined {
+    const key = taskKey(id);
+    const handover = this.#received.get(key);
+    this.#received.delete(key);
+    return handover;
+  }
+
   #onTaskEvent(event: TaskEvent): void {
     if (event.id.replay !== undefined) this.#onReplayEvent(event);
     if (event.id.replay !== undefined || event.state === 'PASSED' || event.state === 'REPLAYED') return;
@@ -300,8 +328,10 @@ export class Supervision {
     if (event.state === 'FAILED') this.healing.failed(event.id, event.failure);
     else if (event.state === 'RUNNING') this.healing.running(event.id);
     if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
-    else if (event.state === 'STOPPED') this.#statuses.task(event.id, 'UNASSIGNED');
-    else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
+    else if (event.state === 'STOPPED') {
+      this.#statuses.task(event.id, 'UNASSIGNED');
+      if (event.handover !== undefined) this.#left.set(taskKey(event.id), event.handover);
+    } else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);
   }
 }
 

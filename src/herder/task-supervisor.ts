@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isSameButLimits, limitsCanChange, rateLimitOf, withLimitsOf } from '../config/rate-limit-options.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import type { TaskAssignment } from '../connect/tasks/task-assignment.ts';
+import type { TaskAssignment, TaskId } from '../connect/tasks/task-assignment.ts';
+import type { Handover } from '../kafka/api.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import type { ConnectorState } from './config-state.ts';
 import type { Placement } from './placement.ts';
@@ -19,6 +20,8 @@ export interface TaskSupervisorDependencies {
   readonly isHeld: (task: number) => boolean;
   /** `task.shutdown.graceful.timeout.ms`, shared by the tasks that are stopped together. */
   readonly taskStopTimeoutMs: number;
+  /** What the task left on the worker that had it before; once. */
+  readonly handoverOf: (id: TaskId) => Handover | undefined;
 }
 
 /**
@@ -40,8 +43,9 @@ export class TaskSupervisor {
     return this.#assigned.has(task);
   }
 
-  async reconcile(): Promise<void> {
-    await this.#queue.run(() => this.#reconcileNow());
+  /** `handsOver`: tasks that are another worker's now are to be started there at once. */
+  async reconcile(handsOver = false): Promise<void> {
+    await this.#queue.run(() => this.#reconcileNow(handsOver));
   }
 
   /** Stops the tasks and starts them anew with what the stores say now. */
@@ -60,11 +64,21 @@ export class TaskSupervisor {
     await this.#queue.run(() => this.#stop([...this.#assigned.keys()]));
   }
 
-  async #reconcileNow(): Promise<void> {
+  async #reconcileNow(handsOver = false): Promise<void> {
     const desired = this.#dependencies.configs.connector(this.#name);
     const wanted = desired === undefined ? new Map<number, TaskAssignment>() : this.#wanted(desired);
     const outdated = [...this.#assigned].filter(([task, running]) => !isSameWork(running, wanted.get(task)));
-    await this.#stop(outdated.map(([task]) => task));
+    const isToRun = desired !== undefined && desired.targetState !== 'STOPPED' && !desired.inconsistent;
+    const [moving, ending] = parted(outdated, ([task]) => {
+      return handsOver && isToRun && task < desired.taskConfigs.length && !this.#isOwn(task);
+    });
+    await Promise.all([
+      this.#stop(
+        moving.map(([task]) => task),
+        true,
+      ),
+      this.#stop(ending.map(([task]) => task)),
+    ]);
     for (const [task] of outdated) {
       const isGone = desired !== undefined && task >= desired.taskConfigs.length;
       if (isGone) this.#dependencies.statuses.removeTask({ connector: this.#name, task });
@@ -72,7 +86,9 @@ export class TaskSupervisor {
     for (const [task, assignment] of wanted) {
       const running = this.#assigned.get(task);
       if (running === undefined) {
-        if (!this.#dependencies.isHeld(task)) this.#dependencies.tasks.start(assignment);
+        if (!this.#dependencies.isHeld(task)) {
+          this.#dependencies.tasks.start({ ...assignment, handover: this.#dependencies.handoverOf(assignment.id) });
+        }
       } else if (running.targetState !== assignment.targetState) {
         this.#dependencies.tasks.setTargetState(assignment.id, assignment.targetState);
       }
@@ -88,15 +104,19 @@ export class TaskSupervisor {
     this.#dependencies.tasks.setRateLimit(id, limit);
   }
 
-  async #stop(tasks: readonly number[]): Promise<void> {
+  async #stop(tasks: readonly number[], handsOver = false): Promise<void> {
     if (tasks.length === 0) return;
     const ids = tasks.map((task) => ({ connector: this.#name, task }));
-    await this.#dependencies.tasks.stop(ids, this.#dependencies.taskStopTimeoutMs);
+    await this.#dependencies.tasks.stop(ids, this.#dependencies.taskStopTimeoutMs, handsOver);
     for (const task of tasks) this.#assigned.delete(task);
   }
 
+  #isOwn(task: number): boolean {
+    return this.#dependencies.placement.ownsTask({ connector: this.#name, task });
+  }
+
   #wanted(desired: ConnectorState): Map<number, TaskAssignment> {
-    const { placement, plugins } = this.#dependencies;
+    const { plugins } = this.#dependencies;
     const wanted = new Map<number, TaskAssignment>();
     if (desired.targetState === 'STOPPED' || desired.inconsistent) return wanted;
     const { config, appliedConfig = config, taskConfigs } = desired;
@@ -104,7 +124,7 @@ export class TaskSupervisor {
     const plugin = plugins.tryFind('connector', connectorConfig['connector.class'] ?? '');
     taskConfigs.forEach((taskConfig, task) => {
       const id = { connector: this.#name, task };
-      if (!placement.ownsTask(id)) return;
+      if (!this.#isOwn(task)) return;
       const type = plugin?.type ?? ('topics' in taskConfig || 'topics.regex' in taskConfig ? 'sink' : 'source');
       wanted.set(task, {
         id,
@@ -117,6 +137,10 @@ export class TaskSupervisor {
     });
     return wanted;
   }
+}
+
+function parted<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
+  return [all.filter((one) => isFirst(one)), all.filter((one) => !isFirst(one))];
 }
 
 function isSameWork(running: TaskAssignment, wanted: TaskAssignment | undefined): boolean {

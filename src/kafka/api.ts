@@ -70,9 +70,31 @@ export interface RebalanceListener {
  * background, records and rebalance callbacks are handed out by `poll` alone, so that the caller stays in charge.
  * Heartbeats never depend on `poll`. All buffers are bounded (`fetch.max.bytes` ahead of the caller at most).
  */
+/**
+ * The membership of a consumer that was closed without leaving its group, for the consumer that goes on in its place; plain data.
+ * It is worth something as long as a session lasts.
+ */
+export interface Handover {
+  readonly groupId: string;
+  readonly memberId: string;
+  readonly generationId: number;
+  readonly isLeader: boolean;
+  /** The assignor that the group chose. */
+  readonly protocol: string;
+  /** The partitions, as the group has them; base64. */
+  readonly assignment: string;
+  /** What the group was told to be subscribed. */
+  readonly topics: readonly string[];
+  /** Leader only: how many partitions each topic of the group had when they were divided. */
+  readonly partitions: Readonly<Record<string, number>>;
+}
+
 export interface Consumer {
-  /** Joins the group on the next `poll`. Topics that do not exist yet are picked up when they appear. */
-  subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener): void;
+  /**
+   * Joins the group on the next `poll`, or goes on as the member of the handover. Topics that do not exist yet are picked up when
+   * they appear.
+   */
+  subscribe(topics: readonly string[] | TopicPredicate, listener: RebalanceListener, handover?: Handover): void;
   /** Reads partitions without a group; start positions by `seek`, else by `auto.offset.reset`. */
   assign(partitions: readonly TopicPartition[]): void;
   /**
@@ -115,6 +137,11 @@ export interface Consumer {
   wakeup(): void;
   /** Revokes, leaves the group, closes connections; bounded by `timeoutMs`. */
   close(timeoutMs: number): Promise<void>;
+  /**
+   * As `close`, but the group keeps the place of this member for the consumer that gets the result. `undefined` where that is not
+   * possible; the group was left then.
+   */
+  handOver(timeoutMs: number): Promise<Handover | undefined>;
 }
 
 export interface ProducedRecord {

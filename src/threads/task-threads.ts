@@ -31,6 +31,8 @@ interface PlacedTask {
   stopping: boolean;
   /** FAILED or STOPPED: its thread has nothing to do with it. */
   over: boolean;
+  /** What came with its assignment was used. */
+  begun: boolean;
 }
 
 export interface TaskThreadsDependencies {
@@ -76,6 +78,7 @@ export class TaskThreads implements TaskHosting {
       thread: undefined,
       stopping: false,
       over: false,
+      begun: false,
     };
     this.#tasks.set(taskText(assignment.id), task);
     void this.#begin(task);
@@ -96,7 +99,7 @@ export class TaskThreads implements TaskHosting {
     this.#tellRateLimit(task);
   }
 
-  async stop(ids: readonly TaskId[], timeoutMs: number): Promise<void> {
+  async stop(ids: readonly TaskId[], timeoutMs: number, handsOver = false): Promise<void> {
     const placed = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     const inMainThread = placed.filter(({ thread }) => thread === 'main').map(({ assignment }) => assignment.id);
     const byThread = new Map<TaskThread, PlacedTask[]>();
@@ -111,8 +114,8 @@ export class TaskThreads implements TaskHosting {
       byThread.set(task.thread, [...(byThread.get(task.thread) ?? []), task]);
     }
     await Promise.all([
-      this.#dependencies.mainThread.stop(inMainThread, timeoutMs),
-      ...[...byThread].map(([thread, tasks]) => this.#stopIn(thread, tasks, timeoutMs)),
+      this.#dependencies.mainThread.stop(inMainThread, timeoutMs, handsOver),
+      ...[...byThread].map(([thread, tasks]) => this.#stopIn(thread, tasks, timeoutMs, handsOver)),
     ]);
     for (const { assignment } of placed) this.#tasks.delete(taskText(assignment.id));
     for (const [thread, tasks] of byThread) {
@@ -179,7 +182,9 @@ export class TaskThreads implements TaskHosting {
       }
       task.thread = pool.deal(assignment);
       const care = this.#suspects.careFor(task.assignment);
-      task.thread.calls.tell('start', { ...assignment, targetState: task.targetState, care });
+      const handover = task.begun ? undefined : assignment.handover;
+      task.begun = true;
+      task.thread.calls.tell('start', { ...assignment, targetState: task.targetState, care, handover });
       this.#tellRateLimit(task);
     } catch (error) {
       if (task.stopping) return;
@@ -195,10 +200,15 @@ export class TaskThreads implements TaskHosting {
   }
 
   /** A thread whose tasks did not stop in time is ended, so that nothing of them is left that could write. */
-  async #stopIn(thread: TaskThread, tasks: readonly PlacedTask[], timeoutMs: number): Promise<void> {
+  async #stopIn(
+    thread: TaskThread,
+    tasks: readonly PlacedTask[],
+    timeoutMs: number,
+    handsOver: boolean,
+  ): Promise<void> {
     const ids = tasks.map(({ assignment }) => assignment.id);
     let overdue: readonly TaskId[] = ids;
-    const stopped = thread.calls.call('stop', ids, timeoutMs).then(
+    const stopped = thread.calls.call('stop', ids, timeoutMs, handsOver).then(
       (left) => (overdue = left),
       // The thread has ended, and the tasks with it.
       () => (overdue = []),

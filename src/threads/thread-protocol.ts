@@ -58,7 +58,7 @@ export interface TaskThreadFunctions extends ThreadFunctions {
   setCare(id: TaskId, care: TaskCare): Promise<void>;
   setRateLimit(id: TaskId, limit: RateLimit): Promise<void>;
   /** The tasks that did not stop in time. */
-  stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]>;
+  stop(ids: readonly TaskId[], timeoutMs: number, handsOver: boolean): Promise<readonly TaskId[]>;
   reports(): Promise<readonly TaskReport[]>;
   faults(id: TaskId): Promise<readonly RecentFault[]>;
 }

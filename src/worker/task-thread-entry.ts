@@ -26,7 +26,7 @@ const { data, calls, board, secrets, logger } = enterThread<TaskThreadFunctions,
   setRateLimit: async (id, limit) => {
     (await host).setRateLimit(id, limit);
   },
-  stop: async (ids, timeoutMs) => (await host).stop(ids, timeoutMs),
+  stop: async (ids, timeoutMs, handsOver) => (await host).stop(ids, timeoutMs, handsOver),
   reports: async () => (await host).reports(),
   faults: async (id) => (await host).faults(id),
 }));

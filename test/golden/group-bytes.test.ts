@@ -8,6 +8,7 @@ import {
   type MemberAssignment,
   type Work,
 } from '../../src/herder/group/group-bytes.ts';
+import { taskKey } from '../../src/herder/group/work-set.ts';
 import { readGolden } from './golden-data.ts';
 
 interface Entry {
@@ -98,5 +99,43 @@ describe('bytes of the worker group', () => {
         'other additions count for nothing',
       );
     }
+  });
+
+  it('of members that hand tasks over are those of any other up to their end, and what is damaged or too much is left out', () => {
+    const handover = (group: string) => ({
+      groupId: group,
+      memberId: `member-of-${group}`,
+      generationId: 4,
+      isLeader: true,
+      protocol: 'range',
+      assignment: 'AAAB',
+      topics: ['a'],
+      partitions: { a: 3 },
+    });
+    const handovers = new Map([
+      [taskKey({ connector: 'one', task: 0 }), handover('one')],
+      [taskKey({ connector: 'ü', task: 11 }), handover('ü')],
+    ]);
+    const assignment = assignmentOf({ version: 2, configOffset: 4, leader: 'sluice-1', leaderUrl: 'http://a:8083/' });
+    const metadata = { url: 'http://b:8083/', configOffset: 7, allocation: assignment };
+    for (const protocol of ['compatible', 'sessioned'] as const) {
+      const plain = encodeAssignment(assignment, protocol);
+      const bytes = encodeAssignment({ ...assignment, handovers }, protocol);
+      assert.deepEqual(bytes.subarray(0, plain.length), plain);
+      assert.deepEqual(decodeAssignment(bytes), { ...assignment, handovers });
+      assert.deepEqual(decodeAssignment(bytes.subarray(0, -1)), assignment);
+      const damaged = Buffer.from(bytes.toString('latin1').replace('"generationId":4', '"generationId":"'), 'latin1');
+      assert.deepEqual(decodeAssignment(damaged), assignment);
+      for (const draining of [{}, { draining: true }]) {
+        const told = { ...metadata, ...draining, handovers };
+        assert.deepEqual(decodeMetadata(encodeMetadata(told, protocol)), told);
+      }
+    }
+    const many = new Map(
+      Array.from({ length: 1000 }, (_, task) => [taskKey({ connector: 'many', task }), handover('many')] as const),
+    );
+    const bounded = encodeMetadata({ ...metadata, handovers: many }, 'sessioned');
+    assert.ok(bounded.length < 20_000, String(bounded.length));
+    assert.ok((decodeMetadata(bounded).handovers?.size ?? 0) > 50);
   });
 });

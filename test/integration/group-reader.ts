@@ -2,6 +2,7 @@ import type {
   ClientProperties,
   ConsumedRecord,
   Consumer,
+  Handover,
   KafkaClient,
   PartitionPosition,
 } from '../../src/kafka/api.ts';
@@ -18,10 +19,16 @@ export class GroupReader {
   #running = true;
   readonly #loop: Promise<void>;
 
-  constructor(client: KafkaClient, group: string, topic: string, properties: ClientProperties = {}) {
+  constructor(
+    client: KafkaClient,
+    group: string,
+    topic: string,
+    properties: ClientProperties = {},
+    handover?: Handover,
+  ) {
     const common = properties['group.protocol'] === 'consumer' ? FROM_BEGINNING : QUICK;
     this.consumer = client.consumer({ ...common, 'group.id': group, 'max.poll.records': '20', ...properties });
-    this.consumer.subscribe([topic], this.log);
+    this.consumer.subscribe([topic], this.log, handover);
     this.#loop = this.#run();
     this.#loop.catch(() => undefined);
   }
@@ -40,10 +47,19 @@ export class GroupReader {
   }
 
   async close(): Promise<void> {
+    await this.#end();
+    await this.consumer.close(5000);
+  }
+
+  async handOver(): Promise<Handover | undefined> {
+    await this.#end();
+    return this.consumer.handOver(5000);
+  }
+
+  async #end(): Promise<void> {
     this.#running = false;
     this.consumer.wakeup();
     await this.#loop;
-    await this.consumer.close(5000);
   }
 
   async #run(): Promise<void> {

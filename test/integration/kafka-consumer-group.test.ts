@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Kafka, logLevel } from 'kafkajs';
-import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
+import type { ClientProperties, Handover, KafkaClient } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { CommitRefusedError } from '../../src/kafka/errors.ts';
 import { broker, uniqueName } from '../support/services.ts';
@@ -95,6 +95,64 @@ describe('a consumer group', () => {
     await until(() => second.log.events.length > told.length, 'the other hears that it lost its place');
     await assert.rejects(second.close(), /FENCED_INSTANCE_ID/);
     await Promise.all([second.consumer.close(5000), again.close(), thief.close(5000)]);
+  });
+
+  for (const strategy of ['range', 'cooperative-sticky']) {
+    it(`notices nothing of a member that hands its place over to another consumer (${strategy})`, async () => {
+      const topic = await newTopic(client, 2);
+      const member = (name: string, handover?: Handover): GroupReader => {
+        const own = {
+          'client.id': name,
+          'sluice.group.member.owner': topic,
+          'partition.assignment.strategy': strategy,
+        };
+        return new GroupReader(client, topic, topic, own, handover);
+      };
+      const [one, two] = [member('one'), member('two')];
+      const share = (): boolean => one.owned().length === 1 && two.owned().length === 1;
+      await until(share, 'both have one');
+      const told = [...two.log.events];
+      const producer = client.producer();
+      const produce = (from: number) =>
+        producer.send([0, 1, 2, 3].map((n) => record(topic, String(from + n), { partition: n % 2 })));
+      await produce(0);
+      await until(() => one.records.length + two.records.length === 4, 'all is read');
+      // The one that leads, and so divides the partitions, and the one that does not.
+      let [follows, goes] = [two, one];
+      for (let round = 1; round <= 2; round++) {
+        const before = goes.owned();
+        const handover = await goes.handOver();
+        assert.deepEqual(Object.keys(handover?.partitions ?? {}), handover?.isLeader === true ? [topic] : []);
+        const next = member(goes === one ? 'one' : 'two', handover);
+        await until(() => next.owned().length === 1, 'the next goes on');
+        assert.deepEqual(next.owned(), before);
+        assert.deepEqual(next.log.events, [`onAssigned ${String(before[0])}`]);
+        await produce(round * 4);
+        await until(() => next.records.length === 2, 'it reads what is new, and nothing twice');
+        await until(() => follows.records.length >= 2, 'the other reads on');
+        if (round === 1) assert.deepEqual(follows.log.events, told, 'the other was told nothing');
+        [follows, goes] = [next, follows];
+      }
+      await Promise.all([follows.close(), goes.close(), producer.close()]);
+    });
+  }
+
+  it('is joined anew with a handover that it does not know, and what else is left of that client is removed', async () => {
+    const topic = await newTopic(client, 1);
+    const own = { 'client.id': `task-of-${topic}`, 'sluice.group.member.owner': 'workers' };
+    const first = new GroupReader(client, topic, topic, own);
+    await until(() => first.owned().length === 1, 'the first has joined');
+    const handover = await first.handOver();
+    assert.ok(handover !== undefined);
+    const taken = new GroupReader(client, topic, topic, own, { ...handover, memberId: 'nobody' });
+    await until(() => taken.owned().length === 1, 'it has the partition long before a session ends');
+    const commits = () =>
+      taken.commit().then(
+        () => true,
+        () => false,
+      );
+    await until(commits, 'its commits count');
+    await taken.close();
   });
 
   it('goes on reading what it keeps while others join, where the assignor is cooperative (KIP-429)', async () => {

@@ -25,6 +25,16 @@ interface ClusterBody {
   readonly last_rebalance: { readonly assigned: readonly string[]; readonly revoked: readonly string[] };
 }
 
+/** Whether the last that each task has said of its consumer group is the same generation. */
+function isComplete(logs: readonly string[]): boolean {
+  const generations = new Map<number, number>();
+  const joined = /"task":(\d+),[^\n]*"generationId":(\d+),[^\n]*"msg":"joined the group"/g;
+  for (const [, task, generation] of logs.flatMap((log) => [...log.matchAll(joined)])) {
+    generations.set(Number(task), Number(generation));
+  }
+  return generations.size === PARTITIONS && new Set(generations.values()).size === 1;
+}
+
 describe('a worker that is drained', () => {
   let cluster: WorkerCluster;
   let kafka: KafkaTraffic;
@@ -50,6 +60,7 @@ describe('a worker that is drained', () => {
     );
     await cluster.untilRuns(name, PARTITIONS);
     await cluster.settled();
+    await until(() => isComplete(cluster.workers.map(({ log }) => log)), 'all tasks are in the same generation');
   });
 
   after(async () => {
@@ -68,6 +79,9 @@ describe('a worker that is drained', () => {
     const leader = leads.indexOf(true);
     const [drained = -1, other = -1] = [0, 1, 2].filter((worker) => worker !== leader);
     const load = new RowLoad(kafka, name, 'rows', PARTITIONS);
+    const interruptions = () =>
+      [leader, other].map((worker) => cluster.worker(worker).log.split('"partitions revoked"').length - 1);
+    const interrupted = interruptions();
     try {
       const lines: string[] = [];
       const options = { url: cluster.worker(other).url, worker: idOf(drained), undo: false, noWait: false };
@@ -77,6 +91,9 @@ describe('a worker that is drained', () => {
       const { state, connectors, tasks } = (await viewOf(drained, drained)) ?? {};
       assert.deepEqual({ state, connectors, tasks }, { state: 'drained', connectors: 0, tasks: 0 });
       const places = await cluster.untilRuns(name, PARTITIONS, [leader, other]);
+      const goneOn = () => cluster.workers.map(({ log }) => log.split('"goes on as a member of the group"').length - 1);
+      await until(() => goneOn().reduce((sum, each) => sum + each, 0) === 2, 'its two tasks go on in their places');
+      assert.deepEqual(interruptions(), interrupted, 'no other task of the connector is interrupted');
       const moved = (await clusterOf(leader)).last_rebalance;
 
       assert.equal(await cluster.worker(drained).terminate(), 0);

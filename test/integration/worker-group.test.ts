@@ -4,6 +4,7 @@ import { decodeAssignment, encodeMetadata, NO_WORK } from '../../src/herder/grou
 import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-settings.ts';
 import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
+import { NO_HANDOVERS, type Handovers } from '../../src/herder/group/handovers.ts';
 import { mayWork, type WorkListener } from '../../src/herder/placement.ts';
 import { KafkaGroup, type GroupMember } from '../../src/kafka/group/group-membership.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
@@ -95,9 +96,9 @@ class Member implements WorkListener {
     return Promise.resolve();
   }
 
-  revoked(work: Work): Promise<void> {
+  revoked(work: Work): Promise<Handovers> {
     for (const each of texts(work)) this.#scene.running.delete(each);
-    return Promise.resolve();
+    return Promise.resolve(NO_HANDOVERS);
   }
 }
 
@@ -380,8 +381,9 @@ describe('the group of workers', () => {
     let least = sole.count;
     const revoked = sole.revoked.bind(sole);
     sole.revoked = async (work) => {
-      await revoked(work);
+      const left = await revoked(work);
       least = Math.min(least, sole.count);
+      return left;
     };
     // As SIGSTOP does: nothing of this process runs, timers and answers included.
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6500);

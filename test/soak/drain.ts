@@ -1,169 +1,314 @@
+import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { drain as drainWorker } from '../../src/console/drain.ts';
+import type { Consumer, Producer } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import { sinkConfig } from '../support/connectors.ts';
+import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { broker, database, uniqueName } from '../support/services.ts';
+import { broker, database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
-const DEFAULT_TASKS = 200;
+const SINKS = 45;
 /** Each sink has a topic with as many partitions as tasks. */
 const TASKS_OF_A_SINK = 4;
+/** Of one task and one table each. */
+const SOURCES = 20;
+const TASKS = SINKS * TASKS_OF_A_SINK + SOURCES;
 const EVERY_MS = 1000;
 const QUIET_MS = 10_000;
-const START_MS = 300_000;
+const AFTER_MS = 4000;
+const LONGEST_GAP_MS = 2000;
+const ALL = { timeoutMs: 300_000 };
 
 /**
- * Of three workers with small exactly-once sinks under load one is drained: how long each row takes from its producer into its
- * table, and for how long each task stores nothing. The table has no key, so rows that come twice are seen.
+ * Three workers with 200 tasks under load, 180 of sinks (every other one exactly once) and 20 of sources, are upgraded in a rolling
+ * way: each is drained, stopped and started again. Tells how long each record takes from its producer to its table or topic, for how
+ * long each task delivers nothing, and how busy the machine is. The tables have no key, so rows that come twice are seen.
  */
 export const drain: Repeat = {
-  unit: 'tasks',
-  defaultCount: DEFAULT_TASKS,
-  async run({ count = DEFAULT_TASKS, print }: RepeatOptions): Promise<boolean> {
-    const properties = { 'task.threads': '1', 'offset.flush.interval.ms': '1000' };
-    const [cluster, db, kafka] = await Promise.all([
-      WorkerCluster.start(3, properties),
+  unit: 'rounds',
+  defaultCount: 1,
+  async run({ count = 1, print }: RepeatOptions): Promise<boolean> {
+    const [cluster, db] = await Promise.all([
+      WorkerCluster.start(3, { 'task.threads': '1', 'offset.flush.interval.ms': '5000' }),
       database('drain'),
-      KafkaTraffic.shared(),
     ]);
     const sql = new SqlClient(db);
-    const names = Array.from({ length: Math.ceil(count / TASKS_OF_A_SINK) }, () => uniqueName('drain'));
     let load: TimedLoad | undefined;
     try {
-      await sql.run(
-        'create table rows (k_timestamp timestamptz(3) not null, id int8, category varchar(64) not null, at timestamptz default clock_timestamp())',
-      );
-      await sql.run("comment on column rows.category is 'sluice:primary-tag'");
-      for (const name of names) {
-        await kafka.createTopic(name, TASKS_OF_A_SINK);
-        const shape = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', delivery: 'exactly-once' };
-        await cluster
-          .rest(0)
-          .create(name, sinkConfig(db, { topics: name, 'tasks.max': String(TASKS_OF_A_SINK), ...shape }));
+      const sinks = Array.from({ length: SINKS }, () => uniqueName('drained-sink'));
+      const prefix = uniqueName('drained');
+      await create(cluster, db, sql, sinks, prefix);
+      const topics = Array.from({ length: SOURCES }, (_, n) => `${prefix}-${db.database}-source_${String(n)}-json_db`);
+      load = await TimedLoad.start(sql, sinks, topics);
+      const { deliveries } = load;
+      await until(async () => (await deliveries.tasksSince(Date.now() - 2500)) >= TASKS, 'all tasks deliver', ALL);
+      const report = async (what: string, from: number): Promise<number> => deliveries.report(what, from, print);
+      let longest = 0;
+      for (let round = 0; round < count; round++) {
+        for (const [number, worker] of cluster.workers.entries()) {
+          const other = cluster.worker(number + 1).url;
+          const id = new URL(worker.url).host;
+          await delay(QUIET_MS);
+          await report('before', Date.now() - QUIET_MS);
+
+          const from = Date.now();
+          await drainWorker({ url: other, worker: id, undo: false, noWait: false }, () => undefined);
+          print(`drained ${id} in ${String(Date.now() - from)} ms`);
+          await delay(AFTER_MS);
+          longest = Math.max(longest, await report('drain', from));
+          const ended = Date.now();
+          await worker.terminate();
+          await delay(AFTER_MS);
+          longest = Math.max(longest, await report('stop', ended));
+          const started = Date.now();
+          await worker.start();
+          const share = Math.floor(TASKS / cluster.workers.length);
+          await until(async () => (await tasksOf(cluster, number)) >= share, 'the new worker has its share', ALL);
+          print(`back with its share in ${String(Date.now() - started)} ms`);
+          await delay(AFTER_MS);
+          await report('start', started);
+        }
       }
-      const all = { timeoutMs: START_MS };
-      for (const name of names) await cluster.untilRuns(name, TASKS_OF_A_SINK, [0, 1, 2], all);
-      await until(() => isQuiet(cluster), 'no rebalance goes on', all);
-      load = await TimedLoad.start(names);
-      await until(() => isFlowing(sql, count), 'rows of all tasks flow', all);
-      await delay(QUIET_MS);
-      await report('before', sql, new Date(Date.now() - QUIET_MS / 2), new Date(), print);
-
-      const worker = new URL(cluster.worker(1).url).host;
-      const from = new Date();
-      await drainWorker({ url: cluster.worker(0).url, worker, undo: false, noWait: false }, print);
-      print(`drained in ${String(Date.now() - from.getTime())} ms`);
-      for (const name of names) await cluster.untilRuns(name, TASKS_OF_A_SINK, [0, 2], all);
-      await delay(QUIET_MS / 2);
-      await report('drain', sql, from, new Date(), print);
-
-      const ended = new Date();
-      await cluster.worker(1).terminate();
-      await delay(QUIET_MS / 2);
-      await report('stop of the drained worker', sql, ended, new Date(), print);
-      const started = new Date();
-      await cluster.worker(1).start();
-      await until(async () => (await tasksOf(cluster, 1)) > 0, 'the new worker takes work', all);
-      await delay(QUIET_MS);
-      await report('start of the new worker', sql, started, new Date(), print);
-
-      const rows = await load.stop();
-      await until(async () => (await sql.number('select count(*) from rows')) >= rows, `${String(rows)} rows`, all);
-      const [found = []] = await sql.rows('select count(*), count(distinct id) from rows');
-      print(`${String(rows)} rows produced, ${String(found[0])} stored, ${String(found[1])} different ones`);
-      return found[0] === String(rows) && found[1] === String(rows);
+      const { lost, doubled, sent } = await load.end();
+      print(`${String(sent)} records, ${String(lost)} lost, ${String(doubled)} doubled`);
+      if (longest > LONGEST_GAP_MS) print(`a task delivered nothing for ${String(longest)} ms while a worker left`);
+      return lost === 0;
     } finally {
-      await load?.stop();
+      await load?.close();
       await cluster.discard();
       await sql.close();
     }
   },
 };
 
+async function create(
+  cluster: WorkerCluster,
+  db: TestDatabase,
+  sql: SqlClient,
+  sinks: readonly string[],
+  prefix: string,
+): Promise<void> {
+  const kafka = await KafkaTraffic.shared();
+  await sql.run(
+    'create table rows (k_timestamp timestamptz(3) not null, id int8, category varchar(64) not null, at timestamptz default clock_timestamp())',
+  );
+  await sql.run("comment on column rows.category is 'sluice:primary-tag'");
+  const rest = cluster.rest(0);
+  for (const [number, name] of sinks.entries()) {
+    await kafka.createTopic(name, TASKS_OF_A_SINK);
+    const delivery = number % 2 === 0 ? { delivery: 'exactly-once' } : {};
+    const shape = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', ...delivery };
+    await rest.create(name, sinkConfig(db, { topics: name, 'tasks.max': String(TASKS_OF_A_SINK), ...shape }));
+  }
+  for (let number = 0; number < SOURCES; number++) {
+    const table = `source_${String(number)}`;
+    await sql.run(`create table ${table} (ts timestamptz(3) not null, id int8 primary key)`);
+    await sql.run(`create index on ${table} (ts)`);
+    const shape = { 'topic.prefix': prefix, 'table.include': table };
+    await rest.create(`${prefix}-${String(number)}`, sourceConfig(db, shape));
+  }
+  for (const name of sinks) await cluster.untilRuns(name, TASKS_OF_A_SINK, [0, 1, 2], ALL);
+  for (let number = 0; number < SOURCES; number++)
+    await cluster.untilRuns(`${prefix}-${String(number)}`, 1, [0, 1, 2], ALL);
+  await until(() => isQuiet(cluster), 'no rebalance goes on', ALL);
+}
+
 async function isQuiet(cluster: WorkerCluster): Promise<boolean> {
   const views = await Promise.all(cluster.workers.map(({ rest }) => rest.get<{ rebalancing: boolean }>('/cluster')));
   return views.every(({ body }) => !body.rebalancing);
-}
-
-/** A row of each task within the last two seconds. */
-async function isFlowing(sql: SqlClient, tasks: number): Promise<boolean> {
-  const fresh = "select count(distinct category) from rows where k_timestamp > now() - interval '2 seconds'";
-  return (await sql.number(fresh)) >= tasks;
 }
 
 async function tasksOf(cluster: WorkerCluster, worker: number): Promise<number> {
   return (await cluster.rest(worker).get<{ tasks: string[] }>('/cluster')).body.tasks.length;
 }
 
-/** Of rows that were produced in a stretch of time; the gaps are those in which a partition, one for each task, had no row stored. */
-async function report(
-  what: string,
-  sql: SqlClient,
-  from: Date,
-  to: Date,
-  print: (line: string) => void,
-): Promise<void> {
-  const [latency = []] = await sql.rows(
-    `select count(*), round(percentile_disc(0.5) within group (order by ms)), round(percentile_disc(0.99) within group (order by ms)), round(max(ms))
-    from (select extract(epoch from at - k_timestamp) * 1000 as ms from rows where k_timestamp between $1 and $2) rows`,
-    [from.toISOString(), to.toISOString()],
-  );
-  const [gaps = []] = await sql.rows(
-    `select count(*), round(percentile_disc(0.5) within group (order by ms)), round(percentile_disc(0.99) within group (order by ms)), round(max(ms)), count(*) filter (where ms > 2000)
-    from (select category, max(gap) as ms from (select category, k_timestamp, extract(epoch from at - lag(at) over (partition by category order by at)) * 1000 as gap from rows) rows
-      where k_timestamp between $1 and $2 group by category) tasks`,
-    [from.toISOString(), to.toISOString()],
-  );
-  print(
-    `${what}: ${String(latency[0])} rows, latency p50 ${String(latency[1])}, p99 ${String(latency[2])}, max ${String(latency[3])} ms; longest gap of each of ${String(gaps[0])} tasks: p50 ${String(gaps[1])}, p99 ${String(gaps[2])}, max ${String(gaps[3])} ms, ${String(gaps[4])} above 2 s`,
-  );
+interface Delivery {
+  readonly task: string;
+  readonly id: number;
+  readonly sentAt: number;
+  readonly at: number;
 }
 
-/** A row into each partition of each topic, again and again, with the time at which it was produced. */
+/** What has arrived: rows of sinks as the table has them, records of sources as they are read. */
+class Deliveries {
+  readonly #sql: SqlClient;
+  readonly #records: Delivery[] = [];
+  #cpu = cpuTicks();
+
+  constructor(sql: SqlClient) {
+    this.#sql = sql;
+  }
+
+  add(delivery: Delivery): void {
+    this.#records.push(delivery);
+  }
+
+  /** In the order of arrival. */
+  async since(from: number): Promise<readonly Delivery[]> {
+    const rows = await this.#sql.rows(
+      'select category, id, extract(epoch from k_timestamp) * 1000, extract(epoch from at) * 1000 from rows where k_timestamp >= $1',
+      [new Date(from).toISOString()],
+    );
+    const ofSinks = rows.map(([task, ...numbers]) => {
+      const [id = 0, sentAt = 0, at = 0] = numbers.map(Number);
+      return { task: String(task), id, sentAt, at };
+    });
+    return [...ofSinks, ...this.#records.filter(({ sentAt }) => sentAt >= from)].sort((a, b) => a.at - b.at);
+  }
+
+  async tasksSince(from: number): Promise<number> {
+    return new Set((await this.since(from)).map(({ task }) => task)).size;
+  }
+
+  /** Of what was sent from then on; resolves with the longest gap of a task. The CPU is that since the last report. */
+  async report(what: string, from: number, print: (line: string) => void): Promise<number> {
+    const [busy, all] = cpuTicks();
+    const cpu = (100 * (busy - this.#cpu[0])) / (all - this.#cpu[1]);
+    // The record before the stretch begins the first gap.
+    const deliveries = await this.since(from - 2 * EVERY_MS);
+    const gaps = new Map<string, number>();
+    const lastAt = new Map<string, number>();
+    for (const { task, at } of deliveries) {
+      const previous = lastAt.get(task);
+      lastAt.set(task, at);
+      if (previous !== undefined && at >= from) gaps.set(task, Math.max(gaps.get(task) ?? 0, at - previous));
+    }
+    const latencies = deliveries.filter(({ sentAt }) => sentAt >= from).map(({ at, sentAt }) => at - sentAt);
+    const longest = sorted(gaps.values());
+    const above = longest.filter((gap) => gap > LONGEST_GAP_MS).length;
+    print(
+      `${what}: ${String(latencies.length)} records, latency ${quantiles(sorted(latencies))} ms; longest gap of each of ${String(longest.length)} tasks ${quantiles(longest)} ms, ${String(above)} above 2 s; CPU ${cpu.toFixed(0)} %`,
+    );
+    this.#cpu = cpuTicks();
+    return longest.at(-1) ?? 0;
+  }
+}
+
+function sorted(values: Iterable<number>): number[] {
+  return [...values].sort((a, b) => a - b);
+}
+
+function quantiles(values: readonly number[]): string {
+  const at = (share: number) =>
+    (values[Math.min(values.length - 1, Math.floor(values.length * share))] ?? 0).toFixed(0);
+  return `p50 ${at(0.5)}, p99 ${at(0.99)}, p99.9 ${at(0.999)}, max ${at(1)}`;
+}
+
+/** Busy and all, of the whole machine; zeros where the system does not tell. */
+function cpuTicks(): readonly [number, number] {
+  try {
+    const [line = ''] = readFileSync('/proc/stat', 'utf8').split('\n');
+    const ticks = line.trim().split(/\s+/).slice(1, 9).map(Number);
+    const all = ticks.reduce((sum, each) => sum + each, 0);
+    return [all - (ticks[3] ?? 0) - (ticks[4] ?? 0), all];
+  } catch {
+    return [0, 0];
+  }
+}
+
+/** A record for each task, again and again, with the time at which it was sent: into partitions for sinks, into tables for sources. */
 class TimedLoad {
-  readonly #running: Promise<void>;
-  #count = 0;
-  #stopped = false;
+  readonly deliveries: Deliveries;
+  readonly #sql: SqlClient;
+  readonly #sinks: readonly string[];
+  readonly #producer: Producer;
+  readonly #consumer: Consumer;
+  readonly #running: Promise<unknown>;
+  #records = 0;
+  #rows = 0;
+  readonly #arrived = new Map<number, number>();
+  #isEnding = false;
+  #isClosed = false;
 
-  private constructor(topics: readonly string[], producer: Awaited<ReturnType<typeof openProducer>>) {
-    this.#running = (async () => {
-      while (!this.#stopped) {
-        const until = Date.now() + EVERY_MS;
-        const records = topics.flatMap((topic) =>
-          Array.from({ length: TASKS_OF_A_SINK }, (_, partition) => {
-            const value = `rows,category=${topic}-${String(partition)} id=${String(this.#count++)}i ${String(Date.now())}`;
-            return { topic, partition, key: null, value: Buffer.from(value), timestamp: null, headers: [] };
-          }),
-        );
-        await producer.send(records);
-        await delay(Math.max(0, until - Date.now()));
-      }
-      await producer.close();
-    })();
+  private constructor(sql: SqlClient, sinks: readonly string[], producer: Producer, consumer: Consumer) {
+    this.#sql = sql;
+    this.#sinks = sinks;
+    this.#producer = producer;
+    this.#consumer = consumer;
+    this.deliveries = new Deliveries(sql);
+    this.#running = Promise.all([this.#send(), this.#receive()]);
   }
 
-  static async start(topics: readonly string[]): Promise<TimedLoad> {
-    return new TimedLoad(topics, await openProducer());
+  static async start(sql: SqlClient, sinks: readonly string[], topics: readonly string[]): Promise<TimedLoad> {
+    const client = createKafkaClient({ 'bootstrap.servers': (await broker()).bootstrapServers }, silentLogger);
+    const kafka = await KafkaTraffic.shared();
+    for (const topic of topics) await kafka.createTopic(topic, 1);
+    const producer = client.producer();
+    await producer.connect();
+    const consumer = client.consumer({ 'auto.offset.reset': 'earliest' });
+    consumer.assign(topics.map((topic) => ({ topic, partition: 0 })));
+    return new TimedLoad(sql, sinks, producer, consumer);
   }
 
-  /** Resolves with the number of rows. */
-  async stop(): Promise<number> {
-    this.#stopped = true;
+  async end(): Promise<{ sent: number; lost: number; doubled: number }> {
+    this.#isEnding = true;
+    const stored = () => this.#sql.number('select count(distinct id) from rows');
+    await until(
+      async () => (await stored()) >= this.#records && this.#arrived.size >= this.#rows,
+      'all has arrived',
+      ALL,
+    ).catch(() => undefined);
+    const distinct = await stored();
+    const all = await this.#sql.number('select count(*) from rows');
+    const received = [...this.#arrived.values()].reduce((sum, each) => sum + each, 0);
+    await this.close();
+    return {
+      sent: this.#records + this.#rows,
+      lost: this.#records - distinct + this.#rows - this.#arrived.size,
+      doubled: all - distinct + received - this.#arrived.size,
+    };
+  }
+
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isEnding = true;
+    this.#isClosed = true;
     await this.#running;
-    return this.#count;
+    await Promise.all([this.#producer.close(), this.#consumer.close(1000)]);
   }
-}
 
-async function openProducer() {
-  const producer = createKafkaClient(
-    { 'bootstrap.servers': (await broker()).bootstrapServers },
-    silentLogger,
-  ).producer();
-  await producer.connect();
-  return producer;
+  /** Tenths of the tasks in turn, so that the load is even. */
+  async #send(): Promise<void> {
+    const places = this.#sinks.flatMap((topic) =>
+      Array.from({ length: TASKS_OF_A_SINK }, (_, partition) => ({ topic, partition })),
+    );
+    const sendSlice = async (slice: number): Promise<void> => {
+      const records = places
+        .filter((_, index) => index % 10 === slice)
+        .map(({ topic, partition }) => {
+          const value = `rows,category=${topic}-${String(partition)} id=${String(this.#records++)}i ${String(Date.now())}`;
+          return { topic, partition, key: null, value: Buffer.from(value), timestamp: null, headers: [] };
+        });
+      const tables = Array.from({ length: SOURCES }, (_, index) => index).filter((index) => index % 10 === slice);
+      const inserts = tables.map(
+        (table) => `insert into source_${String(table)} values (clock_timestamp(), ${String(this.#rows++)})`,
+      );
+      await Promise.all([this.#producer.send(records), this.#sql.run(...inserts)]);
+    };
+    for (let slice = 0; !this.#isEnding; slice = (slice + 1) % 10) {
+      const next = Date.now() + EVERY_MS / 10;
+      await sendSlice(slice);
+      await delay(Math.max(0, next - Date.now()));
+    }
+  }
+
+  async #receive(): Promise<void> {
+    while (!this.#isClosed) {
+      for (const { topic, value } of await this.#consumer.poll(100)) {
+        const at = Date.now();
+        const { data } = JSON.parse(value?.toString() ?? '') as {
+          data: readonly { id: number; ts: number | string }[];
+        };
+        for (const { id, ts } of data) {
+          this.#arrived.set(id, (this.#arrived.get(id) ?? 0) + 1);
+          this.deliveries.add({ task: topic, id, sentAt: new Date(ts).getTime(), at });
+        }
+      }
+    }
+  }
 }

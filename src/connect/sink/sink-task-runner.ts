@@ -1,7 +1,7 @@
 import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
-import type { ConsumedBlock, Consumer, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
+import type { ConsumedBlock, Consumer, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import type { LetterReplay } from '../dead-letters/letter-replay.ts';
@@ -55,6 +55,8 @@ export class SinkTaskRunner implements TaskRunner {
   #commitRequested = false;
   #nextCommitMs: number;
   #commitInFlight: Promise<void> | undefined;
+  #handsOver = false;
+  handover: Handover | undefined;
 
   /** `replayed`: dead letters that are read in place of the topics' records. */
   constructor(
@@ -91,7 +93,8 @@ export class SinkTaskRunner implements TaskRunner {
     this.#consumer.wakeup();
   }
 
-  stop(): void {
+  stop(handsOver = false): void {
+    this.#handsOver = handsOver;
     this.#runtime.abort.abort();
   }
 
@@ -125,11 +128,12 @@ export class SinkTaskRunner implements TaskRunner {
       this.#progress.begin('start');
       await eventLoopWatch.during(this.#activities.start, () => this.#task.start(this.#context()));
       this.#progress.rest();
-      this.#consumer.subscribe(this.#topics, {
-        onAssigned: (partitions) => this.#onAssigned(partitions),
-        onRevoked: (partitions) => this.#onRevoked(partitions, true),
-        onLost: (partitions) => this.#onRevoked(partitions, false),
-      });
+      const listener = {
+        onAssigned: (partitions: readonly TopicPartition[]) => this.#onAssigned(partitions),
+        onRevoked: (partitions: readonly TopicPartition[]) => this.#onRevoked(partitions, true),
+        onLost: (partitions: readonly TopicPartition[]) => this.#onRevoked(partitions, false),
+      };
+      this.#consumer.subscribe(this.#topics, listener, assignment.handover);
       if (this.#wantPaused) this.#holds.add('request');
       onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
       while (!this.#runtime.abort.signal.aborted && this.#replay?.isDone !== true) await this.#turn();
@@ -384,7 +388,10 @@ export class SinkTaskRunner implements TaskRunner {
         this.#positions.clear();
         await this.#task.close?.(assignment);
       },
-      () => this.#consumer.close(offsetFlushTimeoutMs),
+      async () => {
+        if (failed || !this.#handsOver) await this.#consumer.close(offsetFlushTimeoutMs);
+        else this.handover = await this.#consumer.handOver(offsetFlushTimeoutMs);
+      },
       () => this.#task.stop(),
       () => chain.close(),
       () => errors.close(),

@@ -1,4 +1,5 @@
 import type { TopicPartition } from '../../data/record.ts';
+import type { Handover } from '../../kafka/api.ts';
 import type { RecordRange } from '../../observe/work-place.ts';
 import type { ConnectorConfig, PartitionOffset } from '../api.ts';
 import type { ReplayAssignment, ReplayProgress } from '../dead-letters/replay-assignment.ts';
@@ -35,6 +36,8 @@ export interface TaskAssignment {
   readonly care?: TaskCare | undefined;
   /** Of a task that replays dead letters. */
   readonly replay?: ReplayAssignment | undefined;
+  /** Of this task on another worker: it goes on as that member of its consumer group. */
+  readonly handover?: Handover | undefined;
 }
 
 /** Of one task, each per second; `undefined`: none. */
@@ -62,7 +65,9 @@ export interface PoisonedRecord extends TopicPartition {
 
 /** What a task host tells about a task. Events of one task come in order; STOPPED is its last. */
 export type TaskEvent =
-  | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' | 'STOPPED' }
+  | { readonly id: TaskId; readonly state: 'RUNNING' | 'PAUSED' }
+  /** `handover`: for whoever starts the task next; where it was asked for, and the task has one. */
+  | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }

@@ -36,6 +36,7 @@ interface HostedTask {
   readonly measures: TaskMeasures;
   built: BuiltTask | undefined;
   stopping: boolean;
+  handsOver: boolean;
   /** FAILED by an error that nobody handled; what its runner comes to says nothing new. */
   hasFailed: boolean;
   /** Set when the stop took too long: from then on the task may not say anything any more. */
@@ -93,6 +94,7 @@ export class TaskHost implements TaskHosting {
       measures: new TaskMeasures(this.#window, assignment.targetState === 'STARTED' ? 'RUNNING' : 'PAUSED'),
       built: undefined,
       stopping: false,
+      handsOver: false,
       hasFailed: false,
       muted: false,
       ended: Promise.resolve(),
@@ -123,10 +125,11 @@ export class TaskHost implements TaskHosting {
   }
 
   /** Those that are not done in time are left behind, silent; their ids are the result. */
-  async stop(ids: readonly TaskId[], timeoutMs: number): Promise<readonly TaskId[]> {
+  async stop(ids: readonly TaskId[], timeoutMs: number, handsOver = false): Promise<readonly TaskId[]> {
     const stopping = ids.flatMap((id) => this.#tasks.get(taskText(id)) ?? []);
     for (const hosted of stopping) {
       hosted.stopping = true;
+      hosted.handsOver = handsOver;
       this.#stopRunner(hosted);
     }
     const done = new Set<HostedTask>();
@@ -185,7 +188,7 @@ export class TaskHost implements TaskHosting {
   }
 
   #stopRunner(hosted: HostedTask): void {
-    ownedBy(hosted.owner, () => hosted.runner?.stop());
+    ownedBy(hosted.owner, () => hosted.runner?.stop(hosted.handsOver));
   }
 
   /** For an error that nobody handled: the task is FAILED at once, whatever its runner waits for, and then stopped. */
@@ -217,10 +220,10 @@ export class TaskHost implements TaskHosting {
       hosted.runner = built.runner;
       hosted.built = built;
       if (hosted.rateLimit !== undefined) built.runner.setRateLimit(hosted.rateLimit);
-      if (hosted.stopping || hosted.hasFailed) built.runner.stop();
+      if (hosted.stopping || hosted.hasFailed) built.runner.stop(hosted.handsOver);
       else if (hosted.targetState !== assignment.targetState) this.setTargetState(hosted.id, hosted.targetState);
       await built.runner.run();
-      tell({ id: hosted.id, state: 'STOPPED' });
+      tell({ id: hosted.id, state: 'STOPPED', handover: built.runner.handover });
     } catch (error) {
       this.#logger.error(
         { err: error, connector: hosted.id.connector, task: hosted.id.task },

@@ -20,8 +20,11 @@ export interface TaskHosting {
   setTargetState(id: TaskId, state: TargetState): void;
   /** Of a running task, from now on. */
   setRateLimit(id: TaskId, limit: RateLimit): void;
-  /** Stops tasks side by side; what is not done within `timeoutMs` (shared) cannot write any more when this resolves. */
-  stop(ids: readonly TaskId[], timeoutMs: number): Promise<unknown>;
+  /**
+   * Stops tasks side by side; what is not done within `timeoutMs` (shared) cannot write any more when this resolves. `handsOver`:
+   * other workers are to start them at once; STOPPED has what they are to be given.
+   */
+  stop(ids: readonly TaskId[], timeoutMs: number, handsOver?: boolean): Promise<unknown>;
   /** Whether this worker may write has changed: to be known to all tasks when this returns. */
   mayWorkChanged(): void;
   /** Of all tasks known here, for metrics. A task that does not answer at once is left out. */

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { PartitionLag } from '../../kafka/api.ts';
+import type { Handover, PartitionLag } from '../../kafka/api.ts';
 import type { TaskPart } from '../api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
@@ -42,8 +42,10 @@ export interface TaskRunner {
   run(): Promise<void>;
   pause(): void;
   resume(): void;
-  /** Asks the task to end; `run` resolves after it did. */
-  stop(): void;
+  /** Asks the task to end; `run` resolves after it did. `handsOver`: another worker is to start it at once. */
+  stop(handsOver?: boolean): void;
+  /** After `run`, for that worker. */
+  readonly handover?: Handover | undefined;
   /** It did not end in time: gives up what it waits for, and can write nothing any more. */
   cancel?(): void;
   /** Records of its connector have ended a thread. */

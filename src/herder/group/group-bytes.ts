@@ -1,5 +1,6 @@
 import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import { ConnectError } from '../../errors.ts';
+import { decodeHandovers, encodeHandovers, NO_HANDOVERS, type Handovers } from './handovers.ts';
 
 /** Connect's group protocols by the name that JoinGroup carries, and the version in their bytes. */
 const PROTOCOL_VERSIONS = { default: 0, compatible: 1, sessioned: 2 } as const;
@@ -25,6 +26,8 @@ export interface MemberAssignment {
   readonly revoked: Work;
   /** Versions 1 and 2: the member joins again after so many milliseconds; 0: it need not. */
   readonly delayMs: number;
+  /** Of tasks that are assigned; absent: none. */
+  readonly handovers?: Handovers | undefined;
 }
 
 /** What a member tells the leader (JoinGroup). */
@@ -36,6 +39,8 @@ export interface MemberMetadata {
   readonly allocation: MemberAssignment | null;
   /** It gives up its work and wants no other; absent: it does not. */
   readonly draining?: boolean;
+  /** Of tasks that it has stopped, for whoever gets them; absent: none. */
+  readonly handovers?: Handovers;
 }
 
 export const NO_WORK: Work = Object.freeze({ connectors: Object.freeze([]), tasks: Object.freeze([]) });
@@ -60,7 +65,8 @@ export function encodeMetadata(metadata: MemberMetadata, protocol: ConnectProtoc
     const { allocation } = metadata;
     writer.nullableBytes(allocation === null ? null : encodeAssignment(allocation, protocol));
   }
-  return metadata.draining === true ? Buffer.concat([writer.bytes(), DRAINING]) : writer.bytes();
+  const draining = metadata.draining === true ? DRAINING : Buffer.alloc(0);
+  return Buffer.concat([writer.bytes(), draining, encodeHandovers(metadata.handovers ?? NO_HANDOVERS)]);
 }
 
 /** Throws a ConnectError where the bytes are no metadata. */
@@ -71,8 +77,10 @@ export function decodeMetadata(bytes: Buffer): MemberMetadata {
   const configOffset = reader.int64();
   const nested = version > 0 ? reader.nullableBytes() : null;
   const allocation = nested === null ? null : decodeAssignment(nested);
-  const draining = reader.rest().subarray(0, DRAINING.length).equals(DRAINING);
-  return { url, configOffset, allocation, ...(draining && { draining }) };
+  const rest = reader.rest();
+  const draining = rest.subarray(0, DRAINING.length).equals(DRAINING);
+  const handovers = decodeHandovers(draining ? rest.subarray(DRAINING.length) : rest);
+  return { url, configOffset, allocation, ...(draining && { draining }), ...(handovers.size > 0 && { handovers }) };
 }
 
 export function encodeAssignment(assignment: MemberAssignment, protocol: ConnectProtocolName): Buffer {
@@ -88,7 +96,7 @@ export function encodeAssignment(assignment: MemberAssignment, protocol: Connect
     writer.work(assignment.revoked);
     writer.int32(assignment.delayMs);
   }
-  return writer.bytes();
+  return Buffer.concat([writer.bytes(), encodeHandovers(assignment.handovers ?? NO_HANDOVERS)]);
 }
 
 /** Throws a ConnectError where the bytes are no assignment; 0 bytes are what a member gets that the leader forgot. */
@@ -101,7 +109,10 @@ export function decodeAssignment(bytes: Buffer): MemberAssignment {
   const configOffset = reader.int64();
   const assigned = reader.work();
   const revoked = version > 0 ? reader.work() : NO_WORK;
-  return { error, leader, leaderUrl, configOffset, assigned, revoked, delayMs: version > 0 ? reader.int32() : 0 };
+  const delayMs = version > 0 ? reader.int32() : 0;
+  const handovers = decodeHandovers(reader.rest());
+  const plain = { error, leader, leaderUrl, configOffset, assigned, revoked, delayMs } as const;
+  return handovers.size > 0 ? { ...plain, handovers } : plain;
 }
 
 class ByteWriter {

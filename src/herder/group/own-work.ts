@@ -1,6 +1,7 @@
 import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 import { NO_WORK, type MemberAssignment, type Work } from './group-bytes.ts';
 import { taskKey, WorkSet } from './work-set.ts';
 
@@ -12,7 +13,7 @@ import { taskKey, WorkSet } from './work-set.ts';
  */
 export class OwnWork {
   readonly #owned = new WorkSet();
-  readonly #stop: (work: Work) => Promise<void>;
+  readonly #stop: (work: Work, handsOver: boolean) => Promise<Handovers>;
   readonly #logger: Logger;
   #generation: Generation | undefined;
   #assignment: MemberAssignment | undefined;
@@ -20,8 +21,8 @@ export class OwnWork {
   #dropping: Promise<void> = Promise.resolve();
   #droppingCount = 0;
 
-  /** `stop` resolves when this work has been stopped here. */
-  constructor(stop: (work: Work) => Promise<void>, logger: Logger) {
+  /** `stop` resolves when this work has been stopped here, with what it leaves to the workers that get it. */
+  constructor(stop: (work: Work, handsOver: boolean) => Promise<Handovers>, logger: Logger) {
     this.#stop = stop;
     this.#logger = logger;
   }
@@ -77,15 +78,13 @@ export class OwnWork {
 
   add(assignment: MemberAssignment): void {
     this.#owned.add(WorkSet.of(assignment.assigned));
-    this.#assignment = { ...assignment, assigned: this.#owned.toWork(), revoked: NO_WORK };
+    const { handovers: _taken, ...lasting } = assignment;
+    this.#assignment = { ...lasting, assigned: this.#owned.toWork(), revoked: NO_WORK };
   }
 
-  /** Resolves when what this worker has of it has been stopped. */
-  async giveUp(work: WorkSet): Promise<void> {
-    const own = work.shared(this.#owned);
-    if (own.isEmpty) return;
-    this.#owned.remove(own);
-    await this.#stop(own.toWork());
+  /** Resolves when what this worker has of it has been stopped, for others to get it. */
+  async giveUp(work: WorkSet): Promise<Handovers> {
+    return this.#end(work, true);
   }
 
   /** Stops everything, in the background. */
@@ -97,12 +96,19 @@ export class OwnWork {
     const count = { connectors: all.connectors.size, tasks: all.tasks.size };
     this.#logger[level](count, `All connectors and tasks of this worker stop: ${reason}`);
     this.#droppingCount += 1;
-    const stopped = Promise.all([this.#dropping, this.giveUp(all)])
+    const stopped = Promise.all([this.#dropping, this.#end(all, false)])
       .catch((error: unknown) => {
         this.#logger.error({ err: error }, 'Work that was dropped could not be stopped');
       })
       .finally(() => (this.#droppingCount -= 1));
     this.#dropping = stopped.then(() => undefined);
+  }
+
+  async #end(work: WorkSet, handsOver: boolean): Promise<Handovers> {
+    const own = work.shared(this.#owned);
+    if (own.isEmpty) return NO_HANDOVERS;
+    this.#owned.remove(own);
+    return this.#stop(own.toWork(), handsOver);
   }
 
   /** Resolves when everything that was dropped has been stopped. */

@@ -8,6 +8,7 @@ import { readToEnd } from './config-sync.ts';
 import { DRAIN_PAUSE_MS } from './cooperative-assignor.ts';
 import { isSluice } from './foreign-members.ts';
 import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
+import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 import { KnownConnectors } from './known-connectors.ts';
 import { OwnWork } from './own-work.ts';
 import { RebalanceHistory } from './rebalance-history.ts';
@@ -48,6 +49,8 @@ export class WorkerGroup implements DrainablePlacement {
   #stopped = false;
   readonly #known: KnownConnectors;
   #rejoin: Rejoin | undefined;
+  /** Of the tasks that were given up last, for the workers that get them in the next round. */
+  #handovers: Handovers = NO_HANDOVERS;
   #joinAgainAtMs: number | undefined;
   readonly #settling = new Settling();
 
@@ -56,11 +59,14 @@ export class WorkerGroup implements DrainablePlacement {
     this.#dependencies = dependencies;
     this.#known = new KnownConnectors(dependencies.configured);
     this.#history = new RebalanceHistory(logger, settings.metricWindow);
-    this.#work = new OwnWork(async (work) => this.#listener?.revoked(work), logger);
+    this.#work = new OwnWork(async (work, handsOver) => {
+      return (await this.#listener?.revoked(work, handsOver)) ?? NO_HANDOVERS;
+    }, logger);
     this.#membership = new WorkerMembership({
       ...dependencies,
       allocation: () => this.#work.assignment ?? null,
       lastCompletedGeneration: () => this.#work.lastCompletedGeneration,
+      handovers: () => this.#handovers,
       pause: (ms) => this.#pause(ms),
       isStopped: () => this.#stopped,
       onState: (state) => {
@@ -247,7 +253,8 @@ export class WorkerGroup implements DrainablePlacement {
     }
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager();
     const revoked = WorkSet.of(assignment.revoked);
-    await this.#work.giveUp(revoked);
+    const left = await this.#work.giveUp(revoked);
+    if (assignment.error === 'none') this.#handovers = left;
     this.#work.accept(generation);
     if (this.#dependencies.configured.offset < assignment.configOffset && !(await this.#readToEnd())) {
       await this.#stayOut();
@@ -264,7 +271,7 @@ export class WorkerGroup implements DrainablePlacement {
     this.#work.add(assignment);
     this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
     if (this.#rejoin !== undefined && isAnswered(this.#rejoin, assignment.configOffset)) this.#rejoin = undefined;
-    await this.#listener?.assigned(assignment.assigned);
+    await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
     this.#history.complete(generation, assignment, this.#work.all);
     if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker gave up work that others are to get' });
     if (this.isLeader && this.#membership.dealsAgain) this.#requestRejoin({ reason: DEALT_ANEW });
@@ -300,6 +307,7 @@ export class WorkerGroup implements DrainablePlacement {
   /** Stops everything; the next round waits for that. */
   #drop(reason: string, level: 'warn' | 'info' = 'warn'): void {
     this.#settling.begin();
+    this.#handovers = NO_HANDOVERS;
     this.#work.drop(reason, level);
     this.#requestRejoin({ reason });
   }

@@ -16,7 +16,9 @@ const LEAVE_MS = 2000;
 const NOT_JOINED: WatchedMember = { lastContactAt: 0, unanswered: false, state: 'joining' };
 
 export interface WorkerMembershipDependencies
-  extends WorkerGroupDependencies, Pick<WorkerProtocolDependencies, 'allocation' | 'lastCompletedGeneration'> {
+  extends
+    WorkerGroupDependencies,
+    Pick<WorkerProtocolDependencies, 'allocation' | 'lastCompletedGeneration' | 'handovers'> {
   /** Ends early when the worker stops. */
   readonly pause: (ms: number) => Promise<void>;
   readonly isStopped: () => boolean;

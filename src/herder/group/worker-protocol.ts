@@ -13,7 +13,8 @@ import {
   type MemberMetadata,
   type Work,
 } from './group-bytes.ts';
-import { connectProtocolName, type ForeignMembers } from './foreign-members.ts';
+import type { Handovers } from './handovers.ts';
+import { connectProtocolName, isSluice, type ForeignMembers } from './foreign-members.ts';
 import { taskKey, WorkSet } from './work-set.ts';
 
 /** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
@@ -47,6 +48,8 @@ export interface WorkerProtocolDependencies {
   /** Whether this worker wants no work. */
   readonly isDraining: () => boolean;
   readonly lastCompletedGeneration: () => number;
+  /** What tasks that this worker gave up leave to those who get them. */
+  readonly handovers: () => Handovers;
   readonly foreignMembers: ForeignMembers;
   readonly logger: Logger;
 }
@@ -90,8 +93,9 @@ export class WorkerProtocol implements GroupProtocol {
   }
 
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
-    const { configured, url, offer, allocation, isDraining } = this.#dependencies;
-    const metadata = { url, configOffset: configured.offset, allocation: allocation(), draining: isDraining() };
+    const { configured, url, offer, allocation, isDraining, handovers } = this.#dependencies;
+    const own = { draining: isDraining(), handovers: handovers() };
+    const metadata = { url, configOffset: configured.offset, allocation: allocation(), ...own };
     const names = OFFERS[offer.toLowerCase()] ?? OFFERS['sessioned'] ?? [];
     return this.#dependencies.foreignMembers.offers(
       names.map((name) => ({ name, metadata: encodeMetadata(metadata, name) })),
@@ -119,6 +123,7 @@ export class WorkerProtocol implements GroupProtocol {
     for (const { memberId, allocation } of foreign) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
     this.#ownerUrls = ownerUrls(own, complete);
     this.#workers = own.map((member) => groupWorker(member, complete.get(member.memberId) ?? NO_WORK));
+    const handovers = new Map(own.flatMap((member) => [...(member.handovers ?? [])]));
     const assignmentOf = (memberId: string): MemberAssignment => ({
       ...base,
       error: 'none',
@@ -126,6 +131,7 @@ export class WorkerProtocol implements GroupProtocol {
       assigned: assigned.get(memberId) ?? NO_WORK,
       revoked: revoked.get(memberId) ?? NO_WORK,
       delayMs,
+      handovers: isSluice(memberId) ? handoversOf(assigned.get(memberId) ?? NO_WORK, handovers) : undefined,
     });
     return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(assignmentOf(memberId), protocol)]));
   }
@@ -189,6 +195,15 @@ function groupWorker({ url, draining = false, allocation }: Member, complete: Wo
   const { hostname, port, protocol } = new URL(url);
   const workerId = `${hostname}:${port === '' ? (protocol === 'https:' ? '443' : '80') : port}`;
   return { workerId, url, draining, connectors: work.connectors.size, tasks: work.tasks.size };
+}
+
+function handoversOf({ tasks }: Work, all: Handovers): Handovers {
+  return new Map(
+    tasks.flatMap((id) => {
+      const handover = all.get(taskKey(id));
+      return handover === undefined ? [] : [[taskKey(id), handover] as const];
+    }),
+  );
 }
 
 function ownerUrls(members: readonly Member[], complete: ReadonlyMap<string, Work>): Map<string, string> {

@@ -158,6 +158,11 @@ export class AssignedMembership implements Membership {
     }
   }
 
+  /** Of these groups the place is not kept. */
+  async handOver(timeoutMs: number): Promise<undefined> {
+    await this.close(timeoutMs);
+  }
+
   async #reconcile(target: readonly Given[]): Promise<void> {
     const targetIds = new Map(target.map((given) => [keyOf(given), given.topicId]));
     const kept = this.owned.filter((place) => targetIds.get(keyOf(place)) === this.#heldIds.get(keyOf(place)));

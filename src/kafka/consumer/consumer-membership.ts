@@ -1,7 +1,7 @@
 import { within } from '../../async/within.ts';
 import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { RebalanceListener } from '../api.ts';
+import type { Handover, RebalanceListener } from '../api.ts';
 import type { Assignor, GroupSubscription, PartitionCounts, PartitionRacks } from '../assignors/assignor.ts';
 import { createAssignor } from '../assignors/assignors.ts';
 import { decodeAssignment, decodeSubscription, encodeAssignment, encodeSubscription } from './consumer-protocol.ts';
@@ -9,7 +9,7 @@ import { removeMembers } from '../group/group-members.ts';
 import { CommitRefusedError, KafkaError, MembershipLostError } from '../errors.ts';
 import { GroupFigures } from '../group/group-figures.ts';
 import { GroupMember } from '../group/group-member.ts';
-import type { GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
+import type { Generation, GroupProtocol, LeaderView, MemberState } from '../group/group-protocol.ts';
 import { HeldPartitions, waitIfRetriable } from './held-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
@@ -22,6 +22,7 @@ import type { TopicInterest } from '../topic-metadata.ts';
  *   apart --coordinate--> joining --assigned and positioned--> ready --coordinate: onAssigned--> owning
  *   owning --rebalance--> (coordinate: onRevoked) --> joining
  *   owning --membership lost--> (coordinate: onLost) --> joining
+ *   apart, with a handover --coordinate--> (as the member of the handover) --> ready
  *
  * Where all assignors are cooperative, the member keeps what it owns while it joins, gives up what the leader took away, and joins
  * again, so that the leader can give it to others (KIP-429).
@@ -50,12 +51,17 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   #startOver = false;
   #closed = false;
   #hasJoined = false;
+  /** A handover was taken up, and the group has not been joined since. */
+  #isUntried = false;
+  /** Of the consumer before, until it was taken up. */
+  #handover: Handover | undefined;
 
   constructor(
     dependencies: MembershipDependencies,
     groupId: string,
     selection: TopicSelection,
     listener: RebalanceListener,
+    handover?: Handover,
   ) {
     const { config } = dependencies;
     const options = {
@@ -67,6 +73,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     };
     this.#dependencies = dependencies;
     this.#groupId = groupId;
+    this.#handover = handover;
     this.#selection = selection;
     this.#held = new HeldPartitions(dependencies, listener);
     this.#assignors = config.assignors.map(createAssignor);
@@ -132,6 +139,8 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     if (state === 'lost' || state === 'failed') {
       await this.#held.giveUp('lost');
       this.#lastGeneration = undefined;
+      // The group did not know a membership that was handed over: what is left of this task may be another member.
+      if (this.#isUntried) this.#hasJoined = false;
     }
     this.#throwFailure();
     if (this.#joining === undefined && state !== 'stable' && state !== 'joining') {
@@ -171,15 +180,48 @@ export class ConsumerMembership implements GroupProtocol, Membership {
 
   async close(timeoutMs: number): Promise<void> {
     const deadline = Date.now() + timeoutMs;
-    this.#closed = true;
-    const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
     try {
-      const inTime = await within(this.#held.giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
-      if (!inTime)
-        this.#dependencies.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
+      await this.#giveUpAll(timeoutMs);
     } finally {
       await this.#member.leave(Math.max(0, deadline - Date.now()));
     }
+  }
+
+  /** Only where the next consumer finds what is left of this one, should the handover not reach it. */
+  async handOver(timeoutMs: number): Promise<Handover | undefined> {
+    const deadline = Date.now() + timeoutMs;
+    let generation: Generation | undefined;
+    try {
+      const inTime = await this.#giveUpAll(timeoutMs);
+      if (inTime && this.#dependencies.config.leftoverName !== undefined) generation = this.#member.release();
+    } finally {
+      if (generation === undefined) await this.#member.leave(Math.max(0, deadline - Date.now()));
+    }
+    return generation && this.#handoverOf(generation);
+  }
+
+  /** Whether that was done in time. */
+  async #giveUpAll(timeoutMs: number): Promise<boolean> {
+    this.#closed = true;
+    const lost = this.#member.state === 'lost' || this.#member.state === 'failed';
+    const inTime = await within(this.#held.giveUp(lost ? 'lost' : 'revoked'), timeoutMs);
+    if (!inTime)
+      this.#dependencies.logger.warn({ timeoutMs }, 'the partitions were not given back in time, leaving the group');
+    return inTime;
+  }
+
+  #handoverOf({ memberId, generationId, isLeader, protocol, assignment }: Generation): Handover {
+    const counts = this.#groupTopics.map((topic) => [topic, this.#assignedCounts?.get(topic) ?? 0] as const);
+    return {
+      groupId: this.#groupId,
+      memberId,
+      generationId,
+      isLeader,
+      protocol,
+      assignment: assignment.toString('base64'),
+      topics: this.#joinedTopics,
+      partitions: isLeader ? Object.fromEntries(counts) : {},
+    };
   }
 
   protocols(): readonly { readonly name: string; readonly metadata: Buffer }[] {
@@ -240,8 +282,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     try {
       while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoffOf(cluster)));
       this.#groupTopics = [];
-      await this.#removeLeftover();
-      const generation = await this.#member.join(this.#held.announced);
+      const generation = this.#takeUp() ?? (await this.#joinGroup());
       const partitions = decodeAssignment(generation.assignment);
       this.#lastGeneration = generation.generationId;
       const assignor = this.#assignors.find(({ name }) => name === generation.protocol);
@@ -253,6 +294,34 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     }
   }
 
+  async #joinGroup(): Promise<Generation> {
+    this.#isUntried = false;
+    await this.#removeLeftover();
+    return this.#member.join(this.#held.announced);
+  }
+
+  /** `undefined`: there is no handover, or it is of another subscription; the group is to be joined. */
+  #takeUp(): Generation | undefined {
+    const handover = this.#handover;
+    this.#handover = undefined;
+    if (handover === undefined || handover.groupId !== this.#groupId) return undefined;
+    const { memberId, generationId, isLeader, protocol, topics, partitions } = handover;
+    const isKnown = this.#assignors.some(({ name }) => name === protocol);
+    if (!isKnown || topics.join() !== this.#selectedTopics().join()) return undefined;
+    this.#hasJoined = true;
+    this.#isUntried = true;
+    this.#joinedTopics = topics;
+    if (isLeader) {
+      this.#assignedCounts = new Map(Object.entries(partitions));
+      this.#groupTopics = [...this.#assignedCounts.keys()];
+    }
+    const leaderId = isLeader ? memberId : '';
+    const assignment = Buffer.from(handover.assignment, 'base64');
+    const generation = { generationId, memberId, leaderId, isLeader, protocol, assignment };
+    this.#member.resume(generation);
+    return generation;
+  }
+
   /** What this very task left when its process died; its partitions would wait for its session to end. */
   async #removeLeftover(): Promise<void> {
     const { cluster, config, logger } = this.#dependencies;
@@ -260,7 +329,9 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     if (leftoverName === undefined || this.#hasJoined) return;
     this.#hasJoined = true;
     try {
-      const removed = await removeMembers(cluster, this.#groupId, (member) => member.clientId === leftoverName);
+      const removed = await removeMembers(cluster, this.#groupId, ({ clientId, memberId }) => {
+        return clientId === leftoverName && memberId !== this.#member.memberId;
+      });
       for (const memberId of removed) {
         logger.info({ group: this.#groupId, memberId }, 'removed what this task left in the group');
       }

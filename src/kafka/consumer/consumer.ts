@@ -4,7 +4,7 @@ import { setImmediate as yieldToIo } from 'node:timers/promises';
 import type { TopicPartition } from '../../data/record.ts';
 import { ConfigError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
-import type { ConsumedRecord, Consumer, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
+import type { ConsumedRecord, Consumer, Handover, PartitionLag, PartitionPosition, RebalanceListener } from '../api.ts';
 import { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { AssignedMembership } from './assigned-membership.ts';
@@ -12,15 +12,8 @@ import { ConsumerMembership } from './consumer-membership.ts';
 import type { Membership, TopicSelection } from './membership.ts';
 import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } from '../errors.ts';
 import { Fetcher } from './fetcher.ts';
-import {
-  OffsetTime,
-  commitOffsets,
-  fetchCommitted,
-  listOffsets,
-  placeOf,
-  type GroupIdentity,
-  type Leaders,
-} from './offsets.ts';
+import { leadersOf } from './leaders.ts';
+import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, placeOf, type GroupIdentity } from './offsets.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { ConsumerFigures } from '../metrics/consumer-figures.ts';
 import { NetworkFigures } from '../metrics/network-figures.ts';
@@ -82,7 +75,7 @@ export class KafkaConsumer implements Consumer {
     this.#positions = new StartPositions(this.#cluster, this.#metadata, this.#fetcher, config, logger);
   }
 
-  subscribe(topics: TopicSelection, listener: RebalanceListener): void {
+  subscribe(topics: TopicSelection, listener: RebalanceListener, handover?: Handover): void {
     this.#requireUnused();
     const { groupId } = this.#config;
     if (groupId === undefined) throw new ConfigError('To use the group management, set the property group.id');
@@ -102,6 +95,7 @@ export class KafkaConsumer implements Consumer {
       groupId,
       topics,
       listener,
+      handover,
     );
     this.#metadata.start();
   }
@@ -246,7 +240,7 @@ export class KafkaConsumer implements Consumer {
     return this.#retry('Reading end offsets', async () => {
       const readCommitted = isolation === 'read_committed';
       try {
-        const leaders = await this.#leadersOf(partitions);
+        const leaders = await leadersOf(partitions, this.#metadata, this.#cluster);
         return (await listOffsets(this.#cluster, leaders, partitions, OffsetTime.latest, readCommitted)).map(placeOf);
       } catch (error) {
         this.#metadata.requestUpdate();
@@ -261,6 +255,18 @@ export class KafkaConsumer implements Consumer {
   }
 
   async close(timeoutMs: number): Promise<void> {
+    await this.#close(timeoutMs, (membership, leftMs) => membership.close(leftMs));
+  }
+
+  async handOver(timeoutMs: number): Promise<Handover | undefined> {
+    let handover: Handover | undefined;
+    await this.#close(timeoutMs, async (membership, leftMs) => {
+      handover = await membership.handOver(leftMs);
+    });
+    return handover;
+  }
+
+  async #close(timeoutMs: number, end: (membership: Membership, leftMs: number) => Promise<void>): Promise<void> {
     if (this.#closed) return;
     const deadline = Date.now() + timeoutMs;
     this.#closed = true;
@@ -272,7 +278,7 @@ export class KafkaConsumer implements Consumer {
         timeoutMs,
       );
     try {
-      await this.#membership?.close(Math.max(0, deadline - Date.now()));
+      if (this.#membership !== undefined) await end(this.#membership, Math.max(0, deadline - Date.now()));
     } finally {
       this.#ended = true;
       this.#metadata.stop();
@@ -365,19 +371,6 @@ export class KafkaConsumer implements Consumer {
     const { groupId } = this.#config;
     if (groupId === undefined) throw new ConfigError('Committing offsets needs the property group.id');
     return { groupId, memberId: '', generationId: -1 };
-  }
-
-  async #leadersOf(partitions: readonly TopicPartition[]): Promise<Leaders> {
-    if (partitions.every((partition) => this.#metadata.leaderOf(partition) !== undefined)) return this.#metadata;
-    const { topicMetadata } = await this.#cluster.metadata([...new Set(partitions.map(({ topic }) => topic))]);
-    const found = ({ topic, partition }: TopicPartition): { leader: number; leaderEpoch: number } | undefined =>
-      topicMetadata
-        .find((candidate) => candidate.topic === topic)
-        ?.partitionMetadata.find(({ partitionId, leader }) => partitionId === partition && leader >= 0);
-    return {
-      leaderOf: (partition) => found(partition)?.leader,
-      leaderEpochOf: (partition) => found(partition)?.leaderEpoch ?? -1,
-    };
   }
 
   #setPaused(partitions: readonly TopicPartition[], paused: boolean): void {

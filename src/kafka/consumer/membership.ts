@@ -1,5 +1,5 @@
 import type { TopicPartition } from '../../data/record.ts';
-import type { TopicPredicate } from '../api.ts';
+import type { Handover, TopicPredicate } from '../api.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import type { CommitRefusedError } from '../errors.ts';
 import type { GroupFigures } from '../group/group-figures.ts';
@@ -35,4 +35,6 @@ export interface Membership {
   /** A refused commit shows that the group has moved on, often before the next heartbeat does. */
   onCommitRefused(generationId: number, error: CommitRefusedError): void;
   close(timeoutMs: number): Promise<void>;
+  /** As `close`; see Consumer. */
+  handOver(timeoutMs: number): Promise<Handover | undefined>;
 }

@@ -5,21 +5,13 @@ import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../cluster.ts';
 import { COORDINATOR_MOVED, ErrorCode } from '../error-codes.ts';
 import { ClosedError, KafkaError, MembershipLostError, isRetriable } from '../errors.ts';
-import { Apis, libraryCall, type Call, type JoinGroupAnswer } from '../protocol.ts';
+import type { Call, JoinGroupAnswer } from '../protocol.ts';
 import { backoffOf } from '../retry.ts';
 import { Signal } from '../../async/signal.ts';
 import type { GroupFigures, GroupRequest } from './group-figures.ts';
 import { joinGroupCall } from './join-protocol.ts';
+import { heartbeat, leaveGroup, NETWORK_MS, REFUSALS, syncGroup } from './member-requests.ts';
 import type { Generation, GroupOptions, GroupProtocol, MemberListener, MemberState } from './group-protocol.ts';
-
-/** Beyond the time that the broker itself waits for the rest of the group at JoinGroup and SyncGroup. */
-const NETWORK_MS = 5000;
-
-const REFUSALS: ReadonlySet<number> = new Set([
-  ErrorCode.rebalanceInProgress,
-  ErrorCode.unknownMemberId,
-  ErrorCode.illegalGeneration,
-]);
 
 /**
  * A member of a group by the classic protocol (JoinGroup 5, SyncGroup 3). Heartbeats go on by themselves between joins,
@@ -29,6 +21,8 @@ const REFUSALS: ReadonlySet<number> = new Set([
  *   stable --REBALANCE_IN_PROGRESS or requestRejoin--> rebalancing --join--> joining
  *   stable, rebalancing --UNKNOWN_MEMBER_ID or ILLEGAL_GENERATION--> lost
  *   stable, rebalancing --another error that waiting does not mend--> failed --join--> joining
+ *   unjoined --resume--> stable
+ *   stable --release--> left, for another member to resume
  *   any --leave--> left
  *
  * In `stable` and `rebalancing` the member holds its generation: commits are accepted. A coordinator that moves or
@@ -76,6 +70,11 @@ export class GroupMember {
   /** The generation that is held; `undefined` when there is none. */
   get generation(): Generation | undefined {
     return this.#generation;
+  }
+
+  /** As the group knows it; empty before it does. */
+  get memberId(): string {
+    return this.#memberId;
   }
 
   /** Why the state is `failed`, once. */
@@ -132,12 +131,8 @@ export class GroupMember {
           continue;
         }
         if (!this.#isJoining()) break;
-        const signal = new Signal();
-        this.#heartbeatSignal = signal;
         this.#figures?.rebalanced(beganAt);
-        this.#generation = generation;
-        this.#moveTo('stable');
-        void this.#sendHeartbeats(generation, signal);
+        this.#hold(generation, this.#options.heartbeatIntervalMs);
         return generation;
       } catch (error) {
         if (error instanceof MembershipLostError) throw error;
@@ -170,17 +165,28 @@ export class GroupMember {
     // The broker would not look at LeaveGroup before it has answered the JoinGroup in front of it.
     if (wasJoining) this.#cluster.dropCoordinatorConnection(groupId);
     if (this.#memberId === '' || wasLost || instanceId !== undefined) return;
-    const tellGroup = async (): Promise<void> => {
-      const call = libraryCall(Apis.leaveGroup, { groupId, memberId: this.#memberId });
-      const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
-      if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.unknownMemberId) {
-        throw KafkaError.ofCode(errorCode, `Leaving group ${groupId}`);
-      }
-    };
-    const told = tellGroup().catch((error: unknown) => {
+    const told = leaveGroup(this.#cluster, groupId, this.#memberId).catch((error: unknown) => {
       this.#logger.debug({ group: groupId, reason: toError(error).message }, 'could not tell the group of leaving it');
     });
     await within(told, timeoutMs);
+  }
+
+  /** Ends this member and leaves its place in the group as it is, until the session times out. `undefined`: it holds none. */
+  release(): Generation | undefined {
+    if (this.#state !== 'stable') return undefined;
+    const generation = this.#generation;
+    this.#moveTo('left');
+    this.#generation = undefined;
+    this.#stopHeartbeats();
+    return generation;
+  }
+
+  /** In place of the first join: goes on as the member that was released. The group is asked at once whether it knows it. */
+  resume(generation: Generation): void {
+    if (this.#state !== 'unjoined') throw new Error('The member is in the group already');
+    this.#memberId = generation.memberId;
+    this.#tell({ generationId: generation.generationId, memberId: this.#memberId }, 'goes on as a member of the group');
+    this.#hold(generation, 0);
   }
 
   /** One JoinGroup and SyncGroup; `undefined` when the round starts over. */
@@ -261,13 +267,8 @@ export class GroupMember {
     { generationId, memberId }: JoinGroupAnswer,
     assignments: ReadonlyMap<string, Buffer>,
   ): Promise<Buffer | undefined> {
-    const { groupId, rebalanceTimeoutMs } = this.#options;
-    const groupAssignment = [...assignments].map(([id, memberAssignment]) => ({ memberId: id, memberAssignment }));
-    const groupInstanceId = this.#options.instanceId ?? null;
-    const parameters = { groupId, memberId, groupInstanceId, generationId, groupAssignment };
-    const call = libraryCall(Apis.syncGroup, parameters, rebalanceTimeoutMs + NETWORK_MS);
     const sentAt = Date.now();
-    const answer = await this.#cluster.callCoordinator(groupId, call);
+    const answer = await syncGroup(this.#cluster, this.#options, { generationId, memberId }, assignments);
     switch (answer.errorCode) {
       case ErrorCode.none:
         this.#noteContact('sync', sentAt);
@@ -301,16 +302,24 @@ export class GroupMember {
     throw error;
   }
 
-  async #sendHeartbeats(generation: Generation, signal: Signal): Promise<void> {
+  #hold(generation: Generation, firstHeartbeatMs: number): void {
+    const signal = new Signal();
+    this.#heartbeatSignal = signal;
+    this.#generation = generation;
+    this.#moveTo('stable');
+    void this.#sendHeartbeats(generation, signal, firstHeartbeatMs);
+  }
+
+  async #sendHeartbeats(generation: Generation, signal: Signal, firstMs: number): Promise<void> {
     const backoff = backoffOf(this.#cluster);
-    let waitMs = this.#options.heartbeatIntervalMs;
+    let waitMs = firstMs;
     const isCurrent = (): boolean => this.#generation === generation && this.#heartbeatSignal === signal;
     while (isCurrent()) {
       await signal.wait(waitMs);
       if (!isCurrent()) return;
       try {
         const sentAt = Date.now();
-        const code = await this.#heartbeat(generation);
+        const code = await heartbeat(this.#cluster, this.#options, generation);
         if (!isCurrent()) return;
         if (code === ErrorCode.none || code === ErrorCode.rebalanceInProgress) this.#noteContact('heartbeat', sentAt);
         this.#judgeHeartbeat(code);
@@ -326,14 +335,6 @@ export class GroupMember {
         waitMs = Math.min(backoff.nextMs(), this.#options.heartbeatIntervalMs);
       }
     }
-  }
-
-  async #heartbeat({ generationId, memberId }: Generation): Promise<number> {
-    const { groupId, instanceId: groupInstanceId = null } = this.#options;
-    const identity = { groupId, memberId, groupInstanceId };
-    const call = libraryCall(Apis.heartbeat, { ...identity, groupGenerationId: generationId });
-    const { errorCode } = await this.#cluster.callCoordinator(groupId, call);
-    return errorCode;
   }
 
   #noteContact(request: GroupRequest, sentAt: number): void {

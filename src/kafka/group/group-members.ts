@@ -1,7 +1,8 @@
 import type { Cluster } from '../cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
-import { Apis, libraryCall, type Api } from '../protocol.ts';
+import { libraryCall, type Api } from '../protocol.ts';
+import { leaveGroup } from './member-requests.ts';
 
 /** A member as the broker describes it. */
 export interface DescribedMember {
@@ -42,12 +43,6 @@ export async function removeMembers(
   isGone: (member: DescribedMember) => boolean,
 ): Promise<readonly string[]> {
   const gone = (await groupMembers(cluster, groupId)).filter(isGone).map(({ memberId }) => memberId);
-  for (const memberId of gone) {
-    const call = libraryCall(Apis.leaveGroup, { groupId, memberId });
-    const { errorCode } = await cluster.callCoordinator(groupId, call);
-    if (errorCode !== ErrorCode.none && errorCode !== ErrorCode.unknownMemberId) {
-      throw KafkaError.ofCode(errorCode, `Removing a member of group ${groupId}`);
-    }
-  }
+  for (const memberId of gone) await leaveGroup(cluster, groupId, memberId);
   return gone;
 }
