@@ -312,7 +312,7 @@ export const ownWorkerOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'Topic that holds what Sluice keeps beyond the records of Connect: counts of automatic restarts and the history of configurations. Compacted, with one partition and the replication factor of the config topic. By default `<config.storage.topic>-sluice`. If it cannot be made, the worker keeps these data in memory. A standalone worker does not use it.',
+      'Topic that holds what Sluice keeps beyond the records of Connect: counts of automatic restarts and the history of configurations, secrets included: it needs the protection of the config topic. Compacted, with one partition and the replication factor of the config topic. By default `<config.storage.topic>-sluice`. If it cannot be made, the worker keeps these data in memory. A standalone worker does not use it.',
   },
   ...healthOptions,
   ...restartOptions,
