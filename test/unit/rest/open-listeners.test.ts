@@ -101,6 +101,7 @@ describe('the management API of a worker that is not built yet', () => {
       workerId: 'w:1',
       startedAtMs: 5,
       taskReports: () => Promise.resolve([]),
+      verdicts: () => Promise.resolve([]),
       startups: () => ({}),
       restarts: () => ({ made: [], waiting: new Map() }),
       taskPlaces: () => new Map(),
