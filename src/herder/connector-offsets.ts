@@ -12,6 +12,7 @@ import { ErrorCode } from '../kafka/error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../kafka/errors.ts';
 import type { ConnectorState } from './config-state.ts';
 import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
+import { previewSink, type OffsetsPreview, type OffsetTarget } from './offsets-preview.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
 export interface ConnectorOffsetsDependencies {
@@ -57,6 +58,15 @@ export class ConnectorOffsets {
         offset: { kafka_offset: offset },
       }));
     });
+  }
+
+  /** What a change would come to; in any state of the connector. Nothing is written. */
+  async preview(name: string, target: OffsetTarget): Promise<OffsetsPreview> {
+    const known = this.#dependencies.configs.connector(name);
+    if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
+    const { state, plugin } = await this.#resolved(known);
+    if (plugin.type === 'source') throw new RequestError(400, 'Only offsets of sinks can be previewed');
+    return this.#withAdmin(state, (admin) => previewSink(admin, groupId(state), state.config, target));
   }
 
   /** Resolves with the text of success. */

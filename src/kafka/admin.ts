@@ -157,6 +157,18 @@ export class KafkaAdmin implements Admin {
   }
 
   endOffsets(topic: string): Promise<readonly PartitionPosition[]> {
+    return this.#offsetsAt(topic, OffsetTime.latest);
+  }
+
+  async offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]> {
+    if (typeof time !== 'number') return this.#offsetsAt(topic, OffsetTime[time]);
+    const found = await this.#offsetsAt(topic, Math.max(0, time));
+    if (found.every(({ offset }) => offset >= 0)) return found;
+    const ends = new Map((await this.endOffsets(topic)).map((end) => [end.partition, end]));
+    return found.map((each) => (each.offset >= 0 ? each : (ends.get(each.partition) ?? each)));
+  }
+
+  #offsetsAt(topic: string, time: number): Promise<readonly PartitionPosition[]> {
     const read = async (): Promise<readonly PartitionPosition[]> => {
       const { topicMetadata } = await this.#cluster.metadata([topic]);
       const leaders = new Map<number, { leader: number; leaderEpoch: number }>();
@@ -171,9 +183,9 @@ export class KafkaAdmin implements Admin {
         leaderOf: ({ partition }) => leaders.get(partition)?.leader,
         leaderEpochOf: ({ partition }) => leaders.get(partition)?.leaderEpoch ?? -1,
       };
-      return (await listOffsets(this.#cluster, known, partitions, OffsetTime.latest, false)).map(placeOf);
+      return (await listOffsets(this.#cluster, known, partitions, time, false)).map(placeOf);
     };
-    return this.#retry(`Reading the end offsets of topic ${topic}`, read, topic);
+    return this.#retry(`Reading offsets of topic ${topic}`, read, topic);
   }
 
   async fenceProducers(transactionalIds: readonly string[]): Promise<void> {

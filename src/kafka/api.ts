@@ -219,6 +219,8 @@ export interface Admin {
   /** A group that does not exist is passed over; one with members is refused. */
   deleteGroup(groupId: string): Promise<void>;
   endOffsets(topic: string): Promise<readonly PartitionPosition[]>;
+  /** The first offset of each partition, the end, or the first one of a time in milliseconds (the end where there is none). */
+  offsetsAt(topic: string, time: 'earliest' | 'latest' | number): Promise<readonly PartitionPosition[]>;
   /** Whoever writes under one of these transactional ids can no longer; its open transaction is aborted. */
   fenceProducers(transactionalIds: readonly string[]): Promise<void>;
   close(): Promise<void>;

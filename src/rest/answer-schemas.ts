@@ -155,6 +155,21 @@ export const ANSWER_SCHEMAS = {
   ConnectorOffsets: objectOf({
     offsets: arrayOf(objectOf({ partition: { type: 'object' }, offset: { type: ['object', 'null'] } })),
   }),
+  OffsetsPreview: objectOf({
+    again: { type: ['integer', 'null'] },
+    skipped: { type: ['integer', 'null'] },
+    note: text,
+    partitions: arrayOf(
+      objectOf({
+        partition: { type: 'object' },
+        current: { type: ['object', 'null'] },
+        offset: { type: ['object', 'null'] },
+        again: { type: ['integer', 'null'] },
+        skipped: { type: ['integer', 'null'] },
+      }),
+    ),
+    offsets: arrayOf(objectOf({ partition: { type: 'object' }, offset: { type: ['object', 'null'] } })),
+  }),
   ActiveTopics: mapOf(objectOf({ topics: texts })),
   PluginInfo: objectOf({ class: text, type: text, version: nullableText }),
   ConfigKeyInfo: objectOf({

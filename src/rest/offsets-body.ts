@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
+import { RequestError } from '../errors.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
+import type { OffsetTarget } from '../herder/offsets-preview.ts';
 import { exactOffsets, OFFSET_LIST } from './exact-offsets.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 
@@ -19,4 +21,40 @@ export async function readOffsets(request: IncomingMessage): Promise<OffsetChang
     known: ['offsets'],
   });
   return (body.offsets ?? []).length === 0 ? [] : exactOffsets(text, 'offsets');
+}
+
+/** Of `POST …/offsets/preview`: one of these. */
+export const TARGET_BODY = {
+  type: 'object',
+  properties: {
+    to: { type: 'string', enum: ['earliest', 'latest'] },
+    time: { type: ['integer', 'string'] },
+    offsets: OFFSET_LIST,
+  },
+  minProperties: 1,
+  maxProperties: 1,
+  additionalProperties: false,
+} as const;
+
+const isTarget = ajv.compile<{
+  to?: 'earliest' | 'latest';
+  time?: string | number;
+  offsets?: readonly unknown[] | null;
+}>(TARGET_BODY);
+
+/** Throws a RequestError 400 for another body. */
+export async function readTarget(request: IncomingMessage): Promise<OffsetTarget> {
+  const { text, parsed } = await readJsonText(request);
+  const { to, time, offsets } = checkBody(isTarget, parsed);
+  if (to !== undefined) return { to };
+  if (time !== undefined) return { time: milliseconds(String(time)) };
+  if ((offsets ?? []).length === 0) throw new RequestError(400, 'offsets must name at least one partition');
+  return { offsets: exactOffsets(text, 'offsets') };
+}
+
+/** Numbers come as text. */
+function milliseconds(text: string): number {
+  const time = /^-?\d+$/.test(text) ? Number(text) : Date.parse(text);
+  if (Number.isSafeInteger(time)) return time;
+  throw new RequestError(400, `The time ${text.slice(0, 100)} is neither milliseconds since 1970 nor of ISO 8601`);
 }

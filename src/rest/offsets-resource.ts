@@ -1,8 +1,10 @@
+import type { ConnectValue } from '../data/value.ts';
 import { plainJson } from '../converters/plain-json.ts';
 import type { StoredOffset } from '../connect/source/offset-storage.ts';
 import { coordinatesValue } from '../herder/stores/offset-store.ts';
 import { RequestError } from '../errors.ts';
-import { readOffsets } from './offsets-body.ts';
+import type { OffsetsPreview } from '../herder/offsets-preview.ts';
+import { readOffsets, readTarget } from './offsets-body.ts';
 import { answer, answerText, pathName, withinTimeLimit, type Resource } from './resource.ts';
 
 /** `/connectors/{connector}/offsets` (docs/compatibility.md#the-management-api). */
@@ -10,6 +12,16 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
   router.get('/connectors/:connector/offsets', async (context) => {
     const list = await withinTimeLimit(herder.stage, offsets.list(pathName(context, 'connector')));
     answerText(context, 200, offsetsText(list));
+  });
+
+  // Beyond Connect: what a change would come to.
+  router.post('/connectors/:connector/offsets/preview', async (context) => {
+    const name = pathName(context, 'connector');
+    const target = await readTarget(context.req);
+    const preview = await herder.stage.during(`previewing offsets of connector ${name}`, () =>
+      withinTimeLimit(herder.stage, offsets.preview(name, target)),
+    );
+    answerText(context, 200, previewText(preview));
   });
 
   router.patch('/connectors/:connector/offsets', async (context) => {
@@ -37,12 +49,35 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
 
 /** Through our own writer: offsets may be beyond what a number holds. */
 function offsetsText(list: readonly StoredOffset[]): string {
-  const entries = list.map(
-    ({ partition, offset }) =>
-      new Map([
+  const entries = list.map(({ partition, offset }) => new Map(entryOf({ partition, offset })));
+  return Buffer.from(plainJson(null, new Map([['offsets', entries]])) ?? []).toString();
+}
+
+/** `offsets` is what `PATCH` takes. */
+function previewText({ partitions, again, skipped, note }: OffsetsPreview): string {
+  const counted = partitions.map(
+    ({ partition, current, offset, ...counts }) =>
+      new Map<string, ConnectValue>([
         ['partition', coordinatesValue(partition)],
+        ['current', current === null ? null : coordinatesValue(current)],
         ['offset', offset === null ? null : coordinatesValue(offset)],
+        ['again', counts.again],
+        ['skipped', counts.skipped],
       ]),
   );
-  return Buffer.from(plainJson(null, new Map([['offsets', entries]])) ?? []).toString();
+  const body = new Map<string, ConnectValue>([
+    ['again', again],
+    ['skipped', skipped],
+    ['note', note],
+    ['partitions', counted],
+    ['offsets', partitions.map((each) => new Map(entryOf(each)))],
+  ]);
+  return Buffer.from(plainJson(null, body) ?? []).toString();
+}
+
+function entryOf({ partition, offset }: StoredOffset): [string, ConnectValue][] {
+  return [
+    ['partition', coordinatesValue(partition)],
+    ['offset', offset === null ? null : coordinatesValue(offset)],
+  ];
 }

@@ -2,7 +2,7 @@ import { arrayOf, mapOf, objectOf, type JsonSchema, type QueryParameter } from '
 import { ref } from './answer-schemas.ts';
 import { PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from './dead-letters-resource.ts';
 import { DRAIN_BODY, DRAIN_ORDER_BODY } from './drain-body.ts';
-import { OFFSETS_BODY } from './offsets-body.ts';
+import { OFFSETS_BODY, TARGET_BODY } from './offsets-body.ts';
 import { PREVIEW_BODY } from './preview-body.ts';
 import { CONFIG_BODY, CREATE_CONNECTOR_BODY, TASK_CONFIGS_BODY } from './request-body.ts';
 
@@ -246,6 +246,12 @@ export const OPERATIONS: Readonly<Record<string, Operation>> = {
     summary: 'The offsets of a connector',
     tag: 'offsets',
     answers: { 200: ref('ConnectorOffsets') },
+  },
+  'POST /connectors/:connector/offsets/preview': {
+    summary: 'How many records come again or are skipped from other offsets; nothing is written',
+    tag: 'offsets',
+    body: TARGET_BODY,
+    answers: { 200: ref('OffsetsPreview') },
   },
   'PATCH /connectors/:connector/offsets': {
     summary: 'Alter offsets of a stopped connector',

@@ -7,6 +7,12 @@ import { until } from '../support/until.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
 import type { ConnectRest } from '../support/rest.ts';
 
+interface Preview {
+  readonly again: number | null;
+  readonly skipped: number | null;
+  readonly offsets: readonly unknown[];
+}
+
 const DONE = 'The offsets for this connector have been altered successfully';
 
 describe('a connector with initial_offsets', function () {
@@ -72,6 +78,45 @@ describe('a connector with initial_offsets', function () {
       assert.deepEqual(await values(), [4, 5, 6, 7, 8, 9]);
     });
   }
+
+  it('tells what comes again or is skipped from other offsets, in the form in which they are set', async () => {
+    const rest = await follower();
+    const name = uniqueName('begin').replaceAll('-', '_');
+    await sql.run(`create table "${name}" (ts timestamptz not null, v bigint)`);
+    await kafka.createTopic(name, 1);
+    const at = (index: number) => Date.UTC(2026, 0, 1) + index * 1000;
+    await kafka.produce(
+      name,
+      Array.from({ length: 10 }, (_, index) => ({ value: `${name} v=${String(index)}i`, timestamp: at(index) })),
+    );
+    await rest.create(name, sinkConfig(db, { topics: name, 'protocol.type': 'line_lp' }));
+    await until(async () => (await kafka.committed(`connect-${name}`)) === 10, 'the commit of all');
+    const preview = async (body: unknown) => {
+      const answer = await rest.post<Preview>(`/connectors/${name}/offsets/preview`, body);
+      assert.equal(answer.status, 200, JSON.stringify(answer.body));
+      return answer.body;
+    };
+    const countsOf = async (body: unknown) => {
+      const { again, skipped, offsets } = await preview(body);
+      return { again, skipped, offsets };
+    };
+    assert.deepEqual(await countsOf({ to: 'earliest' }), { again: 10, skipped: 0, offsets: [offset(name, 0)] });
+    assert.deepEqual(await countsOf({ to: 'latest' }), { again: 0, skipped: 0, offsets: [offset(name, 10)] });
+    assert.deepEqual(await countsOf({ time: at(7) }), { again: 3, skipped: 0, offsets: [offset(name, 7)] });
+    const iso = new Date(at(99)).toISOString();
+    assert.deepEqual(await countsOf({ time: iso }), { again: 0, skipped: 0, offsets: [offset(name, 10)] });
+    const given = [offset(name, 4)];
+    assert.deepEqual(await countsOf({ offsets: given }), { again: 6, skipped: 0, offsets: given });
+    for (const body of [{}, { time: 'noon' }, { to: 'earliest', time: 1 }, { offsets: [] }]) {
+      assert.equal((await rest.post(`/connectors/${name}/offsets/preview`, body)).status, 400, JSON.stringify(body));
+    }
+    assert.equal(await kafka.committed(`connect-${name}`), 10);
+    assert.equal((await rest.put(`/connectors/${name}/stop`)).status, 204);
+    const { offsets } = await preview({ time: at(7) });
+    assert.equal((await rest.request('PATCH', `/connectors/${name}/offsets`, { offsets })).status, 200);
+    assert.equal(await kafka.committed(`connect-${name}`), 7);
+    assert.equal((await preview({ to: 'latest' })).skipped, 3);
+  });
 
   it('reads a table from there', async () => {
     const rest = await follower();

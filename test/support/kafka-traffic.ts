@@ -8,6 +8,8 @@ export interface TestMessage {
   readonly key?: string | Uint8Array;
   readonly value: string | Uint8Array | null;
   readonly partition?: number;
+  /** Milliseconds since the epoch. */
+  readonly timestamp?: number;
 }
 
 /** Topics, messages and offsets of a broker, as a test wants them. */
@@ -101,13 +103,13 @@ export class KafkaTraffic {
   }
 }
 
-function toRecord(topic: string, { key, value, partition }: TestMessage): ProducedRecord {
+function toRecord(topic: string, { key, value, partition, timestamp }: TestMessage): ProducedRecord {
   return {
     topic,
     partition: partition ?? null,
     key: key === undefined ? null : bytesOf(key),
     value: value === null ? null : bytesOf(value),
-    timestamp: null,
+    timestamp: timestamp ?? null,
     headers: [],
   };
 }

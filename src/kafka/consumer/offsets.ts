@@ -137,14 +137,15 @@ function checkGroupCode(cluster: Cluster, groupId: string, code: number): void {
 }
 
 /**
- * One attempt at the first or the next offset of partitions. With `readCommitted` the next offset is the first that is
+ * One attempt at the first or the next offset of partitions, or at the first of a time (milliseconds since the epoch; -1 where no
+ * record is that late). With `readCommitted` the next offset is the first that is
  * not yet decided by its transaction (the last stable offset).
  */
 export async function listOffsets(
   cluster: Cluster,
   leaders: Leaders,
   partitions: readonly TopicPartition[],
-  time: (typeof OffsetTime)[keyof typeof OffsetTime],
+  time: number,
   readCommitted: boolean,
 ): Promise<PartitionPosition[]> {
   const answers = await Promise.all(
@@ -156,7 +157,9 @@ export async function listOffsets(
     .flatMap((answer) => answer.partitions)
     .map(({ topic, partition, errorCode, offset, leaderEpoch }) => {
       if (errorCode !== ErrorCode.none) throw KafkaError.ofCode(errorCode, `Offsets of ${topic}-${String(partition)}`);
-      return { topic, partition, offset: exact(offset), leaderEpoch: known(leaderEpoch) };
+      // Of a time: no record is that late.
+      const isNone = time >= 0 && offset === -1;
+      return { topic, partition, offset: isNone ? offset : exact(offset), leaderEpoch: known(leaderEpoch) };
     });
   requireAll(partitions, positions);
   return positions;

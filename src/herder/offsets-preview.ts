@@ -1,0 +1,136 @@
+import { listEntries } from '../config/list-text.ts';
+import type { ConnectorConfig, SinkOffset } from '../connect/api.ts';
+import type { StoredOffset } from '../connect/source/offset-storage.ts';
+import { topicPartitionKey, type TopicPartition } from '../data/record.ts';
+import { RequestError } from '../errors.ts';
+import { javaRegexMatcher } from '../java/java-regex.ts';
+import type { Admin } from '../kafka/api.ts';
+import { sinkOffsets, type OffsetChange } from './offset-requests.ts';
+
+/** Where a connector would go on. */
+export type OffsetTarget =
+  | { readonly to: 'earliest' | 'latest' }
+  /** Milliseconds since the epoch. */
+  | { readonly time: number }
+  | { readonly offsets: readonly OffsetChange[] };
+
+export interface PreviewedPartition extends StoredOffset {
+  /** Where it goes on without a change; `null`: as a new connector begins. */
+  readonly current: StoredOffset['offset'];
+  /** Records that come again, and those that never come; `null`: not known. */
+  readonly again: number | null;
+  readonly skipped: number | null;
+}
+
+/** `POST /connectors/{connector}/offsets/preview`. */
+export interface OffsetsPreview {
+  readonly partitions: readonly PreviewedPartition[];
+  /** Of all partitions together; `null`: not all are known. */
+  readonly again: number | null;
+  readonly skipped: number | null;
+  /** What the numbers are. */
+  readonly note: string;
+}
+
+const MAX_PARTITIONS = 10_000;
+const BY_OFFSETS =
+  'The numbers are differences of offsets: at most so many records, as compaction and transactions leave gaps. What is no longer in the topic is not counted.';
+
+export function previewOf(partitions: readonly PreviewedPartition[], note: string): OffsetsPreview {
+  const sum = (key: 'again' | 'skipped'): number | null =>
+    partitions.reduce<number | null>((total, each) => {
+      const more = each[key];
+      return total === null || more === null ? null : total + more;
+    }, 0);
+  return { partitions, again: sum('again'), skipped: sum('skipped'), note };
+}
+
+interface Bounds extends TopicPartition {
+  readonly first: number;
+  readonly end: number;
+}
+
+/** What a sink would read again or pass over; nothing is written. */
+export async function previewSink(
+  admin: Admin,
+  groupId: string,
+  config: ConnectorConfig,
+  target: OffsetTarget,
+): Promise<OffsetsPreview> {
+  const committed = new Map(
+    (await admin.groupOffsets(groupId)).map((each) => [topicPartitionKey(each.topic, each.partition), each]),
+  );
+  const named = new Set(
+    'offsets' in target
+      ? sinkOffsets(target.offsets).map(({ topic }) => topic)
+      : await topicsOf(admin, config, committed.values()),
+  );
+  const bounds = await boundsOf(admin, named);
+  const wanted = 'offsets' in target ? sinkOffsets(target.offsets) : await positionsAt(admin, bounds, target);
+  const beginsAtEnd = config['consumer.override.auto.offset.reset']?.trim() === 'latest';
+  const partitions = wanted.map(({ topic, partition, offset }): PreviewedPartition => {
+    const key = topicPartitionKey(topic, partition);
+    const limits = bounds.get(key);
+    if (limits === undefined)
+      throw new RequestError(400, `There is no partition ${String(partition)} of topic ${topic}`);
+    const { first, end } = limits;
+    const known = committed.get(key)?.offset;
+    const within = (at: number | null | undefined) => Math.min(end, Math.max(first, at ?? (beginsAtEnd ? end : first)));
+    const moved = within(offset) - within(known);
+    return {
+      partition: { kafka_topic: topic, kafka_partition: partition },
+      current: known === undefined ? null : { kafka_offset: known },
+      offset: offset === null ? null : { kafka_offset: offset },
+      again: Math.max(0, -moved),
+      skipped: Math.max(0, moved),
+    };
+  });
+  return previewOf(partitions, BY_OFFSETS);
+}
+
+/** Those that the sink reads, and those that its group has offsets of. */
+async function topicsOf(admin: Admin, config: ConnectorConfig, committed: Iterable<TopicPartition>): Promise<string[]> {
+  const regex = config['topics.regex'] ?? '';
+  const matches = regex === '' ? () => false : javaRegexMatcher(regex);
+  const existing = await admin.topics();
+  const named = new Set([...listEntries(config['topics']), ...Array.from(committed, ({ topic }) => topic)]);
+  return existing.filter((topic) => named.has(topic) || matches(topic));
+}
+
+async function boundsOf(admin: Admin, topics: ReadonlySet<string>): Promise<ReadonlyMap<string, Bounds>> {
+  const counts = await admin.describeTopics([...topics]);
+  const count = [...counts.values()].reduce((sum, each) => sum + each, 0);
+  if (count > MAX_PARTITIONS)
+    throw new RequestError(400, `More than ${String(MAX_PARTITIONS)} partitions are too many`);
+  const bounds = new Map<string, Bounds>();
+  for (const topic of [...counts.keys()].sort()) {
+    const [firsts, ends] = await Promise.all([admin.offsetsAt(topic, 'earliest'), admin.endOffsets(topic)]);
+    const first = new Map(firsts.map(({ partition, offset }) => [partition, offset]));
+    for (const { partition, offset } of [...ends].sort((a, b) => a.partition - b.partition)) {
+      const limits = { topic, partition, first: first.get(partition) ?? 0, end: offset };
+      bounds.set(topicPartitionKey(topic, partition), limits);
+    }
+  }
+  return bounds;
+}
+
+async function positionsAt(
+  admin: Admin,
+  bounds: ReadonlyMap<string, Bounds>,
+  target: Exclude<OffsetTarget, { offsets: unknown }>,
+): Promise<SinkOffset[]> {
+  const all = [...bounds.values()];
+  if ('to' in target) {
+    return all.map(({ topic, partition, first, end }) => {
+      return { topic, partition, offset: target.to === 'earliest' ? first : end };
+    });
+  }
+  const at = new Map<string, number>();
+  for (const topic of new Set(all.map((each) => each.topic))) {
+    for (const each of await admin.offsetsAt(topic, target.time))
+      at.set(topicPartitionKey(topic, each.partition), each.offset);
+  }
+  return all.map(({ topic, partition, end }) => {
+    return { topic, partition, offset: at.get(topicPartitionKey(topic, partition)) ?? end };
+  });
+}
