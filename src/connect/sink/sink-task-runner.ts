@@ -1,10 +1,10 @@
-import { within } from '../../async/within.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
 import { ConnectError, RetriableError, toError } from '../../errors.ts';
 import type { ConsumedBlock, Consumer, Handover, PartitionPosition, TopicPredicate } from '../../kafka/api.ts';
 import { eventLoopWatch } from '../../observe/event-loop-watch.ts';
 import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import type { LetterReplay } from '../dead-letters/letter-replay.ts';
+import { commitAfterFailure } from './commit-after-failure.ts';
 import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
 import type { PolledRecords } from './polled-records.ts';
 import { SinkProgress } from './sink-progress.ts';
@@ -25,8 +25,6 @@ import {
 } from '../tasks/task-runner.ts';
 
 const DEFAULT_RETRY_DELAY_MS = 3000;
-/** Twice what tasks take to store what waits (see `SinkTask.preCommit`). */
-const COMMIT_AFTER_FAILURE_TIMEOUT_MS = 10_000;
 
 /**
  * Runs one sink task over one consumer (org.apache.kafka.connect.runtime.WorkerSinkTask): commit when due, poll, convert,
@@ -323,20 +321,6 @@ export class SinkTaskRunner implements TaskRunner {
     }
   }
 
-  /**
-   * As in Java (WorkerSinkTask#closeAllPartitions): what is stored is not to be read again after a restart. It must not keep the
-   * failure from being seen for long.
-   */
-  async #commitAfterFailure(): Promise<void> {
-    if (this.#positions.delivered.size === 0) return;
-    const { logger } = this.#runtime;
-    const committing = this.#commit(true).catch((error: unknown) => {
-      logger.warn({ err: error }, 'Offset commit failed during close');
-    });
-    const isDone = await within(committing, COMMIT_AFTER_FAILURE_TIMEOUT_MS);
-    if (!isDone) logger.warn('The offsets were not committed in time: what was stored last is read again');
-  }
-
   #isCommittable({ topic, partition, offset }: PartitionPosition): boolean {
     const key = topicPartitionKey(topic, partition);
     const delivered = this.#positions.delivered.get(key);
@@ -380,13 +364,12 @@ export class SinkTaskRunner implements TaskRunner {
 
   async #end(failed: boolean): Promise<void> {
     const { chain, errors, logger, offsetFlushTimeoutMs } = this.#runtime;
-    const assignment = this.#consumer.assignment();
     const steps = [
       async () => {
         if (!failed) return;
-        await this.#commitAfterFailure();
+        if (this.#positions.delivered.size > 0) await commitAfterFailure(() => this.#commit(true), logger);
         this.#positions.clear();
-        await this.#task.close?.(assignment);
+        await this.#task.close?.(this.#consumer.assignment());
       },
       async () => {
         if (failed || !this.#handsOver) await this.#consumer.close(offsetFlushTimeoutMs);
