@@ -85,7 +85,7 @@ class LetterSoak {
     const name = uniqueName('plain-sink');
     await this.#worker.rest.create(name, { ...this.#config, topics: this.#plain });
     const rate = await this.#rate();
-    await this.#worker.rest.delete(name);
+    await this.#worker.rest.delete(`/connectors/${name}`);
     return rate;
   }
 
