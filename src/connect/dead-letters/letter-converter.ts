@@ -1,9 +1,10 @@
 import type { SinkRecord } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
-import type { ConsumedRecord } from '../../kafka/api.ts';
+import type { ConsumedBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { ConvertedRecords, RecordConversion } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
-import { originalRecord } from './dead-letter.ts';
+import { originalRecord, type DeadLetter } from './dead-letter.ts';
+import { LetterBlock } from './letter-block.ts';
 import type { LetterReplay } from './letter-replay.ts';
 import type { ReplayFailures } from './replay-failures.ts';
 
@@ -45,6 +46,28 @@ export class LetterConverter implements RecordConversion {
     const [first] = consumed;
     if (first !== undefined) this.#replay.converted(first.partition, offsets, isSelected, dropped);
     return { records, failed: undefined };
+  }
+
+  /** What is selected of a block, for a sink that reads messages where they lie; it is counted by this call. */
+  async selected(block: ConsumedBlock): Promise<LetterBlock> {
+    const indices: number[] = [];
+    const letters: DeadLetter[] = [];
+    const offsets: number[] = [];
+    const isSelected: boolean[] = [];
+    const turn = new Turn();
+    for (let index = 0; index < block.count; index++) {
+      const record = block.record(index);
+      const letter = this.#replay.selected(record);
+      offsets.push(record.offset);
+      isSelected.push(letter !== undefined);
+      if (letter !== undefined) {
+        indices.push(index);
+        letters.push(letter);
+      }
+      if (turn.isOver(record.value?.length ?? 0)) await turn.next();
+    }
+    this.#replay.converted(block.partition, offsets, isSelected, 0);
+    return new LetterBlock(block, indices, letters);
   }
 
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {

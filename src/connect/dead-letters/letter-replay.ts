@@ -110,13 +110,13 @@ export class LetterReplay {
 
   /** Counts records that were converted; those that were read again are counted once. */
   converted(partition: number, offsets: readonly number[], isSelected: readonly boolean[], dropped: number): void {
-    this.#throttle.taken(isSelected.filter(Boolean).length, 0);
     const part = this.#parts.get(partition);
     if (part === undefined) return;
     const isNew = offsets.map((offset) => offset >= part.counted && offset < part.end);
     const read = isNew.filter(Boolean).length;
     if (read === 0) return;
     const selected = isSelected.filter((is, index) => is && isNew[index] === true).length;
+    this.#throttle.taken(selected, 0);
     const end = (offsets.at(-1) ?? -1) + 1;
     part.counted = end;
     part.portions.push({ end, read, selected, dropped: Math.min(dropped, selected) });

@@ -21,12 +21,16 @@ interface Portion {
   readonly isCareful: boolean;
 }
 
+interface BlockSelection {
+  selected(block: ConsumedBlock): Promise<ConsumedBlock>;
+}
+
 export interface PolledRecordsSettings {
   readonly converters: Converters;
   readonly chain: TransformationChain;
   readonly care: RecordCare;
-  /** Each record goes through the converter by itself. */
-  readonly asRecords?: boolean;
+  /** Of a replay of dead letters: what is left of a block. Structs are not read from blocks then. */
+  readonly letters?: BlockSelection;
 }
 
 /**
@@ -44,6 +48,7 @@ export class PolledRecords {
   readonly #plans: ChainPlans | undefined;
   readonly #readsStructs: boolean;
   readonly #putsBlocks: boolean;
+  readonly #letters: BlockSelection | undefined;
   #portions: Portion[] = [];
   /** By partition. */
   readonly #failures = new Map<string, Error>();
@@ -51,17 +56,18 @@ export class PolledRecords {
   constructor(
     task: SinkTask,
     converter: RecordConversion,
-    { converters, chain, care, asRecords }: PolledRecordsSettings,
+    { converters, chain, care, letters }: PolledRecordsSettings,
   ) {
     this.#task = task;
     this.#converter = converter;
     this.care = care;
+    this.#letters = letters;
     this.#converters = converters;
     const { value } = converters;
-    this.#plans = asRecords !== true && chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
+    this.#plans = letters === undefined && chain.isPlannable && !chain.empty ? new ChainPlans(chain) : undefined;
     this.#readsStructs =
-      asRecords !== true && value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
-    const passes = this.#readsStructs || (asRecords !== true && value.passesMessages === true && chain.empty);
+      letters === undefined && value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
+    const passes = this.#readsStructs || (value.passesMessages === true && chain.empty);
     this.#putsBlocks = task.putBlock !== undefined && passes;
   }
 
@@ -114,15 +120,27 @@ export class PolledRecords {
       }
       const from = offsets[0] ?? 0;
       const end = { topic, partition, offset: (offsets[count - 1] ?? -1) + 1 };
-      const content = new SinkBlock(block, this.#converter, this.#converters, this.#plans);
-      if (this.#putsBlocks && (await convertsAside(block, this.#converters))) {
-        this.#portions.push({ content, count, from, end, isCareful: false });
+      const messages = await this.#aside(block);
+      if (messages !== undefined) {
+        const content = new SinkBlock(messages, this.#converter, this.#converters, this.#plans);
+        this.#portions.push({
+          ...{ from, end, isCareful: false, count: messages.count },
+          content: messages.count === 0 ? [] : content,
+        });
         continue;
       }
+      const content = new SinkBlock(block, this.#converter, this.#converters, this.#plans);
       const isPlanned = this.#readsStructs && this.#plans !== undefined;
       const converted = await (isPlanned ? content.records() : this.#converter.convert(recordsOf(block)));
       this.#add(block, { from: 0, to: count, isCareful: false }, converted);
     }
+  }
+
+  /** The messages of a block that the task may read where they lie; `undefined`: records are to be made of them. */
+  async #aside(block: ConsumedBlock): Promise<ConsumedBlock | undefined> {
+    if (!this.#putsBlocks) return undefined;
+    const messages = (await this.#letters?.selected(block)) ?? block;
+    return (await convertsAside(messages, this.#converters)) ? messages : undefined;
   }
 
   async #takeSteps(block: ConsumedBlock): Promise<void> {

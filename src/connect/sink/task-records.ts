@@ -25,5 +25,5 @@ export function taskRecords(
   const care = new RecordCare(assignment.care, { errors, hasTransforms, valueConverter: converters.valueClass });
   if (replayed === undefined) return new PolledRecords(task, converter, { converters, chain, care });
   const letters = new LetterConverter(converter, replayed.replay, replayed.failures);
-  return new PolledRecords(task, letters, { converters, chain, care, asRecords: true });
+  return new PolledRecords(task, letters, { converters, chain, care, letters });
 }
