@@ -100,9 +100,13 @@ const KIND_BY_SQLSTATE_CLASS: ReadonlyMap<string, FailureKind> = new Map([
  */
 export function failureOf(thrown: unknown): Failure {
   const chain = chainOf(thrown);
-  for (const error of chain) {
-    const kind = kindByService(error);
-    if (kind !== undefined) return { kind, reason: oneLine(error.message) };
+  const first = chain.findIndex((error) => kindByService(error) !== undefined);
+  const telling = chain[first];
+  if (telling !== undefined) {
+    // What asks to be called again may do so for credentials that are refused.
+    const isRefused = telling instanceof RetriableError && chain.slice(first).some(isOfCaller);
+    const kind = isRefused ? 'configuration' : kindByService(telling);
+    return { kind: kind ?? 'unknown', reason: oneLine(telling.message) };
   }
   const kinds = chain.flatMap((error) => kindByScope(error) ?? []);
   return { kind: kinds[0] ?? 'unknown', reason: oneLine(chain.at(-1)?.message ?? '') };
@@ -139,6 +143,10 @@ function kindByService(error: Error): FailureKind | undefined {
   if (typeof code !== 'string') return undefined;
   if (NETWORK_CODES.has(code)) return 'infrastructure';
   return /^[0-9A-Z]{5}$/.test(code) ? KIND_BY_SQLSTATE_CLASS.get(code.slice(0, 2)) : undefined;
+}
+
+function isOfCaller(error: Error): boolean {
+  return error instanceof AuthenticationError || (error instanceof SluiceError && error.scope === 'caller');
 }
 
 function kindOfKafka({ code, retriable }: KafkaError): FailureKind {

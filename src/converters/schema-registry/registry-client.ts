@@ -187,7 +187,8 @@ export class RegistryClient {
       return await requestJson(url, request, settings, this.#closing.signal);
     } catch (error) {
       if (error instanceof RegistryAnswerError && (error.status === 401 || error.status === 403)) {
-        throw new RefusedError(`it refuses the credentials (HTTP ${String(error.status)}): ${error.message}`);
+        const message = `it refuses the credentials (HTTP ${String(error.status)}): ${error.message}`;
+        throw new RefusedError(message, { scope: 'caller' });
       }
       throw error;
     }
