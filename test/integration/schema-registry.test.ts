@@ -221,6 +221,8 @@ describe('a schema registry', function () {
         ...upserts,
         topics: topic,
         ...converterConfig(avroConverterPlugin.className, { 'max.retries': '0' }),
+        // It is restarted below, once.
+        'restart.policy': 'never',
         'errors.tolerance': 'all',
         'errors.log.enable': 'true',
         'errors.log.include.messages': 'true',

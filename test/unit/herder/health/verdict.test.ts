@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { RestartView } from '../../../../src/herder/healing/restart-view.ts';
 import { judge, type ConnectorFigures, type TaskFigures } from '../../../../src/herder/health/verdict.ts';
 
 const THRESHOLDS = { stallAfterMs: 1000, degradedRate: 5, laggingRecords: 100 };
@@ -60,6 +61,30 @@ describe('the verdict on a connector', () => {
     assert.equal(judged([task({ deadLettersPerMinute: 3 }), task({ deadLettersPerMinute: 3 })]).verdict, 'DEGRADED');
     assert.equal(judged([task({ lag: 100 })]).verdict, 'RUNNING');
     assert.equal(judged([task({ lag: 101 })]).verdict, 'LAGGING');
+  });
+
+  it('says whether, and when, what has failed is restarted', () => {
+    const failed = task({ state: 'FAILED', trace: 'Error: away.' });
+    const restart = {
+      task: 0,
+      state: 'WAITING',
+      policy: 'transient',
+      attempt: 3,
+      maxAttempts: 10,
+      nextAttemptAt: '2026-11-23T20:00:00.000Z',
+      kind: 'infrastructure',
+      reason: 'away',
+      since: '2026-11-23T19:00:00.000Z',
+    } as const;
+    const sentence = (more: Partial<RestartView>) => judged([failed], { restarts: [{ ...restart, ...more }] }).sentence;
+    const given = { state: 'GIVEN_UP', nextAttemptAt: null } as const;
+    const next = 'the next attempt, 3 of 10, is at 2026-11-23T20:00:00.000Z.';
+    assert.equal(sentence({}), `Task 0 has failed: Error: away; ${next}`);
+    assert.match(sentence({ maxAttempts: null }), /the next attempt, 3, is at/);
+    assert.match(sentence({ state: 'STARTED', nextAttemptAt: null }), /; attempt 3 of 10 has begun\.$/);
+    assert.match(sentence({ ...given, attempt: 10 }), /, because restart\.max\.attempts=10 were made\.$/);
+    assert.match(sentence({ ...given, policy: 'never' }), /; it is not restarted, because restart\.policy=never\.$/);
+    assert.match(sentence({ ...given, kind: 'data' }), /of the kind data and restart\.policy=transient\.$/);
   });
 
   it('is FAILED with the innermost cause of the trace, whatever else holds', () => {
