@@ -1,3 +1,4 @@
+import { previewOffsets } from './offsets-preview.ts';
 import {
   ConnectError,
   parseOptions,
@@ -55,4 +56,5 @@ export const dbSource: SourceConnectorPlugin = {
   validate,
   diagnose: diagnoseSource,
   alterOffsets,
+  previewOffsets,
 };

@@ -105,6 +105,12 @@ export class TableQuery {
     return `SELECT t.*, ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
+  /** How many rows are after one position and not after another. */
+  count(after: TablePosition, notAfter: TablePosition): string {
+    const conditions = [this.#after(after), `NOT (${this.#after(notAfter)})`];
+    return `SELECT pg_catalog.count(*) FROM ${this.#source}${where(conditions)}`;
+  }
+
   /** Rows of the last time that were read; some may have been deleted since, and rows of later times must not be skipped. */
   #skipTies(position: TablePosition): string {
     if (position.kind !== 'counted' || position.rowsAt === 0) return '';

@@ -12,7 +12,7 @@ import { ErrorCode } from '../kafka/error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../kafka/errors.ts';
 import type { ConnectorState } from './config-state.ts';
 import { sinkOffsets, sourceOffsets, type OffsetChange } from './offset-requests.ts';
-import { previewSink, type OffsetsPreview, type OffsetTarget } from './offsets-preview.ts';
+import { previewOf, previewSink, type OffsetsPreview, type OffsetTarget } from './offsets-preview.ts';
 import type { ConfigStore } from './stores/config-store.ts';
 
 export interface ConnectorOffsetsDependencies {
@@ -28,6 +28,8 @@ export interface ConnectorOffsetsDependencies {
 }
 
 type Change = 'alter' | 'reset';
+
+const BY_ROWS = 'The numbers are those of the rows that the tables have now.';
 
 /** A connector, with the values of its configuration's variables. */
 type Known = Pick<ConnectorState, 'name' | 'config'>;
@@ -65,8 +67,27 @@ export class ConnectorOffsets {
     const known = this.#dependencies.configs.connector(name);
     if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
     const { state, plugin } = await this.#resolved(known);
-    if (plugin.type === 'source') throw new RequestError(400, 'Only offsets of sinks can be previewed');
+    if (plugin.type === 'source') return this.#previewSource(state, plugin, target);
     return this.#withAdmin(state, (admin) => previewSink(admin, groupId(state), state.config, target));
+  }
+
+  async #previewSource(
+    { name, config }: Known,
+    plugin: ConnectorPlugin & { type: 'source' },
+    target: OffsetTarget,
+  ): Promise<OffsetsPreview> {
+    const stored = await this.#withOffsets({ name, config }, (storage) => storage.list(name));
+    const wanted = 'offsets' in target ? { offsets: sourceOffsets(target.offsets) } : target;
+    const previewed = await ask(plugin.previewOffsets?.(config, wanted, stored));
+    if (previewed === undefined) {
+      throw new RequestError(400, `${plugin.className} does not say what other offsets come to`);
+    }
+    const current = new Map(stored.map(({ partition, offset }) => [coordinatesKey(partition), offset]));
+    const partitions = previewed.map((each) => ({
+      ...each,
+      current: current.get(coordinatesKey(each.partition)) ?? null,
+    }));
+    return previewOf(partitions, BY_ROWS);
   }
 
   /** Resolves with the text of success. */
@@ -184,7 +205,7 @@ export class ConnectorOffsets {
     const offsets = [...left.map(({ topic, partition }) => ({ topic, partition, offset: null })), ...wanted];
     const whole = await ask(plugin.alterOffsets?.(known.config, offsets));
     await this.#alterGroup(known, offsets);
-    return whole;
+    return whole ?? false;
   }
 
   async #alterGroup(state: Known, offsets: readonly SinkOffset[]): Promise<void> {
@@ -210,7 +231,7 @@ export class ConnectorOffsets {
       } catch (error) {
         throw groupFailure('reset', state.name, error);
       }
-      return whole;
+      return whole ?? false;
     });
   }
 
@@ -233,9 +254,9 @@ function groupId({ name, config }: Known): string {
 }
 
 /** What the connector says is the caller's mistake, in the connector's words. */
-async function ask(answer: Promise<boolean> | undefined): Promise<boolean> {
+async function ask<T>(answer: Promise<T> | undefined): Promise<T | undefined> {
   try {
-    return (await answer) ?? false;
+    return await answer;
   } catch (error) {
     throw new RequestError(400, toError(error).message, { cause: error });
   }
@@ -260,7 +281,7 @@ function groupFailure(change: Change, name: string, cause: unknown): RequestErro
   return new RequestError(isUnknown ? 400 : 500, `${what}: ${toError(cause).message}`, { cause });
 }
 
-function success(change: Change, whole: boolean): string {
+function success(change: Change, whole = false): string {
   const done = change === 'alter' ? 'altered' : 'reset';
   if (whole) return `The offsets for this connector have been ${done} successfully`;
   return `The Connect framework-managed offsets for this connector have been ${done} successfully. However, if this connector manages offsets externally, they will need to be manually ${done} in the system that the connector uses.`;

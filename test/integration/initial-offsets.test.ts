@@ -133,6 +133,14 @@ describe('a connector with initial_offsets', function () {
     });
     assert.deepEqual([answer.status, answer.body.offsets_status], [201, DONE], JSON.stringify(answer.body));
     const texts = await kafka.texts(`${name}-${db.database}-${name}-json_db`, 2);
+    const preview = async (body: unknown) =>
+      (await rest.post<Preview>(`/connectors/${name}/offsets/preview`, body)).body;
+    await until(async () => (await preview({ to: 'earliest' })).again === 10, 'the offset of all rows');
+    const { again, skipped } = await preview({
+      offsets: [{ partition: { table: name }, offset: { incrementing: 4 } }],
+    });
+    assert.deepEqual([again, skipped], [6, 0]);
+    assert.equal((await rest.post(`/connectors/${name}/offsets/preview`, { time: 1 })).status, 400);
     assert.deepEqual(
       texts.map((text) => (JSON.parse(text) as { data: { id: number }[] }).data.map(({ id }) => id)).flat(),
       [9, 10],

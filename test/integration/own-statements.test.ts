@@ -296,6 +296,8 @@ describe('S2: statements of our own, where a user has filled the search path', (
       assert.equal(rows.rows.length, 2, name);
       const more = await executor.query(`SELECT 1 WHERE ${query.isThereMore(position, reach)}`);
       assert.equal(more.rows.length, 1, name);
+      const behindNone = await executor.query(query.count({ kind: 'from', at: undefined }, position));
+      assert.equal(behindNone.rows.length, 1, name);
       if (order.kind === 'time') {
         const back = await executor.query(query.lookBack(position, first - 1n, 3n, reach));
         assert.equal(back.rows.length, 3, name);

@@ -21,6 +21,30 @@ export interface SourceConnectorPlugin extends ConnectorPluginBase {
   canDefineTransactionBoundaries?(config: ConnectorConfig): boolean;
   /** As for sinks. Partitions and offsets are what the user sent and can have any keys and values. */
   alterOffsets?(config: ConnectorConfig, offsets: readonly SourceOffset[]): Promise<boolean>;
+  /**
+   * Says what other offsets come to, for `POST /connectors/{connector}/offsets/preview`; it must not change anything.
+   * @param stored the offsets that the connector has
+   * @throws any error is answered 400
+   */
+  previewOffsets?(
+    config: ConnectorConfig,
+    target: SourceTarget,
+    stored: readonly SourceOffset[],
+  ): Promise<readonly SourcePreview[]>;
+}
+
+/** Where a source would go on; `time` in milliseconds since the epoch. */
+export type SourceTarget =
+  { readonly to: 'earliest' | 'latest' } | { readonly time: number } | { readonly offsets: readonly SourceOffset[] };
+
+/** What another offset of a source partition comes to. */
+export interface SourcePreview {
+  readonly partition: SourceCoordinates;
+  /** `null`: as a new connector begins. */
+  readonly offset: SourceCoordinates | null;
+  /** Records that come again, and those that never come; `null`: not known. */
+  readonly again: number | null;
+  readonly skipped: number | null;
 }
 
 /** A change of one source partition's offset. */
