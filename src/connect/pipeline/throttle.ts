@@ -21,7 +21,6 @@ export class Throttle {
   #bytes: TokenBucket | undefined;
   #meanBytes: number | undefined;
   #heldSince: number | undefined;
-  #heldMs = 0;
 
   constructor(limit: RateLimit, clock: () => number = () => performance.now()) {
     this.#clock = clock;
@@ -81,16 +80,9 @@ export class Throttle {
     return Math.round(this.#held.sum(now));
   }
 
-  /** The same since the task has started. */
-  get heldMs(): number {
-    if (this.#heldSince !== undefined) this.#keep(this.#clock());
-    return Math.round(this.#heldMs);
-  }
-
   #keep(now: number): void {
     const since = this.#heldSince ?? now;
     this.#held.add(since, now);
-    this.#heldMs += now - since;
     this.#heldSince = now;
   }
 
