@@ -132,7 +132,8 @@ class LetterSoak {
         partition: 0,
         key: null,
         value: Buffer.from(`${TABLE},site=a n=${String(n)}i ${String(1_700_000_000_000 + n)}`),
-        timestamp: 1_700_000_000_000,
+        // Brokers delete what is older than the retention.
+        timestamp: Date.now(),
       }));
       await producer.send(records.map((record) => ({ ...record, topic: this.#plain, headers: [] })));
       const letters = records.map((record, index) => ({
