@@ -74,10 +74,11 @@ export const drain: Repeat = {
           await report('start', started);
         }
       }
-      const { lost, doubled, sent } = await load.end();
-      print(`${String(sent)} records, ${String(lost)} lost, ${String(doubled)} doubled`);
+      const { lost, doubled, doubledOnce, sent } = await load.end();
+      const ofThem = `${String(doubledOnce)} of them of sinks with delivery=exactly-once`;
+      print(`${String(sent)} records, ${String(lost)} lost, ${String(doubled)} doubled, ${ofThem}`);
       if (longest > LONGEST_GAP_MS) print(`a task delivered nothing for ${String(longest)} ms while a worker left`);
-      return lost === 0;
+      return lost === 0 && doubledOnce === 0;
     } finally {
       await load?.close();
       await cluster.discard();
@@ -101,7 +102,7 @@ async function create(
   const rest = cluster.rest(0);
   for (const [number, name] of sinks.entries()) {
     await kafka.createTopic(name, TASKS_OF_A_SINK);
-    const delivery = number % 2 === 0 ? { delivery: 'exactly-once' } : {};
+    const delivery = isExactlyOnce(number) ? { delivery: 'exactly-once' } : {};
     const shape = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', ...delivery };
     await rest.create(name, sinkConfig(db, { topics: name, 'tasks.max': String(TASKS_OF_A_SINK), ...shape }));
   }
@@ -116,6 +117,10 @@ async function create(
   for (let number = 0; number < SOURCES; number++)
     await cluster.untilRuns(`${prefix}-${String(number)}`, 1, [0, 1, 2], ALL);
   await until(() => isQuiet(cluster), 'no rebalance goes on', ALL);
+}
+
+function isExactlyOnce(sink: number): boolean {
+  return sink % 2 === 0;
 }
 
 async function isQuiet(cluster: WorkerCluster): Promise<boolean> {
@@ -245,7 +250,7 @@ class TimedLoad {
     return new TimedLoad(sql, sinks, producer, consumer);
   }
 
-  async end(): Promise<{ sent: number; lost: number; doubled: number }> {
+  async end(): Promise<{ sent: number; lost: number; doubled: number; doubledOnce: number }> {
     this.#isEnding = true;
     const stored = () => this.#sql.number('select count(distinct id) from rows');
     await until(
@@ -255,11 +260,18 @@ class TimedLoad {
     ).catch(() => undefined);
     const distinct = await stored();
     const all = await this.#sql.number('select count(*) from rows');
+    const once = this.#sinks.filter((_, number) => isExactlyOnce(number));
+    const topics = `select '^(' || string_agg(name, '|') || ')-' from unnest(string_to_array($1, ' ')) name`;
+    const [row = []] = await this.#sql.rows(
+      `select count(*) - count(distinct id) from rows where category ~ (${topics})`,
+      [once.join(' ')],
+    );
     const received = [...this.#arrived.values()].reduce((sum, each) => sum + each, 0);
     await this.close();
     return {
       sent: this.#records + this.#rows,
       lost: this.#records - distinct + this.#rows - this.#arrived.size,
+      doubledOnce: Number(row[0]),
       doubled: all - distinct + received - this.#arrived.size,
     };
   }
