@@ -3,7 +3,7 @@
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, lstatSync, readdirSync, renameSync, rmSync, utimesSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 
 const root = import.meta.dirname;
 const SOURCES = ['src', 'plugins', 'tsconfig.json', 'tsconfig.build.json'];
@@ -43,13 +43,21 @@ function removeLeftovers() {
 
 let compiling;
 
-function compile() {
-  const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  const args = [compiler, '-p', 'tsconfig.build.json', '--outDir', unfinished];
+function run(program, ...args) {
   return new Promise((resolve) => {
-    compiling = spawn(process.execPath, args, { cwd: root, stdio: 'inherit' });
+    compiling = spawn(process.execPath, [program, ...args], { cwd: root, stdio: 'inherit' });
     compiling.on('exit', (code) => resolve(code ?? 1));
   });
+}
+
+/** The program, and the console for browsers beside it. */
+async function compile() {
+  const { resolve } = createRequire(import.meta.url);
+  const code = await run(resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json', '--outDir', unfinished);
+  if (code !== 0) return code;
+  const vite = join(dirname(resolve('vite/package.json')), 'bin', 'vite.js');
+  const config = join('plugins', 'console', 'vite.config.js');
+  return run(vite, 'build', '--config', config, '--outDir', join(unfinished, 'console'), '--logLevel', 'warn');
 }
 
 /** Another build may do the same at the same time: then the later one stays. */

@@ -117,6 +117,7 @@ export const MAY_IMPORT = {
     'version.ts',
     'worker',
   ],
+  'plugins/console': [],
   'plugins/database-http': ['index-database.ts', 'index.ts'],
   'plugins/db-sink': ['index-database.ts', 'index.ts'],
   'plugins/db-source': ['index-database.ts', 'index.ts'],
@@ -188,7 +189,7 @@ export default defineConfig(
   globalIgnores(['dist/', 'dist-test/', 'site/', 'node_modules/', '.sluice/', 'test/support/run-*/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
   {
-    files: ['**/*.ts'],
+    files: ['**/*.ts', '**/*.tsx'],
     extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
     languageOptions: { parserOptions: { projectService: true, tsconfigRootDir: root } },
     plugins: { 'import-x': importX, house: { rules: { 'file-name': fileName } } },
@@ -223,8 +224,8 @@ export default defineConfig(
       '@typescript-eslint/dot-notation': 'off',
     },
   },
-  ...places.map((place) => ({ files: [`${place}**/*.ts`], rules: packageRules(place) })),
-  { files: ['src/**/*.ts', 'plugins/**/*.ts'], rules: { 'max-lines': ['error', 400] } },
+  ...places.map((place) => ({ files: [`${place}**/*.ts`, `${place}**/*.tsx`], rules: packageRules(place) })),
+  { files: ['src/**/*.ts', 'plugins/**/*.ts', 'plugins/**/*.tsx'], rules: { 'max-lines': ['error', 400] } },
   {
     // Texts from outside must not stop the worker: no expression may take more than linear time, wherever a match begins.
     files: ['src/**/*.ts', 'plugins/**/*.ts'],

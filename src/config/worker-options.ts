@@ -284,6 +284,20 @@ export const ownWorkerOptions = declareOptions({
       "Names under which `/metrics` has the metrics of Connect: `strimzi` and `confluent`, as jmx_exporter gives them by the rules of those projects, `reporter`, as Strimzi's Metrics Reporter does.",
     validator: listOf(['strimzi', 'confluent', 'reporter']),
   },
+  console: {
+    type: 'STRING',
+    default: 'on',
+    importance: 'MEDIUM',
+    documentation: 'Whether the REST API has the console for browsers at `/ui`: `on` or `off`.',
+    validator: oneOf('on', 'off'),
+  },
+  'console.read.only': {
+    type: 'BOOLEAN',
+    default: false,
+    importance: 'LOW',
+    documentation:
+      'Whether the console only shows: it offers no changes then. What the REST API itself allows stays as it is.',
+  },
   'allowed.hosts': {
     type: 'LIST',
     default: '',

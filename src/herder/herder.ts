@@ -13,6 +13,8 @@ import type { Handovers } from './group/handovers.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
 import { ConnectorHistory } from './history/connector-history.ts';
 import { ConnectorHealth } from './health/connector-health.ts';
+import { FleetHistory } from './fleet/fleet-history.ts';
+import { Fleet } from './fleet/fleet.ts';
 import { TaskFiguresWatch } from './health/task-figures.ts';
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
@@ -53,6 +55,8 @@ export class Herder implements ConfigListener, WorkListener {
   readonly history: ConnectorHistory;
   /** Dead letters that are sent through their connectors again. */
   readonly replays: Replays;
+  /** All connectors at a glance, with the last hour. */
+  readonly fleet: Fleet;
   readonly #figures: TaskFiguresWatch;
   readonly #dependencies: HerderDependencies;
   readonly #duties: LeaderDuties;
@@ -92,13 +96,18 @@ export class Herder implements ConfigListener, WorkListener {
     this.#supervision.onReplayEvent((event) => {
       this.replays.onEvent(event);
     });
+    const hours = new FleetHistory();
     const figures = new TaskFiguresWatch(
       () => this.taskReports(),
       () => this.taskPlaces(),
       (id) => this.#supervision.tasks.seenAt(id),
+      (reports) => {
+        hours.add(reports, Date.now());
+      },
     );
     this.#figures = figures;
     this.health = new ConnectorHealth({ ...dependencies, directory, figures, healing });
+    this.fleet = new Fleet({ directory, health: this.health, history: hours });
     const { history } = this;
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision, history });
   }

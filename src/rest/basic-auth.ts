@@ -11,6 +11,8 @@ const INTERNAL = [
   { method: 'PUT', path: /^\/?connectors\/[^/]+\/fence\/?$/ },
 ];
 
+const CONSOLE = /^\/ui(?:\/|$)/;
+
 /** Passwords are kept and compared as hashes, so that their lengths make no difference in time. */
 export function credentials(users: Readonly<Record<string, string>>): Credentials {
   return new Map(Object.entries(users).map(([user, password]) => [user, digest(password)]));
@@ -29,6 +31,8 @@ export function basicAuth(known: Credentials): Koa.Middleware {
     }
     context.status = 401;
     context.set('Content-Type', 'text/plain');
+    // A browser asks its user only then. It sends the credentials to all paths of the API afterwards.
+    if (CONSOLE.test(context.path)) context.set('WWW-Authenticate', 'Basic realm="Sluice", charset="UTF-8"');
     context.body = 'User cannot access the resource.';
   };
 }

@@ -17,14 +17,19 @@ export interface Route {
   readonly path: string;
 }
 
+/** What the console asks is its own matter, and changes with it. */
+const CONSOLE = /^\/ui(?:\/|$)/;
+
 /** Beyond Connect: the OpenAPI 3.1 description of the routes that this listener answers. */
 export const openApiResource: Resource = (router) => {
   let description: unknown;
   router.get('/openapi.json', (context) => {
     description ??= openApi(
-      router.stack.flatMap(({ methods, path }) =>
-        methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
-      ),
+      router.stack
+        .filter(({ path }) => !CONSOLE.test(String(path)))
+        .flatMap(({ methods, path }) =>
+          methods.filter((method) => method !== 'HEAD').map((method) => ({ method, path: String(path) })),
+        ),
     );
     answer(context, 200, description);
   });

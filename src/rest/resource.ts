@@ -40,6 +40,8 @@ export interface ResourceDependencies {
   readonly signatureAlgorithms: readonly string[] | undefined;
   /** `undefined` on a standalone worker. */
   readonly drains: WorkerDrains | undefined;
+  /** `undefined`: there is no console. */
+  readonly console: { readonly readOnly: boolean } | undefined;
   readonly logger: Logger;
 }
 

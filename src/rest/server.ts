@@ -12,6 +12,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import { clusterResource } from './cluster-resource.ts';
+import { consoleResource } from './console/console-resource.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
@@ -46,6 +47,7 @@ const RESOURCES = [
   internalResource,
   metricsResource,
   clusterResource,
+  consoleResource,
 ];
 const ADMIN_RESOURCES = [loggersResource];
 
@@ -239,7 +241,7 @@ async function untilReady(herder: Herder, { path }: Context): Promise<void> {
 }
 
 /** What it answers is not JSON; it looks at `Accept` itself. */
-const OWN_FORM = /^\/metrics\/?$/;
+const OWN_FORM = /^\/(?:metrics\/?|ui(?:\/.*)?)$/;
 
 /** 405 with the methods there are, `OPTIONS` (true: answered) with the same, 406 for a client that takes no JSON. */
 function negotiated(router: Router, context: Context): boolean {

@@ -213,6 +213,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     kafkaClusterId: clusterId,
     signatureAlgorithms: mode.signatureAlgorithms,
     drains: mode.drains,
+    console: config.own.console === 'on' ? { readOnly: config.own['console.read.only'] } : undefined,
   };
 }
 

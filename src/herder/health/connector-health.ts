@@ -106,6 +106,19 @@ export class ConnectorHealth {
     return this.#views(statuses, gathered, true);
   }
 
+  /** Ids of the workers that have tasks, of one connector or of any; this one may be among them. */
+  workers(connector?: string): readonly string[] {
+    const statuses = this.#statuses().filter(({ name }) => connector === undefined || name === connector);
+    const ids = statuses.flatMap(({ tasks }) => tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : [])));
+    return [...new Set(ids)];
+  }
+
+  /** Of all connectors, in the order of the config topic. */
+  async views(ask: AskWorker): Promise<readonly HealthView[]> {
+    const statuses = this.#statuses();
+    return this.#views(statuses, await this.#gather(statuses, ask), false);
+  }
+
   /** Of all connectors; without `ask` of those that have tasks on this worker, by these tasks. */
   async summary(ask: AskWorker | undefined): Promise<HealthSummary> {
     const isOwn = ask === undefined;

@@ -27,19 +27,22 @@ export class TaskFiguresWatch {
   readonly #reports: () => Promise<readonly TaskReport[]>;
   readonly #places: () => ReadonlyMap<string, ThreadName>;
   readonly #seenAt: (id: TaskId) => string | undefined;
+  readonly #listener: (reports: readonly TaskReport[]) => void;
   readonly #samples = new Map<string, Samples>();
   #timer: NodeJS.Timeout | undefined;
   #sampling = false;
 
-  /** `seenAt`: what the thread of a task was at when it was seen last. */
+  /** `seenAt`: what the thread of a task was at when it was seen last; `listener` is given each sample. */
   constructor(
     reports: () => Promise<readonly TaskReport[]>,
     places: () => ReadonlyMap<string, ThreadName>,
     seenAt: (id: TaskId) => string | undefined,
+    listener: (reports: readonly TaskReport[]) => void = () => undefined,
   ) {
     this.#reports = reports;
     this.#places = places;
     this.#seenAt = seenAt;
+    this.#listener = listener;
   }
 
   /** Tasks that are on this worker, be it that they start, by `connector-task`. */
@@ -93,6 +96,7 @@ export class TaskFiguresWatch {
     const places = this.#places();
     for (const key of this.#samples.keys()) if (!places.has(key)) this.#samples.delete(key);
     for (const report of reports) this.#add(taskText(report.id), report, atMs);
+    this.#listener(reports);
     return reports;
   }
 

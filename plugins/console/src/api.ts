@@ -1,0 +1,40 @@
+/** The answer of the API was an error, or there was none. */
+export class ApiError extends Error {
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ApiError';
+    this.status = status;
+  }
+}
+
+/** A request to the worker that has served the page. Rejects with an ApiError that has the worker's own message. */
+export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+  let response: Response;
+  try {
+    response = await fetch(path, {
+      method,
+      credentials: 'same-origin',
+      ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+    });
+  } catch {
+    throw new ApiError(0, 'The worker does not answer');
+  }
+  const text = await response.text();
+  if (!response.ok) throw new ApiError(response.status, messageOf(text, response.status));
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** The path of a connector in the API. */
+export function connectorPath(name: string): string {
+  return `/connectors/${encodeURIComponent(name)}`;
+}
+
+function messageOf(text: string, status: number): string {
+  try {
+    return String((JSON.parse(text) as { message: unknown }).message);
+  } catch {
+    return text === '' ? `The worker answered ${String(status)}` : text.slice(0, 500);
+  }
+}

@@ -1,0 +1,74 @@
+export const VERDICTS = [
+  'FAILED',
+  'STALLED',
+  'UNASSIGNED',
+  'DEGRADED',
+  'LAGGING',
+  'PAUSED',
+  'STOPPED',
+  'RUNNING',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** A connector, as `/ui/snapshot` has it. */
+export interface FleetRow {
+  readonly name: string;
+  readonly type: 'sink' | 'source' | 'unknown';
+  readonly className: string;
+  readonly verdict: Verdict;
+  readonly sentence: string;
+  readonly since: string;
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly workers: readonly string[];
+  readonly topics: string;
+  readonly rate: number | null;
+  readonly lag: number | null;
+  readonly deadLettersPerMinute: number;
+  readonly spark: readonly (number | null)[];
+}
+
+/** What the address says of the rows to show; an empty text does not restrict. */
+export interface Filters {
+  readonly text: string;
+  readonly verdict: string;
+  readonly type: string;
+  readonly className: string;
+  readonly worker: string;
+  readonly topic: string;
+}
+
+const RANK = new Map<string, number>(VERDICTS.map((verdict, index) => [verdict, index]));
+
+/** The broken first, then by name. */
+export function inOrder(rows: readonly FleetRow[]): readonly FleetRow[] {
+  const rank = ({ verdict }: FleetRow): number => RANK.get(verdict) ?? 0;
+  return [...rows].sort((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+}
+
+export function matching(rows: readonly FleetRow[], filters: Filters): readonly FleetRow[] {
+  const text = filters.text.trim().toLowerCase();
+  const verdicts = filters.verdict === '' ? undefined : new Set(filters.verdict.split(','));
+  const topic = filters.topic.toLowerCase();
+  return rows.filter(
+    (row) =>
+      (verdicts === undefined || verdicts.has(row.verdict)) &&
+      (filters.type === '' || row.type === filters.type) &&
+      (filters.className === '' || row.className === filters.className) &&
+      (filters.worker === '' || row.workers.includes(filters.worker)) &&
+      (topic === '' || row.topics.toLowerCase().includes(topic)) &&
+      (text === '' || [row.name, row.topics, row.sentence].some((each) => each.toLowerCase().includes(text))),
+  );
+}
+
+/** `1,234`, `12.3k`, `4.5M`. */
+export function short(value: number | null): string {
+  if (value === null) return '–';
+  if (value < 10_000)
+    return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value).toLocaleString('en');
+  return value < 1e6 ? `${(value / 1e3).toFixed(1)}k` : `${(value / 1e6).toFixed(1)}M`;
+}
+
+/** The last part of a Java class name. */
+export function shortClass(className: string): string {
+  return className.slice(className.lastIndexOf('.') + 1);
+}

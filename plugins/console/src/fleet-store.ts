@@ -1,0 +1,76 @@
+import { computed, signal } from '@preact/signals';
+import { ApiError, request } from './api.ts';
+import { inOrder, type FleetRow } from './fleet-row.ts';
+
+interface News {
+  readonly at: number;
+  readonly rows: readonly FleetRow[];
+  readonly gone: readonly string[];
+  readonly total: number;
+}
+
+interface Worker {
+  readonly id: string;
+  readonly version: string;
+  readonly readOnly: boolean;
+}
+
+const byName = new Map<string, FleetRow>();
+const changes = signal(0);
+
+export const worker = signal<Worker | undefined>(undefined);
+/** When the last rows came, by this machine's clock; milliseconds. */
+export const updatedAt = signal<number | undefined>(undefined);
+/** Why there are no news. */
+export const failure = signal<string | undefined>(undefined);
+/** All connectors, the broken first. */
+export const rows = computed(() => (changes.value < 0 ? [] : inOrder([...byName.values()])));
+
+const RETRY_MS = 3000;
+
+/** Loads all rows, then follows their changes; begins anew whenever something is missing. */
+export async function follow(): Promise<void> {
+  try {
+    const snapshot = await request<Omit<News, 'gone'> & { worker: Worker }>('GET', '/ui/snapshot');
+    byName.clear();
+    worker.value = snapshot.worker;
+    take({ ...snapshot, gone: [] });
+  } catch (error) {
+    failure.value = error instanceof ApiError ? error.message : String(error);
+    setTimeout(() => void follow(), RETRY_MS);
+    return;
+  }
+  const events = new EventSource('/ui/events');
+  const again = (): void => {
+    events.close();
+    void follow();
+  };
+  events.addEventListener('rows', ({ data }: MessageEvent<string>) => {
+    const news = JSON.parse(data) as News;
+    take(news);
+    if (news.total !== byName.size) again();
+  });
+  events.addEventListener('failure', ({ data }: MessageEvent<string>) => {
+    failure.value = (JSON.parse(data) as { message: string }).message;
+  });
+  events.onerror = () => {
+    failure.value = 'lost';
+    events.close();
+    setTimeout(() => void follow(), RETRY_MS);
+  };
+}
+
+/** A change that this console has made itself, shown before the worker tells of it. */
+export async function refresh(): Promise<void> {
+  const snapshot = await request<Omit<News, 'gone'>>('GET', '/ui/snapshot');
+  byName.clear();
+  take({ ...snapshot, gone: [] });
+}
+
+function take(news: News): void {
+  for (const name of news.gone) byName.delete(name);
+  for (const row of news.rows) byName.set(row.name, row);
+  updatedAt.value = Date.now();
+  failure.value = undefined;
+  changes.value += 1;
+}

@@ -1,0 +1,32 @@
+const WIDTH = 90;
+const HEIGHT = 22;
+
+/** Means of the minutes of the last hour; gaps where nothing ran. */
+export function Sparkline({ values }: { readonly values: readonly (number | null)[] }) {
+  const max = Math.max(1e-9, ...values.map((value) => value ?? 0));
+  const step = WIDTH / 59;
+  const start = WIDTH - (values.length - 1) * step;
+  let isOpen = false;
+  const path = values
+    .map((value, index) => {
+      if (value === null) {
+        isOpen = false;
+        return '';
+      }
+      const point = `${isOpen ? 'L' : 'M'}${(start + index * step).toFixed(1)} ${(HEIGHT - 2 - (value / max) * (HEIGHT - 4)).toFixed(1)}`;
+      isOpen = true;
+      return point;
+    })
+    .join('');
+  return (
+    <svg
+      class="spark"
+      width={WIDTH}
+      height={HEIGHT}
+      viewBox={`0 0 ${String(WIDTH)} ${String(HEIGHT)}`}
+      aria-hidden="true"
+    >
+      <path d={path} />
+    </svg>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Verdict } from './fleet-row.ts';
+
+const SIGNS: Readonly<Record<Verdict, string>> = {
+  FAILED: '✕',
+  STALLED: '■',
+  UNASSIGNED: '○',
+  DEGRADED: '▲',
+  LAGGING: '◆',
+  PAUSED: '‖',
+  STOPPED: '□',
+  RUNNING: '●',
+};
+
+/** Shape, word and colour say the same. */
+export function VerdictBadge({ verdict }: { readonly verdict: Verdict }) {
+  return (
+    <span class={`badge ${verdict.toLowerCase()}`}>
+      <span aria-hidden="true">{SIGNS[verdict]}</span> {verdict}
+    </span>
+  );
+}

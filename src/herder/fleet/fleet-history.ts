@@ -1,0 +1,176 @@
+import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { MetricSet } from '../../observe/metrics/metric-set.ts';
+
+/** What is remembered of a connector: of all its tasks on this worker. */
+export const HISTORY_SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
+export type HistorySeries = (typeof HISTORY_SERIES)[number];
+
+/** `null`: nothing ran here at that time. */
+export type HistoryValues = Readonly<Record<HistorySeries, readonly (number | null)[]>>;
+
+/** Points of the last hour, the oldest first. */
+export interface ConnectorHistory extends HistoryValues {
+  /** Milliseconds since the epoch. */
+  readonly at: readonly number[];
+}
+
+/** The last point; `null`: nothing of the connector runs here. */
+export type NewestFigures = Readonly<Record<HistorySeries, number | null>>;
+
+const INTERVAL_MS = 5000;
+const POINTS = 720;
+/** 17 kB each: 20 MB in all. */
+const MAX_CONNECTORS = 1150;
+const SPARK_POINTS = 60;
+
+interface Counts {
+  records: number;
+  letters: number;
+  lag: number;
+  retries: number;
+  batchMs: number;
+  batchSize: number;
+  tasks: number;
+}
+
+interface Ring {
+  /** One run of `POINTS` for each series, in their order. */
+  readonly values: Float32Array;
+  last: Counts;
+  lastSlot: number;
+}
+
+/**
+ * The last hour of each connector, at most every five seconds, from the reports of its tasks on this worker. A ring of floats for
+ * each connector; of more connectors than there are rings for, those that came last have no history.
+ */
+export class FleetHistory {
+  readonly #rings = new Map<string, Ring>();
+  readonly #atMs = new Float64Array(POINTS);
+  #samples = 0;
+  #lastMs = -Infinity;
+
+  /** `nowMs`: milliseconds since the epoch. A call that comes too early for another point is ignored. */
+  add(reports: readonly TaskReport[], nowMs: number): void {
+    const passedMs = nowMs - this.#lastMs;
+    if (passedMs < INTERVAL_MS * 0.9 && passedMs >= 0) return;
+    const slot = this.#samples % POINTS;
+    this.#samples += 1;
+    this.#lastMs = nowMs;
+    this.#atMs[slot] = nowMs;
+    for (const { values } of this.#rings.values())
+      for (let start = 0; start < values.length; start += POINTS) values[start + slot] = NaN;
+    for (const [connector, counts] of counted(reports)) this.#record(connector, counts, slot, passedMs / 1000);
+    for (const [connector, { lastSlot }] of this.#rings)
+      if (this.#samples - lastSlot > POINTS) this.#rings.delete(connector);
+  }
+
+  series(connector: string): ConnectorHistory {
+    const order = this.#order();
+    const ring = this.#rings.get(connector);
+    const values = HISTORY_SERIES.map((name, index) => {
+      const start = index * POINTS;
+      return [name, order.map((slot) => valueAt(ring, start + slot))] as const;
+    });
+    return {
+      at: order.map((slot) => this.#atMs[slot] ?? 0),
+      ...(Object.fromEntries(values) as unknown as HistoryValues),
+    };
+  }
+
+  newest(connector: string): NewestFigures {
+    const slot = (this.#samples - 1) % POINTS;
+    const ring = this.#samples === 0 ? undefined : this.#rings.get(connector);
+    const values = HISTORY_SERIES.map((name, index) => [name, valueAt(ring, index * POINTS + slot)] as const);
+    return Object.fromEntries(values) as unknown as NewestFigures;
+  }
+
+  /** The mean rate of each minute of the last hour, the oldest first, as far as there are points. */
+  spark(connector: string): readonly (number | null)[] {
+    const order = this.#order();
+    const ring = this.#rings.get(connector);
+    const perPoint = POINTS / SPARK_POINTS;
+    const means: (number | null)[] = [];
+    for (let end = order.length; end > 0; end -= perPoint) {
+      const known = order.slice(Math.max(0, end - perPoint), end).flatMap((slot) => valueAt(ring, slot) ?? []);
+      means.unshift(known.length === 0 ? null : rounded(known.reduce((sum, value) => sum + value, 0) / known.length));
+    }
+    return means;
+  }
+
+  #record(connector: string, counts: Counts, slot: number, seconds: number): void {
+    let ring = this.#rings.get(connector);
+    if (ring === undefined) {
+      if (this.#rings.size >= MAX_CONNECTORS) return;
+      const values = new Float32Array(POINTS * HISTORY_SERIES.length).fill(NaN);
+      ring = { values, last: counts, lastSlot: this.#samples };
+      this.#rings.set(connector, ring);
+    }
+    const { values, last } = ring;
+    const perSecond = Number.isFinite(seconds) ? Math.max(0, counts.records - last.records) / seconds : 0;
+    const figures: Readonly<Record<HistorySeries, number>> = {
+      rate: perSecond,
+      lag: counts.lag,
+      letters: Number.isFinite(seconds) ? (Math.max(0, counts.letters - last.letters) / seconds) * 60 : 0,
+      batchMs: counts.batchMs / counts.tasks,
+      batchSize: counts.batchSize / counts.tasks,
+      retries: Math.max(0, counts.retries - last.retries),
+    };
+    HISTORY_SERIES.forEach((name, index) => {
+      values[index * POINTS + slot] = figures[name];
+    });
+    ring.last = counts;
+    ring.lastSlot = this.#samples;
+  }
+
+  /** Slots of the points there are, the oldest first. */
+  #order(): readonly number[] {
+    const count = Math.min(this.#samples, POINTS);
+    return Array.from({ length: count }, (_, index) => (this.#samples - count + index) % POINTS);
+  }
+}
+
+function valueAt(ring: Ring | undefined, index: number): number | null {
+  const value = ring?.values[index] ?? NaN;
+  return Number.isNaN(value) ? null : rounded(value);
+}
+
+function rounded(value: number): number {
+  return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100;
+}
+
+/** Sums over the tasks of each connector. */
+function counted(reports: readonly TaskReport[]): ReadonlyMap<string, Counts> {
+  const found = new Map<string, Counts>();
+  for (const { id, type, metrics, details } of reports) {
+    const counts = found.get(id.connector) ?? {
+      records: 0,
+      letters: 0,
+      lag: 0,
+      retries: 0,
+      batchMs: 0,
+      batchSize: 0,
+      tasks: 0,
+    };
+    const isSink = type === 'sink';
+    const own = valuesOf(metrics, isSink ? 'sink-task-metrics' : 'source-task-metrics');
+    const errors = valuesOf(metrics, 'task-error-metrics');
+    counts.records += own(isSink ? 'sink-record-send-total' : 'source-record-write-total');
+    counts.batchMs += own(isSink ? 'put-batch-avg-time-ms' : 'poll-batch-avg-time-ms');
+    counts.batchSize += valuesOf(metrics, 'connector-task-metrics')('batch-size-avg');
+    counts.letters += Math.max(errors('total-records-skipped'), errors('deadletterqueue-produce-requests'));
+    counts.retries += errors('total-retries');
+    counts.lag += (details?.partitions ?? []).reduce((sum, { lag }) => sum + (lag ?? 0), 0);
+    counts.tasks += 1;
+    found.set(id.connector, counts);
+  }
+  return found;
+}
+
+function valuesOf(metrics: readonly MetricSet[], group: string): (name: string) => number {
+  const values = metrics.find((set) => set.group === group)?.values;
+  return (name) => {
+    const value = Number(values?.[name] ?? 0);
+    return Number.isFinite(value) ? value : 0;
+  };
+}

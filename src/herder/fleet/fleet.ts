@@ -1,0 +1,129 @@
+import type { ConnectorDirectory } from '../connector-directory.ts';
+import type { ConnectorHealth, HealthView } from '../health/connector-health.ts';
+import type { AskWorker } from '../health/gathered-figures.ts';
+import type { Verdict } from '../health/verdict.ts';
+import type { ConnectorHistory, FleetHistory } from './fleet-history.ts';
+
+/** A connector as a row of the console. */
+export interface FleetRow {
+  readonly name: string;
+  readonly type: HealthView['type'];
+  readonly className: string;
+  readonly verdict: Verdict;
+  /** One sentence. */
+  readonly sentence: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** Tasks by their state. */
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly workers: readonly string[];
+  /** `topics` or `topics.regex` of a sink. */
+  readonly topics: string;
+  /** Records a second in the last five; `null` where none of its tasks runs. */
+  readonly rate: number | null;
+  /** Records; `null` where it is not known. */
+  readonly lag: number | null;
+  readonly deadLettersPerMinute: number;
+  /** Mean rates of the minutes of the last hour, the oldest first. */
+  readonly spark: readonly (number | null)[];
+}
+
+/** What a worker knows of its own tasks of a connector. */
+export interface OwnRate {
+  readonly name: string;
+  readonly rate: number | null;
+  readonly spark: readonly (number | null)[];
+}
+
+/** Asks the other workers for their rates; those that do not answer are left out. */
+export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;
+
+interface FleetDependencies {
+  readonly directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
+  readonly health: Pick<ConnectorHealth, 'views'>;
+  readonly history: FleetHistory;
+}
+
+const MAX_TOPICS = 200;
+const MAX_WORKERS = 20;
+
+/** All connectors of the cluster at a glance, and the last hour of those that run here. */
+export class Fleet {
+  readonly #dependencies: FleetDependencies;
+
+  constructor(dependencies: FleetDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async rows(ask: AskWorker, askRates: AskRates): Promise<readonly FleetRow[]> {
+    const { health, directory } = this.#dependencies;
+    const [views, others] = await Promise.all([health.views(ask), askRates()]);
+    const rates = merged([this.ownRates(), ...others]);
+    return views.map((view) => {
+      const { name, type, verdict, sentence, since, tasks } = view;
+      const config = directory.configOf(name) ?? {};
+      const lags = tasks.flatMap(({ lag }) => lag ?? []);
+      const known = rates.get(name);
+      return {
+        name,
+        type,
+        className: config['connector.class'] ?? '',
+        verdict,
+        sentence,
+        since,
+        tasks: countBy(tasks.map(({ state }) => state)),
+        workers: [...new Set(tasks.map(({ worker }) => worker))].slice(0, MAX_WORKERS),
+        topics: (config['topics'] ?? config['topics.regex'] ?? '').slice(0, MAX_TOPICS),
+        rate: known?.rate ?? null,
+        lag: lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0),
+        deadLettersPerMinute: tasks.reduce((sum, task) => sum + task.deadLettersPerMinute, 0),
+        spark: known?.spark ?? [],
+      };
+    });
+  }
+
+  /** Of the connectors that have run here within the last hour. */
+  ownRates(): readonly OwnRate[] {
+    const { directory, history } = this.#dependencies;
+    return directory.names().flatMap((name) => {
+      const { rate } = history.newest(name);
+      const spark = history.spark(name);
+      return spark.every((value) => value === null) ? [] : [{ name, rate, spark }];
+    });
+  }
+
+  /** Of the tasks on this worker. */
+  history(connector: string): ConnectorHistory {
+    return this.#dependencies.history.series(connector);
+  }
+}
+
+/** Rates of all workers by connector; sparks end with the present minute. */
+function merged(workers: readonly (readonly OwnRate[])[]): ReadonlyMap<string, OwnRate> {
+  const found = new Map<string, OwnRate>();
+  for (const each of workers.flat()) {
+    const known = found.get(each.name);
+    found.set(
+      each.name,
+      known === undefined
+        ? each
+        : { name: each.name, rate: sum(known.rate, each.rate), spark: addedUp(known.spark, each.spark) },
+    );
+  }
+  return found;
+}
+
+function addedUp(a: readonly (number | null)[], b: readonly (number | null)[]): readonly (number | null)[] {
+  const length = Math.max(a.length, b.length);
+  return Array.from({ length }, (_, index) => sum(a[index - length + a.length], b[index - length + b.length]));
+}
+
+function sum(a: number | null | undefined, b: number | null | undefined): number | null {
+  return a === null || a === undefined ? (b ?? null) : a + (b ?? 0);
+}
+
+function countBy(texts: readonly string[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}

@@ -1,0 +1,171 @@
+import { PassThrough } from 'node:stream';
+import { promisify } from 'node:util';
+import { constants, gzip } from 'node:zlib';
+import type { AskRates, FleetRow, OwnRate } from '../../herder/fleet/fleet.ts';
+import { HISTORY_SERIES, type ConnectorHistory } from '../../herder/fleet/fleet-history.ts';
+import { RequestError } from '../../errors.ts';
+import { askerOf, OtherWorkers, type Asker } from '../other-workers.ts';
+import { ajv } from '../request-body.ts';
+import {
+  answer,
+  answerText,
+  flag,
+  pathName,
+  type Context,
+  type Resource,
+  type ResourceDependencies,
+} from '../resource.ts';
+import { SLUICE_VERSION } from '../../version.ts';
+import { consoleFiles, type ConsoleFile } from './console-files.ts';
+import { FleetFeed } from './fleet-feed.ts';
+
+/** More consoles at once are refused. */
+const MAX_CONSOLES = 200;
+/** A browser that does not read is cut off. */
+const MAX_UNREAD_BYTES = 8_388_608;
+const NOT_BUILT = 'The console was not built: run npm run build';
+
+const HEADERS: Readonly<Record<string, string>> = {
+  'Content-Security-Policy':
+    "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
+  'X-Content-Type-Options': 'nosniff',
+  'Referrer-Policy': 'no-referrer',
+};
+
+const numbers = { type: 'array', maxItems: 1000, items: { type: ['number', 'null'] } } as const;
+const isRates = ajv.compile<readonly OwnRate[]>({
+  type: 'array',
+  items: {
+    type: 'object',
+    properties: { name: { type: 'string' }, rate: { type: ['number', 'null'] }, spark: numbers },
+    required: ['name', 'rate', 'spark'],
+  },
+});
+const isHistory = ajv.compile<ConnectorHistory>({
+  type: 'object',
+  properties: Object.fromEntries(['at', ...HISTORY_SERIES].map((name) => [name, numbers])),
+  required: ['at', ...HISTORY_SERIES],
+});
+
+/** `/ui`: the console for browsers, and what it asks beyond the API. */
+export const consoleResource: Resource = (router, dependencies) => {
+  const { herder, console: settings } = dependencies;
+  if (settings === undefined) return;
+  const view = new ConsoleView(dependencies);
+  let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
+
+  const page = async (context: Context, path: string): Promise<void> => {
+    files ??= consoleFiles();
+    const found = await files;
+    const file = found.get(path);
+    if (found.size === 0) files = undefined;
+    if (file === undefined) throw new RequestError(404, found.size === 0 ? NOT_BUILT : `There is no ${path}`);
+    context.set(HEADERS);
+    context.set('Content-Type', file.type);
+    context.set('Cache-Control', file.isFixed ? 'public, max-age=31536000, immutable' : 'no-cache');
+    answerBytes(context, file.bytes, file.gzipped);
+  };
+
+  // Every view has an address of its own; the page reads it behind the number sign.
+  router.get('/ui', (context) => page(context, 'index.html'));
+  router.get('/ui/assets/:file', (context) => page(context, `assets/${pathName(context, 'file')}`));
+
+  router.get('/ui/snapshot', async (context) => {
+    const { at, rows, total } = await view.feed(context).snapshot();
+    const worker = { id: herder.workerId, version: SLUICE_VERSION, readOnly: settings.readOnly };
+    const text = Buffer.from(JSON.stringify({ at, worker, rows, total }));
+    context.set('Content-Type', 'application/json');
+    context.set('Cache-Control', 'no-store');
+    answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));
+  });
+
+  router.get('/ui/events', (context) => {
+    const feed = view.feed(context);
+    if (feed.listeners >= MAX_CONSOLES) {
+      throw new RequestError(503, `This worker has ${String(MAX_CONSOLES)} consoles open, and takes no more`);
+    }
+    const stream = new PassThrough();
+    const end = feed.listen((event, data) => {
+      if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
+      else stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+    });
+    stream.once('close', end);
+    context.req.once('close', () => stream.destroy());
+    context.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+    context.status = 200;
+    stream.write('retry: 2000\n\n');
+    context.body = stream;
+  });
+
+  router.get('/ui/rates', (context) => {
+    answer(context, 200, herder.fleet.ownRates());
+  });
+
+  router.get('/ui/connectors/:connector/history', async (context) => {
+    const connector = pathName(context, 'connector');
+    herder.directory.require(connector);
+    answerText(context, 200, JSON.stringify(await view.history(context, connector)));
+  });
+};
+
+/** What consoles see, gathered from all workers. */
+class ConsoleView {
+  readonly #dependencies: ResourceDependencies;
+  readonly #others: OtherWorkers;
+  #asker: Asker | undefined;
+  readonly #feed = new FleetFeed(() => this.#rows());
+
+  constructor(dependencies: ResourceDependencies) {
+    this.#dependencies = dependencies;
+    this.#others = new OtherWorkers(dependencies);
+  }
+
+  /** Other workers are asked with the credentials of whoever came last. */
+  feed(context: Context): FleetFeed {
+    this.#asker = askerOf(context);
+    return this.#feed;
+  }
+
+  /** Of all workers that have tasks of the connector. */
+  async history(
+    context: Context,
+    connector: string,
+  ): Promise<readonly (ConnectorHistory & { readonly worker: string })[]> {
+    const { fleet, workerId } = this.#dependencies.herder;
+    const own = { worker: workerId, ...fleet.history(connector) };
+    if (flag(context, 'local')) return [own];
+    const get = this.#others.get(askerOf(context));
+    const path = `/ui/connectors/${encodeURIComponent(connector)}/history?local=true`;
+    const answers = await Promise.allSettled(this.#workers(connector).map((worker) => get(worker, path)));
+    const found = answers.flatMap((each) =>
+      each.status === 'fulfilled' && Array.isArray(each.value) ? (each.value as unknown[]) : [],
+    );
+    const others = found.filter((each): each is typeof own => isHistory(each));
+    return [own, ...others];
+  }
+
+  async #rows(): Promise<readonly FleetRow[]> {
+    const asker = this.#asker;
+    if (asker === undefined) return [];
+    const get = this.#others.get(asker);
+    const askRates: AskRates = async () => {
+      const answers = await Promise.allSettled(this.#workers().map((worker) => get(worker, '/ui/rates')));
+      return answers.flatMap((each) => (each.status === 'fulfilled' && isRates(each.value) ? [each.value] : []));
+    };
+    return this.#dependencies.herder.fleet.rows(this.#others.ask(asker, '/cluster/tasks'), askRates);
+  }
+
+  /** The other workers that have tasks, of one connector or of any. */
+  #workers(connector?: string): readonly string[] {
+    const { herder } = this.#dependencies;
+    return herder.health.workers(connector).filter((worker) => worker !== herder.workerId);
+  }
+}
+
+function answerBytes(context: Context, bytes: Buffer, gzipped: Buffer): void {
+  context.status = 200;
+  context.vary('Accept-Encoding');
+  const isCompressed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (isCompressed) context.set('Content-Encoding', 'gzip');
+  context.body = isCompressed ? gzipped : bytes;
+}

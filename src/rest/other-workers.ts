@@ -1,0 +1,71 @@
+import { NotUnderstoodError, type AskWorker, type PlacedFigures } from '../herder/health/gathered-figures.ts';
+import type { TaskFigures } from '../herder/health/verdict.ts';
+import { ajv } from './request-body.ts';
+import type { Context, ResourceDependencies } from './resource.ts';
+import { TASK_FIGURES } from './task-figures-schema.ts';
+import { WorkerUrls } from './worker-urls.ts';
+
+/** Another worker that does not answer for so long is left out. */
+const PEER_MS = 3000;
+const LEADER_MS = 1500;
+const MAX_PEER_BYTES = 33_554_432;
+
+const isTasks = ajv.compile<{ readonly tasks: readonly (TaskFigures & { readonly connector?: string })[] }>({
+  type: 'object',
+  properties: { tasks: { type: 'array', items: TASK_FIGURES } },
+  required: ['tasks'],
+});
+
+/** Who asks, and by which of its own addresses this worker was asked. */
+export interface Asker {
+  readonly authorization: string;
+  readonly ownUrl: string;
+}
+
+export function askerOf(context: Context): Asker {
+  return { authorization: context.get('authorization'), ownUrl: String(context.state['ownUrl']) };
+}
+
+/** One request to each, with the credentials of who asks. */
+export class OtherWorkers {
+  readonly #peers: ResourceDependencies['peers'];
+  readonly #urls: WorkerUrls;
+
+  constructor(dependencies: ResourceDependencies) {
+    this.#peers = dependencies.peers;
+    this.#urls = new WorkerUrls(dependencies);
+  }
+
+  /** `connector`: whose tasks they are, where the answer does not say it. */
+  ask(asker: Asker, path: string, connector?: string): AskWorker {
+    const get = this.get(asker);
+    return async (worker) => placedFigures(await get(worker, path), connector);
+  }
+
+  /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. */
+  get({ authorization, ownUrl }: Asker): (worker: string, path: string) => Promise<unknown> {
+    let urls: ReturnType<WorkerUrls['find']> | undefined;
+    return async (worker, path) => {
+      urls ??= this.#urls.find(authorization, ownUrl, LEADER_MS);
+      const { url, isOfGroup } = (await urls)(worker);
+      const { status, body } = await this.#peers.request({
+        method: 'GET',
+        url: url + path,
+        headers: isOfGroup && authorization !== '' ? { authorization } : {},
+        timeoutMs: PEER_MS,
+        maxBytes: MAX_PEER_BYTES,
+      });
+      if (status !== 200) throw new NotUnderstoodError(`worker ${worker} has answered ${String(status)}`);
+      try {
+        return JSON.parse(body.toString()) as unknown;
+      } catch (error) {
+        throw new NotUnderstoodError('the answer is not JSON', { cause: error });
+      }
+    };
+  }
+}
+
+function placedFigures(answered: unknown, connector: string | undefined): readonly PlacedFigures[] {
+  if (!isTasks(answered)) throw new NotUnderstoodError('the answer does not have the figures of tasks');
+  return answered.tasks.map(({ connector: own = '', ...figures }) => ({ connector: connector ?? own, figures }));
+}
