@@ -26,6 +26,14 @@ for (const room of ['src', 'plugins']) {
 }
 `;
 
+/** Stands in for the one of the console. */
+const BUNDLER = `
+const fs = require('fs');
+const out = process.argv[process.argv.indexOf('--outDir') + 1];
+fs.mkdirSync(out, { recursive: true });
+fs.writeFileSync(out + '/index.html', 'console');
+`;
+
 describe('the build of the package', () => {
   let root: string;
 
@@ -36,6 +44,8 @@ describe('the build of the package', () => {
     await cp(join(project, 'build.mjs'), join(root, 'build.mjs'));
     await write('node_modules/typescript/package.json', '{ "name": "typescript" }');
     await write('node_modules/typescript/bin/tsc', COMPILER);
+    await write('node_modules/vite/package.json', '{ "name": "vite" }');
+    await write('node_modules/vite/bin/vite.js', BUNDLER);
     await write('tsconfig.json', '{}');
     await write('tsconfig.build.json', '{}');
     await write('src/cli.ts', 'first');

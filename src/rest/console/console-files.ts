@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { extname } from 'node:path';
+import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
@@ -19,22 +20,23 @@ const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.svg': 'image/svg+xml',
 };
-/** Beside the compiled program, and where a checkout runs from its sources. */
-const FOLDERS = ['../../../console/', '../../../dist/console/'];
 
 /** By their paths below `/ui/`. Empty where the console was not built. */
 export async function consoleFiles(): Promise<ReadonlyMap<string, ConsoleFile>> {
-  for (const folder of FOLDERS.map((path) => fileURLToPath(new URL(path, import.meta.url)))) {
-    const paths: readonly string[] = await readdir(folder, { recursive: true }).catch(() => []);
-    if (!paths.includes('index.html')) continue;
-    const known = paths.filter((path) => extname(path) in TYPES);
-    return new Map(await Promise.all(known.map(async (path) => [path, await read(folder, path)] as const)));
-  }
-  return new Map();
+  const folder = join(packageRoot(dirname(fileURLToPath(import.meta.url))), 'dist', 'console');
+  const paths: readonly string[] = await readdir(folder, { recursive: true }).catch(() => []);
+  const known = paths.filter((path) => extname(path) in TYPES);
+  return new Map(await Promise.all(known.map(async (path) => [path, await read(folder, path)] as const)));
+}
+
+/** The folder of the package, whether the program runs compiled or from its sources. */
+function packageRoot(folder: string): string {
+  const parent = dirname(folder);
+  return existsSync(join(folder, 'package.json')) || parent === folder ? folder : packageRoot(parent);
 }
 
 async function read(folder: string, path: string): Promise<ConsoleFile> {
-  const bytes = await readFile(folder + path);
+  const bytes = await readFile(join(folder, path));
   const type = TYPES[extname(path)] ?? '';
   return { type, bytes, gzipped: await promisify(gzip)(bytes, { level: 9 }), isFixed: path.startsWith('assets/') };
 }
