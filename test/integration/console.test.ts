@@ -1,123 +1,255 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { freePort } from '../../src/dev/ports.ts';
-import { createKafkaClient } from '../../src/kafka/client.ts';
-import { silentLogger } from '../../src/observe/logger.ts';
-import { broker, uniqueName } from '../support/services.ts';
-import { until } from '../support/until.ts';
-import { builtCli } from '../support/worker-build.ts';
+import { readFile } from 'node:fs/promises';
+import type { AddressInfo } from 'node:net';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import type { FleetRow } from '../../src/herder/fleet/fleet.ts';
+import { consoleFiles } from '../../src/rest/console/console-files.ts';
+import { chromiumPath, startBrowser } from '../support/browser.ts';
+import { sinkConfig } from '../support/connectors.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
 
-describe('sluice produce and sluice consume', () => {
-  let cli = '';
-  let bootstrap = '';
-  let folder = '';
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const MAX_FIRST_LOAD = 70_000;
 
-  before(async () => {
-    cli = await builtCli();
-    bootstrap = (await broker()).bootstrapServers;
-    folder = await mkdtemp(join(tmpdir(), 'sluice-console-'));
-  });
-
-  after(() => rm(folder, { recursive: true, force: true }));
-
-  function start(args: readonly string[], servers = bootstrap) {
-    const child = spawn(process.execPath, [cli, ...args], { env: { ...process.env, BOOTSTRAP_SERVERS: servers } });
-    const printed = { out: '', err: '' };
-    child.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text));
-    child.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text));
-    const ended = once(child, 'close').then(([code]: unknown[]) => ({ code, ...printed }));
-    return { child, printed, ended };
+/** In the page: types into the search, and resolves with the milliseconds until the table has what matches. */
+const FILTER = `(async () => {
+  const input = document.querySelector('input[type=search]');
+  const beganAt = performance.now();
+  input.value = 'connector-99';
+  input.dispatchEvent(new Event('input', { bubbles: true }));
+  while (document.querySelector('table.fleet').getAttribute('aria-rowcount') !== '12') {
+    await new Promise((resolve) => setTimeout(resolve));
   }
+  return performance.now() - beganAt;
+})()`;
 
-  function run(args: readonly string[], input = '', servers = bootstrap) {
-    const { child, ended } = start(args, servers);
-    child.stdin.end(input);
-    return ended;
-  }
+describe('the console', function () {
+  let browser: Browser;
+  let worker: WorkerProcess;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  let page: Page;
+  const problems: string[] = [];
 
-  it('send lines of standard input or of a file, with a key, and print them from the first one on', async () => {
-    const topic = uniqueName('console');
-    const first = await run(['produce', topic, '--create'], 'one\n\ntwø');
-    assert.deepEqual(first, { code: 0, out: '', err: `2 messages sent to ${topic}\n` });
-    const file = join(folder, 'lines');
-    await writeFile(file, '{"id": 3}\n');
-    assert.equal((await run(['produce', topic, file, '--key', 'k3'])).err, `1 message sent to ${topic}\n`);
-    const { code, out } = await run(['consume', topic, '--count', '3']);
-    assert.equal(code, 0);
-    assert.deepEqual(out.split('\n').sort(), ['', 'one', 'twø', '{"id": 3}']);
-    assert.deepEqual(await keysOf(topic), ['null one', 'null twø', 'k3 {"id": 3}'].sort());
-  });
-
-  async function keysOf(topic: string): Promise<string[]> {
-    const client = createKafkaClient({ 'bootstrap.servers': bootstrap, 'auto.offset.reset': 'earliest' }, silentLogger);
-    const admin = client.admin();
-    const consumer = client.consumer();
-    try {
-      consumer.assign(await admin.endOffsets(topic));
-      const found: string[] = [];
-      await until(async () => {
-        const records = await consumer.poll(100);
-        found.push(...records.map(({ key, value }) => `${String(key)} ${String(value)}`));
-        return found.length >= 3;
-      }, 'the messages are read');
-      return found.sort();
-    } finally {
-      await consumer.close(1000);
-      await admin.close();
+  before(async function () {
+    const path = chromiumPath();
+    if (path === undefined) {
+      console.log('    (no Chromium: the console is not tested)');
+      this.skip();
     }
+    [browser, worker, kafka, db] = await Promise.all([
+      startBrowser(path),
+      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '200' } }),
+      KafkaTraffic.shared(),
+      database('console'),
+    ]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await browser?.close();
+    await worker?.discard();
+    await sql?.close();
+  });
+
+  beforeEach(async () => {
+    page = await browser.newPage();
+    problems.length = 0;
+    page.on('pageerror', (error) => problems.push(error.message));
+    page.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+        problems.push(message.text());
+    });
+  });
+
+  afterEach(async () => {
+    await page.close();
+    assert.deepEqual(problems, [], 'the page has no errors');
+  });
+
+  /** Nothing in the way of people who do not see, hear or move as others do. */
+  async function isAccessible(): Promise<void> {
+    await page.evaluate(await readFile(AXE, 'utf8'));
+    const found = await page.evaluate(async () => {
+      const { axe } = globalThis as unknown as {
+        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+      };
+      return (await axe.run()).violations
+        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+        .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
+    });
+    assert.deepEqual(found, []);
   }
 
-  it('wait: for lines that come later, for messages that come later, for a topic that is made later', async () => {
-    const topic = uniqueName('console');
-    const consuming = start(['consume', topic, '--count', '2']);
-    await until(() => consuming.printed.err !== '', 'it says what it waits for');
-    assert.equal(consuming.printed.err, `The topic ${topic} does not exist; waiting for it\n`);
-    const producing = start(['produce', topic, '--create']);
-    producing.child.stdin.write('first\n');
-    await until(() => consuming.printed.out === 'first\n', 'the first message is printed');
-    producing.child.stdin.end('second\n');
-    assert.deepEqual((await producing.ended).code, 0);
-    const { code, out } = await consuming.ended;
-    assert.deepEqual([code, out], [0, 'first\nsecond\n']);
+  async function create(): Promise<string> {
+    const name = uniqueName('console');
+    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await kafka.createTopic(name, 1);
+    await worker.rest.create(name, sinkConfig(db, { topics: name, 'protocol.type': 'line_lp' }));
+    await worker.rest.untilState(name, 'RUNNING', 1);
+    return name;
+  }
+
+  const badgeOf = (name: string, verdict: string) => rowOf(name).locator('.badge', { hasText: verdict });
+  const rowOf = (name: string) => page.locator('table.fleet tbody tr', { hasText: name });
+
+  it('has at most 70 kB to load first, from the worker alone', async () => {
+    const loaded: number[] = [];
+    const hosts = new Set<string>();
+    page.on('response', (response) => {
+      hosts.add(new URL(response.url()).host);
+    });
+    await page.goto(`${worker.url}/ui`);
+    await page.waitForSelector('main p, main table');
+    const files = await consoleFiles();
+    const index = files.get('index.html')?.bytes.toString() ?? '';
+    for (const [path, { gzipped }] of files)
+      if (path === 'index.html' || index.includes(path)) loaded.push(gzipped.length);
+    assert.ok(loaded.length >= 3);
+    assert.ok(loaded.reduce((sum, size) => sum + size) <= MAX_FIRST_LOAD, `${String(loaded)} bytes`);
+    assert.deepEqual([...hosts], [new URL(worker.url).host]);
+    const answer = await fetch(`${worker.url}/ui`);
+    assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   });
 
-  it('say what is wrong: no topic, no file, no broker, a line that is too long, a count that is none', async () => {
-    const topic = uniqueName('console');
-    const nobody = `127.0.0.1:${String(await freePort())}`;
-    const [missing, noFile, noBroker, wrong] = await Promise.all([
-      run(['produce', topic], 'x\n'),
-      run(['produce', topic, join(folder, 'none')]),
-      run(['consume', topic], '', nobody),
-      run(['consume', topic, '--count', '1.5']),
-    ]);
-    assert.deepEqual([missing.code, missing.err], [2, `The topic ${topic} does not exist; with --create it is made\n`]);
-    assert.equal(noFile.code, 2);
-    assert.match(noFile.err, /^Cannot read .*none: ENOENT/);
-    assert.equal(noBroker.code, 2);
-    assert.match(noBroker.err, new RegExp(`^No Kafka broker answers at ${nobody}: .*ECONNREFUSED`));
-    assert.equal(wrong.code, 1);
-    assert.match(wrong.err, /'1\.5' is invalid\. It must be a whole number above 0\./);
-    const long = await run(['produce', topic, '--create'], `one\n${'x'.repeat(1_000_001)}\n`);
-    assert.equal(long.code, 2);
-    assert.match(
-      long.err,
-      /^Line 2 has more than 1 MB, the most that a message may have\. 1 message was sent before\.\n$/,
-    );
+  it('shows the broken connector first, says why, and follows what becomes of it', async () => {
+    const whole = await create();
+    const broken = await create();
+    await page.goto(`${worker.url}/ui`);
+    await badgeOf(whole, 'RUNNING').waitFor();
+    await kafka.produce(broken, [{ value: 'this is no line' }]);
+    await badgeOf(broken, 'FAILED').waitFor();
+    const names = await page.locator('table.fleet tbody th a').allTextContents();
+    assert.ok(names.indexOf(broken) < names.indexOf(whole), String(names));
+    await isAccessible();
+
+    await rowOf(broken).getByRole('link').click();
+    await page.getByRole('heading', { level: 1, name: broken }).waitFor();
+    assert.match(await page.locator('.sentence').innerText(), /Task 0 has failed/);
+    await page.locator('.trace summary').click();
+    const trace = await page.locator('.trace pre').innerText();
+    const { tasks } = await worker.rest.status(broken);
+    assert.equal(trace, tasks[0]?.trace?.trimEnd());
+    await page.locator('figure').first().waitFor();
+    await isAccessible();
+
+    await worker.rest.delete(`/connectors/${broken}`);
+    await page.getByRole('link', { name: 'All connectors' }).click();
+    await rowOf(broken).waitFor({ state: 'detached' });
+    await worker.rest.delete(`/connectors/${whole}`);
   });
 
-  it("take the broker from a worker's file, with its variables", async () => {
-    const topic = uniqueName('console');
-    const file = join(folder, 'worker.properties');
-    const provider = 'org.apache.kafka.common.config.provider.DirectoryConfigProvider';
-    await writeFile(join(folder, 'brokers'), bootstrap);
-    const lines = ['config.providers=dir', `config.providers.dir.class=${provider}`, 'group.id=any'];
-    lines.push(`bootstrap.servers=\${dir:${folder}:brokers}`, 'security.protocol=PLAINTEXT');
-    await writeFile(file, lines.join('\n'));
-    const { code, err } = await run(['produce', topic, '--create', '--worker-config', file], 'x\n', '');
-    assert.deepEqual([code, err], [0, `1 message sent to ${topic}\n`]);
+  it('pauses and resumes several connectors, after it has said what will happen', async () => {
+    const names = [await create(), await create()];
+    await page.goto(`${worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
+    for (const name of names) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+    for (const [button, verdict] of [
+      ['Pause', 'PAUSED'],
+      ['Resume', 'RUNNING'],
+    ] as const) {
+      await page.getByRole('toolbar').getByRole('button', { name: button }).click();
+      const dialog = page.getByRole('dialog', { name: `${button} 2 connectors?` });
+      for (const name of names) await dialog.getByText(name).waitFor();
+      await dialog.getByRole('button', { name: button }).click();
+      await page.getByText(`${button}: 2 done.`).waitFor();
+      for (const name of names) await badgeOf(name, verdict).waitFor();
+    }
+    await Promise.all(names.map((name) => worker.rest.delete(`/connectors/${name}`)));
+  });
+
+  it('has its filters in the address', async () => {
+    const name = await create();
+    await page.goto(`${worker.url}/ui`);
+    await rowOf(name).waitFor();
+    await page.getByLabel('Search').fill('nothing is named so');
+    await page.getByText('No connector matches').waitFor();
+    assert.match(page.url(), /#\/\?text=nothing\+is\+named\+so$/);
+    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await rowOf(name).waitFor();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('works at a width of 360 pixels, in the dark', async () => {
+    const name = await create();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    for (const path of ['/ui', `/ui#/connectors/${name}`]) {
+      await page.goto(worker.url + path);
+      await page.getByText(name).first().waitFor();
+      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      assert.ok(width <= 360, `${path} is ${String(width)} pixels wide`);
+      await isAccessible();
+    }
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('says that the worker does not answer, and goes on when it does', async () => {
+    await page.goto(`${worker.url}/ui`);
+    await page.getByText('Up to date').waitFor();
+    await worker.kill();
+    await page.getByText(/connection to the worker is lost|worker does not answer/i).waitFor();
+    await worker.start();
+    await page.getByText(/connection to the worker is lost|worker does not answer/i).waitFor({ state: 'detached' });
+    await page.getByText('Up to date').waitFor();
+    problems.length = 0;
+  });
+
+  it('shows 1,000 connectors with 10,000 tasks, and has only those in the document that are seen', async () => {
+    const server = await fakeApi();
+    const { port } = server.address() as AddressInfo;
+    try {
+      await page.goto(`http://127.0.0.1:${String(port)}/ui`);
+      await page.locator('table.fleet tbody th a').first().waitFor();
+      const paintMs = await page.evaluate(() => performance.now());
+      assert.equal(await page.locator('table.fleet').getAttribute('aria-rowcount'), '1001');
+      assert.ok((await page.locator('table.fleet tbody tr').count()) < 100);
+      const filterMs = await page.evaluate<number>(FILTER);
+      await page.getByRole('link', { name: 'connector-990' }).waitFor();
+      console.log(`      (painted after ${paintMs.toFixed(0)} ms, filtered in ${filterMs.toFixed(0)} ms)`);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 });
+
+/** The API with 1,000 connectors of 10 tasks. */
+async function fakeApi(): Promise<Server> {
+  const files = await consoleFiles();
+  const verdicts = ['RUNNING', 'RUNNING', 'RUNNING', 'PAUSED', 'LAGGING', 'FAILED'] as const;
+  const rows = Array.from({ length: 1000 }, (_, number): FleetRow => ({
+    name: `connector-${String(number)}`,
+    type: 'sink',
+    className: 'com.db.kafka.connect.sink.DbSinkConnector',
+    verdict: verdicts[number % verdicts.length] ?? 'RUNNING',
+    sentence: '10 tasks run, 0 records behind.',
+    since: '2026-01-01T00:00:00.000Z',
+    tasks: { RUNNING: 10 },
+    workers: ['127.0.0.1:8083'],
+    topics: `topic-${String(number)}`,
+    rate: number,
+    lag: number * 10,
+    deadLettersPerMinute: 0,
+    spark: Array.from({ length: 60 }, (__, minute) => (minute * number) % 97),
+  }));
+  const snapshot = { at: Date.now(), worker: { id: 'w', version: '0', readOnly: false }, rows, total: rows.length };
+  const server = createServer(({ url = '' }, response) => {
+    const path = url === '/ui' ? 'index.html' : url.replace('/ui/', '');
+    const file = files.get(path);
+    if (file !== undefined) response.setHeader('Content-Type', file.type).end(file.bytes);
+    else if (url === '/ui/snapshot')
+      response.setHeader('Content-Type', 'application/json').end(JSON.stringify(snapshot));
+    else if (url === '/ui/events') response.setHeader('Content-Type', 'text/event-stream').write('retry: 2000\n\n');
+    else response.writeHead(404).end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
