@@ -134,7 +134,7 @@ describe('the console', function () {
     await page.getByRole('heading', { level: 1, name: broken }).waitFor();
     assert.match(await page.locator('.sentence').innerText(), /Task 0 has failed/);
     await page.locator('.trace summary').click();
-    const trace = await page.locator('.trace pre').innerText();
+    const trace = (await page.locator('.trace pre').innerText()).trimEnd();
     const { tasks } = await worker.rest.status(broken);
     assert.equal(trace, tasks[0]?.trace?.trimEnd());
     await page.locator('figure').first().waitFor();
