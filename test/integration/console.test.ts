@@ -164,6 +164,40 @@ describe('the console', function () {
     await Promise.all(names.map((name) => worker.rest.delete(`/connectors/${name}`)));
   });
 
+  it('shows the dead letters of a sink in groups, and what would happen to them now', async () => {
+    const name = uniqueName('console');
+    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await Promise.all([kafka.createTopic(name, 1), kafka.createTopic(`${name}-dead`, 1)]);
+    const config = sinkConfig(db, {
+      topics: name,
+      'protocol.type': 'line_lp',
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': `${name}-dead`,
+      'errors.deadletterqueue.topic.replication.factor': '1',
+      'errors.deadletterqueue.context.headers.enable': 'true',
+    });
+    await worker.rest.create(name, config);
+    await kafka.produce(name, [{ value: 'this is no line' }]);
+    await kafka.read(`${name}-dead`, ({ length }) => length >= 1);
+    await page.goto(`${worker.url}/ui#/connectors/${name}`);
+    const group = page.locator('.group', { hasText: 'line protocol' });
+    await group.locator('summary').first().click();
+    await group.getByText('Partition 0, offset 0').waitFor();
+    await group.getByRole('button', { name: 'What would happen now?' }).click();
+    await group.getByText('Of the first 1: fails with the same fault: 1').waitFor();
+    await isAccessible();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('shows the workers of the group and the threads of this one', async () => {
+    await page.goto(`${worker.url}/ui`);
+    await page.getByRole('link', { name: 'Cluster' }).click();
+    const own = page.getByRole('region', { name: 'Workers' });
+    await own.getByRole('link', { name: new URL(worker.url).host }).waitFor();
+    await page.getByRole('rowheader', { name: 'main' }).waitFor();
+    await isAccessible();
+  });
+
   it('has its filters in the address', async () => {
     const name = await create();
     await page.goto(`${worker.url}/ui`);

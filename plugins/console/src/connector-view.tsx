@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { ApiError, connectorPath, request } from './api.ts';
+import { DeadLetters } from './dead-letters.tsx';
 import { HistoryCharts, type WorkerHistory } from './history-charts.tsx';
 import { short, shortClass, type Verdict } from './fleet-row.ts';
 import { refresh, rows, worker } from './fleet-store.ts';
@@ -108,6 +109,7 @@ export function ConnectorView({ name }: { readonly name: string }) {
           )}
           {worker.value?.readOnly === false ? <Actions name={name} report={setProblem} /> : null}
           <TaskTable health={health} status={status} name={name} report={setProblem} />
+          {health.type === 'sink' ? <DeadLetters name={name} /> : null}
           <h2>{texts.charts}</h2>
           <HistoryCharts workers={history} />
         </>

@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
+import { ClusterView } from './cluster-view.tsx';
 import { lazyConnectorView } from './lazy-view.tsx';
 import { failure, follow, updatedAt, worker } from './fleet-store.ts';
 import { FleetView } from './fleet-view.tsx';
-import { fleetAddress, route } from './route.ts';
+import { CLUSTER_ADDRESS, fleetAddress, route } from './route.ts';
 import './styles.css';
 import { texts } from './texts.ts';
 
@@ -19,6 +20,14 @@ function App() {
         <a class="brand" href={fleetAddress()}>
           {texts.title}
         </a>
+        <nav aria-label={texts.title}>
+          <a href={fleetAddress()} aria-current={value.view === 'fleet' ? 'page' : undefined}>
+            {texts.connectors}
+          </a>
+          <a href={CLUSTER_ADDRESS} aria-current={value.view === 'cluster' ? 'page' : undefined}>
+            {texts.cluster}
+          </a>
+        </nav>
         <span class="quiet">
           {worker.value?.id} {worker.value === undefined ? '' : `· ${worker.value.version}`}
         </span>
@@ -26,7 +35,9 @@ function App() {
         <Freshness />
       </header>
       <main id="content" tabIndex={-1}>
-        {value.view === 'fleet' ? <FleetView filters={value.filters} /> : lazyConnectorView(value.name)}
+        {value.view === 'fleet' ? <FleetView filters={value.filters} /> : null}
+        {value.view === 'connector' ? lazyConnectorView(value.name) : null}
+        {value.view === 'cluster' ? <ClusterView /> : null}
       </main>
     </>
   );

@@ -7,13 +7,18 @@ addEventListener('hashchange', () => {
 });
 
 export type Route =
-  { readonly view: 'fleet'; readonly filters: Filters } | { readonly view: 'connector'; readonly name: string };
+  | { readonly view: 'fleet'; readonly filters: Filters }
+  | { readonly view: 'cluster' }
+  | { readonly view: 'connector'; readonly name: string };
+
+export const CLUSTER_ADDRESS = '#/cluster';
 
 /** The view that the address names: `#/?state=FAILED&text=orders`, `#/connectors/orders`. */
 export const route = computed<Route>(() => {
   const [path = '', query = ''] = hash.value.replace(/^#/, '').split('?', 2);
   const [, name] = /^\/connectors\/([^/]+)$/.exec(path) ?? [];
   if (name !== undefined) return { view: 'connector', name: decoded(name) };
+  if (`#${path}` === CLUSTER_ADDRESS) return { view: 'cluster' };
   const parameters = new URLSearchParams(query);
   const of = (key: string): string => parameters.get(key) ?? '';
   const filters = {

@@ -68,5 +68,31 @@ export const texts = {
     retries: 'Retries',
   },
   notFound: (name: string) => `There is no connector ${name}.`,
+  deadLetters: 'Dead letters',
+  noLetterTopic:
+    'The connector has no dead-letter topic (errors.deadletterqueue.topic.name). Its tasks remember their last faults.',
+  letterTopic: (topic: string, scanned: string, hasMore: boolean) =>
+    `Topic ${topic}, ${hasMore ? 'the first ' : ''}${scanned} records read.`,
+  noLetters: 'There are no dead letters of this connector.',
+  lastFaults: 'The last faults',
+  whatNow: 'What would happen now?',
+  previewed: (count: number, outcomes: string) =>
+    count === 0 ? 'There is none any more.' : `Of the first ${String(count)}: ${outcomes}`,
+  letterAt: (partition: number, offset: number, time: string) =>
+    `Partition ${String(partition)}, offset ${String(offset)}, ${time}`,
+  bytes: 'Bytes and headers',
+  key: 'Key',
+  value: 'Value',
+  cluster: 'Cluster',
+  workers: 'Workers',
+  threads: 'Threads of this worker',
+  purpose: 'Purpose',
+  loopDelay: 'Longest turn (ms)',
+  standalone: 'This worker is a standalone one: it has no group.',
+  groupOf: (group: string, generation: number, protocol: string) =>
+    `Group ${group}, generation ${String(generation)}, protocol ${protocol}`,
+  lastRebalance: 'The last rebalance',
+  rebalance: (time: string, reason: string, ms: number, assigned: number, revoked: number) =>
+    `${time}: ${reason}. It took ${String(ms)} ms; this worker got ${String(assigned)} and gave up ${String(revoked)}.`,
   silent: (workers: string) => `No answer from ${workers}: what is shown of their tasks is what was known last.`,
 } as const;

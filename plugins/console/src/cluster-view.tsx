@@ -1,0 +1,161 @@
+import { useEffect, useState } from 'preact/hooks';
+import { ApiError, request } from './api.ts';
+import { fleetAddress } from './route.ts';
+import { texts } from './texts.ts';
+
+interface WorkerInfo {
+  readonly worker_id: string;
+  readonly url: string;
+  readonly state: string;
+  readonly connectors: number | readonly string[];
+  readonly tasks: number | readonly string[];
+}
+
+interface Cluster {
+  readonly group: string;
+  readonly is_leader: boolean;
+  readonly generation: number;
+  readonly protocol: string;
+  readonly completed_rebalances: number;
+  readonly threads: readonly {
+    readonly thread: string | number;
+    readonly purpose: string;
+    readonly tasks: readonly string[];
+    readonly event_loop_delay_seconds: number | null;
+  }[];
+  readonly last_rebalance: {
+    readonly reason: string;
+    readonly completed_at: string;
+    readonly duration_ms: number;
+    readonly assigned: readonly string[];
+    readonly revoked: readonly string[];
+  } | null;
+}
+
+const INTERVAL_MS = 5000;
+
+/** The workers of the group, and the threads of the one that has served the page. */
+export function ClusterView() {
+  const [workers, setWorkers] = useState<readonly WorkerInfo[]>([]);
+  const [cluster, setCluster] = useState<Cluster | undefined>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    let isOpen = true;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const look = async (): Promise<void> => {
+      try {
+        const [all, own] = await Promise.all([
+          request<readonly WorkerInfo[]>('GET', '/cluster/workers'),
+          request<Cluster>('GET', '/cluster'),
+        ]);
+        if (!isOpen) return;
+        setWorkers(all);
+        setCluster(own);
+        setProblem('');
+      } catch (error) {
+        const isAlone = error instanceof ApiError && error.status === 404;
+        if (isOpen) setProblem(isAlone ? texts.standalone : (error as Error).message);
+      }
+      if (isOpen) timer = setTimeout(() => void look(), INTERVAL_MS);
+    };
+    void look();
+    return () => {
+      isOpen = false;
+      clearTimeout(timer);
+    };
+  }, []);
+  return (
+    <>
+      <h1>{texts.cluster}</h1>
+      {problem === '' ? null : <p role="alert">{problem}</p>}
+      {cluster === undefined ? null : (
+        <>
+          <p class="quiet">{texts.groupOf(cluster.group, cluster.generation, cluster.protocol)}</p>
+          <Workers workers={workers} />
+          {cluster.last_rebalance === null ? null : (
+            <>
+              <h2>{texts.lastRebalance}</h2>
+              <p>
+                {texts.rebalance(
+                  new Date(cluster.last_rebalance.completed_at).toLocaleString(),
+                  cluster.last_rebalance.reason,
+                  cluster.last_rebalance.duration_ms,
+                  cluster.last_rebalance.assigned.length,
+                  cluster.last_rebalance.revoked.length,
+                )}
+              </p>
+            </>
+          )}
+          <Threads threads={cluster.threads} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Workers({ workers }: { readonly workers: readonly WorkerInfo[] }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={texts.workers}>
+      <table>
+        <thead>
+          <tr>
+            {[texts.worker, texts.state, texts.connectors, texts.tasks].map((title) => (
+              <th scope="col" key={title}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {workers.map((each) => (
+            <tr key={each.worker_id}>
+              <th scope="row">
+                <a href={fleetAddress({ worker: each.worker_id })}>{each.worker_id}</a>
+              </th>
+              <td>{each.state}</td>
+              <td>{countOf(each.connectors)}</td>
+              <td>{countOf(each.tasks)}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Threads({ threads }: Pick<Cluster, 'threads'>) {
+  return (
+    <>
+      <h2>{texts.threads}</h2>
+      <div class="scroll" tabIndex={0} role="region" aria-label={texts.threads}>
+        <table>
+          <thead>
+            <tr>
+              {[texts.thread, texts.purpose, texts.loopDelay, texts.tasks].map((title) => (
+                <th scope="col" key={title}>
+                  {title}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {threads.map((each) => (
+              <tr key={each.thread}>
+                <th scope="row">{each.thread}</th>
+                <td>{each.purpose}</td>
+                <td>
+                  {each.event_loop_delay_seconds === null ? '–' : (each.event_loop_delay_seconds * 1000).toFixed(0)}
+                </td>
+                <td>{each.tasks.join(', ')}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function countOf(value: number | readonly string[]): number {
+  return typeof value === 'number' ? value : value.length;
+}
