@@ -61,6 +61,7 @@ export class LiveView {
     this.#output.write(
       [
         '',
+        `  Console       ${worker.url}/ui`,
         `  Connect REST  ${worker.url}`,
         `  Database API  ${worker.services['database-http'] ?? ''}`,
         `  Kafka         ${bootstrapServers}`,

@@ -57,7 +57,6 @@ export class Herder implements ConfigListener, WorkListener {
   readonly replays: Replays;
   /** All connectors at a glance, with the last hour. */
   readonly fleet: Fleet;
-  readonly #figures: TaskFiguresWatch;
   readonly #dependencies: HerderDependencies;
   readonly #duties: LeaderDuties;
   readonly #supervision: Supervision;
@@ -105,7 +104,6 @@ export class Herder implements ConfigListener, WorkListener {
         hours.add(reports, Date.now());
       },
     );
-    this.#figures = figures;
     this.health = new ConnectorHealth({ ...dependencies, directory, figures, healing });
     this.fleet = new Fleet({ directory, health: this.health, history: hours });
     const { history } = this;
@@ -146,7 +144,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#supervision.reconcile(name);
-    this.#figures.start();
+    this.health.start();
     this.replays.start();
     logger.info('Herder started');
   }
@@ -156,7 +154,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#stopping = true;
     this.#ready = false;
     this.requests.close();
-    this.#figures.stop();
+    this.health.stop();
     this.#duties.follow();
     this.history.follow();
     await this.replays.stop();

@@ -113,6 +113,7 @@ describe('sluice dev', function () {
 
     it('tells where things are', () => {
       for (const expected of [
+        /Console +http:.*\/ui$/m,
         /Connect REST +http:/,
         /Database API +https:/,
         /Kafka +127\.0\.0\.1:/,

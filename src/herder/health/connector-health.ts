@@ -70,6 +70,15 @@ export class ConnectorHealth {
     this.#dependencies = dependencies;
   }
 
+  /** Begins to look at the tasks of this worker. */
+  start(): void {
+    this.#dependencies.figures.start();
+  }
+
+  stop(): void {
+    this.#dependencies.figures.stop();
+  }
+
   /** The figures of the tasks of a connector that this worker has. Throws a RequestError 404 for an unknown connector. */
   async ownFigures(name: string): Promise<readonly TaskFigures[]> {
     const placed = await this.#own([this.#status(name)]);

@@ -54,7 +54,7 @@ describe('what sluice dev prints', () => {
       const { out, err } = written(options);
       assert.equal(err, '');
       assert.doesNotMatch(out, /[\x00-\x09\x0b-\x1f]/, 'no escape sequence and no carriage return');
-      const [before = '', after = ''] = out.split(/\n {2}Connect REST[^]*host_load[^]*limit 5'\n\n/);
+      const [before = '', after = ''] = out.split(/\n {2}Console +http[^]*host_load[^]*limit 5'\n\n/);
       assert.equal(before, 'fetching Kafka\nfetching Kafka [##---] 0 of 64 MB\n');
       assert.equal(after, `${COUNTS}Kafka is away since 03:04:05: connect ECONNREFUSED\nKafka is back\nStopped\n`);
     });
