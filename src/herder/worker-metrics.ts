@@ -40,7 +40,7 @@ export async function metricsPage(
     await addAll(page, report.metrics);
     addParts(page, report);
   }
-  addRestarts(page, source.restarts());
+  addRestarts(page, source.restarts(), new Set(reports.map(({ id }) => id.connector)));
   for (const { name, verdict } of await source.verdicts(reports)) addVerdict(page, name, verdict);
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);

@@ -46,11 +46,25 @@ const MADE = {
   ],
 } as const;
 
-export function addRestarts(page: MetricsPage, { made, waiting }: RestartFigures): void {
+/** These are restarted by default: counted from 0, so that the first one is an increase. */
+const TRANSIENT: readonly FailureKind[] = ['infrastructure', 'hang', 'memory'];
+
+/** `connectors`: those that have tasks here. */
+export function addRestarts(
+  page: MetricsPage,
+  { made, waiting }: RestartFigures,
+  connectors: ReadonlySet<string>,
+): void {
   for (const [name, help] of Object.values(MADE)) page.declare(name, 'counter', help);
+  const counted = new Set(made.map(({ of, connector, kind }) => `${of} ${kind} ${connector}`));
+  const [tasksName, tasksHelp] = MADE.task;
+  for (const connector of connectors) {
+    const others = TRANSIENT.filter((kind) => !counted.has(`task ${kind} ${connector}`));
+    for (const kind of others) page.counter(tasksName, tasksHelp, { connector, kind }, 0);
+  }
   for (const { connector, of, kind, count } of made) {
-    const [name, help] = MADE[of];
-    page.counter(name, help, { connector, kind }, count);
+    const [name, text] = MADE[of];
+    page.counter(name, text, { connector, kind }, count);
   }
   const help = 'Failed tasks and connector instances that wait for their next restart';
   page.declare('sluice_restarts_waiting', 'gauge', help);
