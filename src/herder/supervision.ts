@@ -19,7 +19,7 @@ import type { Leader } from './leader-requests.ts';
 import { LiveConfigs } from './live-configs.ts';
 import type { Handover } from '../kafka/api.ts';
 import type { Handovers } from './group/handovers.ts';
-import { taskKey } from './group/work-set.ts';
+import { taskKey } from './group/task-key.ts';
 import type { Placement } from './placement.ts';
 import { Startups } from './startups.ts';
 import { planRestart } from './restart-plan.ts';

@@ -8,7 +8,7 @@ import {
   type MemberAssignment,
   type Work,
 } from '../../src/herder/group/group-bytes.ts';
-import { taskKey } from '../../src/herder/group/work-set.ts';
+import { taskKey } from '../../src/herder/group/task-key.ts';
 import { readGolden } from './golden-data.ts';
 
 interface Entry {

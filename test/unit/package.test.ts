@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What lies in the package besides the built modules and the documents. */
+/** What lies in the package besides the built modules, the console and the documents. */
 const OTHERS = [
   'CHANGELOG.md',
   'LICENSE',
@@ -25,8 +25,9 @@ describe('the package', () => {
     });
     const [packed] = JSON.parse(stdout) as [{ readonly files: readonly { readonly path: string }[] }];
     const paths = packed.files.map(({ path }) => path);
-    const own = paths.filter((path) => !/^dist\/(src|plugins)\/|^docs\/.*\.md$/.test(path));
+    const own = paths.filter((path) => !/^dist\/(src|plugins|console)\/|^docs\/.*\.md$/.test(path));
     assert.deepEqual(own.sort(), [...OTHERS].sort());
     assert.ok(paths.includes('docs/plugins.md'));
+    assert.ok(paths.includes('dist/console/index.html'));
   });
 });

@@ -1,5 +1,5 @@
 import type { Handover } from '../../kafka/api.ts';
-import { taskKey, taskOf } from './work-set.ts';
+import { taskKey, taskOf } from './task-key.ts';
 
 /** What tasks that move leave to themselves on the next worker: their places in consumer groups. By `taskKey`. */
 export type Handovers = ReadonlyMap<string, Handover>;

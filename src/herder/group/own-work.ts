@@ -3,7 +3,8 @@ import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { NO_HANDOVERS, type Handovers } from './handovers.ts';
 import { NO_WORK, type MemberAssignment, type Work } from './group-bytes.ts';
-import { taskKey, WorkSet } from './work-set.ts';
+import { taskKey } from './task-key.ts';
+import { WorkSet } from './work-set.ts';
 
 /**
  * The work of this worker by its last assignment, and what of it has to stop.

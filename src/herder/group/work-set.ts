@@ -1,5 +1,5 @@
-import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { Work } from './group-bytes.ts';
+import { taskKey, taskOf } from './task-key.ts';
 
 /** Connectors and tasks as two sets of texts, for set algebra: a task is its connector's name, a NUL, and its number. */
 export class WorkSet {
@@ -52,13 +52,4 @@ export class WorkSet {
   toWork(): Work {
     return { connectors: [...this.connectors], tasks: [...this.tasks].map(taskOf) };
   }
-}
-
-export function taskKey({ connector, task }: TaskId): string {
-  return `${connector}\0${String(task)}`;
-}
-
-export function taskOf(key: string): TaskId {
-  const end = key.lastIndexOf('\0');
-  return { connector: key.slice(0, end), task: Number(key.slice(end + 1)) };
 }

@@ -15,7 +15,8 @@ import {
 } from './group-bytes.ts';
 import type { Handovers } from './handovers.ts';
 import { connectProtocolName, isSluice, type ForeignMembers } from './foreign-members.ts';
-import { taskKey, WorkSet } from './work-set.ts';
+import { taskKey } from './task-key.ts';
+import { WorkSet } from './work-set.ts';
 
 /** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
 const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {

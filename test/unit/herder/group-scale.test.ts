@@ -10,7 +10,7 @@ import {
   type MemberAssignment,
   type Work,
 } from '../../../src/herder/group/group-bytes.ts';
-import { taskKey } from '../../../src/herder/group/work-set.ts';
+import { taskKey } from '../../../src/herder/group/task-key.ts';
 import { ConfigStore } from '../../../src/herder/stores/config-store.ts';
 import { MemoryLog } from '../../../src/herder/stores/record-log.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
