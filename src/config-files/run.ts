@@ -125,7 +125,7 @@ async function prepare(folder: string, flags: PlanFlags): Promise<Prepared> {
   return { client, desired, secrets, ...(await makePlan({ client, desired, prune, dryRun, secrets })) };
 }
 
-/** @throws ConfigError: the URL is none, or a file cannot be read */
+/** @throws ConfigError: the URL is not valid, or a file cannot be read */
 export async function clientOf({
   url = 'http://localhost:8083',
   user,

@@ -14,7 +14,7 @@ export const healthOptions = declareOptions({
     type: 'LONG',
     default: 60000,
     importance: 'LOW',
-    documentation: 'A connector is STALLED when records wait and none was delivered for so many milliseconds.',
+    documentation: 'The milliseconds without a delivery, while records wait, after which a connector is STALLED.',
     group: GROUP,
     order: 1,
     width: 'SHORT',

@@ -50,7 +50,7 @@ export function rateLimitSection(config: RawConfig): ValidatedSection {
 }
 
 /**
- * The part that one of so many tasks has of the connector's limit, each per second; `undefined`: none.
+ * One task's share of the connector's limits, per second; `undefined`: no limit.
  * @param config with the values of its variables
  * @throws ConfigError where a value is not valid
  */
@@ -75,7 +75,7 @@ export function withLimitsOf(config: Config, later: Config): Config {
   return { ...withoutLimits(config), ...Object.fromEntries(limits) };
 }
 
-/** What of a configuration does not change while tasks run. */
+/** The configuration without the rate limits that can change while tasks run. */
 export function withoutLimits(config: Config): Config {
   if (!limitsCanChange(config)) return config;
   return Object.fromEntries(Object.entries(config).filter(([name]) => !isLimit(name)));

@@ -50,7 +50,7 @@ export const restartOptions = declareOptions({
     default: 20,
     importance: 'LOW',
     documentation:
-      'After so many restarts in a row, a task or connector stays FAILED; -1: there is no limit. With the other defaults, 20 restarts take about an hour. The default of a connector is that of the worker.',
+      'The number of restarts in a row after which a task or connector stays FAILED; -1 means no limit. With the other defaults, 20 restarts take about an hour. The default of a connector is that of the worker.',
     group: GROUP,
     order: 4,
     width: 'SHORT',
@@ -62,7 +62,7 @@ export const restartOptions = declareOptions({
     default: 600_000,
     importance: 'LOW',
     documentation:
-      'When a task or connector has run for so many milliseconds after a restart, its restarts count from the beginning. The default of a connector is that of the worker.',
+      'The milliseconds that a task or connector must run after a restart before its restarts are counted from zero again. The default of a connector is that of the worker.',
     group: GROUP,
     order: 5,
     width: 'SHORT',

@@ -19,8 +19,8 @@ const HOLDERS = ownStatement(
 );
 
 /**
- * Which session holds the lock that a session of this user and program has waited for the longest to use one of the tables (none: any), as
- * part of a sentence; `undefined`: none waits for a lock. Rejects as `Executor.ask` does.
+ * The session that holds the lock on one of the tables (none: any table) for which a session of this user and program waits. Of several the
+ * longest wait counts. The result is part of a sentence; `undefined`: no session waits for a lock. Rejects as `Executor.ask` does.
  */
 export async function lockHolder(
   executor: Pick<Executor, 'ask'>,

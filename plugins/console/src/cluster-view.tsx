@@ -2,6 +2,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ApiError, request } from './api.ts';
 import { fleetAddress } from './route.ts';
 import { texts } from './texts.ts';
+import { TitledTable } from './titled-table.tsx';
 
 interface WorkerInfo {
   readonly worker_id: string;
@@ -95,31 +96,18 @@ export function ClusterView() {
 
 function Workers({ workers }: { readonly workers: readonly WorkerInfo[] }) {
   return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={texts.workers}>
-      <table>
-        <thead>
-          <tr>
-            {[texts.worker, texts.state, texts.connectors, texts.tasks].map((title) => (
-              <th scope="col" key={title}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {workers.map((each) => (
-            <tr key={each.worker_id}>
-              <th scope="row">
-                <a href={fleetAddress({ worker: each.worker_id })}>{each.worker_id}</a>
-              </th>
-              <td>{each.state}</td>
-              <td>{countOf(each.connectors)}</td>
-              <td>{countOf(each.tasks)}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
+    <TitledTable label={texts.workers} titles={[texts.worker, texts.state, texts.connectors, texts.tasks]}>
+      {workers.map((each) => (
+        <tr key={each.worker_id}>
+          <th scope="row">
+            <a href={fleetAddress({ worker: each.worker_id })}>{each.worker_id}</a>
+          </th>
+          <td>{each.state}</td>
+          <td>{countOf(each.connectors)}</td>
+          <td>{countOf(each.tasks)}</td>
+        </tr>
+      ))}
+    </TitledTable>
   );
 }
 
@@ -127,31 +115,16 @@ function Threads({ threads }: Pick<Cluster, 'threads'>) {
   return (
     <>
       <h2>{texts.threads}</h2>
-      <div class="scroll" tabIndex={0} role="region" aria-label={texts.threads}>
-        <table>
-          <thead>
-            <tr>
-              {[texts.thread, texts.purpose, texts.loopDelay, texts.tasks].map((title) => (
-                <th scope="col" key={title}>
-                  {title}
-                </th>
-              ))}
-            </tr>
-          </thead>
-          <tbody>
-            {threads.map((each) => (
-              <tr key={each.thread}>
-                <th scope="row">{each.thread}</th>
-                <td>{each.purpose}</td>
-                <td>
-                  {each.event_loop_delay_seconds === null ? '–' : (each.event_loop_delay_seconds * 1000).toFixed(0)}
-                </td>
-                <td>{each.tasks.join(', ')}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <TitledTable label={texts.threads} titles={[texts.thread, texts.purpose, texts.loopDelay, texts.tasks]}>
+        {threads.map((each) => (
+          <tr key={each.thread}>
+            <th scope="row">{each.thread}</th>
+            <td>{each.purpose}</td>
+            <td>{each.event_loop_delay_seconds === null ? '–' : (each.event_loop_delay_seconds * 1000).toFixed(0)}</td>
+            <td>{each.tasks.join(', ')}</td>
+          </tr>
+        ))}
+      </TitledTable>
     </>
   );
 }

@@ -6,6 +6,7 @@ import { short, shortClass, type Verdict } from './fleet-row.ts';
 import { refresh, rows, worker } from './fleet-store.ts';
 import { fleetAddress } from './route.ts';
 import { texts } from './texts.ts';
+import { TitledTable } from './titled-table.tsx';
 import { VerdictBadge } from './verdict-badge.tsx';
 
 interface TaskFigures {
@@ -165,53 +166,40 @@ interface TaskTableProps extends ActionsProps {
 function TaskTable({ health, status, name, report }: TaskTableProps) {
   const traces = new Map(status?.tasks.map(({ id, trace }) => [id, trace]));
   const isWritable = worker.value?.readOnly === false;
+  const titles = [
+    ...[texts.task, texts.state, texts.worker, texts.thread, texts.partitions, texts.lag, texts.waiting],
+    texts.lastDelivered,
+    ...(isWritable ? [texts.restart] : []),
+  ];
   return (
     <section>
       <h2>{texts.tasks}</h2>
       {status?.connector.trace === undefined ? null : <Trace text={status.connector.trace} />}
-      <div class="scroll" tabIndex={0} role="region" aria-label={texts.tasks}>
-        <table>
-          <thead>
-            <tr>
-              {[texts.task, texts.state, texts.worker, texts.thread, texts.partitions, texts.lag].map((title) => (
-                <th scope="col" key={title}>
-                  {title}
-                </th>
-              ))}
-              <th scope="col">{texts.waiting}</th>
-              <th scope="col">{texts.lastDelivered}</th>
-              {isWritable ? <th scope="col">{texts.restart}</th> : null}
-            </tr>
-          </thead>
-          <tbody>
-            {health.tasks.map((task) => (
-              <tr key={task.task}>
-                <th scope="row">{task.task}</th>
-                <td>{task.state}</td>
-                <td>{task.worker}</td>
-                <td>{task.thread ?? '–'}</td>
-                <td>{partitionsText(task)}</td>
-                <td class="number">{short(task.lag)}</td>
-                <td class="number">{short(task.waiting)}</td>
-                <td>{task.lastDeliveredAt === null ? '–' : new Date(task.lastDeliveredAt).toLocaleTimeString()}</td>
-                {isWritable ? (
-                  <td>
-                    <button
-                      type="button"
-                      aria-label={texts.restartTask(task.task)}
-                      onClick={() =>
-                        void send('POST', `${connectorPath(name)}/tasks/${String(task.task)}/restart`, report)
-                      }
-                    >
-                      {texts.restart}
-                    </button>
-                  </td>
-                ) : null}
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
+      <TitledTable label={texts.tasks} titles={titles}>
+        {health.tasks.map((task) => (
+          <tr key={task.task}>
+            <th scope="row">{task.task}</th>
+            <td>{task.state}</td>
+            <td>{task.worker}</td>
+            <td>{task.thread ?? '–'}</td>
+            <td>{partitionsText(task)}</td>
+            <td class="number">{short(task.lag)}</td>
+            <td class="number">{short(task.waiting)}</td>
+            <td>{task.lastDeliveredAt === null ? '–' : new Date(task.lastDeliveredAt).toLocaleTimeString()}</td>
+            {isWritable ? (
+              <td>
+                <button
+                  type="button"
+                  aria-label={texts.restartTask(task.task)}
+                  onClick={() => void send('POST', `${connectorPath(name)}/tasks/${String(task.task)}/restart`, report)}
+                >
+                  {texts.restart}
+                </button>
+              </td>
+            ) : null}
+          </tr>
+        ))}
+      </TitledTable>
       {health.tasks.map(({ task }) => {
         const trace = traces.get(task);
         return trace === undefined ? null : <Trace key={task} task={task} text={trace} />;

@@ -66,7 +66,7 @@ export interface SourceTaskContext {
   /** The last stored offset of this source partition; `null` if there is none. */
   offset(partition: SourceCoordinates): Promise<SourceCoordinates | null>;
   /**
-   * How many records the next poll should give at most, as `rate.limit.records` and `rate.limit.bytes` want it; `undefined`: any number.
+   * The largest number of records of the next poll, by `rate.limit.records` and `rate.limit.bytes`; `undefined`: no limit.
    * After more records the worker waits longer before it polls again.
    */
   pollMax?(): number | undefined;

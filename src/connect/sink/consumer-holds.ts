@@ -34,7 +34,7 @@ export class ConsumerHolds {
     if (this.#holds.size > 0) this.#consumer.pause(partitions);
   }
 
-  /** How many records the next poll should give at most; `undefined`: any number. */
+  /** The largest number of records of the next poll; `undefined`: no limit. */
   get pollMax(): number | undefined {
     return this.#throttle.pollMax;
   }

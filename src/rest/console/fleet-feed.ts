@@ -23,6 +23,7 @@ export class FleetFeed {
   readonly #intervalMs: number;
   #texts = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
+  #running: Promise<readonly FleetRow[]> | undefined;
 
   /** `look` is asked again when the last answer has come and `intervalMs` have passed. */
   constructor(look: () => Promise<readonly FleetRow[]>, intervalMs = INTERVAL_MS) {
@@ -35,7 +36,7 @@ export class FleetFeed {
   }
 
   async snapshot(): Promise<FleetNews> {
-    const rows = await this.#look();
+    const rows = await this.#rows();
     return { at: Date.now(), rows, gone: [], total: rows.length };
   }
 
@@ -52,17 +53,25 @@ export class FleetFeed {
   }
 
   #next(): NodeJS.Timeout {
-    return setTimeout(() => void this.#tell(), this.#intervalMs).unref();
+    const timer = setTimeout(() => void this.#tell(timer), this.#intervalMs).unref();
+    return timer;
   }
 
-  async #tell(): Promise<void> {
+  async #tell(timer: NodeJS.Timeout): Promise<void> {
     try {
-      const change = this.#take(await this.#look());
+      const change = this.#take(await this.#rows());
       for (const listener of this.#listeners) listener('rows', change);
     } catch (error) {
       for (const listener of this.#listeners) listener('failure', { message: toError(error).message });
     }
-    if (this.#listeners.size > 0) this.#timer = this.#next();
+    // Another timer runs where all consoles were closed in between, and one was opened.
+    if (this.#timer === timer) this.#timer = this.#next();
+  }
+
+  /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */
+  #rows(): Promise<readonly FleetRow[]> {
+    this.#running ??= this.#look().finally(() => (this.#running = undefined));
+    return this.#running;
   }
 
   #take(rows: readonly FleetRow[]): FleetNews {

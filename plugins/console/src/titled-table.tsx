@@ -1,0 +1,28 @@
+import type { ComponentChildren } from 'preact';
+
+interface TitledTableProps {
+  readonly label: string;
+  readonly titles: readonly string[];
+  /** Its rows. */
+  readonly children: ComponentChildren;
+}
+
+/** A table that scrolls within the page where it is wider. */
+export function TitledTable({ label, titles, children }: TitledTableProps) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={label}>
+      <table>
+        <thead>
+          <tr>
+            {titles.map((title) => (
+              <th scope="col" key={title}>
+                {title}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>{children}</tbody>
+      </table>
+    </div>
+  );
+}
