@@ -1,20 +1,16 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
-import { readFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
 import type { FleetRow } from '../../src/herder/fleet/fleet.ts';
 import { consoleFiles } from '../../src/rest/console/console-files.ts';
-import { chromiumPath, startBrowser } from '../support/browser.ts';
 import { sinkConfig } from '../support/connectors.ts';
+import { consolePage } from '../support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
-const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 const MAX_FIRST_LOAD = 70_000;
 
 /** In the page: types into the search, and resolves with the milliseconds until the table has what matches. */
@@ -30,22 +26,14 @@ const FILTER = `(async () => {
 })()`;
 
 describe('the console', function () {
-  let browser: Browser;
+  const shown = consolePage();
   let worker: WorkerProcess;
   let kafka: KafkaTraffic;
   let db: TestDatabase;
   let sql: SqlClient;
-  let page: Page;
-  const problems: string[] = [];
 
-  before(async function () {
-    const path = chromiumPath();
-    if (path === undefined) {
-      console.log('    (no Chromium: the console is not tested)');
-      this.skip();
-    }
-    [browser, worker, kafka, db] = await Promise.all([
-      startBrowser(path),
+  before(async () => {
+    [worker, kafka, db] = await Promise.all([
       WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '200' } }),
       KafkaTraffic.shared(),
       database('console'),
@@ -54,39 +42,9 @@ describe('the console', function () {
   });
 
   after(async () => {
-    await browser?.close();
     await worker?.discard();
     await sql?.close();
   });
-
-  beforeEach(async () => {
-    page = await browser.newPage();
-    problems.length = 0;
-    page.on('pageerror', (error) => problems.push(error.message));
-    page.on('console', (message) => {
-      if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
-        problems.push(message.text());
-    });
-  });
-
-  afterEach(async () => {
-    await page.close();
-    assert.deepEqual(problems, [], 'the page has no errors');
-  });
-
-  /** Nothing in the way of people who do not see, hear or move as others do. */
-  async function isAccessible(): Promise<void> {
-    await page.evaluate(await readFile(AXE, 'utf8'));
-    const found = await page.evaluate(async () => {
-      const { axe } = globalThis as unknown as {
-        axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
-      };
-      return (await axe.run()).violations
-        .filter(({ impact }) => impact === 'serious' || impact === 'critical')
-        .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
-    });
-    assert.deepEqual(found, []);
-  }
 
   async function create(): Promise<string> {
     const name = uniqueName('console');
@@ -98,16 +56,16 @@ describe('the console', function () {
   }
 
   const badgeOf = (name: string, verdict: string) => rowOf(name).locator('.badge', { hasText: verdict });
-  const rowOf = (name: string) => page.locator('table.fleet tbody tr', { hasText: name });
+  const rowOf = (name: string) => shown.page.locator('table.fleet tbody tr', { hasText: name });
 
   it('has at most 70 kB to load first, from the worker alone', async () => {
     const loaded: number[] = [];
     const hosts = new Set<string>();
-    page.on('response', (response) => {
+    shown.page.on('response', (response) => {
       hosts.add(new URL(response.url()).host);
     });
-    await page.goto(`${worker.url}/ui`);
-    await page.waitForSelector('main p, main table');
+    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.waitForSelector('main p, main table');
     const files = await consoleFiles();
     const index = files.get('index.html')?.bytes.toString() ?? '';
     for (const [path, { gzipped }] of files)
@@ -122,43 +80,43 @@ describe('the console', function () {
   it('shows the broken connector first, says why, and follows what becomes of it', async () => {
     const whole = await create();
     const broken = await create();
-    await page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${worker.url}/ui`);
     await badgeOf(whole, 'RUNNING').waitFor();
     await kafka.produce(broken, [{ value: 'this is no line' }]);
     await badgeOf(broken, 'FAILED').waitFor();
-    const names = await page.locator('table.fleet tbody th a').allTextContents();
+    const names = await shown.page.locator('table.fleet tbody th a').allTextContents();
     assert.ok(names.indexOf(broken) < names.indexOf(whole), String(names));
-    await isAccessible();
+    await shown.isAccessible();
 
     await rowOf(broken).getByRole('link').click();
-    await page.getByRole('heading', { level: 1, name: broken }).waitFor();
-    assert.match(await page.locator('.sentence').innerText(), /Task 0 has failed/);
-    await page.locator('.trace summary').click();
-    const trace = (await page.locator('.trace pre').innerText()).trimEnd();
+    await shown.page.getByRole('heading', { level: 1, name: broken }).waitFor();
+    assert.match(await shown.page.locator('.sentence').innerText(), /Task 0 has failed/);
+    await shown.page.locator('.trace summary').click();
+    const trace = (await shown.page.locator('.trace pre').innerText()).trimEnd();
     const { tasks } = await worker.rest.status(broken);
     assert.equal(trace, tasks[0]?.trace?.trimEnd());
-    await page.locator('figure').first().waitFor();
-    await isAccessible();
+    await shown.page.locator('figure').first().waitFor();
+    await shown.isAccessible();
 
     await worker.rest.delete(`/connectors/${broken}`);
-    await page.getByRole('link', { name: 'All connectors' }).click();
+    await shown.page.getByRole('link', { name: 'All connectors' }).click();
     await rowOf(broken).waitFor({ state: 'detached' });
     await worker.rest.delete(`/connectors/${whole}`);
   });
 
   it('pauses and resumes several connectors, after it has said what will happen', async () => {
     const names = [await create(), await create()];
-    await page.goto(`${worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
-    for (const name of names) await page.getByRole('checkbox', { name: `Select ${name}` }).check();
+    await shown.page.goto(`${worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
+    for (const name of names) await shown.page.getByRole('checkbox', { name: `Select ${name}` }).check();
     for (const [button, verdict] of [
       ['Pause', 'PAUSED'],
       ['Resume', 'RUNNING'],
     ] as const) {
-      await page.getByRole('toolbar').getByRole('button', { name: button }).click();
-      const dialog = page.getByRole('dialog', { name: `${button} 2 connectors?` });
+      await shown.page.getByRole('toolbar').getByRole('button', { name: button }).click();
+      const dialog = shown.page.getByRole('dialog', { name: `${button} 2 connectors?` });
       for (const name of names) await dialog.getByText(name).waitFor();
       await dialog.getByRole('button', { name: button }).click();
-      await page.getByText(`${button}: 2 done.`).waitFor();
+      await shown.page.getByText(`${button}: 2 done.`).waitFor();
       for (const name of names) await badgeOf(name, verdict).waitFor();
     }
     await Promise.all(names.map((name) => worker.rest.delete(`/connectors/${name}`)));
@@ -179,74 +137,76 @@ describe('the console', function () {
     await worker.rest.create(name, config);
     await kafka.produce(name, [{ value: 'this is no line' }]);
     await kafka.read(`${name}-dead`, ({ length }) => length >= 1);
-    await page.goto(`${worker.url}/ui#/connectors/${name}`);
-    const group = page.locator('.group', { hasText: 'line protocol' });
+    await shown.page.goto(`${worker.url}/ui#/connectors/${name}/dead-letters`);
+    const group = shown.page.locator('.group', { hasText: 'line protocol' });
     await group.locator('summary').first().click();
     await group.getByText('Partition 0, offset 0').waitFor();
     await group.getByRole('button', { name: 'What would happen now?' }).click();
     await group.getByText(/^Of the first 1: /).waitFor();
     assert.equal(await group.getByRole('status').innerText(), 'Of the first 1: fails with the same fault: 1');
-    await isAccessible();
+    await shown.isAccessible();
     await worker.rest.delete(`/connectors/${name}`);
   });
 
   it('shows the workers of the group and the threads of this one', async () => {
-    await page.goto(`${worker.url}/ui`);
-    await page.getByRole('link', { name: 'Cluster' }).click();
-    const own = page.getByRole('region', { name: 'Workers' });
+    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.getByRole('link', { name: 'Cluster' }).click();
+    const own = shown.page.getByRole('region', { name: 'Workers' });
     await own.getByRole('link', { name: new URL(worker.url).host }).waitFor();
-    await page.getByRole('rowheader', { name: 'main' }).waitFor();
-    await isAccessible();
+    await shown.page.getByRole('rowheader', { name: 'main' }).waitFor();
+    await shown.isAccessible();
   });
 
   it('has its filters in the address', async () => {
     const name = await create();
-    await page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${worker.url}/ui`);
     await rowOf(name).waitFor();
-    await page.getByLabel('Search').fill('nothing is named so');
-    await page.getByText('No connector matches').waitFor();
-    assert.match(page.url(), /#\/\?text=nothing\+is\+named\+so$/);
-    await page.getByRole('link', { name: 'Clear filters' }).click();
+    await shown.page.getByLabel('Search').fill('nothing is named so');
+    await shown.page.getByText('No connector matches').waitFor();
+    assert.match(shown.page.url(), /#\/\?text=nothing\+is\+named\+so$/);
+    await shown.page.getByRole('link', { name: 'Clear filters' }).click();
     await rowOf(name).waitFor();
     await worker.rest.delete(`/connectors/${name}`);
   });
 
   it('works at a width of 360 pixels, in the dark', async () => {
     const name = await create();
-    await page.setViewportSize({ width: 360, height: 740 });
-    await page.emulateMedia({ colorScheme: 'dark' });
+    await shown.page.setViewportSize({ width: 360, height: 740 });
+    await shown.page.emulateMedia({ colorScheme: 'dark' });
     for (const path of ['/ui', `/ui#/connectors/${name}`]) {
-      await page.goto(worker.url + path);
-      await page.getByText(name).first().waitFor();
-      const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+      await shown.page.goto(worker.url + path);
+      await shown.page.getByText(name).first().waitFor();
+      const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
       assert.ok(width <= 360, `${path} is ${String(width)} pixels wide`);
-      await isAccessible();
+      await shown.isAccessible();
     }
     await worker.rest.delete(`/connectors/${name}`);
   });
 
   it('says that the worker does not answer, and goes on when it does', async () => {
-    await page.goto(`${worker.url}/ui`);
-    await page.getByText('Up to date').waitFor();
+    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.getByText('Up to date').waitFor();
     await worker.kill();
-    await page.getByText(/connection to the worker is lost|worker does not answer/i).waitFor();
+    await shown.page.getByText(/connection to the worker is lost|worker does not answer/i).waitFor();
     await worker.start();
-    await page.getByText(/connection to the worker is lost|worker does not answer/i).waitFor({ state: 'detached' });
-    await page.getByText('Up to date').waitFor();
-    problems.length = 0;
+    await shown.page
+      .getByText(/connection to the worker is lost|worker does not answer/i)
+      .waitFor({ state: 'detached' });
+    await shown.page.getByText('Up to date').waitFor();
+    shown.forgive();
   });
 
   it('shows 1,000 connectors with 10,000 tasks, and has only those in the document that are seen', async () => {
     const server = await fakeApi();
     const { port } = server.address() as AddressInfo;
     try {
-      await page.goto(`http://127.0.0.1:${String(port)}/ui`);
-      await page.locator('table.fleet tbody th a').first().waitFor();
-      const paintMs = await page.evaluate(() => performance.now());
-      assert.equal(await page.locator('table.fleet').getAttribute('aria-rowcount'), '1001');
-      assert.ok((await page.locator('table.fleet tbody tr').count()) < 100);
-      const filterMs = await page.evaluate<number>(FILTER);
-      await page.getByRole('link', { name: 'connector-990' }).waitFor();
+      await shown.page.goto(`http://127.0.0.1:${String(port)}/ui`);
+      await shown.page.locator('table.fleet tbody th a').first().waitFor();
+      const paintMs = await shown.page.evaluate(() => performance.now());
+      assert.equal(await shown.page.locator('table.fleet').getAttribute('aria-rowcount'), '1001');
+      assert.ok((await shown.page.locator('table.fleet tbody tr').count()) < 100);
+      const filterMs = await shown.page.evaluate<number>(FILTER);
+      await shown.page.getByRole('link', { name: 'connector-990' }).waitFor();
       console.log(`      (painted after ${paintMs.toFixed(0)} ms, filtered in ${filterMs.toFixed(0)} ms)`);
     } finally {
       server.closeAllConnections();

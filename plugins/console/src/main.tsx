@@ -1,13 +1,24 @@
 import { useSignal } from '@preact/signals';
 import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
-import { ClusterView } from './cluster-view.tsx';
-import { lazyConnectorView } from './lazy-view.tsx';
-import { failure, follow, updatedAt, worker } from './fleet-store.ts';
-import { FleetView } from './fleet-view.tsx';
-import { CLUSTER_ADDRESS, fleetAddress, route } from './route.ts';
+import { failure, follow, updatedAt, worker } from './common/fleet-store.ts';
+import { lazy } from './common/lazy.tsx';
+import { clusterAddress, CREATE_ADDRESS, fleetAddress, route, SQL_ADDRESS } from './common/route.ts';
+import { FleetView } from './fleet/fleet-view.tsx';
 import './styles.css';
-import { texts } from './texts.ts';
+import { texts } from './texts/frame.ts';
+
+const ConnectorView = lazy(() => import('./connector/connector-view.tsx').then((module) => module.ConnectorView));
+const CreateView = lazy(() => import('./editor/create-view.tsx').then((module) => module.CreateView));
+const ClusterView = lazy(() => import('./cluster/cluster-view.tsx').then((module) => module.ClusterView));
+const SqlView = lazy(() => import('./data/sql-view.tsx').then((module) => module.SqlView));
+
+const PLACES = [
+  { view: 'fleet', address: fleetAddress(), title: texts.connectors },
+  { view: 'create', address: CREATE_ADDRESS, title: texts.create },
+  { view: 'sql', address: SQL_ADDRESS, title: texts.sql },
+  { view: 'cluster', address: clusterAddress(), title: texts.cluster },
+] as const;
 
 function App() {
   const { value } = route;
@@ -21,12 +32,11 @@ function App() {
           {texts.title}
         </a>
         <nav aria-label={texts.title}>
-          <a href={fleetAddress()} aria-current={value.view === 'fleet' ? 'page' : undefined}>
-            {texts.connectors}
-          </a>
-          <a href={CLUSTER_ADDRESS} aria-current={value.view === 'cluster' ? 'page' : undefined}>
-            {texts.cluster}
-          </a>
+          {PLACES.map(({ view, address, title }) => (
+            <a key={view} href={address} aria-current={value.view === view ? 'page' : undefined}>
+              {title}
+            </a>
+          ))}
         </nav>
         <span class="quiet">
           {worker.value?.id} {worker.value === undefined ? '' : `· ${worker.value.version}`}
@@ -36,8 +46,10 @@ function App() {
       </header>
       <main id="content" tabIndex={-1}>
         {value.view === 'fleet' ? <FleetView filters={value.filters} /> : null}
-        {value.view === 'connector' ? lazyConnectorView(value.name) : null}
-        {value.view === 'cluster' ? <ClusterView /> : null}
+        {value.view === 'connector' ? <ConnectorView key={value.name} name={value.name} part={value.part} /> : null}
+        {value.view === 'create' ? <CreateView /> : null}
+        {value.view === 'sql' ? <SqlView /> : null}
+        {value.view === 'cluster' ? <ClusterView part={value.part} /> : null}
       </main>
     </>
   );

@@ -1,8 +1,10 @@
-import { useEffect, useState } from 'preact/hooks';
-import { ApiError, request } from './api.ts';
-import { fleetAddress } from './route.ts';
-import { texts } from './texts.ts';
-import { TitledTable } from './titled-table.tsx';
+import { request } from '../common/api.ts';
+import { usePolled } from '../common/polled.ts';
+import { Problem } from '../common/problem.tsx';
+import { CLUSTER_PARTS, clusterAddress, fleetAddress, type ClusterPart } from '../common/route.ts';
+import { Tabs } from '../common/tabs.tsx';
+import { texts } from '../texts/cluster.ts';
+import { TitledTable } from '../common/titled-table.tsx';
 
 interface WorkerInfo {
   readonly worker_id: string;
@@ -33,63 +35,56 @@ interface Cluster {
   } | null;
 }
 
-const INTERVAL_MS = 5000;
-
-/** The workers of the group, and the threads of the one that has served the page. */
-export function ClusterView() {
-  const [workers, setWorkers] = useState<readonly WorkerInfo[]>([]);
-  const [cluster, setCluster] = useState<Cluster | undefined>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    let isOpen = true;
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const look = async (): Promise<void> => {
-      try {
-        const [all, own] = await Promise.all([
-          request<readonly WorkerInfo[]>('GET', '/cluster/workers'),
-          request<Cluster>('GET', '/cluster'),
-        ]);
-        if (!isOpen) return;
-        setWorkers(all);
-        setCluster(own);
-        setProblem('');
-      } catch (error) {
-        const isAlone = error instanceof ApiError && error.status === 404;
-        if (isOpen) setProblem(isAlone ? texts.standalone : (error as Error).message);
-      }
-      if (isOpen) timer = setTimeout(() => void look(), INTERVAL_MS);
-    };
-    void look();
-    return () => {
-      isOpen = false;
-      clearTimeout(timer);
-    };
-  }, []);
+/** The cluster; `part` is the part of it that the address names. */
+export function ClusterView({ part }: { readonly part: ClusterPart }) {
   return (
     <>
       <h1>{texts.cluster}</h1>
-      {problem === '' ? null : <p role="alert">{problem}</p>}
-      {cluster === undefined ? null : (
+      <Tabs
+        label={texts.parts}
+        tabs={CLUSTER_PARTS.map((each) => ({
+          address: clusterAddress(each),
+          title: texts.partTitles[each],
+          isOpen: each === part,
+        }))}
+      />
+      {part === 'workers' ? <Group /> : null}
+    </>
+  );
+}
+
+/** The workers of the group, and the threads of the one that has served the page. */
+function Group() {
+  const { value, error } = usePolled('cluster', async () => {
+    const [workers, cluster] = await Promise.all([
+      request<readonly WorkerInfo[]>('GET', '/cluster/workers'),
+      request<Cluster>('GET', '/cluster'),
+    ]);
+    return { workers, cluster };
+  });
+  const problem = error === undefined ? '' : error.status === 404 ? texts.standalone : error.message;
+  if (value === undefined) return problem === '' ? <p class="empty">{texts.loading}</p> : <Problem text={problem} />;
+  const { workers, cluster } = value;
+  return (
+    <>
+      <Problem text={problem} />
+      <p class="quiet">{texts.groupOf(cluster.group, cluster.generation, cluster.protocol)}</p>
+      <Workers workers={workers} />
+      {cluster.last_rebalance === null ? null : (
         <>
-          <p class="quiet">{texts.groupOf(cluster.group, cluster.generation, cluster.protocol)}</p>
-          <Workers workers={workers} />
-          {cluster.last_rebalance === null ? null : (
-            <>
-              <h2>{texts.lastRebalance}</h2>
-              <p>
-                {texts.rebalance(
-                  new Date(cluster.last_rebalance.completed_at).toLocaleString(),
-                  cluster.last_rebalance.reason,
-                  cluster.last_rebalance.duration_ms,
-                  cluster.last_rebalance.assigned.length,
-                  cluster.last_rebalance.revoked.length,
-                )}
-              </p>
-            </>
-          )}
-          <Threads threads={cluster.threads} />
+          <h2>{texts.lastRebalance}</h2>
+          <p>
+            {texts.rebalance(
+              new Date(cluster.last_rebalance.completed_at).toLocaleString(),
+              cluster.last_rebalance.reason,
+              cluster.last_rebalance.duration_ms,
+              cluster.last_rebalance.assigned.length,
+              cluster.last_rebalance.revoked.length,
+            )}
+          </p>
         </>
       )}
+      <Threads threads={cluster.threads} />
     </>
   );
 }

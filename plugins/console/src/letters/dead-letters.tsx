@@ -1,7 +1,8 @@
 import { useEffect, useState } from 'preact/hooks';
-import { connectorPath, request } from './api.ts';
-import { short } from './fleet-row.ts';
-import { texts } from './texts.ts';
+import { connectorPath, request } from '../common/api.ts';
+import { short } from '../common/format.ts';
+import type { PartProps } from '../connector/health.ts';
+import { texts } from '../texts/letters.ts';
 
 interface Fault {
   readonly stage: string;
@@ -47,7 +48,7 @@ interface Preview {
 }
 
 /** Which records of a sink were not stored, and why. */
-export function DeadLetters({ name }: { readonly name: string }) {
+export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
   const [found, setFound] = useState<DeadLetters | undefined>();
   const [problem, setProblem] = useState('');
   useEffect(() => {

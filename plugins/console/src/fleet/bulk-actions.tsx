@@ -1,7 +1,7 @@
 import { useRef, useState } from 'preact/hooks';
-import { ApiError, connectorPath, request } from './api.ts';
-import { refresh } from './fleet-store.ts';
-import { texts } from './texts.ts';
+import { ApiError, connectorPath, request } from '../common/api.ts';
+import { refresh } from '../common/fleet-store.ts';
+import { texts } from '../texts/fleet.ts';
 
 type Action = 'pause' | 'resume' | 'stop' | 'restart';
 

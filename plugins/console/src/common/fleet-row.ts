@@ -1,14 +1,4 @@
-export const VERDICTS = [
-  'FAILED',
-  'STALLED',
-  'UNASSIGNED',
-  'DEGRADED',
-  'LAGGING',
-  'PAUSED',
-  'STOPPED',
-  'RUNNING',
-] as const;
-export type Verdict = (typeof VERDICTS)[number];
+import { VERDICTS, type Verdict } from './verdict.ts';
 
 /** A connector, as `/ui/snapshot` has it. */
 export interface FleetRow {
@@ -58,17 +48,4 @@ export function matching(rows: readonly FleetRow[], filters: Filters): readonly 
       (topic === '' || row.topics.toLowerCase().includes(topic)) &&
       (text === '' || [row.name, row.topics, row.sentence].some((each) => each.toLowerCase().includes(text))),
   );
-}
-
-/** `1,234`, `12.3k`, `4.5M`. */
-export function short(value: number | null): string {
-  if (value === null) return '–';
-  if (value < 10_000)
-    return value < 10 && !Number.isInteger(value) ? value.toFixed(1) : Math.round(value).toLocaleString('en');
-  return value < 1e6 ? `${(value / 1e3).toFixed(1)}k` : `${(value / 1e6).toFixed(1)}M`;
-}
-
-/** The last part of a Java class name. */
-export function shortClass(className: string): string {
-  return className.slice(className.lastIndexOf('.') + 1);
 }

@@ -1,4 +1,4 @@
-import type { Verdict } from './fleet-row.ts';
+import type { Verdict } from './verdict.ts';
 
 const SIGNS: Readonly<Record<Verdict, string>> = {
   FAILED: '✕',

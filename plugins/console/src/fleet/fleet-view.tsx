@@ -1,12 +1,14 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { BulkActions } from './bulk-actions.tsx';
-import { matching, short, shortClass, VERDICTS, type Filters, type FleetRow } from './fleet-row.ts';
-import { rows, updatedAt, worker } from './fleet-store.ts';
-import { connectorAddress, fleetAddress, replaceFilters } from './route.ts';
-import { Sparkline } from './sparkline.tsx';
-import { texts } from './texts.ts';
-import { VerdictBadge } from './verdict-badge.tsx';
+import { matching, type Filters, type FleetRow } from '../common/fleet-row.ts';
+import { short, shortClass } from '../common/format.ts';
+import { VERDICTS } from '../common/verdict.ts';
+import { rows, updatedAt, worker } from '../common/fleet-store.ts';
+import { connectorAddress, CREATE_ADDRESS, fleetAddress, replaceFilters } from '../common/route.ts';
+import { Sparkline } from '../common/sparkline.tsx';
+import { texts } from '../texts/fleet.ts';
+import { VerdictBadge } from '../common/verdict-badge.tsx';
 
 const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', topic: '' };
 /** Rows beyond what is seen, above and below. */
@@ -29,7 +31,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
     return (
       <div class="empty">
         <p>{texts.noneYet}</p>
-        <p>{texts.noneYetNext}</p>
+        <p>{isReadOnly ? texts.noneYetNext : <a href={CREATE_ADDRESS}>{texts.create}</a>}</p>
       </div>
     );
   }

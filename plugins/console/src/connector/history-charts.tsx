@@ -1,7 +1,7 @@
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
-import { texts } from './texts.ts';
+import { texts } from '../texts/connector.ts';
 
 const SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
 type Series = (typeof SERIES)[number];

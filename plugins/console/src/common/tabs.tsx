@@ -1,0 +1,17 @@
+interface TabsProps {
+  readonly label: string;
+  readonly tabs: readonly { readonly address: string; readonly title: string; readonly isOpen: boolean }[];
+}
+
+/** Parts of a view, each with an address of its own. */
+export function Tabs({ label, tabs }: TabsProps) {
+  return (
+    <nav class="tabs" aria-label={label}>
+      {tabs.map(({ address, title, isOpen }) => (
+        <a key={address} href={address} aria-current={isOpen ? 'page' : undefined}>
+          {title}
+        </a>
+      ))}
+    </nav>
+  );
+}

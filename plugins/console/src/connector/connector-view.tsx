@@ -1,0 +1,70 @@
+import type { ComponentType } from 'preact';
+import { connectorPath, request } from '../common/api.ts';
+import { rows } from '../common/fleet-store.ts';
+import { shortClass } from '../common/format.ts';
+import { lazy } from '../common/lazy.tsx';
+import { usePolled } from '../common/polled.ts';
+import { Problem } from '../common/problem.tsx';
+import { CONNECTOR_PARTS, connectorAddress, fleetAddress, type ConnectorPart } from '../common/route.ts';
+import { Tabs } from '../common/tabs.tsx';
+import { VerdictBadge } from '../common/verdict-badge.tsx';
+import { texts } from '../texts/connector.ts';
+import type { Health, PartProps } from './health.ts';
+import { Overview } from './overview.tsx';
+
+const PARTS: Readonly<Record<ConnectorPart, ComponentType<PartProps>>> = {
+  overview: Overview,
+  'dead-letters': lazy(() => import('../letters/dead-letters.tsx').then((module) => module.DeadLetters)),
+  data: lazy(() => import('../data/connector-data.tsx').then((module) => module.ConnectorData)),
+  configuration: lazy(() => import('../editor/configuration.tsx').then((module) => module.Configuration)),
+  offsets: lazy(() => import('./offsets.tsx').then((module) => module.Offsets)),
+  history: lazy(() => import('./config-history.tsx').then((module) => module.ConfigHistory)),
+  log: lazy(() => import('./live-log.tsx').then((module) => module.LiveLog)),
+};
+/** Only sinks read topics through converters and leave dead letters. */
+const SINK_PARTS: ReadonlySet<ConnectorPart> = new Set(['dead-letters', 'data']);
+
+interface ConnectorViewProps {
+  readonly name: string;
+  readonly part: ConnectorPart;
+}
+
+/** One connector: what is wrong in one sentence, and below it the part that the address names. */
+export function ConnectorView({ name, part }: ConnectorViewProps) {
+  const { value: health, error } = usePolled(name, () => request<Health>('GET', `${connectorPath(name)}/health`));
+  const className = rows.value.find((row) => row.name === name)?.className ?? '';
+  const problem = error === undefined ? '' : error.status === 404 ? texts.notFound(name) : error.message;
+  const Part = PARTS[part];
+  return (
+    <>
+      <p>
+        <a href={fleetAddress()}>← {texts.back}</a>
+      </p>
+      <h1>
+        {name} <small>{shortClass(className)}</small>
+      </h1>
+      <Problem text={problem} />
+      {health === undefined ? (
+        problem === '' && <p class="empty">{texts.loading}</p>
+      ) : (
+        <>
+          <section class={`sentence ${health.verdict.toLowerCase()}`} aria-label={texts.verdict}>
+            <VerdictBadge verdict={health.verdict} />
+            <p>{health.sentence}</p>
+            <p class="quiet">{texts.since(new Date(health.since).toLocaleString())}</p>
+            {health.silentWorkers.length === 0 ? null : <p>{texts.silent(health.silentWorkers.join(', '))}</p>}
+          </section>
+          <Tabs
+            label={texts.parts}
+            tabs={CONNECTOR_PARTS.filter((each) => health.type === 'sink' || !SINK_PARTS.has(each)).map((each) => ({
+              address: connectorAddress(name, each),
+              title: texts.partTitles[each],
+              isOpen: each === part,
+            }))}
+          />
+          <Part name={name} health={health} />
+        </>
+      )}
+    </>
+  );
+}

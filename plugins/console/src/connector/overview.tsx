@@ -1,0 +1,40 @@
+import { useState } from 'preact/hooks';
+import { connectorPath, request } from '../common/api.ts';
+import { worker } from '../common/fleet-store.ts';
+import { usePolled } from '../common/polled.ts';
+import { Problem } from '../common/problem.tsx';
+import { texts } from '../texts/connector.ts';
+import { Actions } from './actions.tsx';
+import type { PartProps } from './health.ts';
+import { HistoryCharts, type WorkerHistory } from './history-charts.tsx';
+import { TaskTable, type Status } from './task-table.tsx';
+
+/** A connector's tasks and its last hour. */
+export function Overview({ name, health }: PartProps) {
+  const [problem, setProblem] = useState('');
+  const { value: status } = usePolled(name, () => request<Status>('GET', `${connectorPath(name)}/status`));
+  const { value: history } = usePolled(name, () =>
+    request<readonly WorkerHistory[]>('GET', `/ui${connectorPath(name)}/history`),
+  );
+  return (
+    <>
+      {health.reasons.length < 2 ? null : (
+        <details>
+          <summary>
+            {texts.reasons} ({health.reasons.length})
+          </summary>
+          <ul>
+            {health.reasons.map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {worker.value?.readOnly === false ? <Actions name={name} report={setProblem} /> : null}
+      <Problem text={problem} />
+      <TaskTable health={health} status={status} name={name} report={setProblem} />
+      <h2>{texts.charts}</h2>
+      <HistoryCharts workers={history ?? []} />
+    </>
+  );
+}

@@ -1,0 +1,74 @@
+import { connectorPath } from '../common/api.ts';
+import { worker } from '../common/fleet-store.ts';
+import { short } from '../common/format.ts';
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/connector.ts';
+import { send, type ActionsProps } from './actions.tsx';
+import type { Health, TaskFigures } from './health.ts';
+import { Trace } from './trace.tsx';
+
+/** The answer of `GET /connectors/{connector}/status`, as far as it is shown. */
+export interface Status {
+  readonly connector: { readonly state: string; readonly trace?: string };
+  readonly tasks: readonly { readonly id: number; readonly trace?: string }[];
+}
+
+interface TaskTableProps extends ActionsProps {
+  readonly health: Health;
+  readonly status: Status | undefined;
+}
+
+/** Where each task runs, what it has, and its trace. */
+export function TaskTable({ health, status, name, report }: TaskTableProps) {
+  const traces = new Map(status?.tasks.map(({ id, trace }) => [id, trace]));
+  const isWritable = worker.value?.readOnly === false;
+  const titles = [
+    ...[texts.task, texts.state, texts.worker, texts.thread, texts.partitions, texts.lag, texts.waiting],
+    texts.lastDelivered,
+    ...(isWritable ? [texts.restart] : []),
+  ];
+  return (
+    <section>
+      <h2>{texts.tasks}</h2>
+      {status?.connector.trace === undefined ? null : <Trace text={status.connector.trace} />}
+      <TitledTable label={texts.tasks} titles={titles}>
+        {health.tasks.map((task) => (
+          <tr key={task.task}>
+            <th scope="row">{task.task}</th>
+            <td>{task.state}</td>
+            <td>{task.worker}</td>
+            <td>{task.thread ?? '–'}</td>
+            <td>{partitionsText(task)}</td>
+            <td class="number">{short(task.lag)}</td>
+            <td class="number">{short(task.waiting)}</td>
+            <td>{task.lastDeliveredAt === null ? '–' : new Date(task.lastDeliveredAt).toLocaleTimeString()}</td>
+            {isWritable ? (
+              <td>
+                <button
+                  type="button"
+                  aria-label={texts.restartTask(task.task)}
+                  onClick={() => void send('POST', `${connectorPath(name)}/tasks/${String(task.task)}/restart`, report)}
+                >
+                  {texts.restart}
+                </button>
+              </td>
+            ) : null}
+          </tr>
+        ))}
+      </TitledTable>
+      {health.tasks.map(({ task }) => {
+        const trace = traces.get(task);
+        return trace === undefined ? null : <Trace key={task} task={task} text={trace} />;
+      })}
+    </section>
+  );
+}
+
+const MAX_PARTITIONS = 6;
+
+function partitionsText({ partitions }: TaskFigures): string {
+  if (partitions.length === 0) return '–';
+  const names = partitions.slice(0, MAX_PARTITIONS).map(({ topic, partition }) => `${topic}-${String(partition)}`);
+  const rest = partitions.length - names.length;
+  return rest === 0 ? names.join(', ') : `${names.join(', ')} +${String(rest)}`;
+}

@@ -1,0 +1,37 @@
+import { texts as frame } from './frame.ts';
+
+export const texts = {
+  ...frame,
+  since: (text: string) => `since ${text}`,
+  back: 'All connectors',
+  restart: 'Restart',
+  restartTask: (task: number) => `Restart task ${String(task)}`,
+  partitions: 'Partitions',
+  task: 'Task',
+  lastDelivered: 'Last delivery',
+  waiting: 'Waiting',
+  trace: 'Trace',
+  charts: 'The last hour',
+  reasons: 'Reasons',
+  noHistory: 'Nothing of this connector has run here within the last hour.',
+  series: {
+    rate: 'Records a second',
+    lag: 'Records behind',
+    letters: 'Dead letters a minute',
+    batchMs: 'Time of a batch (ms)',
+    batchSize: 'Records of a batch',
+    retries: 'Retries',
+  },
+  notFound: (name: string) => `There is no connector ${name}.`,
+  silent: (workers: string) => `No answer from ${workers}: what is shown of their tasks is what was known last.`,
+  parts: 'Parts of the connector',
+  partTitles: {
+    overview: 'Overview',
+    'dead-letters': 'Dead letters',
+    data: 'Data',
+    configuration: 'Configuration',
+    offsets: 'Offsets',
+    history: 'History',
+    log: 'Log',
+  },
+} as const;

@@ -1,0 +1,33 @@
+import { texts as frame } from './frame.ts';
+
+export const texts = {
+  ...frame,
+  connector: 'Connector',
+  why: 'Why',
+  rate: 'Records/s',
+  lastHour: 'Last hour',
+  letters: 'Dead letters/min',
+  type: 'Type',
+  class: 'Class',
+  topic: 'Topic',
+  search: 'Search',
+  searchHint: 'Name, topic or reason',
+  any: 'any',
+  clear: 'Clear filters',
+  selectAll: 'Select all connectors shown',
+  select: (name: string) => `Select ${name}`,
+  selected: (count: number) => `${String(count)} selected`,
+  cancel: 'Cancel',
+  willHappen: {
+    pause: 'Their tasks stay assigned and deliver nothing until they are resumed.',
+    resume: 'Their tasks go on from where they were.',
+    stop: 'Their tasks end. Offsets can be changed then; resume starts them again.',
+    restart: 'The failed connectors and tasks among them start again. All others stay as they are.',
+  },
+  confirm: (action: string, count: number) => `${action} ${String(count)} ${count === 1 ? 'connector' : 'connectors'}?`,
+  done: (action: string, count: number) => `${action}: ${String(count)} done.`,
+  failed: (name: string, message: string) => `${name}: ${message}`,
+  noneYet: 'There are no connectors yet.',
+  noneYetNext: 'Create the first one with POST /connectors; the README shows how.',
+  noneFound: 'No connector matches these filters.',
+} as const;

@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import type { Browser, Page } from 'playwright-core';
+import { chromiumPath, startBrowser } from './browser.ts';
+
+const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+
+/** A page of Chromium that is new for each test of a `describe`; `page` is there while a test runs. */
+export interface ConsolePage {
+  readonly page: Page;
+  /** An error of the page that the test has expected. */
+  forgive(): void;
+  /** Nothing is in the way of people who do not see, hear or move as others do. */
+  isAccessible(): Promise<void>;
+}
+
+/** To be called within a `describe`: its tests are skipped where there is no Chromium. */
+export function consolePage(): ConsolePage {
+  let browser: Browser | undefined;
+  let page: Page | undefined;
+  const problems: string[] = [];
+  const open = (): Page => {
+    assert.ok(page !== undefined, 'the page is there within a test');
+    return page;
+  };
+
+  before(async function () {
+    const path = chromiumPath();
+    if (path === undefined) {
+      console.log('    (no Chromium: the console is not tested)');
+      this.skip();
+    }
+    browser = await startBrowser(path);
+  });
+
+  after(async () => {
+    await browser?.close();
+  });
+
+  beforeEach(async () => {
+    page = await browser?.newPage();
+    problems.length = 0;
+    page?.on('pageerror', (error) => problems.push(error.message));
+    page?.on('console', (message) => {
+      if (message.type() === 'error' && !message.text().includes('Failed to load resource'))
+        problems.push(message.text());
+    });
+  });
+
+  afterEach(async () => {
+    await page?.close();
+    page = undefined;
+    assert.deepEqual(problems, [], 'the page has no errors');
+  });
+
+  return {
+    get page() {
+      return open();
+    },
+    forgive: () => {
+      problems.length = 0;
+    },
+    isAccessible: async () => {
+      await open().evaluate(await readFile(AXE, 'utf8'));
+      const found = await open().evaluate(async () => {
+        const { axe } = globalThis as unknown as {
+          axe: { run(): Promise<{ violations: { id: string; impact: string; nodes: { html: string }[] }[] }> };
+        };
+        return (await axe.run()).violations
+          .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+          .map(({ id, nodes }) => `${id}: ${nodes[0]?.html ?? ''}`);
+      });
+      assert.deepEqual(found, []);
+    },
+  };
+}
