@@ -187,6 +187,63 @@ describe('a connector that has failed', () => {
     await worker.rest.delete(`/connectors/${name}`);
   });
 
+  it('by a full heap goes on behind the record that fills it, with its backoff, while others are not interrupted', async function () {
+    if (process.env['TASK_THREADS'] === '0') this.skip();
+    const { name: bystander } = await sink();
+    await kafka.produce(bystander, rows(bystander, 0, 5));
+    await untilRows(bystander, 5);
+    const name = uniqueName('healing');
+    await sql.run(`create table "${name}" (value text primary key)`);
+    await kafka.createTopic(name, 1);
+    await kafka.produce(
+      name,
+      ['a', 'allocate', 'b'].map((value) => ({ value })),
+    );
+    await worker.rest.create(name, {
+      'connector.class': 'StuckSink',
+      topics: name,
+      table: name,
+      url: db.url,
+      'errors.tolerance': 'all',
+      'task.isolation': 'own',
+      'task.memory.max.mb': '64',
+      // Long enough to be seen.
+      'restart.backoff.ms': '1000',
+      'restart.backoff.max.ms': '10000',
+    });
+    const { restart } = await untilRestart(name, (seen) => seen?.kind === 'memory', 'has filled its heap');
+    assert.equal(restart?.task, 0);
+    assert.match(restart?.reason ?? '', /its heap reached its limit of 64 MB/);
+    await untilSentence(
+      name,
+      /^Task 0 has failed: .* reaching memory limit.*; (the next attempt, \d of 20, is at|attempt \d of 20 has begun)/,
+    );
+    // The others store rows in the meantime.
+    await kafka.produce(bystander, rows(bystander, 5, 10));
+    await untilRows(bystander, 10);
+    // A full heap counts against a record only where that was put alone: it takes three ends.
+    await untilRows(name, 2);
+    await untilRestart(name, (seen) => seen?.state === 'STARTED' && seen.attempt === 3, 'runs after its third restart');
+    assert.equal(await state(name), 'RUNNING');
+    assert.deepEqual((await healthOf(bystander)).restarts, []);
+    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${name}",kind="memory"\\} 3`));
+    for (const kind of ['infrastructure', 'hang', 'memory']) {
+      assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${bystander}",kind="${kind}"\\} 0`));
+    }
+    assert.match(page, /sluice_thread_ends_total\{[^}]*reason="memory"[^}]*\} 3/);
+    for (const [attempt, waitsMs] of [1000, 2000, 4000].entries()) {
+      const line = new RegExp(
+        `^.*Task ${name}-0 has failed \\(memory\\): .*; the next attempt, ${String(attempt + 1)} of 20, is at .*$`,
+        'm',
+      );
+      const { time, msg } = JSON.parse(line.exec(worker.log)?.[0] ?? '{}') as { time: string | number; msg: string };
+      const waits = Date.parse(/is at (\S+Z)/.exec(msg)?.[1] ?? '') - new Date(time).getTime();
+      // Up to a fifth more or less, and the time until the line was written.
+      assert.ok(waits > waitsMs * 0.3 && waits < waitsMs * 1.3, `${String(waits)} ms: ${msg}`);
+    }
+  });
+
   it('because of a record stays FAILED; with restart.policy=always it is restarted up to the cap, and anew by request', async () => {
     const { name } = await sink();
     await kafka.produce(name, [{ value: 'no such line' }]);
