@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
 import { mergedSets } from '../observe/metrics/merged-sets.ts';
 import { connectMetrics, type MetricSet } from '../observe/metrics/metric-set.ts';
@@ -39,6 +40,7 @@ export async function metricsPage(
   for (const report of reports) {
     await addAll(page, report.metrics);
     addParts(page, report);
+    addThrottled(page, report);
   }
   addRestarts(page, source.restarts(), new Set(reports.map(({ id }) => id.connector)));
   for (const { name, verdict } of await source.verdicts(reports)) addVerdict(page, name, verdict);
@@ -53,6 +55,17 @@ export async function metricsPage(
   addVirtualMachine(page, threads);
   await addProcess(page);
   return page;
+}
+
+/** A task that runs without a limit has 0, so that the first wait is an increase. */
+function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
+  if (details === undefined) return;
+  page.counter(
+    'sluice_task_throttled_seconds_total',
+    'Seconds for which rate.limit.records or rate.limit.bytes have held the task back',
+    { connector: id.connector, task: String(id.task) },
+    details.progress.throttledTotalMs / 1000,
+  );
 }
 
 function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): void {

@@ -21,6 +21,7 @@ export class Throttle {
   #bytes: TokenBucket | undefined;
   #meanBytes: number | undefined;
   #heldSince: number | undefined;
+  #heldMs = 0;
 
   constructor(limit: RateLimit, clock: () => number = () => performance.now()) {
     this.#clock = clock;
@@ -80,9 +81,16 @@ export class Throttle {
     return Math.round(this.#held.sum(now));
   }
 
+  /** Milliseconds since the start for which the task was held back. */
+  heldMs(): number {
+    if (this.#heldSince !== undefined) this.#keep(this.#clock());
+    return this.#heldMs;
+  }
+
   #keep(now: number): void {
     const since = this.#heldSince ?? now;
     this.#held.add(since, now);
+    this.#heldMs += now - since;
     this.#heldSince = now;
   }
 

@@ -12,7 +12,7 @@ const CAUSES: Readonly<Record<Stage, string>> = {
 
 /** Whether the records that a sink task was given get on. */
 export class SinkProgress {
-  readonly #throttle: Pick<Throttle, 'heldLatelyMs'>;
+  readonly #throttle: Pick<Throttle, 'heldLatelyMs' | 'heldMs'>;
   #stage: Stage | undefined;
   #waitingSince: number | undefined;
   #deliveredAtMs: number | undefined;
@@ -21,7 +21,7 @@ export class SinkProgress {
   #lastError: string | undefined;
   #nextTryAtMs = 0;
 
-  constructor(throttle: Pick<Throttle, 'heldLatelyMs'>) {
+  constructor(throttle: Pick<Throttle, 'heldLatelyMs' | 'heldMs'>) {
     this.#throttle = throttle;
   }
 
@@ -63,6 +63,7 @@ export class SinkProgress {
       deliveredAtMs: this.#deliveredAtMs,
       retries: this.#retries,
       throttledMs: this.#throttle.heldLatelyMs(),
+      throttledTotalMs: this.#throttle.heldMs(),
       cause: inTask?.cause ?? (waitedMs > 0 ? this.#cause() : undefined),
     };
   }

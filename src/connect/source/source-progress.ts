@@ -55,7 +55,7 @@ export class SourceProgress {
   }
 
   /** `inTask`: what the task itself waits for. What has waited the longest is the cause, the task's own word first. */
-  values(inTask: WaitingInTask | undefined): Omit<TaskProgress, 'throttledMs'> {
+  values(inTask: WaitingInTask | undefined): Omit<TaskProgress, 'throttledMs' | 'throttledTotalMs'> {
     const now = performance.now();
     const { waiting, waitedMs, deliveredAtMs } = this.#measures.waiting();
     const candidates: { readonly waitedMs: number; readonly cause: string | undefined }[] = [];

@@ -93,8 +93,9 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   details(): TaskDetails {
-    const throttledMs = this.#runtime.throttle.heldLatelyMs();
-    const progress = { ...this.#progress.values(this.#task.waiting?.()), throttledMs };
+    const { throttle } = this.#runtime;
+    const held = { throttledMs: throttle.heldLatelyMs(), throttledTotalMs: throttle.heldMs() };
+    const progress = { ...this.#progress.values(this.#task.waiting?.()), ...held };
     return { partitions: [], parts: this.#task.parts?.() ?? [], progress };
   }
 

@@ -89,6 +89,8 @@ export interface TaskProgress {
   readonly cause: string | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs: number;
+  /** The same since the start of the task. */
+  readonly throttledTotalMs: number;
 }
 
 /** The part that stands for a topic that does not exist. */

@@ -80,6 +80,24 @@ describe('the throttle of a task', () => {
     assert.equal(held.heldLatelyMs(), 1000);
     now = 60_000;
     assert.equal(held.heldLatelyMs(), 0);
+    assert.equal(held.heldMs(), 3000);
+  });
+
+  it('counts all that it has held the task back since the start, also while it does so, and not while it is released', () => {
+    const held = throttle(10);
+    assert.equal(held.heldMs(), 0);
+    held.taken(30, 0);
+    held.waitMs();
+    now = 1000;
+    assert.equal(held.heldMs(), 1000);
+    held.released();
+    now = 2000;
+    assert.equal(held.heldMs(), 1000);
+    held.waitMs();
+    now = 2500;
+    held.set({ records: undefined, bytes: undefined });
+    now = 9000;
+    assert.equal(held.heldMs(), 1500);
   });
 
   it('lets go at once when the limit is taken away', () => {
