@@ -188,7 +188,7 @@ async function serve(
     await worker.started;
     if (connectorFiles.length > 0) {
       const { createConnectors } = await import('./worker/standalone-connectors.ts');
-      await createConnectors(worker, connectorFiles);
+      await createConnectors(worker, connectorFiles, logger);
     }
   } catch (error) {
     if (stopping !== undefined) return;

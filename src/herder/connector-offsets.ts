@@ -51,7 +51,17 @@ export class ConnectorOffsets {
     const known = configs.connector(name);
     if (known === undefined) throw new RequestError(404, `Connector ${name} not found`);
     const { state, plugin } = await this.#resolved(known);
-    if (plugin.type === 'source') return this.#withOffsets(state, (offsets) => offsets.list(name));
+    return this.#stored(state, plugin);
+  }
+
+  /** Whether no connector of this name has left any. */
+  async hasNone(name: string, given: ConnectorConfig): Promise<boolean> {
+    const { config, plugin } = await this.#withValues(given);
+    return (await this.#stored({ name, config }, plugin)).length === 0;
+  }
+
+  async #stored(state: Known, plugin: ConnectorPlugin): Promise<readonly StoredOffset[]> {
+    if (plugin.type === 'source') return this.#withOffsets(state, (offsets) => offsets.list(state.name));
     return this.#withAdmin(state, async (admin) => {
       const committed = [...(await admin.groupOffsets(groupId(state)))];
       committed.sort((a, b) => (a.topic < b.topic ? -1 : a.topic > b.topic ? 1 : a.partition - b.partition));

@@ -1,3 +1,4 @@
+import { RequestError } from '../errors.ts';
 import type { JsonObject, OffsetChange } from '../herder/offset-requests.ts';
 import { JsonScanner } from '../json/json-tree.ts';
 
@@ -18,6 +19,14 @@ export function exactOffsets(text: string, key: string): OffsetChange[] {
     partition: (entry.get('partition') ?? null) as JsonObject | null,
     offset: (entry.get('offset') ?? null) as JsonObject | null,
   }));
+}
+
+/** Those of a connector that is to be created; `given` is the list as it was parsed, and is of its form. */
+export function initialOffsets(text: string, given: readonly unknown[] | null | undefined): OffsetChange[] | undefined {
+  if (given?.length === 0) {
+    throw new RequestError(400, 'Partitions / offsets need to be provided in initial_offsets');
+  }
+  return given ? exactOffsets(text, 'initial_offsets') : undefined;
 }
 
 type Body = ReadonlyMap<string, JsonObject[]>;

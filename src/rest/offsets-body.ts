@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { RequestError } from '../errors.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
 import type { OffsetTarget } from '../herder/offsets-preview.ts';
-import { exactOffsets, OFFSET_LIST } from './exact-offsets.ts';
+import { exactOffsets, initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 import { ajv, checkBody, readJsonText } from './request-body.ts';
 
 export const OFFSETS_BODY = {
@@ -21,6 +21,16 @@ export async function readOffsets(request: IncomingMessage): Promise<OffsetChang
     known: ['offsets'],
   });
   return (body.offsets ?? []).length === 0 ? [] : exactOffsets(text, 'offsets');
+}
+
+const hasInitialOffsets = ajv.compile<{ initial_offsets?: readonly unknown[] | null }>({
+  type: 'object',
+  properties: { initial_offsets: OFFSET_LIST },
+});
+
+/** `initial_offsets` of a connector's file in JSON, with every digit of its numbers; `undefined`: it has none. */
+export function initialOffsetsOfFile(text: string): OffsetChange[] | undefined {
+  return initialOffsets(text, checkBody(hasInitialOffsets, JSON.parse(text)).initial_offsets);
 }
 
 /** Of `POST …/offsets/preview`: one of these. */

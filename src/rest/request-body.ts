@@ -4,7 +4,7 @@ import { JsonScanner, type JsonTree } from '../json/json-tree.ts';
 import { RequestError, toError } from '../errors.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
 import { HttpError } from './error-mapping.ts';
-import { exactOffsets, OFFSET_LIST } from './exact-offsets.ts';
+import { initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
@@ -84,15 +84,11 @@ const CREATE_FIELDS: BodyFields = {
 export async function readCreateConnector(request: IncomingMessage): Promise<CreateConnectorBody> {
   const { text, parsed } = await readJsonText(request);
   const body = checkBody(isCreateConnector, parsed, CREATE_FIELDS);
-  const { initial_offsets: offsets } = body;
-  if (offsets?.length === 0) {
-    throw new RequestError(400, 'Partitions / offsets need to be provided in initial_offsets');
-  }
   return {
     name: String(body.name ?? '').trim(),
     config: asConfig(body.config ?? {}),
     initialState: body.initial_state ?? undefined,
-    initialOffsets: offsets ? exactOffsets(text, 'initial_offsets') : undefined,
+    initialOffsets: initialOffsets(text, body.initial_offsets),
   };
 }
 

@@ -2,6 +2,9 @@ import { readFile } from 'node:fs/promises';
 import { decode, parseProperties } from '../config/properties-file.ts';
 import { ConfigError, toError } from '../errors.ts';
 import type { TargetState } from '../connect/tasks/task-assignment.ts';
+import type { OffsetChange } from '../herder/offset-requests.ts';
+import type { Logger } from '../observe/logger.ts';
+import { initialOffsetsOfFile } from '../rest/offsets-body.ts';
 import type { Worker } from './worker.ts';
 
 /** A connector as its file describes it. */
@@ -9,22 +12,36 @@ export interface ConnectorFile {
   readonly name: string;
   readonly config: Record<string, string>;
   readonly initialState: TargetState | undefined;
+  readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
 /** Creates the connectors of a standalone worker's command line, in order; the first that is wrong ends the start. */
-export async function createConnectors(worker: Worker, paths: readonly string[]): Promise<void> {
+export async function createConnectors(worker: Worker, paths: readonly string[], logger: Logger): Promise<void> {
   for (const path of paths) {
     try {
-      const { name, config, initialState } = await readConnectorFile(path);
+      const { name, config, initialState, initialOffsets } = await readConnectorFile(path);
       const valid = await worker.validation.requireValid({ ...config, name });
-      await worker.herder.requests.putConnector(name, valid, { replace: false, initialState });
+      const before =
+        initialOffsets && (() => beginOnce(worker.offsets, { name, config: valid }, initialOffsets, logger));
+      await worker.herder.requests.putConnector(name, valid, { replace: false, initialState, before });
     } catch (error) {
       throw new ConfigError(`${path}: ${toError(error).message}`, { cause: error });
     }
   }
 }
 
-/** A flat JSON map with `name`, `{name, config, initial_state}`, or `.properties` (docs/worker.md#worker-files). */
+/** The worker creates its connectors at each start: with offsets of an earlier one, a connector goes on from there. */
+async function beginOnce(
+  offsets: Worker['offsets'],
+  { name, config }: Pick<ConnectorFile, 'name' | 'config'>,
+  initial: readonly OffsetChange[],
+  logger: Logger,
+): Promise<void> {
+  if (await offsets.hasNone(name, config)) await offsets.begin(name, config, initial);
+  else logger.info(`Connector ${name} has offsets already, and goes on from there; initial_offsets are for a new one`);
+}
+
+/** A flat JSON map with `name`, `{name, config, initial_state, initial_offsets}`, or `.properties` (docs/worker.md#worker-files). */
 export async function readConnectorFile(path: string): Promise<ConnectorFile> {
   const text = decode(await readFile(path));
   const nested = text.trimStart().startsWith('{') ? (JSON.parse(text) as Record<string, unknown>) : {};
@@ -34,10 +51,15 @@ export async function readConnectorFile(path: string): Promise<ConnectorFile> {
     if (config['name'] !== undefined && config['name'] !== name) {
       throw new ConfigError(`config.name ${config['name']} differs from name ${name}`);
     }
-    return { name, config, initialState: initialState(nested['initial_state']) };
+    return {
+      name,
+      config,
+      initialState: initialState(nested['initial_state']),
+      initialOffsets: initialOffsetsOfFile(text),
+    };
   }
   const config = parseProperties(text);
-  return { name: config['name'] ?? '', config, initialState: undefined };
+  return { name: config['name'] ?? '', config, initialState: undefined, initialOffsets: undefined };
 }
 
 function initialState(value: unknown): TargetState | undefined {

@@ -41,6 +41,7 @@ export interface Worker {
   readonly url: string;
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
+  readonly offsets: ConnectorOffsets;
   /** Where the services answer, by name. */
   readonly services: Readonly<Record<string, string>>;
   /** Resolves when the herder is up; rejects when it cannot come up. */
@@ -79,7 +80,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     throw error;
   }
   const { resolver } = opened;
-  const { herder, validation } = built;
+  const { herder, validation, offsets } = built;
   const stopWatching = eventLoopWatch.start(logger);
   const start = async () => {
     // Tasks are named by it.
@@ -93,6 +94,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     url: listeners.url,
     herder,
     validation,
+    offsets,
     services: services.addresses,
     started,
     threadsLeftBehind: () => threads.leftBehind,

@@ -15,8 +15,8 @@ import { builtCli } from './worker-build.ts';
 export interface WorkerOptions {
   /** Added to, or put in place of, the properties that `defaultProperties` gives. */
   readonly properties?: Readonly<Record<string, string>>;
-  /** Connectors of a standalone worker, each a configuration with its `name`; absent: a distributed worker. */
-  readonly standalone?: readonly Readonly<Record<string, string>>[];
+  /** Connectors of a standalone worker, each a configuration with its `name`, or `{name, config, …}`; absent: a distributed worker. */
+  readonly standalone?: readonly Readonly<Record<string, unknown>>[];
   readonly environment?: Readonly<Record<string, string>>;
   /** `user:password` of basic authentication. */
   readonly login?: string | undefined;
@@ -150,8 +150,12 @@ export class WorkerProcess {
     const { standalone } = this.#options;
     if (standalone === undefined) return ['start', file];
     const connectors = standalone.map(async (config, index) => {
-      const connectorFile = join(this.#folder, `connector-${String(index)}.properties`);
-      await writeFile(connectorFile, propertiesText(config));
+      const isFlat = config['config'] === undefined;
+      const connectorFile = join(this.#folder, `connector-${String(index)}.${isFlat ? 'properties' : 'json'}`);
+      await writeFile(
+        connectorFile,
+        isFlat ? propertiesText(config as Record<string, string>) : JSON.stringify(config),
+      );
       return connectorFile;
     });
     return ['standalone', file, ...(await Promise.all(connectors))];
