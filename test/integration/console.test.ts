@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
+import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { FleetRow } from '../../src/herder/fleet/fleet.ts';
 import { consoleFiles } from '../../src/rest/console/console-files.ts';
@@ -12,6 +13,24 @@ import { SqlClient } from '../support/sql-client.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 const MAX_FIRST_LOAD = 70_000;
+
+const PICTURE = new URL('../../docs/images/console.png', import.meta.url);
+
+const CALM: FleetRow = {
+  name: 'calm',
+  type: 'sink',
+  className: 'com.db.kafka.connect.sink.DbSinkConnector',
+  verdict: 'RUNNING',
+  sentence: '2 tasks run, 0 records behind.',
+  since: '2026-01-01T00:00:00.000Z',
+  tasks: { RUNNING: 2 },
+  workers: ['127.0.0.1:8083'],
+  topics: 'topic',
+  rate: 0,
+  lag: 0,
+  deadLettersPerMinute: 0,
+  spark: [],
+};
 
 /** In the page: types into the search, and resolves with the milliseconds until the table has what matches. */
 const FILTER = `(async () => {
@@ -196,8 +215,29 @@ describe('the console', function () {
     shown.forgive();
   });
 
+  it('is shown by a picture in the README, which UPDATE_PICTURE=1 takes anew', async () => {
+    const server = await fakeApi(pictureRows());
+    const { port } = server.address() as AddressInfo;
+    try {
+      await shown.page.setViewportSize({ width: 1180, height: 700 });
+      await shown.page.goto(`http://127.0.0.1:${String(port)}/ui`);
+      await rowOf('sessions').waitFor();
+      const picture = await shown.page.screenshot();
+      if (process.env['UPDATE_PICTURE'] === '1') await writeFile(PICTURE, picture);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+    const readme = await readFile(new URL('../../README.md', import.meta.url), 'utf8');
+    assert.match(readme, /!\[[^\]]+\]\(docs\/images\/console\.png\)/);
+    assert.deepEqual(
+      [...(await readFile(PICTURE)).subarray(1, 4)].map((code) => String.fromCharCode(code)).join(''),
+      'PNG',
+    );
+  });
+
   it('shows 1,000 connectors with 10,000 tasks, and has only those in the document that are seen', async () => {
-    const server = await fakeApi();
+    const server = await fakeApi(Array.from({ length: 1000 }, numberedRow));
     const { port } = server.address() as AddressInfo;
     try {
       await shown.page.goto(`http://127.0.0.1:${String(port)}/ui`);
@@ -215,25 +255,78 @@ describe('the console', function () {
   });
 });
 
-/** The API with 1,000 connectors of 10 tasks. */
-async function fakeApi(): Promise<Server> {
-  const files = await consoleFiles();
+/** One of many connectors of 10 tasks. */
+function numberedRow(_: unknown, number: number): FleetRow {
   const verdicts = ['RUNNING', 'RUNNING', 'RUNNING', 'PAUSED', 'LAGGING', 'FAILED'] as const;
-  const rows = Array.from({ length: 1000 }, (_, number): FleetRow => ({
+  return {
+    ...CALM,
     name: `connector-${String(number)}`,
-    type: 'sink',
-    className: 'com.db.kafka.connect.sink.DbSinkConnector',
     verdict: verdicts[number % verdicts.length] ?? 'RUNNING',
     sentence: '10 tasks run, 0 records behind.',
-    since: '2026-01-01T00:00:00.000Z',
     tasks: { RUNNING: 10 },
-    workers: ['127.0.0.1:8083'],
     topics: `topic-${String(number)}`,
     rate: number,
     lag: number * 10,
-    deadLettersPerMinute: 0,
     spark: Array.from({ length: 60 }, (__, minute) => (minute * number) % 97),
-  }));
+  };
+}
+
+/** Connectors as an operator may have them, for the picture of the README. */
+function pictureRows(): FleetRow[] {
+  const hour = (of: (minute: number) => number | null) => Array.from({ length: 60 }, (_, minute) => of(minute));
+  const troubled: FleetRow[] = [
+    {
+      ...CALM,
+      name: 'warehouse-customers',
+      verdict: 'FAILED',
+      sentence: 'Task 0 has failed: password authentication failed for user "loader" (28P01).',
+      tasks: { FAILED: 1, RUNNING: 3 },
+      rate: 0,
+      lag: 12_450,
+      spark: hour((minute) => (minute < 40 ? 900 + 40 * Math.sin(minute) : 0)),
+    },
+    {
+      ...CALM,
+      name: 'warehouse-orders',
+      verdict: 'STALLED',
+      sentence: 'Task 1 waits for a lock on table "orders", which session 4711 of user "report" holds.',
+      tasks: { RUNNING: 4 },
+      rate: 0,
+      lag: 88_120,
+      spark: hour((minute) => (minute < 52 ? 2200 + 300 * Math.sin(minute / 3) : 0)),
+    },
+    {
+      ...CALM,
+      name: 'sensors-raw',
+      verdict: 'DEGRADED',
+      sentence: '12 records a minute go to the dead-letter topic.',
+      tasks: { RUNNING: 8 },
+      rate: 41_200,
+      lag: 310,
+      deadLettersPerMinute: 12,
+      spark: hour((minute) => 40_000 + 4000 * Math.sin(minute / 5)),
+    },
+    {
+      ...CALM,
+      name: 'archive-invoices',
+      verdict: 'PAUSED',
+      sentence: 'The connector is paused.',
+      tasks: { PAUSED: 2 },
+      rate: null,
+      spark: hour(() => null),
+    },
+  ];
+  const names = ['clickstream', 'devices', 'inventory', 'payments', 'prices', 'sessions'];
+  const calm = names.map((name, index): FleetRow => {
+    const rate = 1200 * (index + 1);
+    return { ...CALM, name, rate, lag: index * 3, spark: hour((minute) => rate + 300 * Math.sin(minute / 4 + index)) };
+  });
+  return [...troubled, ...calm];
+}
+
+/** The API with these connectors. */
+async function fakeApi(rows: readonly FleetRow[]): Promise<Server> {
+  const files = await consoleFiles();
   const snapshot = { at: Date.now(), worker: { id: 'w', version: '0', readOnly: false }, rows, total: rows.length };
   const server = createServer(({ url = '' }, response) => {
     const path = url === '/ui' ? 'index.html' : url.replace('/ui/', '');

@@ -8,6 +8,7 @@ import { rows, updatedAt, worker } from '../common/fleet-store.ts';
 import { connectorAddress, CREATE_ADDRESS, fleetAddress, replaceFilters } from '../common/route.ts';
 import { Sparkline } from '../common/sparkline.tsx';
 import { texts } from '../texts/fleet.ts';
+import './fleet.css';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 
 const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', topic: '' };
@@ -214,8 +215,12 @@ function FleetTable({ rows: all, chosen, choose }: FleetTableProps) {
               />
             </th>
           )}
-          <th scope="col">{texts.connector}</th>
-          <th scope="col">{texts.verdict}</th>
+          <th scope="col" class="name">
+            {texts.connector}
+          </th>
+          <th scope="col" class="verdict">
+            {texts.verdict}
+          </th>
           <th scope="col" class="why">
             {texts.why}
           </th>
@@ -225,7 +230,7 @@ function FleetTable({ rows: all, chosen, choose }: FleetTableProps) {
           <th scope="col" class="number">
             {texts.rate}
           </th>
-          <th scope="col" class="wide">
+          <th scope="col" class="wide chart">
             {texts.lastHour}
           </th>
           <th scope="col" class="number">
@@ -277,19 +282,19 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
           <input type="checkbox" aria-label={texts.select(row.name)} checked={isChosen} onChange={toggle} />
         </td>
       )}
-      <th scope="row">
+      <th scope="row" class="name">
         <a href={connectorAddress(row.name)}>{row.name}</a>
         <small>{shortClass(row.className)}</small>
       </th>
-      <td>
+      <td class="verdict">
         <VerdictBadge verdict={row.verdict} />
       </td>
       <td class="why" title={row.sentence}>
-        {row.sentence}
+        <span>{row.sentence}</span>
       </td>
       <td class="number">{running === total ? total : `${String(running)}/${String(total)}`}</td>
       <td class="number">{short(row.rate)}</td>
-      <td class="wide">
+      <td class="wide chart">
         <Sparkline values={row.spark} />
       </td>
       <td class="number">{short(row.lag)}</td>

@@ -6,7 +6,7 @@ export const texts = {
   why: 'Why',
   rate: 'Records/s',
   lastHour: 'Last hour',
-  letters: 'Dead letters/min',
+  letters: 'Dead/min',
   type: 'Type',
   class: 'Class',
   topic: 'Topic',
