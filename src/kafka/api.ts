@@ -31,6 +31,8 @@ export interface ConsumedBlock extends MessageBlock {
   headers(index: number): readonly ConsumedHeader[];
   /** Whether any record has headers. */
   readonly hasHeaders: boolean;
+  /** Where headers begin in `bytes`, for `placeHeaders`; absent: `headers` alone tells. */
+  readonly headersAt?: ArrayLike<number | undefined> | undefined;
   record(index: number): ConsumedRecord;
   /** As for `SinkRecordBlock`. */
   hold(): void;

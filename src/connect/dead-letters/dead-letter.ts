@@ -4,6 +4,23 @@ const CONTEXT_PREFIX = '__connect.errors.';
 /** What Sluice says of a dead letter beyond Connect's context headers. */
 const OWN_PREFIX = 'sluice.';
 
+/** Headers that tell of the failure, and not of the record, begin with one of these. */
+export const LETTER_PREFIXES = [CONTEXT_PREFIX, OWN_PREFIX] as const;
+
+/** Headers by which letters are selected. */
+export const LetterHeader = {
+  topic: `${CONTEXT_PREFIX}topic`,
+  partition: `${CONTEXT_PREFIX}partition`,
+  offset: `${CONTEXT_PREFIX}offset`,
+  connector: `${CONTEXT_PREFIX}connector.name`,
+  stage: `${CONTEXT_PREFIX}stage`,
+  exception: `${CONTEXT_PREFIX}exception.class.name`,
+  message: `${CONTEXT_PREFIX}exception.message`,
+  sqlstate: `${OWN_PREFIX}sqlstate`,
+  table: `${OWN_PREFIX}table`,
+  column: `${OWN_PREFIX}column`,
+} as const;
+
 /** Where a record came from before it became a dead letter. */
 export interface LetterOrigin {
   readonly topic: string;
@@ -11,8 +28,21 @@ export interface LetterOrigin {
   readonly offset: number;
 }
 
-/** A record of a dead-letter topic, with what its context headers say. What they do not say is `undefined`. */
-export interface DeadLetter {
+/** What context headers say of a failure. What they do not say is `undefined`. */
+export interface LetterContext {
+  readonly origin: LetterOrigin | undefined;
+  readonly connector: string | undefined;
+  readonly stage: string | undefined;
+  /** The Java name of the exception. */
+  readonly exception: string | undefined;
+  readonly message: string | undefined;
+  readonly sqlstate: string | undefined;
+  readonly table: string | undefined;
+  readonly column: string | undefined;
+}
+
+/** A record of a dead-letter topic, with what its context headers say. */
+export interface DeadLetter extends LetterContext {
   /** The dead-letter topic. */
   readonly topic: string;
   readonly partition: number;
@@ -23,18 +53,9 @@ export interface DeadLetter {
   readonly value: Buffer | null;
   /** Those that the record had before: without `__connect.errors.…` and `sluice.…`. */
   readonly headers: readonly ConsumedHeader[];
-  readonly origin: LetterOrigin | undefined;
-  readonly connector: string | undefined;
   readonly task: number | undefined;
-  readonly stage: string | undefined;
   /** The converter, transform or task class that failed. */
   readonly className: string | undefined;
-  /** The Java name of the exception. */
-  readonly exception: string | undefined;
-  readonly message: string | undefined;
-  readonly sqlstate: string | undefined;
-  readonly table: string | undefined;
-  readonly column: string | undefined;
   /** Row of the message, from 1. */
   readonly row: number | undefined;
   /** The replay that it failed in, from 1; 0 for a letter that was never replayed. */
@@ -52,11 +73,7 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     if (isLetterHeader(header.key)) context.set(header.key, header.value?.toString() ?? '');
     else headers.push(header);
   }
-  const connect = (name: string): string | undefined => filled(context.get(CONTEXT_PREFIX + name));
-  const own = (name: string): string | undefined => filled(context.get(OWN_PREFIX + name));
-  const topic = connect('topic');
-  const [partition, offset] = [wholeNumber(connect('partition')), wholeNumber(connect('offset'))];
-  const hasOrigin = topic !== undefined && partition !== undefined && offset !== undefined;
+  const of = (key: string): string | undefined => filled(context.get(key));
   return {
     topic: record.topic,
     partition: record.partition,
@@ -65,19 +82,27 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     key: record.key,
     value: record.value,
     headers,
-    origin: hasOrigin ? { topic, partition, offset } : undefined,
-    connector: connect('connector.name'),
-    task: wholeNumber(connect('task.id')),
-    stage: connect('stage'),
-    className: connect('class.name'),
-    exception: connect('exception.class.name'),
-    message: connect('exception.message'),
-    sqlstate: own('sqlstate'),
-    table: own('table'),
-    column: own('column'),
-    row: wholeNumber(own('row')),
-    attempt: wholeNumber(own('replay.attempt')) ?? 0,
+    origin: letterOrigin(of),
+    connector: of(LetterHeader.connector),
+    task: wholeNumber(of(`${CONTEXT_PREFIX}task.id`)),
+    stage: of(LetterHeader.stage),
+    className: of(`${CONTEXT_PREFIX}class.name`),
+    exception: of(LetterHeader.exception),
+    message: of(LetterHeader.message),
+    sqlstate: of(LetterHeader.sqlstate),
+    table: of(LetterHeader.table),
+    column: of(LetterHeader.column),
+    row: wholeNumber(of(`${OWN_PREFIX}row`)),
+    attempt: wholeNumber(of(`${OWN_PREFIX}replay.attempt`)) ?? 0,
   };
+}
+
+/** `of`: the text of a header, `undefined` where there is none. */
+export function letterOrigin(of: (key: string) => string | undefined): LetterOrigin | undefined {
+  const topic = of(LetterHeader.topic);
+  const [partition, offset] = [wholeNumber(of(LetterHeader.partition)), wholeNumber(of(LetterHeader.offset))];
+  if (topic === undefined || partition === undefined || offset === undefined) return undefined;
+  return { topic, partition, offset };
 }
 
 /** The record as the connector consumed it. */
@@ -88,8 +113,8 @@ export function originalRecord(letter: DeadLetter): ConsumedRecord {
 }
 
 /** Whether a header tells of the failure, and not of the record. */
-function isLetterHeader(key: string): boolean {
-  return key.startsWith(CONTEXT_PREFIX) || key.startsWith(OWN_PREFIX);
+export function isLetterHeader(key: string): boolean {
+  return LETTER_PREFIXES.some((prefix) => key.startsWith(prefix));
 }
 
 /** Bytes of a letter that is kept in memory, about. */

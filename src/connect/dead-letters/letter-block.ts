@@ -1,5 +1,5 @@
 import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
-import type { DeadLetter } from './dead-letter.ts';
+import { isLetterHeader } from './dead-letter.ts';
 
 /** The letters of a block that are selected, with the headers that their records had. */
 export class LetterBlock implements ConsumedBlock {
@@ -7,43 +7,46 @@ export class LetterBlock implements ConsumedBlock {
   readonly partition: number;
   readonly bytes: Buffer;
   readonly count: number;
-  readonly offsets: readonly number[];
-  readonly timestamps: readonly number[];
-  readonly valueStarts: readonly number[];
-  readonly valueEnds: readonly number[];
+  readonly offsets: ArrayLike<number>;
+  readonly timestamps: ArrayLike<number>;
+  readonly valueStarts: Int32Array;
+  readonly valueEnds: Int32Array;
   readonly hasHeaders: boolean;
   readonly #block: ConsumedBlock;
-  readonly #indices: readonly number[];
-  readonly #letters: readonly DeadLetter[];
+  /** Absent: all of the block. */
+  readonly #indices: Int32Array | undefined;
 
-  /** `indices`: of the letters in the block. */
-  constructor(block: ConsumedBlock, indices: readonly number[], letters: readonly DeadLetter[]) {
-    const of = (list: ArrayLike<number>): readonly number[] => indices.map((index) => list[index] ?? -1);
+  /**
+   * `indices`: of the letters in the block.
+   * `hasHeaders`: whether any of their records had headers.
+   */
+  constructor(block: ConsumedBlock, indices: Int32Array, hasHeaders: boolean) {
+    const count = indices.length;
+    const isWhole = count === block.count;
+    const of = (list: ArrayLike<number>): ArrayLike<number> =>
+      isWhole ? list : Float64Array.from(indices, (index) => list[index] ?? -1);
     this.topic = block.topic;
     this.partition = block.partition;
-    this.bytes = block.bytes;
-    this.count = indices.length;
+    this.count = count;
     this.offsets = of(block.offsets);
     this.timestamps = of(block.timestamps);
-    this.valueStarts = of(block.valueStarts);
-    this.valueEnds = of(block.valueEnds);
-    this.hasHeaders = letters.some(({ headers }) => headers.length > 0);
+    ({ bytes: this.bytes, starts: this.valueStarts, ends: this.valueEnds } = valuesOf(block, indices));
+    this.hasHeaders = hasHeaders;
     this.#block = block;
-    this.#indices = indices;
-    this.#letters = letters;
+    this.#indices = isWhole ? undefined : indices;
   }
 
   key(index: number): Buffer | null {
-    return this.#block.key(this.#indices[index] ?? -1);
+    return this.#block.key(this.#of(index));
   }
 
   headers(index: number): readonly ConsumedHeader[] {
-    return this.#letters[index]?.headers ?? [];
+    return this.hasHeaders ? this.#block.headers(this.#of(index)).filter(({ key }) => !isLetterHeader(key)) : [];
   }
 
   /** The dead letter as it was read. */
   record(index: number): ConsumedRecord {
-    return this.#block.record(this.#indices[index] ?? -1);
+    return this.#block.record(this.#of(index));
   }
 
   hold(): void {
@@ -53,4 +56,41 @@ export class LetterBlock implements ConsumedBlock {
   release(): void {
     this.#block.release();
   }
+
+  #of(index: number): number {
+    return this.#indices === undefined ? index : (this.#indices[index] ?? -1);
+  }
+}
+
+/** Values that are shorter are copied faster byte by byte. */
+const SHORT_BYTES = 100;
+
+/**
+ * The values of the letters, one behind the other: they lie far apart between their headers, and whoever reads a block reads what is
+ * between its values too.
+ */
+function valuesOf(
+  { bytes, valueStarts, valueEnds }: ConsumedBlock,
+  indices: Int32Array,
+): { readonly bytes: Buffer; readonly starts: Int32Array; readonly ends: Int32Array } {
+  const { length } = indices;
+  const starts = new Int32Array(length);
+  const ends = new Int32Array(length);
+  let total = 0;
+  for (let at = 0; at < length; at++) {
+    const index = indices[at] ?? 0;
+    const size = (valueEnds[index] ?? 0) - (valueStarts[index] ?? 0);
+    starts[at] = total;
+    ends[at] = total + size;
+    total += Math.max(0, size);
+  }
+  const values = Buffer.allocUnsafeSlow(total);
+  for (let at = 0; at < length; at++) {
+    let from = valueStarts[indices[at] ?? 0] ?? 0;
+    let to = starts[at] ?? 0;
+    const end = ends[at] ?? 0;
+    if (end - to > SHORT_BYTES) bytes.copy(values, to, from, from + end - to);
+    else while (to < end) values[to++] = bytes[from++] ?? 0;
+  }
+  return { bytes: values, starts, ends };
 }

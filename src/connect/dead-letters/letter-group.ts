@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { DeadLetter } from './dead-letter.ts';
+import type { LetterContext } from './dead-letter.ts';
 
 /** What letters of one group have in common. */
 export interface LetterGroupKey {
@@ -14,22 +14,23 @@ export interface LetterGroupKey {
   readonly message: string | undefined;
 }
 
-type Described = Pick<DeadLetter, 'stage' | 'exception' | 'message' | 'sqlstate' | 'table' | 'column'>;
+type Described = Pick<LetterContext, 'stage' | 'exception' | 'message' | 'sqlstate' | 'table' | 'column'>;
 
 const MAX_PATTERN = 200;
 /** Quoted texts, numbers, what lies in braces, and long words of letters and digits: what differs from letter to letter. */
 const VARIABLE = /"[^"\n]*"|'[^'\n]*'|\{[^{}\n]*\}|[+-]?\d[\w.:+-]*/g;
 
 export function letterGroupKey(letter: Described): LetterGroupKey {
-  const { stage = 'UNKNOWN', exception, sqlstate, table, column, message } = letter;
+  const { stage = 'UNKNOWN', exception, sqlstate, table, column } = letter;
   const saysEnough = sqlstate !== undefined && table !== undefined;
+  const message = saysEnough ? undefined : letter.message;
   return {
     stage,
     class: sqlstate === undefined ? exception : undefined,
     sqlstate,
     table,
     column,
-    message: saysEnough || message === undefined ? undefined : messagePattern(message),
+    message: message === undefined ? undefined : messagePattern(message),
   };
 }
 

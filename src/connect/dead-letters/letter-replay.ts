@@ -1,18 +1,36 @@
 import type { TopicPartition } from '../../data/record.ts';
-import type { ConsumedRecord, Consumer } from '../../kafka/api.ts';
+import type { ConsumedBlock, ConsumedRecord, Consumer } from '../../kafka/api.ts';
 import type { PartitionOffset } from '../api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import { deadLetter, type DeadLetter } from './dead-letter.ts';
 import { LetterPick } from './letter-selection.ts';
+import { LetterSieve, NOT_PICKED, type LetterVerdict } from './letter-sieve.ts';
 import type { ReplayAssignment, ReplayedPartition, ReplayProgress } from './replay-assignment.ts';
 
+export interface LetterCounts {
+  readonly read: number;
+  /** Those of them that the selection has. */
+  readonly selected: number;
+  /** Those of the selected ones that transforms have left out. */
+  readonly dropped: number;
+}
+
+/** Counts letters. */
+export class LetterCounter implements LetterCounts {
+  read = 0;
+  selected = 0;
+  dropped = 0;
+
+  add(isSelected: boolean): void {
+    this.read++;
+    if (isSelected) this.selected++;
+  }
+}
+
 /** Records of one partition that were converted together. */
-interface Portion {
+interface Portion extends LetterCounts {
   /** The offset behind the last one. */
   readonly end: number;
-  readonly read: number;
-  readonly selected: number;
-  readonly dropped: number;
 }
 
 interface Part extends ReplayedPartition {
@@ -36,6 +54,7 @@ export class LetterReplay {
   readonly #topic: string;
   readonly #parts: ReadonlyMap<number, Part>;
   readonly #pick: LetterPick;
+  readonly #sieve: LetterSieve;
   readonly #throttle: Pick<Throttle, 'taken'>;
   readonly #onProgress: (progress: ReplayProgress) => void;
   readonly #totals = { read: 0, selected: 0, dropped: 0 };
@@ -51,6 +70,7 @@ export class LetterReplay {
     this.#onProgress = onProgress;
     this.#topic = topic;
     this.#pick = new LetterPick(connector, selection);
+    this.#sieve = new LetterSieve(this.#pick);
     this.#parts = new Map(
       partitions.map((part) => [part.partition, { ...part, counted: part.from, next: part.from, portions: [] }]),
     );
@@ -108,18 +128,26 @@ export class LetterReplay {
     return this.#pick.has(letter) ? letter : undefined;
   }
 
-  /** Counts records that were converted; those that were read again are counted once. */
-  converted(partition: number, offsets: readonly number[], isSelected: readonly boolean[], dropped: number): void {
+  /** Whether a letter of a block is one of the selection. */
+  look(block: ConsumedBlock, index: number): LetterVerdict {
+    const part = this.#parts.get(block.partition);
+    const offset = block.offsets[index] ?? -1;
+    return part === undefined || offset < part.from || offset >= part.end ? NOT_PICKED : this.#sieve.look(block, index);
+  }
+
+  /** Whether a record is to be counted: those that are read again are counted once. */
+  isNew(partition: number, offset: number): boolean {
     const part = this.#parts.get(partition);
-    if (part === undefined) return;
-    const isNew = offsets.map((offset) => offset >= part.counted && offset < part.end);
-    const read = isNew.filter(Boolean).length;
-    if (read === 0) return;
-    const selected = isSelected.filter((is, index) => is && isNew[index] === true).length;
+    return part !== undefined && offset >= part.counted && offset < part.end;
+  }
+
+  /** Takes the counts of records that were converted; `end`: the offset behind the last one. */
+  converted(partition: number, end: number, { read, selected, dropped }: LetterCounts): void {
+    const part = this.#parts.get(partition);
+    if (part === undefined || read === 0) return;
     this.#throttle.taken(selected, 0);
-    const end = (offsets.at(-1) ?? -1) + 1;
     part.counted = end;
-    part.portions.push({ end, read, selected, dropped: Math.min(dropped, selected) });
+    part.portions.push({ end, read, selected, dropped });
   }
 
   /** Everything before these offsets is stored, or was reported. */

@@ -1,4 +1,4 @@
-import type { DeadLetter } from './dead-letter.ts';
+import type { DeadLetter, LetterContext } from './dead-letter.ts';
 import { LetterGroupIds } from './letter-group.ts';
 
 /** Offsets of one partition of the dead-letter topic. */
@@ -34,6 +34,8 @@ export interface LetterFilter {
   readonly message?: string | undefined;
 }
 
+type LetterPosition = Pick<DeadLetter, 'partition' | 'offset' | 'timestamp'>;
+
 /** Tells which letters of a topic are a connector's and of a selection. Letters without context headers count as the connector's. */
 export class LetterPick {
   readonly #connector: string;
@@ -45,37 +47,45 @@ export class LetterPick {
     this.#selection = selection;
   }
 
-  has(letter: DeadLetter): boolean {
-    if (letter.connector !== undefined && letter.connector !== this.#connector) return false;
-    return isSelected(letter, this.#selection, this.#ids);
+  has(letter: LetterContext & LetterPosition): boolean {
+    return this.hasPosition(letter) && this.hasContext(letter);
+  }
+
+  /** Whether the selection has letters of this offset and this time. */
+  hasPosition(letter: LetterPosition): boolean {
+    const { offsets, time } = this.#selection;
+    if (offsets !== undefined && !offsets.some((range) => isInRange(letter, range))) return false;
+    if (time?.from !== undefined && letter.timestamp < time.from) return false;
+    return time?.to === undefined || letter.timestamp < time.to;
+  }
+
+  /** Whether it is the connector's, and the selection has letters that failed like this one. */
+  hasContext(letter: LetterContext): boolean {
+    const { connector } = letter;
+    if (connector !== undefined && connector !== this.#connector) return false;
+    const { group, filter } = this.#selection;
+    if (filter !== undefined && !passes(letter, filter)) return false;
+    return group === undefined || this.#ids.of(letter) === group;
   }
 }
 
-function isSelected(letter: DeadLetter, selection: LetterSelection, ids: LetterGroupIds): boolean {
-  const { group, offsets, time, filter } = selection;
-  if (offsets !== undefined && !offsets.some((range) => isInRange(letter, range))) return false;
-  if (time?.from !== undefined && letter.timestamp < time.from) return false;
-  if (time?.to !== undefined && letter.timestamp >= time.to) return false;
-  if (filter !== undefined && !passes(letter, filter)) return false;
-  return group === undefined || ids.of(letter) === group;
-}
-
-function isInRange({ partition, offset }: DeadLetter, range: LetterRange): boolean {
+function isInRange({ partition, offset }: LetterPosition, range: LetterRange): boolean {
   return partition === range.partition && offset >= (range.from ?? 0) && offset <= (range.to ?? Infinity);
 }
 
-function passes(letter: DeadLetter, filter: LetterFilter): boolean {
-  const pairs = [
-    [filter.stage, letter.stage ?? 'UNKNOWN'],
-    [filter.class, letter.exception],
-    [filter.sqlstate, letter.sqlstate],
-    [filter.table, letter.table],
-    [filter.column, letter.column],
-    [filter.topic, letter.origin?.topic],
-  ];
+function passes(letter: LetterContext, filter: LetterFilter): boolean {
   const { message } = filter;
   return (
-    pairs.every(([wanted, has]) => wanted === undefined || wanted === has) &&
+    isWanted(filter.stage, () => letter.stage ?? 'UNKNOWN') &&
+    isWanted(filter.class, () => letter.exception) &&
+    isWanted(filter.sqlstate, () => letter.sqlstate) &&
+    isWanted(filter.table, () => letter.table) &&
+    isWanted(filter.column, () => letter.column) &&
+    isWanted(filter.topic, () => letter.origin?.topic) &&
     (message === undefined || letter.message?.includes(message) === true)
   );
+}
+
+function isWanted(wanted: string | undefined, has: () => string | undefined): boolean {
+  return wanted === undefined || wanted === has();
 }

@@ -18,6 +18,8 @@ export interface ClientDefaults {
 
 /** Of the classic protocol. The client's own 3 s is how long the others would notice nothing of a task that moved. */
 const HEARTBEAT_MS = '1000';
+/** Of replays: letters have a kilobyte of headers, and a megabyte holds too few of them to keep a task busy. */
+const LETTER_FETCH_BYTES = '8388608';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
 /** Clients of tasks with Connect's own settings, then the worker's, then overrides; later ones win. */
@@ -40,6 +42,7 @@ export class KafkaTaskClients implements TaskClients {
       'group.id': `connect-${id.connector}`,
       'client.id': `connector-consumer-${taskText(id)}`,
       'auto.offset.reset': 'earliest',
+      ...(id.replay === undefined ? {} : { 'max.partition.fetch.bytes': LETTER_FETCH_BYTES }),
     };
     const given = { ...this.#defaults.consumer, ...this.#overrides(config, 'consumer') };
     const isClassic = (given[PROTOCOL] ?? 'classic').trim().toLowerCase() === 'classic';
