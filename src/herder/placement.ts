@@ -16,6 +16,9 @@ export interface WorkListener {
 
 /** One rebalance, from its reason to the start of what is new. */
 export interface RebalanceView {
+  readonly generation: number;
+  /** Whether this worker led the group from then on. */
+  readonly led: boolean;
   readonly reason: string;
   readonly completedAtMs: number;
   readonly durationMs: number;
@@ -23,6 +26,12 @@ export interface RebalanceView {
   readonly assigned: readonly string[];
   readonly revoked: readonly string[];
   readonly delayMs: number;
+}
+
+/** A rebalance that is remembered: of its work the first names and how many there were. */
+export interface PastRebalance extends RebalanceView {
+  readonly assignedCount: number;
+  readonly revokedCount: number;
 }
 
 /** A worker's place in its group, for operators. */
@@ -43,6 +52,8 @@ export interface ClusterView {
   readonly rebalanceAverageMs: number;
   readonly rebalanceMaxMs: number;
   readonly lastRebalance: RebalanceView | undefined;
+  /** The last ones of this worker, the newest last. */
+  readonly rebalances: readonly PastRebalance[];
   /** Of the requests to the group's coordinator. */
   readonly requests: GroupFigures | undefined;
 }

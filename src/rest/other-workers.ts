@@ -1,5 +1,6 @@
 import { NotUnderstoodError, type AskWorker, type PlacedFigures } from '../herder/health/gathered-figures.ts';
 import type { TaskFigures } from '../herder/health/verdict.ts';
+import { RequestError } from '../errors.ts';
 import { ajv } from './request-body.ts';
 import type { Context, ResourceDependencies } from './resource.ts';
 import { TASK_FIGURES } from './task-figures-schema.ts';
@@ -42,12 +43,13 @@ export class OtherWorkers {
     return async (worker) => placedFigures(await get(worker, path), connector);
   }
 
-  /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. */
-  get({ authorization, ownUrl }: Asker): (worker: string, path: string) => Promise<unknown> {
+  /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. `ofGroup`: no others are asked. */
+  get({ authorization, ownUrl }: Asker, ofGroup = false): (worker: string, path: string) => Promise<unknown> {
     let urls: ReturnType<WorkerUrls['find']> | undefined;
     return async (worker, path) => {
       urls ??= this.#urls.find(authorization, ownUrl, LEADER_MS);
       const { url, isOfGroup } = (await urls)(worker);
+      if (ofGroup && !isOfGroup) throw new RequestError(404, `Worker ${worker} is not in the group`);
       const { status, body } = await this.#peers.request({
         method: 'GET',
         url: url + path,

@@ -2,9 +2,13 @@ import { taskText } from '../../connect/tasks/task-assignment.ts';
 import type { Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import { DEFAULT_WINDOW, SampledStat, type MetricWindow } from '../../observe/metrics/sampled-stats.ts';
-import type { ClusterView, RebalanceView } from '../placement.ts';
+import type { ClusterView, PastRebalance, RebalanceView } from '../placement.ts';
 import type { MemberAssignment, Work } from './group-bytes.ts';
 import type { WorkSet } from './work-set.ts';
+
+/** So many rebalances are remembered, and of each so many names of what came and went. */
+const MAX_REMEMBERED = 50;
+const MAX_NAMES = 20;
 
 /** The rebalances of this worker as operators see them: a line in the log for each, figures of all. */
 export class RebalanceHistory {
@@ -14,19 +18,24 @@ export class RebalanceHistory {
   #beganAtMs = Date.now();
   #completed = 0;
   #last: RebalanceView | undefined;
+  readonly #past: PastRebalance[] = [];
 
   constructor(logger: Logger, window: MetricWindow = DEFAULT_WINDOW) {
     this.#logger = logger;
     this.#timesMs = new SampledStat(window);
   }
 
-  view(): Pick<ClusterView, 'completedRebalances' | 'rebalanceAverageMs' | 'rebalanceMaxMs' | 'lastRebalance'> {
+  view(): Pick<
+    ClusterView,
+    'completedRebalances' | 'rebalanceAverageMs' | 'rebalanceMaxMs' | 'lastRebalance' | 'rebalances'
+  > {
     const now = performance.now();
     return {
       completedRebalances: this.#completed,
       rebalanceAverageMs: this.#timesMs.average(now),
       rebalanceMaxMs: this.#timesMs.max(now),
       lastRebalance: this.#last,
+      rebalances: [...this.#past],
     };
   }
 
@@ -41,7 +50,7 @@ export class RebalanceHistory {
     this.#completed += 1;
     this.#timesMs.record(durationMs, performance.now());
     const round = { reason: this.#reason, durationMs, assigned: texts(assigned), revoked: texts(revoked), delayMs };
-    this.#last = { ...round, completedAtMs: Date.now() };
+    this.#remember({ ...round, generation: generationId, led: isLeader, completedAtMs: Date.now() });
     const role = isLeader ? 'this worker leads' : `${leaderUrl} leads`;
     const share = `${count(owned.connectors.size, 'connector')} and ${count(owned.tasks.size, 'task')}`;
     const change = `+${String(round.assigned.length)} -${String(round.revoked.length)}`;
@@ -50,6 +59,14 @@ export class RebalanceHistory {
       { ...round, generation: generationId, leader: leaderUrl, protocol, configOffset },
       `Rebalance: generation ${String(generationId)}, ${role}, ${share} here (${change}), because ${this.#reason}${again}`,
     );
+  }
+
+  #remember(rebalance: RebalanceView): void {
+    this.#last = rebalance;
+    const { assigned, revoked } = rebalance;
+    const names = { assigned: assigned.slice(0, MAX_NAMES), revoked: revoked.slice(0, MAX_NAMES) };
+    this.#past.push({ ...rebalance, ...names, assignedCount: assigned.length, revokedCount: revoked.length });
+    if (this.#past.length > MAX_REMEMBERED) this.#past.shift();
   }
 }
 

@@ -18,6 +18,7 @@ import {
 import { SLUICE_VERSION } from '../../version.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { FleetFeed } from './fleet-feed.ts';
+import { workerDetailResource } from './worker-detail.ts';
 
 /** More consoles at once are refused. */
 const MAX_CONSOLES = 200;
@@ -51,6 +52,7 @@ const isHistory = ajv.compile<ConnectorHistory>({
 export const consoleResource: Resource = (router, dependencies) => {
   const { herder, console: settings } = dependencies;
   if (settings === undefined) return;
+  workerDetailResource(router, dependencies);
   const view = new ConsoleView(dependencies);
   let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
 
