@@ -65,15 +65,16 @@ export class ConnectorValidation {
 
   /**
    * What a plugin would be given, values of variables included, when the configuration is valid for it; else a RequestError as
-   * `requireValid` and `validateFor` have them.
+   * `requireValid` and `validateFor` have them. `counts`: errors of other keys are passed over.
    */
   async requireValidFor(
     pluginName: string,
     given: RawConnectorConfig,
     stage: StageTracker,
+    counts: (key: string) => boolean = () => true,
   ): Promise<{ plugin: ConnectorPlugin; config: ConnectorConfig; passwords: string[] }> {
     const infos = await this.validateFor(pluginName, given, stage);
-    requireNoErrors(infos);
+    requireNoErrors({ ...infos, configs: infos.configs.filter(({ value }) => counts(value.name)) });
     const resolved = await this.#resolve(given, stage);
     const secret = infos.configs.filter(({ definition }) => definition?.type === 'PASSWORD');
     const passwords = secret.flatMap(({ value }) => resolved[value.name] ?? []);

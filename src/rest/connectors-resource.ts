@@ -177,7 +177,7 @@ function locationOf(context: Context, name: string): string {
 }
 
 /** The name in the configuration is the connector's; where both are given they must agree. */
-function withName(config: ConfigBody, name: string): ConfigBody {
+export function withName(config: ConfigBody, name: string): ConfigBody {
   const given = config['name'];
   if (given !== undefined && given !== null && given !== name) {
     throw new RequestError(
@@ -194,7 +194,7 @@ const INITIAL_STATES: Readonly<Record<string, TargetState>> = lookupTable({
   STOPPED: 'STOPPED',
 });
 
-function parseInitialState(text: string | undefined): TargetState | undefined {
+export function parseInitialState(text: string | undefined): TargetState | undefined {
   if (text === undefined) return undefined;
   const state = INITIAL_STATES[text.toUpperCase()];
   if (state === undefined) {

@@ -3,7 +3,7 @@ import type Koa from 'koa';
 import { RequestError, toError } from '../errors.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { PeerUnreachableError, type PeerAnswer } from '../herder/peer-client.ts';
-import { senderHeaders } from './request-sender.ts';
+import { senderHeaders, type SentRequest } from './request-sender.ts';
 import { readBytes } from './request-body.ts';
 import { queryText, REQUEST_TIMEOUT_MS, type Context, type ResourceDependencies } from './resource.ts';
 
@@ -21,6 +21,18 @@ const NO_LEADER =
   'Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.';
 const TWO_HOPS = 'Cannot complete request because of a conflicting operation (e.g. worker rebalance)';
 const RETRY_MS = 250;
+
+/** A request that another worker gets in another form than it came here, and what its answer becomes. */
+export interface OtherForm extends SentRequest {
+  readonly answered: (answer: PeerAnswer) => void;
+}
+
+const otherForms = new WeakMap<Context, OtherForm>();
+
+/** Wherever the request is sent, it is sent in this form, and the answer of the other worker is not passed on as it is. */
+export function forwardAs(context: Context, form: OtherForm): void {
+  otherForms.set(context, form);
+}
 
 /**
  * Answers here what this worker can answer, and sends on what the leader or the owner of a connector has to do
@@ -65,15 +77,16 @@ async function forwarded(
   const forward = queryText(context, 'forward');
   if (forward !== undefined && forward.toLowerCase() !== 'true') throw new RequestError(409, TWO_HOPS);
   if (url === undefined || url === '') throw new RequestError(409, NO_LEADER);
-  const target = targetOf(context, url, forward === undefined);
+  const form = otherForms.get(context);
+  const target = targetOf(form?.path ?? context.req.url ?? '', url, forward === undefined);
   dependencies.logger.debug(`Forwarding ${context.method} ${target}`);
   let answer: PeerAnswer;
   try {
     answer = await dependencies.peers.request({
       method: context.method,
       url: target,
-      headers: { ...headersOf(context), ...(await senderHeaders(context, dependencies)) },
-      body: hasBody(context) ? await readBytes(context.req) : undefined,
+      headers: { ...headersOf(context), ...(await senderHeaders(context, dependencies, form)) },
+      body: form?.body ?? (hasBody(context) ? await readBytes(context.req) : undefined),
       timeoutMs: Math.max(1, deadline - Date.now()),
     });
   } catch (error) {
@@ -88,13 +101,14 @@ async function forwarded(
   }
   // Whoever asks this worker next sees what the other one has done.
   if (context.method !== 'GET' && answer.status < 400) await dependencies.herder.catchUp();
-  relay(context, answer);
+  if (form === undefined) relay(context, answer);
+  else form.answered(answer);
   return true;
 }
 
 /** The path as it came, so that names stay encoded, and all parameters but our own. */
-function targetOf(context: Context, url: string, mayForwardAgain: boolean): string {
-  const [path = '', query = ''] = (context.req.url ?? '').split('?', 2);
+function targetOf(asked: string, url: string, mayForwardAgain: boolean): string {
+  const [path = '', query = ''] = asked.split('?', 2);
   const parameters = query.split('&').filter((part) => part !== '' && !/^forward(=|$)/.test(part));
   return `${url.replace(/\/$/, '')}${path}?${[`forward=${String(mayForwardAgain)}`, ...parameters].join('&')}`;
 }

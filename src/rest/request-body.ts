@@ -105,7 +105,7 @@ export function parseTaskConfigs(text: string): Record<string, string>[] {
   });
 }
 
-function asConfig(map: Scalars): ConfigBody {
+export function asConfig(map: Scalars): ConfigBody {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value === null ? null : String(value)]));
 }
 

@@ -24,17 +24,24 @@ export async function senderOf(context: Context, dependencies: SenderDependencie
   return { user, address: await vouchedAddress(context, dependencies), ...(peer === null ? {} : { via: peer }) };
 }
 
+/** What is sent to another worker in place of the request as it came. */
+export interface SentRequest {
+  readonly path: string;
+  readonly body: Buffer;
+}
+
 /** For a request that this worker forwards; none when it cannot say where it came from. */
 export async function senderHeaders(
   context: Context,
   dependencies: SenderDependencies,
+  sent?: SentRequest,
 ): Promise<Readonly<Record<string, string>>> {
   const { herder, signatureAlgorithms: [algorithm] = [] } = dependencies;
   const { sessionKey } = herder;
   if (algorithm === undefined || sessionKey === undefined) return {};
   const { address } = await senderOf(context, dependencies);
   if (address === null) return {};
-  const text = await signedText(context, address);
+  const text = await signedText(context, address, sent);
   return { [ADDRESS]: address, [SIGNATURE]: `${algorithm}:${senderSignature(text, algorithm, sessionKey)}` };
 }
 
@@ -52,10 +59,10 @@ async function vouchedAddress(
 }
 
 /** The signature is good for this request alone. */
-async function signedText(context: Context, address: string): Promise<string> {
-  const [path = ''] = (context.req.url ?? '').split('?', 1);
+async function signedText(context: Context, address: string, sent?: SentRequest): Promise<string> {
+  const [path = ''] = (sent?.path ?? context.req.url ?? '').split('?', 1);
   const body = createHash('sha256')
-    .update(await readBytes(context.req))
+    .update(sent?.body ?? (await readBytes(context.req)))
     .digest('hex');
   return [context.method, path, body, address].join('\n');
 }

@@ -36,6 +36,8 @@ export interface ResourceDependencies {
   /** `metrics.naming` */
   readonly metricNamings: readonly NamingName[];
   readonly kafkaClusterId: () => Promise<string>;
+  /** Names of all topics of the cluster. */
+  readonly kafkaTopics: () => Promise<readonly string[]>;
   /** `inter.worker.verification.algorithms`; absent on a standalone worker. */
   readonly signatureAlgorithms: readonly string[] | undefined;
   /** `undefined` on a standalone worker. */

@@ -18,3 +18,27 @@ export function kafkaClusterId(client: ClientProperties, logger: Logger): () => 
   };
   return () => (asked ??= ask());
 }
+
+const TOPICS_MS = 5000;
+
+/** Gives the names of all topics, a few seconds old at most: many who ask cost the brokers no more than one. */
+export function kafkaTopics(client: ClientProperties, logger: Logger): () => Promise<readonly string[]> {
+  let asked: { readonly topics: Promise<readonly string[]>; readonly atMs: number } | undefined;
+  const ask = async (): Promise<readonly string[]> => {
+    const admin = createKafkaClient(client, logger).admin();
+    try {
+      return await admin.topics();
+    } catch (error) {
+      asked = undefined;
+      throw error;
+    } finally {
+      await admin.close();
+    }
+  };
+  return async () => {
+    if (asked === undefined || performance.now() - asked.atMs > TOPICS_MS) {
+      asked = { topics: ask(), atMs: performance.now() };
+    }
+    return asked.topics;
+  };
+}

@@ -20,7 +20,7 @@ import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
 import type { ResourceDependencies } from '../rest/resource.ts';
 import { distributedMode } from './distributed.ts';
-import { kafkaClusterId } from './kafka-cluster.ts';
+import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
 import { openServices, type RunningServices } from './services.ts';
@@ -213,6 +213,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     threads,
     metricNamings: config.own['metrics.naming'] as readonly NamingName[],
     kafkaClusterId: clusterId,
+    kafkaTopics: kafkaTopics(config.clients.worker, logger),
     signatureAlgorithms: mode.signatureAlgorithms,
     drains: mode.drains,
     console: config.own.console === 'on' ? { readOnly: config.own['console.read.only'] } : undefined,

@@ -20,7 +20,7 @@ export interface PreviewRequest {
   readonly messages?: readonly SampleMessage[] | undefined;
   /** In place of messages: as they were consumed. */
   readonly records?: readonly ConsumedRecord[] | undefined;
-  /** Only converters; transforms and the plugin are not asked. */
+  /** Only converters, whose options alone have to be valid; transforms and the plugin are not asked. */
   readonly decodeOnly?: boolean | undefined;
   readonly topic?: string | undefined;
   /** Of the topic's newest messages. */
@@ -42,6 +42,7 @@ const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
 /** All of a preview, waiting for others included; what a plugin still does then is its own. A request waits 90 s. */
 const TIMEOUT_MS = 80_000;
+const DECODING = /^(?:connector\.class$|(?:key|value|header)\.converter(?:\.|$)|consumer\.override\.)/;
 
 /**
  * What a sink would do with some messages: converters, transformations, and the plugin's own preview. Nothing is written and
@@ -75,7 +76,8 @@ export class ConnectorPreview {
     signal: AbortSignal,
   ): Promise<string> {
     const { validation, plugins, converterConfig, secrets } = this.#dependencies;
-    const checked = await validation.requireValidFor(pluginName, this.#complete(request), stage);
+    const counts = request.decodeOnly === true ? (key: string) => DECODING.test(key) : undefined;
+    const checked = await validation.requireValidFor(pluginName, this.#complete(request), stage, counts);
     const { plugin } = checked;
     if (plugin.type !== 'sink') throw new RequestError(400, 'Only sinks have messages to preview');
     const config = withDefaultConverters(checked.config, converterConfig);

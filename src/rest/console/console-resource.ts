@@ -16,6 +16,7 @@ import {
   type ResourceDependencies,
 } from '../resource.ts';
 import { SLUICE_VERSION } from '../../version.ts';
+import { configResource } from './config-resource.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import { workerDetailResource } from './worker-detail.ts';
@@ -53,6 +54,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   const { herder, console: settings } = dependencies;
   if (settings === undefined) return;
   workerDetailResource(router, dependencies);
+  configResource(router, dependencies);
   const view = new ConsoleView(dependencies);
   let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
 

@@ -6,7 +6,7 @@ import { RequestError } from '../../../src/errors.ts';
 import { NotOwnerError } from '../../../src/herder/not-owner-error.ts';
 import { PeerUnreachableError, type PeerAnswer, type PeerRequest } from '../../../src/herder/peer-client.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
-import { forwarding } from '../../../src/rest/forwarding.ts';
+import { forwardAs, forwarding } from '../../../src/rest/forwarding.ts';
 import type { Context } from '../../../src/rest/resource.ts';
 
 const LEADER = 'http://leader:8083/';
@@ -174,5 +174,27 @@ describe('a request that another worker has to answer', () => {
     assert.equal(scene.caughtUp, 1);
     scene.handlers = [missing];
     assert.equal((await scene.ask()).status, 404);
+  });
+
+  it('goes in another form where that is wanted, and nothing of the answer is passed on by itself', async () => {
+    const scene = new Scene();
+    const answers: string[] = [];
+    scene.handlers = [
+      (context) => {
+        forwardAs(context, {
+          path: '/connectors/c/config',
+          body: Buffer.from('{"a":"1"}'),
+          answered: ({ body }) => void answers.push(body.toString()),
+        });
+        elsewhere()();
+      },
+    ];
+    scene.answers = [answered(200, '{"config":{"password":"x"}}', { location: 'http://leader:8083/connectors/c' })];
+    const { body, headers } = await scene.ask({ method: 'PUT', url: '/ui/connectors/c/config', body: '{}' });
+    const [sent] = scene.sent;
+    assert.equal(sent?.url, 'http://leader:8083/connectors/c/config?forward=true');
+    assert.equal(sent.body?.toString(), '{"a":"1"}');
+    assert.deepEqual(answers, ['{"config":{"password":"x"}}']);
+    assert.deepEqual([body, headers], [undefined, {}]);
   });
 });
