@@ -11,19 +11,25 @@ export class ApiError extends Error {
 
 /** A request to the worker that has served the page. Rejects with an ApiError that has the worker's own message. */
 export async function request<T>(method: string, path: string, body?: unknown): Promise<T> {
+  const text = await requestText(method, path, body === undefined ? undefined : JSON.stringify(body));
+  return (text === '' ? undefined : JSON.parse(text)) as T;
+}
+
+/** The same with JSON as text, for numbers beyond what JavaScript has. */
+export async function requestText(method: string, path: string, json?: string): Promise<string> {
   let response: Response;
   try {
     response = await fetch(path, {
       method,
       credentials: 'same-origin',
-      ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
+      ...(json === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: json }),
     });
   } catch {
     throw new ApiError(0, 'The worker does not answer');
   }
   const text = await response.text();
   if (!response.ok) throw new ApiError(response.status, messageOf(text, response.status));
-  return (text === '' ? undefined : JSON.parse(text)) as T;
+  return text;
 }
 
 /** The path of a connector in the API. */

@@ -1,0 +1,128 @@
+import { exactText, parseExact } from '../common/exact-json.ts';
+
+type Coordinates = Readonly<Record<string, unknown>>;
+/** `null`: not known. */
+type Count = number | null;
+
+/** As `GET /connectors/{connector}/offsets` has it, and `PATCH` takes it. */
+export interface OffsetEntry {
+  readonly partition: Coordinates;
+  /** `null`: as a new connector begins. */
+  readonly offset: Coordinates | null;
+}
+
+interface PreviewedPartition extends OffsetEntry {
+  readonly current: Coordinates | null;
+  readonly again: Count;
+  readonly skipped: Count;
+}
+
+/** The answer of `POST /connectors/{connector}/offsets/preview`. */
+export interface OffsetsPreview {
+  readonly note: string;
+  readonly partitions: readonly PreviewedPartition[];
+}
+
+/** What is to be set, with what it comes to; of a reset all offsets go. */
+export interface PlannedChange {
+  readonly isReset: boolean;
+  readonly preview: OffsetsPreview;
+}
+
+/** Where a connector reads a partition or a table. */
+export interface OffsetRow {
+  readonly key: string;
+  readonly partition: Coordinates;
+  readonly current: Coordinates | null;
+  /** Of a sink: the first offset of its topic, the end, and the records between position and end. */
+  readonly first?: Coordinates | null;
+  readonly end?: Coordinates | null;
+  readonly lag?: Count;
+}
+
+/** Of previews to the earliest and to the latest offsets. */
+export function sinkRows(earliest: OffsetsPreview, latest: OffsetsPreview): readonly OffsetRow[] {
+  const firsts = new Map(earliest.partitions.map(({ partition, offset }) => [partitionText(partition), offset]));
+  return latest.partitions.map(({ partition, current, offset, skipped }) => {
+    const key = partitionText(partition);
+    return { key, partition, current, first: firsts.get(key) ?? null, end: offset, lag: skipped };
+  });
+}
+
+export function sourceRows(entries: readonly OffsetEntry[]): readonly OffsetRow[] {
+  return entries.map(({ partition, offset }) => ({ key: partitionText(partition), partition, current: offset }));
+}
+
+/** `orders-0`, the name of a table, or what else a connector calls its partition. */
+export function partitionText(partition: Coordinates): string {
+  const { kafka_topic: topic, kafka_partition: number } = partition;
+  if (typeof topic === 'string' && number !== undefined) return `${topic}-${exactText(number)}`;
+  const values = Object.values(partition);
+  return values.length === 1 && typeof values[0] === 'string' ? values[0] : exactText(partition);
+}
+
+/** The number or time that an offset comes to; `undefined` for the beginning. */
+export function offsetText(offset: Coordinates | null): string | undefined {
+  if (offset === null || Object.keys(offset).length === 0) return undefined;
+  const { kafka_offset: position, incrementing, timestamp_us: micros } = offset;
+  if (isInteger(position)) return String(position);
+  if (isInteger(incrementing)) return String(incrementing);
+  if (isInteger(micros)) return timeText(BigInt(micros));
+  return exactText(offset);
+}
+
+/** An offset as it is written by hand: of one number that number, else JSON. */
+export function writtenOffset(offset: Coordinates | null): string {
+  if (offset === null) return '';
+  const { kafka_offset: position, incrementing } = offset;
+  if (isInteger(position)) return String(position);
+  return isInteger(incrementing) ? String(incrementing) : exactText(offset);
+}
+
+/** What was written by hand, as an offset of the same kind; `undefined`: it is none. */
+export function readOffset(text: string, { partition, current }: OffsetRow): OffsetEntry | undefined {
+  const trimmed = text.trim();
+  const isSink = 'kafka_topic' in partition;
+  if (/^-?\d{1,19}$/.test(trimmed)) {
+    const number = parseExact(trimmed);
+    if (isSink) return Number(trimmed) < 0 ? undefined : { partition, offset: { kafka_offset: number } };
+    return {
+      partition,
+      offset: { [current !== null && 'timestamp_us' in current ? 'timestamp_us' : 'incrementing']: number },
+    };
+  }
+  if (isSink) return undefined;
+  try {
+    const offset = parseExact(trimmed);
+    const isObject = typeof offset === 'object' && offset !== null && !Array.isArray(offset);
+    return isObject ? { partition, offset: offset as Coordinates } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Of the partitions that are chosen: what comes again and what is skipped. */
+export function totals(
+  { partitions }: OffsetsPreview,
+  leftOut: ReadonlySet<string>,
+): { readonly again: Count; readonly skipped: Count; readonly entries: readonly OffsetEntry[] } {
+  const chosen = partitions.filter(({ partition }) => !leftOut.has(partitionText(partition)));
+  const sum = (key: 'again' | 'skipped'): Count =>
+    chosen.reduce<Count>((total, each) => (total === null || each[key] === null ? null : total + each[key]), 0);
+  const entries = chosen.map(({ partition, offset }) => ({ partition, offset }));
+  return { again: sum('again'), skipped: sum('skipped'), entries };
+}
+
+function isInteger(value: unknown): value is number | bigint {
+  return typeof value === 'bigint' || Number.isSafeInteger(value);
+}
+
+const MICROS_PER_SECOND = 1_000_000n;
+
+function timeText(micros: bigint): string {
+  const millis = Number(micros / 1000n);
+  if (Math.abs(millis) > 8.64e15) return String(micros);
+  const rest = ((micros % MICROS_PER_SECOND) + MICROS_PER_SECOND) % MICROS_PER_SECOND;
+  const seconds = new Date(Number((micros - rest) / 1000n)).toISOString().slice(0, 19).replace('T', ' ');
+  return `${seconds}.${String(rest).padStart(6, '0')} UTC`;
+}

@@ -1,0 +1,78 @@
+import { texts as frame } from './frame.ts';
+
+const records = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'record' : 'records'}`;
+const known = (count: number | null, what: string) =>
+  count === null ? `It is not known how many records ${what}.` : `${records(count)} ${what}.`;
+
+export const texts = {
+  ...frame,
+  offsets: 'Offsets',
+  partition: 'Topic and partition',
+  table: 'Table',
+  first: 'First',
+  position: 'Position',
+  end: 'End',
+  beginning: 'beginning',
+  asOf: (time: string) => `As of ${time}.`,
+  look: 'Look again',
+  noneOfSink: 'The topics of this sink have no partitions yet. Offsets appear when the topics exist.',
+  noneOfSource: 'The source has not stored a position yet. It begins at the start of its tables when it runs.',
+  more: (count: number) => `${count.toLocaleString('en')} more are not shown.`,
+  change: 'Go on elsewhere',
+  from: 'Go on from',
+  choices: {
+    earliest: 'the beginning',
+    latest: 'the end: only what comes from now on',
+    time: 'a time',
+    given: 'offsets that I give',
+    all: 'as a new connector: remove all offsets',
+  },
+  time: (zone: string) => `Time (${zone})`,
+  newOffset: (key: string) => `Offset of ${key}`,
+  givenHint: {
+    sink: 'The offset of the next record of each partition. What you do not change stays.',
+    source: 'A number for a table that is read by a number, else the offset as JSON. What you do not change stays.',
+  },
+  nothingGiven: 'Change at least one offset.',
+  noOffset: (key: string) => `What is given for ${key} is no offset.`,
+  noTime: 'Give a time.',
+  preview: 'Preview',
+  previewed: 'What would happen',
+  again: (count: number | null) => known(count, count === 1 ? 'comes again' : 'come again'),
+  skipped: (count: number | null) => known(count, count === 1 ? 'is skipped' : 'are skipped'),
+  titleAgain: 'Again',
+  titleSkipped: 'Skipped',
+  newPosition: 'New position',
+  include: 'Change',
+  includeOf: (key: string) => `Change ${key}`,
+  unknown: 'not known',
+  withoutCounts: (reason: string) => `The number of records is not known: ${reason}`,
+  steps: {
+    stop: 'Stop the connector: its tasks end',
+    set: (count: number) =>
+      `Set the offsets of ${count.toLocaleString('en')} ${count === 1 ? 'partition' : 'partitions'}`,
+    setAll: 'Remove all offsets of the connector',
+    resume: 'Resume the connector, since it runs now',
+    pause: 'Pause the connector again, since it is paused now',
+  },
+  stepStates: { waiting: 'to do', now: 'is being done…', done: 'done', failed: 'failed' },
+  typeName: (name: string) => `This cannot be undone. Type ${name} to go on`,
+  apply: { ran: 'Stop, set and resume', paused: 'Stop, set and pause', stopped: 'Set the offsets' },
+  tryAgain: 'Try again',
+  resumeNow: 'Resume it without the change',
+  pauseNow: 'Pause it without the change',
+  nothingSet: 'The connector has no offsets that could be removed.',
+  finished: 'The offsets are set.',
+  notSet: 'The connector is as it was before. Look at the offsets above: they may not be set.',
+  failures: {
+    stop: 'Nothing was changed.',
+    set: {
+      stopped:
+        'The connector is stopped and stays so until it is resumed. Look at the offsets above before you go on: they may not be set.',
+      was: 'Look at the offsets above: they may not be set.',
+    },
+    resume: 'The offsets are set, but the connector is still stopped.',
+    pause: 'The offsets are set, but the connector is still stopped.',
+  },
+  readOnlyHint: 'This console is read only and changes no offsets.',
+} as const;

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { sourceConfig } from '../support/connectors.ts';
+import { consolePage } from '../support/console-page.ts';
+import { uniqueName } from '../support/services.ts';
+import { until } from '../support/until.ts';
+import { SinkFixture } from './sink-fixture.ts';
+
+const COUNT = 20;
+
+describe('changes in the console', function () {
+  const shown = consolePage();
+  let fixture: SinkFixture;
+
+  before(async () => (fixture = await SinkFixture.create('console_changes')));
+  after(() => fixture?.close());
+
+  const line = (table: string, n: number) => `${table} n=${String(n)}i ${String(1_700_000_000_000 + n)}`;
+
+  /** A sink that has stored its rows, without a key: each record that comes again is a row more. */
+  async function sink(options: Readonly<Record<string, string>> = {}) {
+    const topic = await fixture.topicOf([]);
+    await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8)`);
+    await fixture.send(
+      topic,
+      Array.from({ length: COUNT }, (_, n) => line(topic, n)),
+    );
+    const name = await fixture.start(topic, {
+      'protocol.type': 'line_lp',
+      'timestamp.precision': 'ms',
+      delivery: 'at-least-once',
+      ...options,
+    });
+    await fixture.done(name, COUNT);
+    return { name, topic };
+  }
+
+  const rowsOf = async (table: string): Promise<number> =>
+    Number((await fixture.sql.rows(`select count(*) from ${table}`))[0]?.[0]);
+
+  const open = (name: string, part: string) =>
+    shown.page.goto(`${fixture.sluice.url}/ui#/connectors/${encodeURIComponent(name)}/${part}`);
+
+  it('sets the offsets of a sink back, and so many records come again as it has said', async () => {
+    const { name, topic } = await sink();
+    const { page } = shown;
+    await open(name, 'offsets');
+    const offsets = page.getByRole('region', { name: 'Offsets' });
+    await offsets.getByRole('row', { name: `${topic}-0 0 20 20 0` }).waitFor();
+    await shown.isAccessible();
+
+    await page.getByLabel('Go on from').selectOption({ label: 'offsets that I give' });
+    await page.getByLabel(`Offset of ${topic}-0`).fill('13');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('7 records come again. 0 records are skipped.').waitFor();
+    await page.getByText('Stop the connector: its tasks end').waitFor();
+    await shown.isAccessible();
+    await page.getByRole('button', { name: 'Stop, set and resume' }).click();
+    await page.getByText('The offsets are set.').waitFor();
+    await until(async () => (await rowsOf(topic)) === COUNT + 7, 'the records have come again');
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('removes the offsets of a stopped sink only when its name was typed, and leaves it stopped', async () => {
+    const { name, topic } = await sink();
+    const { page } = shown;
+    const { rest } = fixture.sluice;
+    await rest.put(`/connectors/${name}/stop`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await open(name, 'offsets');
+    await page.getByLabel('Go on from').selectOption({ label: 'as a new connector: remove all offsets' });
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('20 records come again.').waitFor();
+    const apply = page.getByRole('button', { name: 'Set the offsets' });
+    assert.ok(await apply.isDisabled());
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 360, `${String(width)} pixels wide`);
+    await shown.isAccessible();
+    await page.getByLabel(/^This cannot be undone/).fill(name);
+    await apply.click();
+    await page.getByText('The offsets are set.').waitFor();
+    const { body } = await rest.get<{ offsets: unknown[] }>(`/connectors/${name}/offsets`);
+    assert.deepEqual(body.offsets, []);
+    assert.equal((await rest.status(name)).connector.state, 'STOPPED');
+    await page.getByRole('row', { name: `${topic}-0 0 beginning 20 20` }).waitFor();
+    await rest.delete(`/connectors/${name}`);
+  });
+
+  it('lets a source read its tables again from a time on', async () => {
+    const table = 'console_source';
+    await fixture.sql.run(
+      `create table ${table} (id int8 primary key, ts timestamptz not null)`,
+      `insert into ${table} select n, timestamptz '2026-01-01' + n * interval '1 hour' from generate_series(1, 10) n`,
+    );
+    const name = uniqueName('console-source');
+    await fixture.sluice.rest.create(
+      name,
+      sourceConfig(fixture.db, { 'topic.prefix': name, 'table.include': table, 'timestamp.column.name': 'ts' }),
+    );
+    await fixture.sluice.rest.untilState(name, 'RUNNING', 1);
+    const path = `/connectors/${name}/offsets`;
+    await until(
+      async () => (await fixture.sluice.rest.get<{ offsets: unknown[] }>(path)).body.offsets.length > 0,
+      'the source has a position',
+    );
+    await open(name, 'offsets');
+    const { page } = shown;
+    await page.getByRole('region', { name: 'Offsets' }).getByText('2026-01-01 10:00:00.000000 UTC').waitFor();
+    await page.getByLabel('Go on from').selectOption({ label: 'a time' });
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Give a time.').waitFor();
+    const time = new Date('2026-01-01T06:00:00Z');
+    const local = new Date(time.getTime() - time.getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
+    await page.getByLabel(/^Time/).fill(local);
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('5 records come again. 0 records are skipped.').waitFor();
+    await page.getByRole('button', { name: 'Stop, set and resume' }).click();
+    await page.getByText('The offsets are set.').waitFor();
+    await fixture.kafka.read(`${name}-${fixture.db.database}-${table}-json_db`, ({ length }) => length === 15);
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
+  });
+});
