@@ -105,7 +105,7 @@ export class Herder implements ConfigListener, WorkListener {
       },
     );
     this.health = new ConnectorHealth({ ...dependencies, directory, figures, healing });
-    this.fleet = new Fleet({ directory, health: this.health, history: hours });
+    this.fleet = new Fleet({ ...dependencies, directory, health: this.health, history: hours });
     const { history } = this;
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision, history });
   }

@@ -2,6 +2,7 @@ import type { ConnectorDirectory } from '../connector-directory.ts';
 import type { ConnectorHealth, HealthView } from '../health/connector-health.ts';
 import type { AskWorker } from '../health/gathered-figures.ts';
 import type { Verdict } from '../health/verdict.ts';
+import type { StatusStore } from '../stores/status-store.ts';
 import type { ConnectorHistory, FleetHistory } from './fleet-history.ts';
 
 /** A connector as a row of the console. */
@@ -42,6 +43,7 @@ interface FleetDependencies {
   readonly directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
   readonly health: Pick<ConnectorHealth, 'views'>;
   readonly history: FleetHistory;
+  readonly statuses: Pick<StatusStore, 'onChange'>;
 }
 
 const MAX_TOPICS = 200;
@@ -80,6 +82,11 @@ export class Fleet {
         spark: known?.spark ?? [],
       };
     });
+  }
+
+  /** The listener is called when the state of a connector or task anywhere in the cluster has changed. Returns what ends that. */
+  onChange(listener: () => void): () => void {
+    return this.#dependencies.statuses.onChange(listener);
   }
 
   /** Of the connectors that have run here within the last hour. */

@@ -32,6 +32,7 @@ export class StatusStore {
   readonly #connectors = new Map<string, Status>();
   readonly #tasks = new Map<string, Map<number, Status>>();
   readonly #topics = new Map<string, Map<string, TopicStatus>>();
+  readonly #listeners = new Set<() => void>();
 
   constructor(open: OpenRecordLog, logger: Logger) {
     this.#log = open((record) => {
@@ -46,6 +47,14 @@ export class StatusStore {
 
   async stop(): Promise<void> {
     await this.#log.stop();
+  }
+
+  /** The listener is called after each status that was read. Returns what ends that. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => {
+      this.#listeners.delete(listener);
+    };
   }
 
   /** Waits until everything in the log at the time of the call is part of the state. */
@@ -129,6 +138,7 @@ export class StatusStore {
     } catch (error) {
       this.#logger.error({ err: error }, `The status record ${key} cannot be read and is ignored`);
     }
+    for (const listener of this.#listeners) listener();
   }
 
   #applyConnector(name: string, status: Status | null): void {

@@ -89,9 +89,9 @@ export const consoleResource: Resource = (router, dependencies) => {
       throw new RequestError(503, `This worker has ${String(MAX_CONSOLES)} consoles open, and takes no more`);
     }
     const stream = new PassThrough();
-    const end = feed.listen((event, data) => {
+    const end = feed.listen((event) => {
       if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
-      else stream.write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      else stream.write(event);
     });
     stream.once('close', end);
     context.req.once('close', () => stream.destroy());
@@ -117,11 +117,13 @@ class ConsoleView {
   readonly #dependencies: ResourceDependencies;
   readonly #others: OtherWorkers;
   #asker: Asker | undefined;
-  readonly #feed = new FleetFeed(() => this.#rows());
+  readonly #feed: FleetFeed;
 
   constructor(dependencies: ResourceDependencies) {
     this.#dependencies = dependencies;
     this.#others = new OtherWorkers(dependencies);
+    const { fleet } = dependencies.herder;
+    this.#feed = new FleetFeed({ look: () => this.#rows(), onChange: (listener) => fleet.onChange(listener) });
   }
 
   /** Other workers are asked with the credentials of whoever came last. */

@@ -12,22 +12,34 @@ export interface FleetNews {
   readonly total: number;
 }
 
-type Listener = (event: 'rows' | 'failure', data: FleetNews | { readonly message: string }) => void;
+/** What the feed asks for. */
+interface FleetSource {
+  look(): Promise<readonly FleetRow[]>;
+  /** The listener is called when a look is worth it. Returns what ends that. */
+  onChange(listener: () => void): () => void;
+}
+
+/** Is given a server-sent event with its data: `FleetNews` for `rows`, a message for `failure`. */
+type Listener = (event: string) => void;
 
 const INTERVAL_MS = 5000;
+/** After a change; those that follow one another at once are seen together. */
+const CHANGE_MS = 500;
 
-/** Looks at all connectors every five seconds while a console is open, once for all consoles. */
+/** Looks at all connectors every five seconds, and when a state changes, while a console is open; once for all consoles. */
 export class FleetFeed {
   readonly #listeners = new Set<Listener>();
-  readonly #look: () => Promise<readonly FleetRow[]>;
+  readonly #source: FleetSource;
   readonly #intervalMs: number;
+  #endChanges: () => void = () => undefined;
+  #isChanged = false;
   #texts = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
   #running: Promise<readonly FleetRow[]> | undefined;
 
-  /** `look` is asked again when the last answer has come and `intervalMs` have passed. */
-  constructor(look: () => Promise<readonly FleetRow[]>, intervalMs = INTERVAL_MS) {
-    this.#look = look;
+  /** The source is asked again when its last answer has come and `intervalMs` have passed. */
+  constructor(source: FleetSource, intervalMs = INTERVAL_MS) {
+    this.#source = source;
     this.#intervalMs = intervalMs;
   }
 
@@ -43,34 +55,47 @@ export class FleetFeed {
   /** Returns what ends the listening. */
   listen(listener: Listener): () => void {
     this.#listeners.add(listener);
-    this.#timer ??= this.#next();
+    if (this.#timer === undefined) {
+      this.#lookAfter(this.#intervalMs);
+      this.#endChanges = this.#source.onChange(() => {
+        if (!this.#isChanged) this.#lookAfter(Math.min(CHANGE_MS, this.#intervalMs));
+        this.#isChanged = true;
+      });
+    }
     return () => {
       this.#listeners.delete(listener);
       if (this.#listeners.size > 0) return;
+      this.#endChanges();
       clearTimeout(this.#timer);
       this.#timer = undefined;
     };
   }
 
-  #next(): NodeJS.Timeout {
-    const timer = setTimeout(() => void this.#tell(timer), this.#intervalMs).unref();
-    return timer;
+  #lookAfter(ms: number): void {
+    clearTimeout(this.#timer);
+    const timer = setTimeout(() => void this.#tell(timer), ms).unref();
+    this.#timer = timer;
   }
 
   async #tell(timer: NodeJS.Timeout): Promise<void> {
+    this.#isChanged = false;
     try {
-      const change = this.#take(await this.#rows());
-      for (const listener of this.#listeners) listener('rows', change);
+      this.#send('rows', this.#take(await this.#rows()));
     } catch (error) {
-      for (const listener of this.#listeners) listener('failure', { message: toError(error).message });
+      this.#send('failure', { message: toError(error).message });
     }
-    // Another timer runs where all consoles were closed in between, and one was opened.
-    if (this.#timer === timer) this.#timer = this.#next();
+    // Another timer runs after a change, or where all consoles were closed in between and one was opened.
+    if (this.#timer === timer) this.#lookAfter(this.#intervalMs);
+  }
+
+  #send(event: 'rows' | 'failure', data: FleetNews | { readonly message: string }): void {
+    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    for (const listener of this.#listeners) listener(text);
   }
 
   /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */
   #rows(): Promise<readonly FleetRow[]> {
-    this.#running ??= this.#look().finally(() => (this.#running = undefined));
+    this.#running ??= this.#source.look().finally(() => (this.#running = undefined));
     return this.#running;
   }
 

@@ -19,16 +19,25 @@ const row = (name: string, sentence = 'runs'): FleetRow => ({
   spark: [],
 });
 
+const never = () => () => undefined;
+
+/** The name of an event, and its data. */
+function parsed(event: string): readonly [string, FleetNews & { readonly message?: string }] {
+  const [, name = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(event) ?? [];
+  return [name, JSON.parse(data) as FleetNews];
+}
+
 describe('the feed of the console', () => {
   it('tells what has changed and what is gone, once for all consoles, and looks no more when none is open', async () => {
     let looks = 0;
     const states = [[row('a'), row('b')], [row('a', 'waits'), row('b')], [row('a', 'waits')]];
-    const feed = new FleetFeed(async () => states[Math.min(looks++, 2)] ?? [], 1);
+    const feed = new FleetFeed({ look: async () => states[Math.min(looks++, 2)] ?? [], onChange: never }, 1);
     const told: FleetNews[] = [];
     const ends = [1, 2].map(() =>
-      feed.listen((event, data) => {
-        assert.equal(event, 'rows');
-        told.push(data as FleetNews);
+      feed.listen((event) => {
+        const [name, data] = parsed(event);
+        assert.equal(name, 'rows');
+        told.push(data);
       }),
     );
     await until(() => told.length >= 6, 'three looks are told to two consoles');
@@ -47,17 +56,36 @@ describe('the feed of the console', () => {
 
   it('tells of a failure, and goes on', async () => {
     let looks = 0;
-    const feed = new FleetFeed(async () => {
+    const look = async (): Promise<FleetRow[]> => {
       looks += 1;
       if (looks === 1) throw new Error('no answer');
       return [row('a')];
-    }, 1);
+    };
+    const feed = new FleetFeed({ look, onChange: never }, 1);
     const told: string[] = [];
-    const end = feed.listen((event, data) =>
-      told.push(`${event} ${'message' in data ? data.message : String(data.total)}`),
-    );
+    const end = feed.listen((event) => {
+      const [name, { message, total }] = parsed(event);
+      told.push(`${name} ${message ?? String(total)}`);
+    });
     await until(() => told.length >= 2, 'both are told');
     end();
     assert.deepEqual(told.slice(0, 2), ['failure no answer', 'rows 1']);
+  });
+
+  it('looks soon after a change, and not before the next minute without one', async () => {
+    let change: () => void = () => undefined;
+    let ends = 0;
+    const onChange = (listener: () => void): (() => void) => {
+      change = listener;
+      return () => (ends += 1);
+    };
+    const feed = new FleetFeed({ look: async () => [row('a')], onChange }, 60_000);
+    const told: string[] = [];
+    const end = feed.listen((event) => told.push(parsed(event)[0]));
+    for (let count = 0; count < 100; count++) change();
+    await until(() => told.length > 0, 'the change is told');
+    end();
+    assert.deepEqual(told, ['rows']);
+    assert.equal(ends, 1);
   });
 });
