@@ -1,6 +1,7 @@
 import type { TaskReport } from '../connect/tasks/task-hosting.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConnectorDirectory } from './connector-directory.ts';
+import type { ReplayFigures } from './dead-letters/replay-figures.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
 import type { Verdict } from './health/verdict.ts';
 import type { ClusterView, Placement } from './placement.ts';
@@ -20,6 +21,7 @@ export interface MetricsSource {
   /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
   startups(): Readonly<Record<string, number>>;
   restarts(): RestartFigures;
+  readonly replays: { readonly figures: ReplayFigures };
   taskPlaces(): ReadonlyMap<string, ThreadName>;
   /** `undefined`: a standalone worker. */
   cluster(): ClusterView | undefined;

@@ -43,6 +43,7 @@ export async function metricsPage(
     addThrottled(page, report);
   }
   addRestarts(page, source.restarts(), new Set(reports.map(({ id }) => id.connector)));
+  source.replays.figures.addTo(page);
   for (const { name, verdict } of await source.verdicts(reports)) addVerdict(page, name, verdict);
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);

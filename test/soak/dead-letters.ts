@@ -42,7 +42,7 @@ export const deadLetters: Repeat = {
       const peaceful = await soak.replayRate();
       print(`replay: ${String(Math.round(peaceful))} letters/s, ${(peaceful / plain).toFixed(2)} of the sink's rate`);
       await soak.replayWithKills(kills, randomFrom(seed), print);
-      print(`${String(soak.letters)} letters with ${String(kills)} kills: each row once`);
+      print(`${String(soak.letters)} letters with ${String(kills)} kills: each row once, each letter counted once`);
     });
     return true;
   },
@@ -112,6 +112,7 @@ class LetterSoak {
     }
     const { state, selected, delivered } = await this.#done(id);
     print(`${state}: ${String(selected)} letters counted, ${String(delivered)} delivered`);
+    assert.deepEqual([selected, delivered], [this.letters, this.letters]);
     const [[rows, distinct] = []] = await this.#sql.rows(`select count(*), count(distinct n) from ${TABLE}`);
     assert.deepEqual([Number(rows), Number(distinct)], [this.letters, this.letters]);
   }

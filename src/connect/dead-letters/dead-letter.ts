@@ -60,6 +60,8 @@ export interface DeadLetter extends LetterContext {
   readonly row: number | undefined;
   /** The replay that it failed in, from 1; 0 for a letter that was never replayed. */
   readonly attempt: number;
+  /** Which letter of which replay it was then, as `replayedLetter` names it. */
+  readonly replayed: string | undefined;
 }
 
 /**
@@ -94,6 +96,7 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     column: of(LetterHeader.column),
     row: wholeNumber(of(`${OWN_PREFIX}row`)),
     attempt: wholeNumber(of(`${OWN_PREFIX}replay.attempt`)) ?? 0,
+    replayed: of(`${OWN_PREFIX}replay.letter`),
   };
 }
 
@@ -103,6 +106,27 @@ export function letterOrigin(of: (key: string) => string | undefined): LetterOri
   const [partition, offset] = [wholeNumber(of(LetterHeader.partition)), wholeNumber(of(LetterHeader.offset))];
   if (topic === undefined || partition === undefined || offset === undefined) return undefined;
   return { topic, partition, offset };
+}
+
+/** The letter that a replay has sent, by its place in the dead-letter topic. `group`: the replay's. */
+export function replayedLetter(
+  group: string,
+  { partition, offset }: Pick<LetterOrigin, 'partition' | 'offset'>,
+): string {
+  return `${group}/${String(partition)}/${String(offset)}`;
+}
+
+/** Of a text by `replayedLetter`; `undefined` when it is of another replay. */
+export function placeInReplay(
+  group: string,
+  replayed: string,
+): { readonly partition: number; readonly offset: number } | undefined {
+  if (!replayed.startsWith(`${group}/`)) return undefined;
+  const [partition, offset] = replayed
+    .slice(group.length + 1)
+    .split('/')
+    .map(wholeNumber);
+  return partition === undefined || offset === undefined ? undefined : { partition, offset };
 }
 
 /** The record as the connector consumed it. */

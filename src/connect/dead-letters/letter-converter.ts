@@ -8,16 +8,25 @@ import { LetterBlock } from './letter-block.ts';
 import { LetterCounter, type LetterReplay } from './letter-replay.ts';
 import type { ReplayFailures } from './replay-failures.ts';
 
+type Failures = Pick<ReplayFailures, 'converting' | 'isCounting'>;
+
+interface ConverterOptions {
+  readonly replay: LetterReplay;
+  readonly failures: Failures;
+}
+
 /** Makes of dead letters the records that the connector once consumed, and of these sink records; letters that are not selected are left out. */
 export class LetterConverter implements RecordConversion {
   readonly #converter: RecordConversion;
   readonly #replay: LetterReplay;
-  readonly #failures: Pick<ReplayFailures, 'converting'>;
+  readonly #failures: Failures;
 
-  constructor(converter: RecordConversion, replay: LetterReplay, failures: Pick<ReplayFailures, 'converting'>) {
+  /** `hasTransforms`: they may leave out letters, also of those that are only counted. */
+  constructor(converter: RecordConversion, { replay, failures }: ConverterOptions, hasTransforms: boolean) {
     this.#converter = converter;
     this.#replay = replay;
     this.#failures = failures;
+    replay.recountBy((block, until) => this.#recount(block, until, hasTransforms));
   }
 
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
@@ -65,6 +74,32 @@ export class LetterConverter implements RecordConversion {
     }
     this.#replay.converted(partition, (offsets[count - 1] ?? -1) + 1, counter);
     return new LetterBlock(block, indices.subarray(0, selected), hasHeaders);
+  }
+
+  async #recount(block: ConsumedBlock, until: number, hasTransforms: boolean): Promise<LetterCounter> {
+    const { partition, offsets, count } = block;
+    const counter = new LetterCounter();
+    const turn = new Turn();
+    this.#failures.isCounting = true;
+    try {
+      for (let index = 0; index < count; index++) {
+        const offset = offsets[index] ?? -1;
+        if (offset >= until) break;
+        if (!this.#replay.isNew(partition, offset)) continue;
+        const { isPicked } = this.#replay.look(block, index);
+        counter.add(isPicked);
+        if (isPicked && hasTransforms && (await this.#isDropped(block.record(index)))) counter.dropped++;
+        if (turn.isOver(0)) await turn.next();
+      }
+    } finally {
+      this.#failures.isCounting = false;
+    }
+    return counter;
+  }
+
+  async #isDropped(source: ConsumedRecord): Promise<boolean> {
+    const failedBefore = this.#failures.converting;
+    return (await this.convertOne(source)) === undefined && this.#failures.converting === failedBefore;
   }
 
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {

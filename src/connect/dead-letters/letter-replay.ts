@@ -2,7 +2,7 @@ import type { TopicPartition } from '../../data/record.ts';
 import type { ConsumedBlock, ConsumedRecord, Consumer } from '../../kafka/api.ts';
 import type { PartitionOffset } from '../api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
-import { deadLetter, type DeadLetter } from './dead-letter.ts';
+import { deadLetter, replayedLetter, type DeadLetter } from './dead-letter.ts';
 import { LetterPick } from './letter-selection.ts';
 import { LetterSieve, NOT_PICKED, type LetterVerdict } from './letter-sieve.ts';
 import type { ReplayAssignment, ReplayedPartition, ReplayProgress } from './replay-assignment.ts';
@@ -27,6 +27,11 @@ export class LetterCounter implements LetterCounts {
   }
 }
 
+const NO_LETTERS: LetterCounts = { read: 0, selected: 0, dropped: 0 };
+
+/** Counts the letters of a block that lie before an offset and were not counted yet. */
+type Recount = (block: ConsumedBlock, until: number) => Promise<LetterCounts>;
+
 /** Records of one partition that were converted together. */
 interface Portion extends LetterCounts {
   /** The offset behind the last one. */
@@ -34,9 +39,13 @@ interface Portion extends LetterCounts {
 }
 
 interface Part extends ReplayedPartition {
+  /** Everything before it was handed out by the consumer, or has been counted. */
+  reached: number;
   /** Everything before it has been counted. */
   counted: number;
   next: number;
+  /** Letters that failed, and are not passed yet. */
+  readonly failed: Set<number>;
   /** Converted, and not stored yet. */
   readonly portions: Portion[];
 }
@@ -57,22 +66,27 @@ export class LetterReplay {
   readonly #sieve: LetterSieve;
   readonly #throttle: Pick<Throttle, 'taken'>;
   readonly #onProgress: (progress: ReplayProgress) => void;
-  readonly #totals = { read: 0, selected: 0, dropped: 0 };
-  failed = 0;
+  readonly #totals = { read: 0, selected: 0, dropped: 0, failed: 0 };
+  readonly #group: string;
+  #recount: Recount = () => Promise.resolve(NO_LETTERS);
   isDone = false;
 
   constructor(
     connector: string,
-    { topic, partitions, selection }: ReplayAssignment,
+    { topic, group, partitions, selection }: ReplayAssignment,
     { throttle, onProgress }: ReplaySurroundings,
   ) {
     this.#throttle = throttle;
     this.#onProgress = onProgress;
     this.#topic = topic;
+    this.#group = group;
     this.#pick = new LetterPick(connector, selection);
     this.#sieve = new LetterSieve(this.#pick);
     this.#parts = new Map(
-      partitions.map((part) => [part.partition, { ...part, counted: part.from, next: part.from, portions: [] }]),
+      partitions.map((part) => [
+        part.partition,
+        { ...part, reached: part.next, counted: part.next, portions: [], failed: new Set() },
+      ]),
     );
   }
 
@@ -87,7 +101,6 @@ export class LetterReplay {
       if (part === undefined) continue;
       const position = consumer.position({ topic, partition });
       if (position === undefined || position < part.from) consumer.seek({ topic, partition, offset: part.from });
-      part.counted = Math.max(part.counted, position ?? 0);
     }
     this.#pauseEnded(consumer, partitions);
   }
@@ -117,7 +130,8 @@ export class LetterReplay {
 
   #isAtEnd(consumer: Pick<Consumer, 'position'>, { topic, partition }: TopicPartition): boolean {
     const part = this.#parts.get(partition);
-    return part === undefined || (consumer.position({ topic, partition }) ?? 0) >= part.end;
+    if (part === undefined) return true;
+    return part.reached >= part.end && (consumer.position({ topic, partition }) ?? 0) >= part.end;
   }
 
   /** The letter that a record of the topic is, when it is one of the selection. */
@@ -142,12 +156,52 @@ export class LetterReplay {
   }
 
   /** Takes the counts of records that were converted; `end`: the offset behind the last one. */
-  converted(partition: number, end: number, { read, selected, dropped }: LetterCounts): void {
+  converted(partition: number, end: number, counts: LetterCounts): void {
+    this.#throttle.taken(counts.selected, 0);
+    this.#count(partition, end, counts);
+  }
+
+  #count(partition: number, end: number, { read, selected, dropped }: LetterCounts): void {
     const part = this.#parts.get(partition);
     if (part === undefined || read === 0) return;
-    this.#throttle.taken(selected, 0);
-    part.counted = end;
-    part.portions.push({ end, read, selected, dropped });
+    part.counted = Math.min(end, part.end);
+    part.portions.push({ end: part.counted, read, selected, dropped });
+  }
+
+  /** `recount` is called with letters that an earlier task has delivered. */
+  recountBy(recount: Recount): void {
+    this.#recount = recount;
+  }
+
+  /** The first letter before a position that nobody has counted; `undefined`: there is none. */
+  uncounted(partition: number, position: number): number | undefined {
+    const part = this.#parts.get(partition);
+    return part !== undefined && part.reached < Math.min(position, part.end) ? part.reached : undefined;
+  }
+
+  /** All letters before the position were handed out, or have been counted. */
+  reached(partition: number, position: number): void {
+    const part = this.#parts.get(partition);
+    if (part !== undefined) part.reached = Math.max(part.reached, Math.min(position, part.end));
+  }
+
+  /** Counts letters before an offset that are not delivered again. */
+  async recount(block: ConsumedBlock, until: number): Promise<void> {
+    const counts = await this.#recount(block, until);
+    const end = Math.min(until, (block.offsets[block.count - 1] ?? -1) + 1);
+    this.#count(block.partition, end, counts);
+    this.reached(block.partition, end);
+  }
+
+  /** A letter has failed once more; one that fails when it is read again counts once. */
+  failed(partition: number, offset: number): void {
+    const part = this.#parts.get(partition);
+    if (part !== undefined && offset >= part.next) part.failed.add(offset);
+  }
+
+  /** What the letters that come of a failure say of the one that was replayed. */
+  nameOf(letter: Pick<ConsumedRecord, 'partition' | 'offset'>): string {
+    return replayedLetter(this.#group, letter);
   }
 
   /** Everything before these offsets is stored, or was reported. */
@@ -160,8 +214,11 @@ export class LetterReplay {
     for (const { topic, partition, offset } of positions) {
       const part = topic === this.#topic ? this.#parts.get(partition) : undefined;
       if (part === undefined) continue;
-      part.next = Math.max(part.next, Math.min(offset, part.end));
-      while ((part.portions[0]?.end ?? Infinity) <= offset) {
+      part.next = Math.max(part.next, Math.min(offset, part.reached));
+      for (const each of part.failed) {
+        if (each < part.next && part.failed.delete(each)) this.#totals.failed++;
+      }
+      while ((part.portions[0]?.end ?? Infinity) <= part.next) {
         const { read = 0, selected = 0, dropped = 0 } = part.portions.shift() ?? {};
         this.#totals.read += read;
         this.#totals.selected += selected;
@@ -174,11 +231,12 @@ export class LetterReplay {
   end(): void {
     this.isDone = true;
     const topic = this.#topic;
+    for (const { partition, end } of this.#parts.values()) this.reached(partition, end);
     this.passed([...this.#parts.values()].map(({ partition, end }) => ({ topic, partition, offset: end })));
   }
 
   #progress(): ReplayProgress {
     const positions = [...this.#parts.values()].map(({ partition, next }) => ({ partition, next }));
-    return { ...this.#totals, failed: this.failed, positions, isDone: this.isDone };
+    return { ...this.#totals, positions, isDone: this.isDone };
   }
 }

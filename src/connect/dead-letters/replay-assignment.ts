@@ -4,6 +4,8 @@ import type { LetterSelection } from './letter-selection.ts';
 export interface ReplayedPartition {
   readonly partition: number;
   readonly from: number;
+  /** All before it has been counted, by an earlier task. */
+  readonly next: number;
   readonly end: number;
 }
 
@@ -21,9 +23,9 @@ export interface ReplayAssignment {
   readonly hasOwnChain: boolean;
 }
 
-/** How far a replay came since its task was started. */
+/** How far a replay came: the counts are of letters between `next` of the assignment and of the positions. */
 export interface ReplayProgress {
-  /** Records of the topic that are behind the positions. */
+  /** Records of the topic. */
   readonly read: number;
   /** Those of them that the selection has. */
   readonly selected: number;

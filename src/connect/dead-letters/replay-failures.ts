@@ -11,6 +11,8 @@ export class ReplayFailures implements FailureReporter {
   readonly #reporter: FailureReporter;
   /** Of these, the ones that could not be converted. */
   converting = 0;
+  /** Letters are converted for their counts: those that cannot be converted were written by an earlier task. */
+  isCounting = false;
 
   constructor(replay: LetterReplay, reporter: FailureReporter) {
     this.#replay = replay;
@@ -20,15 +22,19 @@ export class ReplayFailures implements FailureReporter {
   async report(failure: FailureContext): Promise<void> {
     const { consumed } = failure;
     if (consumed === undefined) return;
-    const letter = deadLetter(consumed.letter ?? consumed);
+    const source = consumed.letter ?? consumed;
+    const isConverting = failure.stage !== 'TASK_PUT';
+    if (isConverting) this.converting++;
+    this.#replay.failed(source.partition, source.offset);
+    if (isConverting && this.isCounting) return;
+    const letter = deadLetter(source);
     await this.#reporter.report({
       ...failure,
       consumed: originalRecord(letter),
       attempt: letter.attempt + 1,
+      replayed: this.#replay.nameOf(source),
       task: letter.task,
     });
-    this.#replay.failed++;
-    if (failure.stage !== 'TASK_PUT') this.converting++;
   }
 
   async close(): Promise<void> {

@@ -20,7 +20,7 @@ export interface DeadLetterCounts {
 }
 
 const PREFIX = '__connect.errors.';
-/** What Connect has no header for: `sluice.sqlstate`, `sluice.table`, `sluice.column`, `sluice.replay.attempt`. */
+/** What Connect has no header for: `sluice.sqlstate`, `sluice.table`, `sluice.column`, `sluice.replay.attempt`, `sluice.replay.letter`. */
 const OWN_PREFIX = 'sluice.';
 
 /**
@@ -65,7 +65,7 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
     const { consumed } = failure;
     if (consumed === undefined) return;
     this.produceRequests++;
-    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...attemptHeader(failure)];
+    const context = [...(this.#options.contextHeaders ? this.#contextHeaders(failure) : []), ...replayHeaders(failure)];
     try {
       await this.#producer.send([
         {
@@ -114,6 +114,9 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
   }
 }
 
-function attemptHeader({ attempt }: FailureContext): { key: string; value: Buffer }[] {
-  return attempt === undefined ? [] : [{ key: `${OWN_PREFIX}replay.attempt`, value: Buffer.from(String(attempt)) }];
+function replayHeaders({ attempt, replayed }: FailureContext): { key: string; value: Buffer }[] {
+  if (attempt === undefined) return [];
+  const headers = [{ key: `${OWN_PREFIX}replay.attempt`, value: Buffer.from(String(attempt)) }];
+  if (replayed !== undefined) headers.push({ key: `${OWN_PREFIX}replay.letter`, value: Buffer.from(replayed) });
+  return headers;
 }

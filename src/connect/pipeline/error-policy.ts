@@ -32,6 +32,8 @@ export interface FailureContext {
   readonly consumed: ConsumedRecord | undefined;
   /** Of a dead letter that has failed once more: the replays that it has failed in. */
   readonly attempt?: number | undefined;
+  /** Of such a letter: the group of the replay, and the letter's partition and offset. */
+  readonly replayed?: string | undefined;
   /** The task that it failed in at first. */
   readonly task?: number | undefined;
 }

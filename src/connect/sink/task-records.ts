@@ -24,6 +24,6 @@ export function taskRecords(
   const hasTransforms = !chain.empty;
   const care = new RecordCare(assignment.care, { errors, hasTransforms, valueConverter: converters.valueClass });
   if (replayed === undefined) return new PolledRecords(task, converter, { converters, chain, care });
-  const letters = new LetterConverter(converter, replayed.replay, replayed.failures);
+  const letters = new LetterConverter(converter, replayed, hasTransforms);
   return new PolledRecords(task, letters, { converters, chain, care, letters });
 }

@@ -18,6 +18,7 @@ import type { PluginRegistry } from '../plugins/plugin-registry.ts';
 import { wantedVersion } from '../plugins/plugins-of-config.ts';
 import { LetterReplay, type ReplaySurroundings } from '../dead-letters/letter-replay.ts';
 import type { ReplayAssignment } from '../dead-letters/replay-assignment.ts';
+import { ReplayConsumer } from '../dead-letters/replay-consumer.ts';
 import { ReplayFailures } from '../dead-letters/replay-failures.ts';
 import { SinkTaskRunner } from '../sink/sink-task-runner.ts';
 import type { ReplayedLetters } from '../sink/task-records.ts';
@@ -141,7 +142,8 @@ export class TaskFactory {
     const plugin = plugins.find('connector', config['connector.class'] ?? '', wanted);
     if (plugin.type === 'sink') {
       if (replay !== undefined && replayed !== undefined) {
-        const consumer = await clients.sinkConsumer(id, config, replayConsumer(replay));
+        const reader = await clients.sinkConsumer(id, config, groupOfReplay(replay));
+        const consumer = new ReplayConsumer(reader, replayed.replay);
         return new SinkTaskRunner(runtime, plugin.createTask(), consumer, replayed.replay.topics, replayed);
       }
       const consumer = await clients.sinkConsumer(id, config);
@@ -196,7 +198,7 @@ function replayedLetters(
 }
 
 /** The consumer of a replay has a group of its own, which has no offsets at first. */
-function replayConsumer({ group }: ReplayAssignment): ClientProperties {
+function groupOfReplay({ group }: ReplayAssignment): ClientProperties {
   return { 'group.id': group, 'auto.offset.reset': 'earliest' };
 }
 

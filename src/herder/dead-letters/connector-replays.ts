@@ -1,5 +1,6 @@
 import type { ConfigResolver } from '../../config/providers/config-resolver.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
+import { placeInReplay } from '../../connect/dead-letters/dead-letter.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../../connect/plugins/plugins-of-config.ts';
@@ -12,6 +13,7 @@ import type { ConnectorRequests } from '../connector-requests.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorValidation } from '../validation.ts';
 import type { LetterReader } from './letter-reader.ts';
+import { OffsetSet } from './offset-set.ts';
 import { withChain } from './replay-chain.ts';
 import type { Replays } from './replays.ts';
 import { replayView, type StoredReplay } from './stored-replay.ts';
@@ -21,7 +23,7 @@ export interface ConnectorReplaysDependencies {
   readonly requests: Pick<ConnectorRequests, 'mustOwn'>;
   readonly replays: Replays;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
-  readonly reader: Pick<LetterReader, 'stretches'>;
+  readonly reader: Pick<LetterReader, 'stretches' | 'readLetters'>;
   readonly clients: Pick<TaskClients, 'admin'>;
   readonly plugins: PluginRegistry;
   readonly resolver: ConfigResolver;
@@ -41,6 +43,9 @@ export interface ReplayOrder {
 /** Of the topic: what is stored of a replay stays below the limit of OwnStore. */
 const MAX_PARTITIONS = 1000;
 const MAX_CHAIN_CHARACTERS = 64_000;
+/** Records, and time, to count letters that failed again after a replay was interrupted. */
+const MAX_COUNTED = 5_000_000;
+const COUNT_TIMEOUT_MS = 60_000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
 /** What clients ask of replays; the answers are JSON text without secrets. NotOwnerErrors where another worker has the connector. */
@@ -49,7 +54,10 @@ export class ConnectorReplays {
 
   constructor(dependencies: ConnectorReplaysDependencies) {
     this.#dependencies = dependencies;
-    dependencies.replays.onEnd((connector, replay) => this.#forgetOffsets(connector, replay));
+    dependencies.replays.onEnd({
+      countFailed: (connector, replay) => this.#countFailed(connector, replay),
+      forget: (connector, replay) => this.#forgetOffsets(connector, replay),
+    });
   }
 
   /**
@@ -102,6 +110,29 @@ export class ConnectorReplays {
 
   #text(view: object): string {
     return hiddenInJson(JSON.stringify(view), (text) => this.#dependencies.secrets.hide(text));
+  }
+
+  /** They stand behind the end of the replay, in whichever partition; one that was put twice may be there twice. */
+  async #countFailed(connector: string, { group, partitions }: StoredReplay): Promise<number> {
+    const { directory, resolver, reader } = this.#dependencies;
+    const { config } = await resolver.resolve(directory.config(connector));
+    const ends = new Map(partitions.map(({ partition, end }) => [partition, end]));
+    const all = await reader.stretches(connector, config, {});
+    const offsets = all.partitions.map(({ partition }) => ({ partition, from: ends.get(partition) ?? 0 }));
+    const failed = new OffsetSet();
+    const { hasMore } = await reader.readLetters(
+      { connector, config, selection: { offsets }, limit: MAX_COUNTED },
+      ({ replayed = '' }) => {
+        const place = placeInReplay(group, replayed);
+        if (place !== undefined) failed.add(place.partition, place.offset);
+        return undefined;
+      },
+      AbortSignal.timeout(COUNT_TIMEOUT_MS),
+    );
+    if (hasMore) {
+      throw new Error(`Not all of the records behind the replay were read, in ${String(COUNT_TIMEOUT_MS / 1000)} s`);
+    }
+    return failed.size;
   }
 
   async #forgetOffsets(connector: string, { group, topic, partitions }: StoredReplay): Promise<void> {

@@ -9,18 +9,10 @@ import { mayWork, type Placement } from '../placement.ts';
 import type { ConfigStore } from '../stores/config-store.ts';
 import type { OwnStore } from '../stores/own-store.ts';
 import { withChain } from './replay-chain.ts';
-import {
-  advanced,
-  connectorOfKey,
-  newReplay,
-  REPLAY_PREFIX,
-  replayKey,
-  replayPrefix,
-  storedReplay,
-  type NewReplay,
-  type ReplayState,
-  type StoredReplay,
-} from './stored-replay.ts';
+import { RunningReplay } from './running-replay.ts';
+import { ReplayFigures } from './replay-figures.ts';
+import { KeptReplays } from './kept-replays.ts';
+import { ended, newReplay, replayKey, type NewReplay, type ReplayState, type StoredReplay } from './stored-replay.ts';
 
 export interface ReplaysDependencies {
   readonly own: OwnStore;
@@ -33,21 +25,14 @@ export interface ReplaysDependencies {
   readonly logger: Logger;
 }
 
-/** What is left of a replay outside of the worker is taken away when it has ended. */
-export type EndReplay = (connector: string, replay: StoredReplay) => Promise<void>;
-
-interface Running {
-  readonly connector: string;
-  /** As it was when the task last started to count from 0. */
-  base: StoredReplay;
-  latest: StoredReplay;
-  /** Of the task, last. */
-  read: number;
-  writing: NodeJS.Timeout | undefined;
-  hasEnded: boolean;
+/** What is done when a replay ends. */
+export interface ReplayEnd {
+  /** How many letters of it have failed again, as the topic has them. */
+  readonly countFailed: (connector: string, replay: StoredReplay) => Promise<number>;
+  /** Takes away what is left of it outside of the worker. */
+  readonly forget: (connector: string, replay: StoredReplay) => Promise<void>;
 }
 
-const MAX_KEPT = 20;
 const WRITE_EVERY_MS = 1000;
 
 /**
@@ -58,27 +43,28 @@ const WRITE_EVERY_MS = 1000;
  */
 export class Replays {
   readonly #dependencies: ReplaysDependencies;
-  readonly #running = new Map<string, Running>();
+  readonly #kept: KeptReplays;
+  readonly #running = new Map<string, RunningReplay>();
+  readonly figures = new ReplayFigures();
   readonly #queues = new Map<string, SerialQueue>();
   /** Ended here, while the store may not know it yet. */
   readonly #ended = new Set<string>();
-  #endReplay: EndReplay = () => Promise.resolve();
+  #replayEnd: ReplayEnd | undefined;
   #stopListening: (() => void) | undefined;
 
   constructor(dependencies: ReplaysDependencies) {
     this.#dependencies = dependencies;
+    this.#kept = new KeptReplays(dependencies.own);
   }
 
-  /** `endReplay` is called of each that ends. */
-  onEnd(endReplay: EndReplay): void {
-    this.#endReplay = endReplay;
+  /** To be called before any begins. */
+  onEnd(replayEnd: ReplayEnd): void {
+    this.#replayEnd = replayEnd;
   }
 
   /** Goes on with those that were running; the stores have been read. */
   start(): void {
-    this.#stopListening = this.#dependencies.own.onChange((key, value) => {
-      const connector = connectorOfKey(key);
-      if (connector === undefined || storedReplay(value ?? undefined)?.state !== 'RUNNING') return;
+    this.#stopListening = this.#kept.onRunning((connector, key) => {
       if (!this.#running.has(connector) && !this.#ended.has(key)) this.reconcile(connector);
     });
     this.reconcileAll();
@@ -91,13 +77,12 @@ export class Replays {
   }
 
   reconcileAll(): void {
-    const stored = this.#dependencies.own.entries(REPLAY_PREFIX).map(([key]) => connectorOfKey(key) ?? '');
-    for (const connector of new Set([...stored, ...this.#running.keys()])) this.reconcile(connector);
+    for (const connector of new Set([...this.#kept.connectors(), ...this.#running.keys()])) this.reconcile(connector);
   }
 
   /** In the background. */
   reconcile(connector: string): void {
-    const hasAny = this.#running.has(connector) || this.#entries(connector).length > 0;
+    const hasAny = this.#running.has(connector) || this.#kept.of(connector).length > 0;
     if (!hasAny) return;
     this.#inTurn(connector, () => this.#reconcileNow(connector)).catch((error: unknown) => {
       this.#dependencies.logger.error({ err: error, connector }, `The replay of ${connector} could not go on`);
@@ -113,9 +98,10 @@ export class Replays {
 
   /** Those of a connector that are kept, the newest first. */
   async list(connector: string): Promise<readonly StoredReplay[]> {
-    await this.#dependencies.own.refresh();
+    await this.#kept.refresh();
     const latest = this.#running.get(connector)?.latest;
-    return this.#entries(connector)
+    return this.#kept
+      .of(connector)
       .map((replay) => (replay.id === latest?.id ? latest : replay))
       .sort((a, b) => b.id - a.id);
   }
@@ -144,8 +130,8 @@ export class Replays {
       }
       const group = desired.config['consumer.override.group.id'] ?? `connect-${connector}`;
       const replay = newReplay((kept[0]?.id ?? 0) + 1, group, given);
-      await this.#put(connector, replay);
-      await this.#prune(connector);
+      await this.#kept.put(connector, replay);
+      this.#forgetEnded(await this.#kept.prune(connector));
       this.#run(connector, desired, replay);
       return replay;
     });
@@ -159,7 +145,7 @@ export class Replays {
       const replay = await this.get(connector, id);
       if (replay.state !== 'RUNNING') return replay;
       const stopped = ended(replay, 'STOPPED', null);
-      await this.#put(connector, stopped);
+      await this.#kept.put(connector, stopped);
       return stopped;
     });
   }
@@ -170,25 +156,24 @@ export class Replays {
     if (event.state === 'FAILED') this.#finishSoon(running, 'FAILED', event.trace);
     if (event.state !== 'REPLAYED') return;
     const { progress } = event;
-    // The task has started again, in another thread.
-    if (progress.read < running.read) running.base = running.latest;
-    running.read = progress.read;
-    running.latest = advanced(running.base, progress);
+    const before = running.latest;
+    if (!running.advance(progress)) return;
+    this.figures.advanced(running.connector, before, running.latest);
     if (progress.isDone) this.#finishSoon(running, 'DONE', null);
     else running.writing ??= setTimeout(() => void this.#write(running), WRITE_EVERY_MS).unref();
   }
 
-  async #write(running: Running): Promise<void> {
+  async #write(running: RunningReplay): Promise<void> {
     running.writing = undefined;
     if (running.hasEnded || !mayWork(this.#dependencies.placement)) return;
-    await this.#put(running.connector, running.latest).catch((error: unknown) => {
+    await this.#kept.put(running.connector, running.latest).catch((error: unknown) => {
       const { connector } = running;
       this.#dependencies.logger.warn({ err: error, connector }, 'The progress of a replay was not stored');
     });
   }
 
   async #reconcileNow(connector: string): Promise<void> {
-    const { configs, placement, own } = this.#dependencies;
+    const { configs, placement } = this.#dependencies;
     const desired = configs.connector(connector);
     const running = this.#running.get(connector);
     if (desired === undefined || !placement.ownsConnector(connector)) {
@@ -200,38 +185,33 @@ export class Replays {
       if (desired.targetState === 'STOPPED') await this.#finish(running, 'STOPPED', 'The connector was stopped');
       return;
     }
-    await own.refresh();
+    await this.#kept.refresh();
     const isOpen = ({ id, state }: StoredReplay) => state === 'RUNNING' && !this.#ended.has(replayKey(connector, id));
-    const replay = this.#entries(connector).find(isOpen);
+    const replay = this.#kept.of(connector).find(isOpen);
     if (replay === undefined || !placement.ownsConnector(connector)) return;
     if (desired.targetState === 'STOPPED') {
-      await this.#put(connector, ended(replay, 'STOPPED', 'The connector was stopped'));
-    } else if (desired.taskConfigs.length > 0) this.#run(connector, desired, replay);
+      await this.#kept.put(connector, ended(replay, 'STOPPED', 'The connector was stopped'));
+    } else if (desired.taskConfigs.length > 0) this.#run(connector, desired, { ...replay, isResumed: true });
   }
 
   #run(connector: string, desired: ConnectorState, replay: StoredReplay): void {
-    this.#running.set(connector, {
-      connector,
-      base: replay,
-      latest: replay,
-      read: 0,
-      writing: undefined,
-      hasEnded: false,
-    });
+    this.figures.began(connector);
+    this.#running.set(connector, new RunningReplay(connector, replay));
     this.#dependencies.tasks.start(assignment(connector, desired, replay));
   }
 
   /** The task ends, and the replay goes on elsewhere or later. */
-  async #leave(running: Running): Promise<void> {
+  async #leave(running: RunningReplay): Promise<void> {
     if (running.hasEnded) return;
     // What it tells while it stops still counts.
     await this.#stopTask(running);
     await this.#write(running);
     running.hasEnded = true;
     this.#running.delete(running.connector);
+    this.figures.ended(running.connector);
   }
 
-  #finishSoon(running: Running, state: ReplayState, reason: string | null): void {
+  #finishSoon(running: RunningReplay, state: ReplayState, reason: string | null): void {
     const { connector, latest } = running;
     this.#inTurn(connector, () => this.#finish(running, state, reason)).catch((error: unknown) => {
       this.#dependencies.logger.error(
@@ -241,21 +221,24 @@ export class Replays {
     });
   }
 
-  async #finish(running: Running, state: ReplayState, reason: string | null): Promise<StoredReplay> {
+  async #finish(running: RunningReplay, state: ReplayState, reason: string | null): Promise<StoredReplay> {
     const { connector } = running;
     if (running.hasEnded) return running.latest;
     await this.#stopTask(running);
-    running.hasEnded = true;
-    running.latest = ended(running.latest, state, reason === null ? null : this.#reasonOf(reason));
+    const failed = await this.#countFailed(connector, running.latest);
+    // The worker may have been told to stop meanwhile.
+    if (running.hasEnded) return running.latest;
+    running.end(state, reason === null ? null : this.#reasonOf(reason), failed);
     this.#ended.add(replayKey(connector, running.latest.id));
     this.#running.delete(connector);
-    const { id, selected, failed } = running.latest;
+    this.figures.ended(connector);
+    const { id, selected } = running.latest;
     this.#dependencies.logger.info(
       { connector },
       `Replay ${String(id)} of ${connector} is ${state}: ${String(selected)} letters, ${String(failed)} have failed again`,
     );
-    await this.#put(connector, running.latest);
-    await this.#endReplay(connector, running.latest).catch((error: unknown) => {
+    await this.#kept.put(connector, running.latest);
+    await this.#replayEnd?.forget(connector, running.latest).catch((error: unknown) => {
       this.#dependencies.logger.warn(
         { connector },
         `Offsets of replay ${String(id)} are left in group ${running.latest.group}: ${toError(error).message}`,
@@ -264,7 +247,21 @@ export class Replays {
     return running.latest;
   }
 
-  async #stopTask({ connector, latest: { id }, writing }: Running): Promise<void> {
+  /** A task that was killed may not have told of the last ones. */
+  async #countFailed(connector: string, replay: StoredReplay): Promise<number> {
+    if (replay.isResumed !== true || this.#replayEnd === undefined) return replay.failed;
+    try {
+      return Math.max(replay.failed, await this.#replayEnd.countFailed(connector, replay));
+    } catch (error) {
+      this.#dependencies.logger.warn(
+        { connector },
+        `Letters that failed again in replay ${String(replay.id)} could not be counted: there may be more than ${String(replay.failed)}. ${toError(error).message}`,
+      );
+      return replay.failed;
+    }
+  }
+
+  async #stopTask({ connector, latest: { id }, writing }: RunningReplay): Promise<void> {
     clearTimeout(writing);
     const { tasks, taskStopTimeoutMs } = this.#dependencies;
     await tasks.stop([{ connector, task: 0, replay: id }], taskStopTimeoutMs);
@@ -277,27 +274,14 @@ export class Replays {
       .slice(0, 2000);
   }
 
-  async #put(connector: string, replay: StoredReplay): Promise<void> {
-    await this.#dependencies.own.put(replayKey(connector, replay.id), { ...replay });
-  }
-
-  async #prune(connector: string): Promise<void> {
-    const old = [...this.#entries(connector)].sort((a, b) => b.id - a.id).slice(MAX_KEPT - 1);
-    for (const { id } of old) await this.#remove(connector, id);
-  }
-
   async #forget(connector: string): Promise<void> {
-    for (const { id } of this.#entries(connector)) await this.#remove(connector, id);
+    this.#forgetEnded(await this.#kept.forget(connector));
     this.#queues.delete(connector);
+    this.figures.forget(connector);
   }
 
-  async #remove(connector: string, id: number): Promise<void> {
-    await this.#dependencies.own.put(replayKey(connector, id), null);
-    this.#ended.delete(replayKey(connector, id));
-  }
-
-  #entries(connector: string): readonly StoredReplay[] {
-    return this.#dependencies.own.entries(replayPrefix(connector)).flatMap(([, value]) => storedReplay(value) ?? []);
+  #forgetEnded(keys: readonly string[]): void {
+    for (const key of keys) this.#ended.delete(key);
   }
 
   async #inTurn<T>(connector: string, work: () => Promise<T>): Promise<T> {
@@ -305,10 +289,6 @@ export class Replays {
     if (queue === undefined) this.#queues.set(connector, (queue = new SerialQueue()));
     return queue.run(work);
   }
-}
-
-function ended(replay: StoredReplay, state: ReplayState, reason: string | null): StoredReplay {
-  return { ...replay, state, reason, endedAt: Date.now() };
 }
 
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {
@@ -323,7 +303,7 @@ function assignment(connector: string, desired: ConnectorState, replay: StoredRe
     targetState: 'STARTED',
     replay: {
       ...{ topic, group, selection, rate },
-      partitions: partitions.map(({ partition, from, end }) => ({ partition, from, end })),
+      partitions,
       hasOwnChain: chain !== null,
     },
   };

@@ -32,6 +32,8 @@ export interface StoredReplay extends ReplayCounts {
   readonly endedAt: number | null;
   /** Why it has ended, where that is not plain. */
   readonly reason: string | null;
+  /** It went on in another thread or worker, or after a start: `failed` may lack letters until it has ended. */
+  readonly isResumed?: boolean | undefined;
 }
 
 interface StoredPartition {
@@ -78,7 +80,7 @@ export function newReplay(id: number, connectorGroup: string, given: NewReplay):
   };
 }
 
-/** `base` and what a task has done since it started from there. */
+/** `base` and what its task has done since. */
 export function advanced(base: StoredReplay, progress: ReplayProgress): StoredReplay {
   const next = new Map(progress.positions.map((position) => [position.partition, position.next]));
   return {
@@ -91,15 +93,19 @@ export function advanced(base: StoredReplay, progress: ReplayProgress): StoredRe
   };
 }
 
+export function deliveredOf({ selected, dropped, failed }: StoredReplay): number {
+  return Math.max(0, selected - dropped - failed);
+}
+
 /** What `GET …/dead-letters/replays` shows of one. */
 export function replayView(replay: StoredReplay): object {
-  const { chain, selected, dropped, failed, startedAt, endedAt, ...rest } = replay;
+  const { chain, selected, dropped, failed, startedAt, endedAt, isResumed: _, ...rest } = replay;
   return {
     ...rest,
     // Their options may have secrets.
     transforms: chain === null ? null : (chain['transforms'] ?? ''),
     selected,
-    delivered: Math.max(0, selected - dropped - failed),
+    delivered: deliveredOf(replay),
     dropped,
     failed,
     startedAt: new Date(startedAt).toISOString(),
@@ -112,4 +118,9 @@ export function storedReplay(value: StoredJson | undefined): StoredReplay | unde
   return typeof value?.['id'] === 'number' && Array.isArray(value['partitions'])
     ? (value as unknown as StoredReplay)
     : undefined;
+}
+
+/** As it is when it has ended. */
+export function ended(replay: StoredReplay, state: ReplayState, reason: string | null): StoredReplay {
+  return { ...replay, state, reason, endedAt: Date.now() };
 }
