@@ -3,15 +3,16 @@ import type { Executor } from './api.ts';
 
 /**
  * Of sessions of this user and program that touch the tables: behind a pooler it is not known which of the server's processes are
- * ours. Sessions that wait themselves come last. A prepared transaction has no session (pid 0).
+ * ours. Sessions that wait themselves come last. A prepared transaction has no session (pid 0). A commit that waits for a standby
+ * waits for no session.
  */
 const HOLDERS = ownStatement(
   'health: lock holders',
-  `SELECT b.pid, h.application_name, h.xact_start::text, h.query_start::text
+  `SELECT b.pid, h.application_name, h.xact_start::text, h.query_start::text, w.wait_event = 'SyncRep'
   FROM pg_catalog.pg_stat_activity w
-  CROSS JOIN LATERAL unnest(pg_blocking_pids(w.pid)) AS b (pid)
+  LEFT JOIN LATERAL unnest(CASE WHEN w.wait_event_type = 'Lock' THEN pg_blocking_pids(w.pid) END) AS b (pid) ON true
   LEFT JOIN pg_catalog.pg_stat_activity h ON h.pid = b.pid
-  WHERE w.usename = current_user AND w.datname = current_database() AND w.wait_event_type = 'Lock'
+  WHERE w.usename = current_user AND w.datname = current_database() AND (b.pid IS NOT NULL OR w.wait_event = 'SyncRep')
     AND w.application_name = current_setting('application_name')
     AND ($1 = '[]' OR EXISTS (SELECT FROM pg_catalog.pg_locks l JOIN pg_catalog.pg_class c ON c.oid = l.relation
       WHERE l.pid = w.pid AND c.relname IN (SELECT t::name FROM json_array_elements_text($1::json) AS e (t))))
@@ -19,8 +20,9 @@ const HOLDERS = ownStatement(
 );
 
 /**
- * The session that holds the lock on one of the tables (none: any table) for which a session of this user and program waits. Of several the
- * longest wait counts. The result is part of a sentence; `undefined`: no session waits for a lock. Rejects as `Executor.ask` does.
+ * What a session of this user and program waits for: the session that holds the lock on one of the tables (none: any table), or a
+ * standby. Of several the longest wait counts. The result is part of a sentence; `undefined`: no session waits for one of these.
+ * Rejects as `Executor.ask` does.
  */
 export async function lockHolder(
   executor: Pick<Executor, 'ask'>,
@@ -29,7 +31,8 @@ export async function lockHolder(
 ): Promise<string | undefined> {
   const [row] = (await executor.ask(HOLDERS, [JSON.stringify(tables)], { signal })).rows;
   if (row === undefined) return undefined;
-  const [pid, application, since, query] = row;
+  const [pid, application, since, query, isForStandby] = row;
+  if (isForStandby === 't') return 'the commit waits for a standby to confirm it (synchronous_standby_names)';
   if (pid === '0') return 'the database waits for a lock that a prepared transaction holds (pg_prepared_xacts)';
   const parts = [
     `the database waits for a lock that pid ${pid ?? ''} holds`,

@@ -26,6 +26,7 @@ export const TASK_FIGURES = {
     'silentMs?': number,
     'withoutPartitionsMs?': number,
     'isInGroup?': { type: 'boolean' },
+    'uncommittedMs?': number,
   }),
   additionalProperties: true,
 };

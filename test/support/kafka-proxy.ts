@@ -11,7 +11,7 @@ export interface SeenRequest {
 
 /**
  * A proxy in front of one broker that knows Kafka's frames: clients that start at its port stay with it, as it puts that port
- * in place of the broker's into what the broker tells of itself. Answers to Produce can be held back.
+ * in place of the broker's into what the broker tells of itself. Answers of one kind can be held back.
  */
 export class KafkaProxy {
   readonly bootstrapServers: string;
@@ -20,7 +20,7 @@ export class KafkaProxy {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #advertised: { readonly from: Buffer; readonly to: Buffer };
-  #swallowing: (() => void) | undefined;
+  #swallowing: { readonly apiKey: number; readonly swallowed: () => void } | undefined;
   #silent = false;
   #change: ((answer: Buffer, apiKey: number) => Buffer | undefined) | undefined;
   #hidden: { readonly name: Buffer; readonly decoy: Buffer; readonly times: Map<number, number> } | undefined;
@@ -43,10 +43,10 @@ export class KafkaProxy {
     return new KafkaProxy(server, { host, port: Number(port) });
   }
 
-  /** Answers to Produce are dropped from now on; resolves when the broker has given the first, and has so stored its records. */
-  swallowAcknowledgements(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#swallowing = resolve;
+  /** Answers to Produce, or to another request, are dropped from now on; resolves when the broker has given the first, and has so done it. */
+  swallowAcknowledgements(apiKey = PRODUCE): Promise<void> {
+    return new Promise((swallowed) => {
+      this.#swallowing = { apiKey, swallowed };
     });
   }
 
@@ -123,8 +123,8 @@ export class KafkaProxy {
         const correlationId = frame.readInt32BE(4);
         const apiKey = apiKeys.get(correlationId) ?? -1;
         apiKeys.delete(correlationId);
-        if (this.#swallowing !== undefined && apiKey === PRODUCE) {
-          this.#swallowing();
+        if (this.#swallowing?.apiKey === apiKey) {
+          this.#swallowing.swallowed();
           return;
         }
         const answer = this.#readdressed(frame);

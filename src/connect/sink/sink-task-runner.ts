@@ -113,7 +113,7 @@ export class SinkTaskRunner implements TaskRunner {
       reading: {
         isInGroup: this.#consumer.isInGroup,
         isPaused: this.#holds.has('request') || this.#holds.has('rate'),
-        records: this.#runtime.measures.sink.total,
+        ...this.#runtime.measures.sink.progress(),
       },
     };
   }

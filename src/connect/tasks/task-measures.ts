@@ -93,6 +93,7 @@ class SinkMeasures {
   readonly #active: SampledStat;
   #activeNow = 0;
   #commits = 0;
+  #uncommittedSince: number | undefined;
 
   constructor(window: MetricWindow, clock: Clock) {
     this.#clock = clock;
@@ -108,9 +109,10 @@ class SinkMeasures {
     this.#read.record(records, this.#clock());
   }
 
-  /** Records that were read. */
-  get total(): number {
-    return this.#read.total;
+  /** Records that were read; milliseconds since a commit began, while none has succeeded since. */
+  progress(): { readonly records: number; readonly uncommittedMs: number } {
+    const uncommittedMs = this.#uncommittedSince === undefined ? 0 : this.#clock() - this.#uncommittedSince;
+    return { records: this.#read.total, uncommittedMs };
   }
 
   /** One call of `put`, from `startedAt` until now. */
@@ -123,14 +125,17 @@ class SinkMeasures {
   /** Records whose offsets are not committed yet. */
   active(records: number): void {
     this.#activeNow = records;
+    if (records === 0) this.#uncommittedSince = undefined;
     this.#active.record(records, this.#clock());
   }
 
   commitBegun(): void {
     this.#commits += 1;
+    this.#uncommittedSince ??= this.#clock();
   }
 
   commitCompleted(): void {
+    this.#uncommittedSince = undefined;
     this.#completed.record(1, this.#clock());
   }
 

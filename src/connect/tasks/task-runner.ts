@@ -73,6 +73,8 @@ export interface TaskReading {
   readonly isPaused: boolean;
   /** Since the start. */
   readonly records: number;
+  /** Milliseconds since a commit of offsets began, while none has succeeded since. */
+  readonly uncommittedMs: number;
 }
 
 /** Whether records get on. */

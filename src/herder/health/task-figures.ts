@@ -170,6 +170,7 @@ function figuresOf(
 ): TaskFigures {
   const { details } = report ?? {};
   const { progress } = details ?? {};
+  const hasFailed = status.state === 'FAILED';
   const partitions = (details?.partitions ?? []).map(({ topic, partition, lag }) => ({
     topic,
     partition,
@@ -185,16 +186,19 @@ function figuresOf(
     lag: lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0),
     waiting: progress?.waiting ?? 0,
     lastDeliveredAt: progress?.deliveredAtMs === undefined ? null : new Date(progress.deliveredAtMs).toISOString(),
-    waitedMs: Math.round(progress?.waitedMs ?? 0),
+    waitedMs: hasFailed ? 0 : Math.round(progress?.waitedMs ?? 0),
     retries: progress?.retries ?? 0,
     deadLettersPerMinute: 0,
     missingTopics:
       report?.type === 'sink'
         ? (details?.parts ?? []).filter(({ state }) => state === 'WAITING').map(({ name }) => name)
         : [],
-    cause: progress?.cause === undefined ? null : oneLine(progress.cause),
+    cause: hasFailed || progress?.cause === undefined ? null : oneLine(progress.cause),
     throttledMs: progress?.throttledMs ?? 0,
-    ...(details?.reading === undefined ? {} : { isInGroup: details.reading.isInGroup }),
+    ...(details?.reading && {
+      isInGroup: details.reading.isInGroup,
+      uncommittedMs: Math.round(details.reading.uncommittedMs),
+    }),
   };
 }
 

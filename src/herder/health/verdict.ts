@@ -40,6 +40,8 @@ export interface TaskFigures {
   readonly withoutPartitionsMs?: number | undefined;
   /** Of a sink task: false while its consumer group is being divided. */
   readonly isInGroup?: boolean | undefined;
+  /** Of a sink task: milliseconds since a commit of its offsets began, while none has succeeded since. */
+  readonly uncommittedMs?: number | undefined;
   /** Milliseconds for which the worker of the task has not answered; absent: it has. */
   readonly silentMs?: number | undefined;
 }
@@ -99,8 +101,12 @@ export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgem
   const lags = figures.tasks.flatMap((task) => lagOf(task, thresholds));
   const [lagging] = lags;
   if (lagging !== undefined) return { verdict: 'LAGGING', sentence: lagging, reasons: lags };
-  const reasons = figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`);
-  return { verdict: 'RUNNING', sentence: runningText(figures), reasons };
+  const uncommitted = figures.tasks.filter(({ uncommittedMs = 0 }) => uncommittedMs >= thresholds.stallAfterMs);
+  const reasons = [
+    ...figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`),
+    ...uncommitted.map((task) => `${uncommittedText(task)}; when the task starts again, it reads their records again.`),
+  ];
+  return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };
 }
 
 function requested({ state }: ConnectorFigures): Judgement | undefined {
@@ -173,7 +179,11 @@ function withoutWork({ state, tasks }: ConnectorFigures): string | undefined {
   return isNowhere ? 'No task runs: the tasks have just been made, or no worker has them.' : undefined;
 }
 
-function runningText({ tasks, silentWorkers }: ConnectorFigures): string {
+function uncommittedText({ task, uncommittedMs = 0 }: TaskFigures): string {
+  return `Kafka has not acknowledged the offsets of task ${String(task)} for ${seconds(uncommittedMs)}`;
+}
+
+function runningText({ tasks, silentWorkers }: ConnectorFigures, [uncommitted]: readonly TaskFigures[]): string {
   const starting = tasks.filter(({ state }) => state === 'STARTING').length;
   const known = tasks.filter(({ silentMs, state }) => silentMs === undefined && state === 'RUNNING');
   const lags = known.flatMap(({ lag }) => lag ?? []);
@@ -182,21 +192,36 @@ function runningText({ tasks, silentWorkers }: ConnectorFigures): string {
   const behind = lags.length === 0 ? '' : `, ${count(lag, 'record')} behind`;
   const throttled = known.filter(isThrottled).length;
   const held = throttled === 0 ? '' : `; the rate limit holds ${String(throttled)} of them back`;
+  const commits = uncommitted === undefined ? '' : `; ${uncommittedText(uncommitted)}`;
   const [silent] = silentWorkers;
   const silentTasks = tasks.filter(({ silentMs }) => silentMs !== undefined).length;
-  if (silent === undefined) return `${running}${behind}${held}.`;
-  return `${running}${behind}${held}; worker ${silent} does not answer for ${count(silentTasks, 'task')}.`;
+  if (silent === undefined) return `${running}${behind}${held}${commits}.`;
+  return `${running}${behind}${held}${commits}; worker ${silent} does not answer for ${count(silentTasks, 'task')}.`;
 }
 
 const MAX_LINE = 1000;
 
-/** The innermost cause: the outer ones say that a task ends, not why. */
+/** The innermost cause, as the outer ones say that a task ends, not why; and the record, which is in one of those. */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';
   const at = text.lastIndexOf(CAUSED_BY);
   const begin = at < 0 ? 0 : at + CAUSED_BY.length;
   const [line = ''] = text.slice(begin, begin + MAX_LINE).split('\n', 1);
-  return line === '' ? 'there is no trace' : line;
+  if (line === '') return 'there is no trace';
+  const place = placeIn(text);
+  return place === undefined || line.includes(place) ? line : `${line} (${place})`;
+}
+
+const AT_RECORD = ' failed for the record at ';
+
+/** `VALUE_CONVERTER, topic t, partition 0, offset 1`, as the error policy tells it. */
+function placeIn(trace: string): string | undefined {
+  const at = trace.indexOf(AT_RECORD);
+  if (at < 0) return undefined;
+  const stage = /[A-Z_]{1,30}$/.exec(trace.slice(Math.max(0, at - 30), at))?.[0];
+  const [where] =
+    /^topic [\w.-]{1,249}, partition \d{1,10}, offset \d{1,19}/.exec(trace.slice(at + AT_RECORD.length)) ?? [];
+  return stage === undefined || where === undefined ? undefined : `${stage}, ${where}`;
 }
 
 function seconds(ms: number): string {

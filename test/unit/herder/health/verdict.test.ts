@@ -51,6 +51,35 @@ describe('the verdict on a connector', () => {
     assert.equal(judged([task({ waiting: 2, waitedMs: 4000, throttledMs: 900 })]).verdict, 'STALLED');
   });
 
+  it('says for how long offsets have not been acknowledged, from stall.after.ms on', () => {
+    assert.deepEqual(judged([task({ uncommittedMs: 999 })]).reasons, []);
+    const { verdict, sentence, reasons } = judged([task(), task({ task: 1, uncommittedMs: 4000 })]);
+    assert.deepEqual(
+      [verdict, sentence],
+      ['RUNNING', '2 tasks run, 0 records behind; Kafka has not acknowledged the offsets of task 1 for 4 s.'],
+    );
+    assert.deepEqual(reasons, [
+      'Kafka has not acknowledged the offsets of task 1 for 4 s; when the task starts again, it reads their records again.',
+    ]);
+  });
+
+  it('names the record that has failed a task, once, and the stage', () => {
+    const outer = 'ConnectException: Tolerance exceeded in error handler\n\tat x';
+    const place = 'at topic my.topic-1, partition 3, offset 42';
+    const located = `\nCaused by: ConnectException: VALUE_CONVERTER failed for the record ${place}: it is no JSON\n\tat y`;
+    const inner = '\nCaused by: DataException: it is no JSON\n\tat z';
+    const sentence = (trace: string) => judged([task({ state: 'FAILED', trace })]).sentence;
+    assert.equal(
+      sentence(outer + located + inner),
+      'Task 0 has failed: DataException: it is no JSON (VALUE_CONVERTER, topic my.topic-1, partition 3, offset 42)',
+    );
+    assert.equal(sentence(outer + inner), 'Task 0 has failed: DataException: it is no JSON');
+    assert.equal(
+      sentence(`${outer} failed for the record at nowhere${inner}`),
+      'Task 0 has failed: DataException: it is no JSON',
+    );
+  });
+
   it('names the topic that does not exist', () => {
     const { verdict, sentence } = judged([task({ partitions: [], lag: null, missingTopics: ['orders'] })]);
     assert.deepEqual([verdict, sentence], ['STALLED', 'Task 0 has nothing to read: the topic orders does not exist.']);
