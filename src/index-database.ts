@@ -14,6 +14,7 @@ export {
   databaseText,
   openExecutor,
   parseConnectionUrl,
+  whyAway,
   type ConnectionSettings,
   type ExecutorOptions,
 } from './database/open-executor.ts';

@@ -27,7 +27,7 @@ import { ExactlyOnce } from './delivery.ts';
 import { sinkOptions } from './options.ts';
 import { attemptWith } from './ordered-writes.ts';
 import type { RecordDecoder } from './record-decoder.ts';
-import { Retries } from './retries.ts';
+import { awayText, Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
@@ -56,6 +56,8 @@ export class DbSinkTask implements SinkTask {
   #nextLane = 0;
   #context: SinkTaskContext | undefined;
   #retries: Retries | undefined;
+  /** Of a start that has not ended, since the database was found away: when that was, and what is wrong. */
+  #starting: { readonly since: number; readonly away: string } | undefined;
   /** Name and address. */
   #database = '';
   #waitCause: WaitCause | undefined;
@@ -77,7 +79,15 @@ export class DbSinkTask implements SinkTask {
     context.logger.info(
       `Writing ${options['protocol.type']} messages; max.retries=${String(options['max.retries'])}, retry.backoff.ms=${String(options['retry.backoff.ms'])}, connection.attempts=${String(attempts)}, connection.backoff.ms=${String(backoffMs)}`,
     );
-    const policy = { attempts, backoffMs, signal: context.signal };
+    const policy = {
+      attempts,
+      backoffMs,
+      signal: context.signal,
+      onFailure: (error: unknown, attempt: number): void => {
+        const away = awayText(error, `attempt ${String(attempt)} of ${String(attempts)}`);
+        this.#starting = { since: this.#starting?.since ?? performance.now(), away };
+      },
+    };
     const { engine, database } = await beginWithAttempts(executor, policy, async () => ({
       engine: await executor.engine(),
       database: await databaseName(executor),
@@ -99,6 +109,7 @@ export class DbSinkTask implements SinkTask {
       ExactlyOnce.start(options, deliveryDependencies),
     );
     this.#exactlyOnce = exactlyOnce;
+    this.#starting = undefined;
     const createDecoder = (): RecordDecoder =>
       createSinkDecoder(options, { engine, database, derivesPrimaryTag: (table) => writer.derivesPrimaryTag(table) });
     const requestCommit = (): void => {
@@ -199,6 +210,10 @@ export class DbSinkTask implements SinkTask {
   }
 
   waiting(): WaitingInTask | undefined {
+    const starting = this.#starting;
+    if (starting !== undefined) {
+      return { records: 0, waitedMs: performance.now() - starting.since, cause: `${this.#database} ${starting.away}` };
+    }
     const lanes = this.#lanes.map((lane) => lane.unstored());
     const records = lanes.reduce((sum, lane) => sum + lane.records, 0);
     const waitedMs = Math.max(0, ...lanes.map((lane) => lane.waitedMs));

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
-import { connectWithAttempts, DatabaseError, isUnreachable, type Executor } from '../../src/index-database.ts';
+import { connectWithAttempts, DatabaseError, isUnreachable, whyAway, type Executor } from '../../src/index-database.ts';
 
 export interface RetryOptions {
   readonly maxRetries: number;
@@ -81,7 +81,7 @@ export class Retries {
   async #wait(error: DatabaseError, retry: number, attempted: Attempted, given: AbortSignal): Promise<void> {
     const { maxRetries, retryBackoffMs, connectionAttempts, connectionBackoffMs } = this.#options;
     const { what, from, done } = attempted;
-    this.#away = awayText(error, retry);
+    this.#away = awayText(error, `retry ${String(retry + 1)}`);
     if (retry >= maxRetries || this.#signal.aborted) {
       throw withMessage(error, `${what}${from} could not be ${done} after ${String(retry)} retries: ${error.message}`);
     }
@@ -98,15 +98,16 @@ export class Retries {
       });
     } catch (away) {
       if (signal.aborted) throw away;
-      this.#away = awayText(away, retry);
+      this.#away = awayText(away, `retry ${String(retry + 1)}`);
       this.#logger.warn(`The database is still away: ${toError(away).message}`);
     }
   }
 }
 
-function awayText(error: unknown, retry: number): string {
+/** What follows the name of the database in a sentence; `tried`: how often it was tried. */
+export function awayText(error: unknown, tried: string): string {
   const how = error instanceof DatabaseError && isUnreachable(error) ? 'cannot be reached' : 'cannot be used';
-  return `${how} (retry ${String(retry + 1)}): ${toError(error).message}`;
+  return `${how} (${tried}): ${whyAway(error)}`;
 }
 
 /** The same failure in other words. */

@@ -108,6 +108,7 @@ export class DbSourceTask implements SourceTask {
       await feeds.refresh(snapshot);
       return snapshot;
     });
+    waits.back();
     await notices?.listen();
   }
 
@@ -362,7 +363,10 @@ export class DbSourceTask implements SourceTask {
     const { attempts, backoffMs } = settings;
     let isConnected = false;
     try {
-      return await beginWithAttempts(executor, { attempts, backoffMs, signal: context.signal }, () => {
+      const onFailure = (error: unknown): void => {
+        waits.away(error);
+      };
+      return await beginWithAttempts(executor, { attempts, backoffMs, signal: context.signal, onFailure }, () => {
         isConnected = true;
         return begin();
       });

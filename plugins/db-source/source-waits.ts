@@ -1,5 +1,5 @@
-import { toError, type WaitingInTask } from '../../src/index.ts';
-import { DatabaseError, isUnreachable, WaitCause, type Executor } from '../../src/index-database.ts';
+import type { WaitingInTask } from '../../src/index.ts';
+import { DatabaseError, isUnreachable, WaitCause, whyAway, type Executor } from '../../src/index-database.ts';
 
 /** A read of a table that has not ended. */
 interface OpenRead {
@@ -26,7 +26,7 @@ export class SourceWaits {
   /** The database cannot be used, as the error says. */
   away(error: unknown): void {
     const how = error instanceof DatabaseError && !isUnreachable(error) ? 'cannot be used' : 'cannot be reached';
-    const text = `${this.#database} ${how}: ${toError(error).message}`;
+    const text = `${this.#database} ${how}: ${whyAway(error)}`;
     if (this.#away === undefined) this.#away = { since: performance.now(), text };
     else this.#away.text = text;
   }

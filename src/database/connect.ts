@@ -129,18 +129,53 @@ function startupOptions(settings: ConnectionSettings): string {
   return all.map((setting) => `-c ${setting.replace(/[\\\s]/g, '\\$&')}`).join(' ');
 }
 
+/** No server took the connection. */
+class NotConnectedError extends DatabaseError {
+  /** For those who have named the database and its address. */
+  readonly why: string;
+
+  constructor(message: string, why: string, options: ConstructorParameters<typeof DatabaseError>[1]) {
+    super(message, options);
+    this.why = why;
+  }
+}
+
+const MAX_CAUSES = 10;
+
+/** Why a database cannot be used, in a sentence that has its name and address already. */
+export function whyAway(error: unknown): string {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+    if (cause instanceof NotConnectedError) return cause.why;
+    ({ cause } = cause);
+  }
+  return toError(error).message;
+}
+
 function connectFailure(
   settings: ConnectionSettings,
   failures: readonly { server: ServerAddress; error: DatabaseError }[],
 ): DatabaseError {
   const refusal = failures.find((failure) => failure.error.scope === 'caller' || failure.error.sqlstate !== undefined);
   const told = refusal === undefined ? failures : [refusal];
-  const list = told.map(({ server, error }) => `${server.host}:${String(server.port)}: ${reason(error, settings)}`);
+  const reasons = told.map(({ server, error }) => {
+    const address = `${server.host}:${String(server.port)}`;
+    return { address, text: withoutEnd(reason(error, settings), ` ${address}`) };
+  });
+  const list = reasons.map(({ address, text }) => `${address}: ${text}`).join('; ');
+  const [only] = reasons;
+  const why = settings.servers.length === 1 && only !== undefined ? only.text : list;
   const first = told[0]?.error;
-  return new DatabaseError(
-    `cannot connect to database "${settings.database}" as user "${settings.user}" at ${list.join('; ')}`,
+  return new NotConnectedError(
+    `cannot connect to database "${settings.database}" as user "${settings.user}" at ${list}`,
+    why,
     { scope: first?.scope ?? 'infrastructure', sqlstate: first?.sqlstate, cause: first },
   );
+}
+
+/** What the system says ends with the address again. */
+function withoutEnd(text: string, end: string): string {
+  return text.endsWith(end) ? text.slice(0, -end.length) : text;
 }
 
 function reason(error: DatabaseError, settings: ConnectionSettings): string {
@@ -205,8 +240,7 @@ async function prove(executor: Pick<Executor, 'query'>, { signal }: ConnectAttem
 
 function exhausted(error: DatabaseError, policy: ConnectAttempts): DatabaseError {
   if (policy.attempts <= 1) return error;
-  return new DatabaseError(
-    `${error.message} (${String(policy.attempts)} attempts, ${String(policy.backoffMs)} ms apart)`,
-    { scope: error.scope, sqlstate: error.sqlstate, cause: error.cause },
-  );
+  const tried = ` (${String(policy.attempts)} attempts, ${String(policy.backoffMs)} ms apart)`;
+  const { scope, sqlstate, cause } = error;
+  return new NotConnectedError(error.message + tried, whyAway(error) + tried, { scope, sqlstate, cause });
 }

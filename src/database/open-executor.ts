@@ -10,7 +10,7 @@ import { Database, PooledExecutor } from './executor.ts';
 import { Pool } from './pool.ts';
 import { toDatabaseError } from './sqlstate.ts';
 
-export { beginWithAttempts, connectWithAttempts, type ConnectAttempts } from './connect.ts';
+export { beginWithAttempts, connectWithAttempts, whyAway, type ConnectAttempts } from './connect.ts';
 export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
 
 export interface ExecutorOptions {

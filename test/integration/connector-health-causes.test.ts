@@ -142,6 +142,8 @@ describe('why a connector is not RUNNING', function () {
       const expected = new RegExp(`^Task 0: 1 record waits, .* the ${address} cannot be reached \\(retry \\d+\\): .`);
       const { sentence } = await untilVerdict(name, 'STALLED', expected);
       assert.ok(!sentence.includes(password), sentence);
+      assert.equal(sentence.split(address).length, 2, sentence);
+      assert.equal(sentence.split(`127.0.0.1:${String(proxy.port)}`).length, 2, sentence);
       proxy.pass();
       await untilVerdict(name, 'RUNNING', / 0 records behind/);
     } finally {
@@ -160,10 +162,41 @@ describe('why a connector is not RUNNING', function () {
       await untilVerdict(name, 'RUNNING', /1 task runs/);
       proxy.refuse();
       const address = `database ${db.database} at 127.0.0.1:${String(proxy.port)}`;
-      await untilVerdict(name, 'STALLED', new RegExp(`the ${address} cannot be reached: .`));
+      const { sentence } = await untilVerdict(name, 'STALLED', new RegExp(`the ${address} cannot be reached: .`));
+      assert.equal(sentence.split(`127.0.0.1:${String(proxy.port)}`).length, 2, sentence);
       proxy.pass();
       await untilVerdict(name, 'RUNNING', /1 task runs/);
     } finally {
+      await proxy.close();
+    }
+  });
+
+  it('a sink and a source: the database is away when their tasks start, with its address once, and back', async () => {
+    const [proxy, away] = await throughProxy();
+    const patience = { 'connection.attempts': '1000', 'connection.backoff.ms': '200' };
+    const source = uniqueName('cause');
+    await table(source);
+    try {
+      // Its connector looks at the tables before there is a task.
+      await create(source, sourceConfig(away, { 'table.include': source, ...patience }));
+      await untilVerdict(source, 'RUNNING', /1 task runs/);
+      proxy.refuse();
+      const sink = await lineSink(away, patience);
+      assert.equal((await worker.rest.post(`/connectors/${source}/tasks/0/restart`)).status, 204);
+      const place = `127.0.0.1:${String(proxy.port)}`;
+      const reached = `: the database ${db.database} at ${place} cannot be reached`;
+      for (const [name, text] of [
+        [sink, `${reached} \\(attempt \\d+ of 1000\\): \\w`],
+        [source, `${reached}: \\w`],
+      ] as const) {
+        const { sentence } = await untilVerdict(name, 'STALLED', new RegExp(text));
+        assert.equal(sentence.split(place).length, 2, sentence);
+      }
+      proxy.pass();
+      await untilVerdict(sink, 'RUNNING', / 0 records behind/);
+      await untilVerdict(source, 'RUNNING', /1 task runs/);
+    } finally {
+      for (const name of created.splice(0)) await worker.rest.delete(`/connectors/${name}`);
       await proxy.close();
     }
   });

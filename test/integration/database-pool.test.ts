@@ -4,7 +4,9 @@ import {
   connectWithAttempts,
   openExecutor,
   parseConnectionUrl,
+  whyAway,
 } from '../../src/database/open-executor.ts';
+import { freePort } from '../../src/dev/ports.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { TcpProxy } from '../support/proxy.ts';
@@ -191,6 +193,21 @@ describe('database connections', () => {
         `cannot connect to database "${database}" as user "${user}" at ${host}:${String(port)}: ` +
           `password authentication failed for user "${user}"`,
       );
+    });
+
+    it('name an address that nobody listens at once, and leave it out for who has named it', async () => {
+      const port = await freePort();
+      const settings = parseConnectionUrl(`postgresql://u@127.0.0.1:${String(port)}/d`);
+      const executor = openExecutor(settings, { logger: silentLogger });
+      const policy = { attempts: 2, backoffMs: 1 };
+      const error: unknown = await connectWithAttempts(executor, policy).catch((thrown: unknown) => thrown);
+      await executor.close();
+      assert.ok(error instanceof DatabaseError);
+      const why = 'connect ECONNREFUSED (2 attempts, 1 ms apart)';
+      assert.equal(error.message, `cannot connect to database "d" as user "u" at 127.0.0.1:${String(port)}: ${why}`);
+      assert.equal(whyAway(error), why);
+      assert.equal(whyAway(new DatabaseError('written', { scope: 'infrastructure', cause: error })), why);
+      assert.equal(whyAway(new Error('other')), 'other');
     });
 
     it('say that a password is missing', async () => {
