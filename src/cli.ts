@@ -10,11 +10,12 @@ import { addConfigFileCommands } from './config-files/commands.ts';
 import { addConsoleCommands } from './console/commands.ts';
 import { runningBroker } from './dev/addresses.ts';
 import { ConfigError, toError } from './errors.ts';
-import { createLogger, type Logger } from './observe/logger.ts';
+import { ConnectorLog } from './observe/connector-log.ts';
+import { createLogger } from './observe/logger.ts';
 import { SecretMask } from './observe/secret-mask.ts';
 import { packageVersion } from './version.ts';
 import { readWorkerProperties } from './worker/worker-properties.ts';
-import type { Worker } from './worker/worker.ts';
+import type { Worker, WorkerOptions } from './worker/worker.ts';
 
 /** Connect's exit codes: 1 usage, 2 stopped by an error, 3 could not start. */
 const EXIT_USAGE = 1;
@@ -122,8 +123,9 @@ async function runWorker(mode: WorkerConfig['mode'], file: string | undefined, c
   const secrets = new SecretMask();
   const config = await readConfig(mode, file, secrets);
   const level = config.own['log.level'].toLowerCase();
-  const logger = await createLogger({ level, format: logFormat(config.own['log.format']), secrets });
-  await serve(config, connectors, logger, secrets);
+  const tail = new ConnectorLog();
+  const logger = await createLogger({ level, format: logFormat(config.own['log.format']), secrets, tail });
+  await serve(config, connectors, { logger, secrets, tail });
 }
 
 async function readConfig(
@@ -157,12 +159,8 @@ function stopOnError(reason: unknown): void {
   process.exit(EXIT_STOPPED_BY_ERROR);
 }
 
-async function serve(
-  config: WorkerConfig,
-  connectorFiles: string[],
-  logger: Logger,
-  secrets: SecretMask,
-): Promise<void> {
+async function serve(config: WorkerConfig, connectorFiles: string[], options: WorkerOptions): Promise<void> {
+  const { logger } = options;
   const { startWorker } = await import('./worker/worker.ts');
   const { guardProcess } = await import('./observe/unhandled-errors.ts');
   const { boundHeapGrowth } = await import('./worker/heap-growth.ts');
@@ -184,7 +182,7 @@ async function serve(
   };
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => void (stopping ??= stop(signal)));
   try {
-    worker = await startWorker(config, { logger, secrets });
+    worker = await startWorker(config, options);
     await worker.started;
     if (connectorFiles.length > 0) {
       const { createConnectors } = await import('./worker/standalone-connectors.ts');

@@ -11,6 +11,7 @@ import {
   type SinkTaskContext,
   type TopicPartition,
   type WaitingInTask,
+  type WrittenRows,
 } from '../../src/index.ts';
 import {
   connectionSettings,
@@ -32,6 +33,7 @@ import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 import { messageBytes } from './waiting-records.ts';
 import { WriteLane, type LaneDependencies } from './write-lane.ts';
+import { WrittenTables } from './written-tables.ts';
 
 /** Two writes at a time keep the database busy while this process decodes: measured 1.7 times the rate of one. */
 const LANES = 2;
@@ -53,6 +55,7 @@ export class DbSinkTask implements SinkTask {
   #executor: Executor | undefined;
   #lanes: readonly WriteLane[] = [];
   readonly #laneOf = new Map<string, WriteLane>();
+  readonly #written = new WrittenTables();
   #nextLane = 0;
   #context: SinkTaskContext | undefined;
   #retries: Retries | undefined;
@@ -127,6 +130,9 @@ export class DbSinkTask implements SinkTask {
       onFailure: requestCommit,
       onFenced: (error) => exactlyOnce?.claims.fenced(error),
       onTablesChanged: requestCommit,
+      onWritten: (decoded, ms) => {
+        this.#written.wrote(decoded, ms);
+      },
     };
     const setRows = context.config['batch.size'] === undefined ? undefined : options['batch.size'];
     this.#lanes = Array.from(
@@ -223,6 +229,10 @@ export class DbSinkTask implements SinkTask {
     if (away !== undefined) return { records, waitedMs, cause: `${this.#database} ${away}` };
     const tables = (): readonly string[] => this.#lanes.flatMap((lane) => lane.tablesInFlight());
     return { records, waitedMs, cause: this.#waitCause.of(waitedMs, 'the write', tables) };
+  }
+
+  written(): WrittenRows {
+    return this.#written.figures();
   }
 
   #flushTimeoutMs(): number {

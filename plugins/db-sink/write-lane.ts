@@ -33,6 +33,8 @@ export interface LaneDependencies {
   readonly onTablesChanged: () => void;
   /** Of this lane. */
   readonly batchRows: BatchRows;
+  /** Told of each batch that was written, and how long it took. */
+  readonly onWritten?: (decoded: Decoded, ms: number) => void;
 }
 
 interface LaneBatch extends SealedBatch {
@@ -221,9 +223,11 @@ export class WriteLane {
         const beganAt = performance.now();
         this.#beganAt = beganAt;
         await this.#do(batch, signal);
+        const ms = performance.now() - beganAt;
         this.#beganAt = undefined;
         this.#decodedInFlight = undefined;
-        this.#dependencies.batchRows.wrote(batch.rowCount, performance.now() - beganAt);
+        this.#dependencies.batchRows.wrote(batch.rowCount, ms);
+        this.#dependencies.onWritten?.(batch.decoded, ms);
         this.#inFlight = new WaitingRecords();
         batch.records.release();
         this.#notify();

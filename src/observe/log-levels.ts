@@ -22,8 +22,15 @@ export interface LoggerLevel {
 
 const ROOT = 'root';
 
-/** The field by which a child logger says its name. */
+/** The fields by which a child logger says its name, and whose it is. */
 const LOGGER_FIELD = 'logger';
+const CONNECTOR_FIELD = 'connector';
+
+interface Child {
+  readonly name: string;
+  readonly connector: string | undefined;
+  readonly logger: WeakRef<Logger>;
+}
 
 /** Any case; `undefined` when it is none. */
 export function parseLogLevel(text: string): LogLevel | undefined {
@@ -40,9 +47,12 @@ export class LogLevels {
   readonly #root: Logger;
   readonly #explicit = new Map<string, LoggerLevel>();
   readonly #known = new Set<string>([ROOT]);
-  #children: { readonly name: string; readonly logger: WeakRef<Logger> }[] = [];
+  /** Levels of single connectors, which count before those of names. */
+  readonly #connectors = new Map<string, LogLevel>();
+  #children: Child[] = [];
   #pruneAt = 64;
   readonly #onSet = new Set<(name: string, level: LogLevel) => void>();
+  readonly #onConnectorSet = new Set<(connector: string, level: LogLevel | undefined) => void>();
   readonly #onKnown: (name: string) => void;
 
   /** `onKnown`: a logger of this name is used for the first time. */
@@ -82,6 +92,25 @@ export class LogLevels {
     return () => this.#onSet.delete(listener);
   }
 
+  /** Those of single connectors. */
+  ofConnectors(): [connector: string, level: LogLevel][] {
+    return [...this.#connectors];
+  }
+
+  /** What belongs to a connector is logged at this level, whatever its logger; `undefined`: at that of its logger again. */
+  setConnector(connector: string, level: LogLevel | undefined): void {
+    if (level === undefined) this.#connectors.delete(connector);
+    else this.#connectors.set(connector, level);
+    this.#apply();
+    for (const listener of this.#onConnectorSet) listener(connector, level);
+  }
+
+  /** As `onSet`, of `setConnector`. */
+  onConnectorSet(listener: (connector: string, level: LogLevel | undefined) => void): () => void {
+    this.#onConnectorSet.add(listener);
+    return () => this.#onConnectorSet.delete(listener);
+  }
+
   /** Sets a logger and all whose names begin with its name; returns the names of those it changed, sorted. */
   set(name: string, level: LogLevel): string[] {
     const namespace = internalName(name);
@@ -105,24 +134,32 @@ export class LogLevels {
   }
 
   #adopt(child: Logger): void {
-    const given = child.bindings()[LOGGER_FIELD] as unknown;
+    const bindings: Readonly<Record<string, unknown>> = child.bindings();
+    const given = bindings[LOGGER_FIELD];
     const name = typeof given === 'string' ? given : ROOT;
+    const ofConnector = bindings[CONNECTOR_FIELD];
+    const connector = typeof ofConnector === 'string' ? ofConnector : undefined;
     if (!this.#known.has(name)) this.#onKnown(name);
     this.#known.add(name);
     if (this.#children.length >= this.#pruneAt) {
       this.#children = this.#children.filter(({ logger }) => logger.deref() !== undefined);
       this.#pruneAt = Math.max(64, this.#children.length * 2);
     }
-    this.#children.push({ name, logger: new WeakRef(child) });
-    child.level = LEVELS[this.#effective(name).level];
+    this.#children.push({ name, connector, logger: new WeakRef(child) });
+    child.level = this.#levelFor(name, connector);
   }
 
   #apply(): void {
     this.#root.level = LEVELS[this.#effective(ROOT).level];
-    for (const { name, logger } of this.#children) {
+    for (const { name, connector, logger } of this.#children) {
       const child = logger.deref();
-      if (child !== undefined) child.level = LEVELS[this.#effective(name).level];
+      if (child !== undefined) child.level = this.#levelFor(name, connector);
     }
+  }
+
+  #levelFor(name: string, connector: string | undefined): string {
+    const own = connector === undefined ? undefined : this.#connectors.get(connector);
+    return LEVELS[own ?? this.#effective(name).level];
   }
 }
 

@@ -1,4 +1,5 @@
 import { pino, type Logger as PinoLogger } from 'pino';
+import type { ConnectorLog } from './connector-log.ts';
 import type { SecretMask } from './secret-mask.ts';
 
 /** The logger that every room and plugin is handed; children carry `connector` and `task` as fields. */
@@ -12,13 +13,19 @@ export interface LoggerOptions {
   readonly file?: string | undefined;
   /** What no line may show. */
   readonly secrets?: SecretMask | undefined;
+  /** Keeps the last lines of connectors. */
+  readonly tail?: ConnectorLog | undefined;
 }
 
 /** The worker's logger. Values of PASSWORD options print as `[hidden]` by themselves (config/password.ts). */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
-  const { secrets } = options;
-  const hooks = secrets === undefined ? {} : { hooks: { streamWrite: (line: string) => secrets.hide(line) } };
-  const base = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, ...hooks };
+  const { secrets, tail } = options;
+  const streamWrite = (line: string): string => {
+    const shown = secrets?.hide(line) ?? line;
+    tail?.note(shown);
+    return shown;
+  };
+  const base = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } };
   if (options.format === 'json') {
     return pino(
       { ...base, formatters: { level: (label) => ({ level: label }) } },

@@ -17,6 +17,9 @@ const isTasks = ajv.compile<{ readonly tasks: readonly (TaskFigures & { readonly
   required: ['tasks'],
 });
 
+/** `body`: what is sent as JSON. */
+type SendToWorker = (worker: string, method: 'GET' | 'PUT', path: string, body?: unknown) => Promise<unknown>;
+
 /** Who asks, and by which of its own addresses this worker was asked. */
 export interface Asker {
   readonly authorization: string;
@@ -44,16 +47,26 @@ export class OtherWorkers {
   }
 
   /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. `ofGroup`: no others are asked. */
-  get({ authorization, ownUrl }: Asker, ofGroup = false): (worker: string, path: string) => Promise<unknown> {
+  get(asker: Asker, ofGroup = false): (worker: string, path: string) => Promise<unknown> {
+    const send = this.send(asker, ofGroup);
+    return (worker, path) => send(worker, 'GET', path);
+  }
+
+  /** As `get`, of a request that may change something. */
+  send({ authorization, ownUrl }: Asker, ofGroup = false): SendToWorker {
     let urls: ReturnType<WorkerUrls['find']> | undefined;
-    return async (worker, path) => {
+    return async (worker, method, path, sent) => {
       urls ??= this.#urls.find(authorization, ownUrl, LEADER_MS);
       const { url, isOfGroup } = (await urls)(worker);
       if (ofGroup && !isOfGroup) throw new RequestError(404, `Worker ${worker} is not in the group`);
       const { status, body } = await this.#peers.request({
-        method: 'GET',
+        method,
         url: url + path,
-        headers: isOfGroup && authorization !== '' ? { authorization } : {},
+        headers: {
+          ...(isOfGroup && authorization !== '' ? { authorization } : {}),
+          ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
         timeoutMs: PEER_MS,
         maxBytes: MAX_PEER_BYTES,
       });

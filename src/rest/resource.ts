@@ -13,6 +13,7 @@ import type { ConnectorValidation } from '../herder/validation.ts';
 import { RequestError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
+import type { ConnectorLog } from '../observe/connector-log.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
@@ -28,6 +29,8 @@ export interface ResourceDependencies {
   readonly replays: ConnectorReplays;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
+  /** The last lines of connectors. */
+  readonly connectorLog: ConnectorLog;
   /** What no answer may show. */
   readonly secrets: SecretMask;
   /** Other workers of the cluster. */

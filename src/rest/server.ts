@@ -12,6 +12,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import { clusterResource } from './cluster-resource.ts';
+import { connectorLevelResource } from './console/connector-level.ts';
 import { consoleResource } from './console/console-resource.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
@@ -49,7 +50,7 @@ const RESOURCES = [
   clusterResource,
   consoleResource,
 ];
-const ADMIN_RESOURCES = [loggersResource];
+const ADMIN_RESOURCES = [loggersResource, connectorLevelResource];
 
 const KEEP_ALIVE_MS = 30_000;
 const CLOSE_GRACE_MS = 1000;

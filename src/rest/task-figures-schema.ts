@@ -23,6 +23,7 @@ export const TASK_FIGURES = {
     missingTopics: arrayOf(text),
     cause: nullableText,
     'throttledMs?': number,
+    'lastPutMs?': number,
     'silentMs?': number,
     'withoutPartitionsMs?': number,
     'isInGroup?': { type: 'boolean' },

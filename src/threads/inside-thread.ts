@@ -47,6 +47,7 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
     tell.tell('loggerKnown', name);
   });
   for (const [name, level] of data.logLevels) levels.set(name, level);
+  for (const [connector, level] of data.connectorLogLevels) levels.setConnector(connector, level);
   guardProcess(logger);
   eventLoopWatch.start(logger, `thread ${String(data.thread)}`);
   (globalThis as Record<symbol, unknown>)[Symbol.for(OWNER_SYMBOL)] = () => currentOwner();
@@ -55,6 +56,9 @@ export function enterThread<Functions extends ThreadFunctions, Control extends C
     figures: ownFigures,
     setLogLevel: (name: string, level: LogLevel) => {
       levels.set(name, level);
+    },
+    setConnectorLogLevel: (connector: string, level: LogLevel | undefined) => {
+      levels.setConnector(connector, level);
     },
     addSecret: (value: string) => {
       secrets.add(value);

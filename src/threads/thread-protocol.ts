@@ -27,6 +27,7 @@ export interface ThreadData {
   readonly board: SharedArrayBuffer;
   readonly places: SharedArrayBuffer;
   readonly logLevels: readonly (readonly [logger: string, level: LogLevel])[];
+  readonly connectorLogLevels: readonly (readonly [connector: string, level: LogLevel])[];
   /** What config providers gave so far. */
   readonly secrets: readonly string[];
 }
@@ -35,6 +36,7 @@ export interface ThreadData {
 export interface ThreadFunctions {
   figures(): ThreadFigures;
   setLogLevel(logger: string, level: LogLevel): void;
+  setConnectorLogLevel(connector: string, level: LogLevel | undefined): void;
   addSecret(value: string): void;
 }
 

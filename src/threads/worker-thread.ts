@@ -86,6 +86,7 @@ export class WorkerThread<
       board: this.board.buffer,
       places: this.#places,
       logLevels: logLevels.explicit(),
+      connectorLogLevels: logLevels.ofConnectors(),
       secrets: secrets.values(),
     };
     const resourceLimits: ResourceLimits = {
@@ -112,6 +113,9 @@ export class WorkerThread<
     const stopSharing = [
       logLevels.onSet((name, level) => {
         this.calls.tell('setLogLevel' as never, ...([name, level] as never));
+      }),
+      logLevels.onConnectorSet((connector, level) => {
+        this.calls.tell('setConnectorLogLevel' as never, ...([connector, level] as never));
       }),
       secrets.onAdd((value) => {
         this.calls.tell('addSecret' as never, ...([value] as never));

@@ -10,6 +10,7 @@ import { Herder } from '../herder/herder.ts';
 import { PeerClient } from '../herder/peer-client.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
+import { ConnectorLog } from '../observe/connector-log.ts';
 import { LogLevels } from '../observe/log-levels.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
@@ -34,6 +35,8 @@ export interface WorkerOptions {
   readonly plugins?: readonly Plugin[];
   /** Learns what config providers give; the logger should ask it too. */
   readonly secrets?: SecretMask;
+  /** Is told of what the logger writes; without it, the console shows no log. */
+  readonly tail?: ConnectorLog;
 }
 
 export interface Worker {
@@ -58,7 +61,7 @@ export interface Worker {
  * `/health` tells when.
  */
 export async function startWorker(config: WorkerConfig, options: WorkerOptions): Promise<Worker> {
-  const { logger, secrets = new SecretMask(), plugins = [] } = options;
+  const { logger, secrets = new SecretMask(), plugins = [], tail: connectorLog = new ConnectorLog() } = options;
   for (const warning of config.warnings) logger.warn(warning);
   const logLevels = new LogLevels(logger);
   const threads = new ThreadList();
@@ -73,7 +76,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   try {
     opened = await stage.during('loading plugins', () => openPlugins(config, { plugins, secrets, logger }));
     built = build(config, { listeners, stage, secrets, plugins, opened, logLevels, threads, logger });
-    listeners.serve({ ...built, secrets, logger: restLogger });
+    listeners.serve({ ...built, connectorLog, secrets, logger: restLogger });
     services = await openServices(config, { secrets, logLevels, threads, logger });
   } catch (error) {
     await Promise.allSettled([listeners.close(), opened?.resolver.close()]);
@@ -110,7 +113,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   };
 }
 
-type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger'>;
+type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger' | 'connectorLog'>;
 
 interface BuildDependencies {
   readonly listeners: RestListeners;

@@ -105,6 +105,13 @@ export interface SinkTaskContext {
   requestCommit(): void;
 }
 
+/** What a task has written since its start. */
+export interface WrittenRows {
+  readonly tables: readonly { readonly name: string; readonly rows: number }[];
+  /** Lately, for one row; `null`: nothing was written yet. */
+  readonly microseconds: number | null;
+}
+
 /** Records that a task has taken and not stored yet. */
 export interface WaitingInTask {
   readonly records: number;
@@ -150,6 +157,8 @@ export interface SinkTask {
    * at any time, also while `put` runs.
    */
   waiting?(): WaitingInTask | undefined;
+  /** What was written, for the console; absent: the task does not count it. Called as `waiting`. */
+  written?(): WrittenRows | undefined;
   /** Partitions were taken away: the task drops what it keeps for them. */
   close?(partitions: readonly TopicPartition[]): Promise<void>;
   /** Releases what `start` acquired. Also called after failures, and possibly more than once. */

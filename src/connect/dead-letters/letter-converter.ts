@@ -2,6 +2,7 @@ import type { SinkRecord } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { ConvertedRecords, RecordConversion } from '../pipeline/record-converter.ts';
+import type { StageTimes } from '../pipeline/stage-times.ts';
 import { Turn } from '../pipeline/turn.ts';
 import { originalRecord } from './dead-letter.ts';
 import { LetterBlock } from './letter-block.ts';
@@ -27,6 +28,10 @@ export class LetterConverter implements RecordConversion {
     this.#replay = replay;
     this.#failures = failures;
     replay.recountBy((block, until) => this.#recount(block, until, hasTransforms));
+  }
+
+  get times(): StageTimes {
+    return this.#converter.times;
   }
 
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {

@@ -16,7 +16,7 @@ export function transformationChain(config: ConnectorConfig, plugins: PluginRegi
     const prefix = `transforms.${alias}.`;
     const wanted = wantedVersion(config, `${prefix}plugin.version`);
     const plugin = plugins.find('transformation', config[`${prefix}type`] ?? '', wanted);
-    const step = { className: plugin.className, transformation: plugin.create(withPrefix(config, prefix)) };
+    const step = { alias, className: plugin.className, transformation: plugin.create(withPrefix(config, prefix)) };
     const predicate = config[`${prefix}predicate`];
     if (predicate === undefined) return step;
     if (!predicates.has(predicate)) {

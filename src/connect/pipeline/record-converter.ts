@@ -7,6 +7,7 @@ import type { ConsumedRecord, ProducedRecord } from '../../kafka/api.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 import type { Converter, HeaderConverter, SchemaAndValue } from '../api.ts';
 import type { ErrorPolicy } from './error-policy.ts';
+import type { StageTimes } from './stage-times.ts';
 import type { StructProgram } from './struct-plan.ts';
 import type { TransformationChain } from './transformation-chain.ts';
 import { Turn } from './turn.ts';
@@ -35,6 +36,7 @@ const NO_PRODUCED_HEADERS: ProducedRecord['headers'] = [];
 
 /** Makes sink records of consumed ones; see SinkRecordConverter. */
 export interface RecordConversion {
+  readonly times: StageTimes;
   convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords>;
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined>;
   planned(source: ConsumedRecord, program: StructProgram): SinkRecord | undefined;
@@ -58,6 +60,10 @@ export class SinkRecordConverter implements RecordConversion {
     this.#place = place;
     const { key, value } = converters;
     this.#waits = key.prepareToConnectData !== undefined || value.prepareToConnectData !== undefined;
+  }
+
+  get times(): StageTimes {
+    return this.#chain.times;
   }
 
   /**
@@ -112,7 +118,10 @@ export class SinkRecordConverter implements RecordConversion {
     this.#place.record(topic, partition, offset);
     try {
       const wait = this.#waits ? this.#prepare(source) : undefined;
-      if (wait === undefined) return this.#transform(this.#toSinkRecord(source)) ?? undefined;
+      if (wait === undefined) {
+        if (this.#chain.times.isRecordDue()) return this.#measured(source) ?? undefined;
+        return this.#transform(this.#toSinkRecord(source)) ?? undefined;
+      }
       return wait.then(
         () => this.#start(source),
         () => this.#convertSlowly(source).then((record) => record ?? undefined),
@@ -120,6 +129,14 @@ export class SinkRecordConverter implements RecordConversion {
     } catch {
       return this.#convertSlowly(source).then((record) => record ?? undefined);
     }
+  }
+
+  #measured(source: ConsumedRecord): SinkRecord | null {
+    const { times } = this.#chain;
+    const beganAt = performance.now();
+    const record = this.#toSinkRecord(source);
+    times.converted(performance.now() - beganAt);
+    return this.#chain.empty ? record : this.#chain.applyMeasured(record);
   }
 
   #prepare({ topic, key, value }: ConsumedRecord): Promise<void> | undefined {
@@ -151,7 +168,7 @@ export class SinkRecordConverter implements RecordConversion {
   /** Stage by stage again, so that the failure is put at the right door; runs only after something failed. */
   async #convertSlowly(source: ConsumedRecord): Promise<SinkRecord | null | undefined> {
     const { key, keyClass, value, valueClass, headerClass } = this.#converters;
-    const guard = guardOf(this.#policy, source);
+    const guard = guardOf(this.#policy, this.#chain, source);
     const headers = await guard(
       'HEADER_CONVERTER',
       () => headerClass,
@@ -193,12 +210,21 @@ type Guard = <T>(
 ) => Promise<T | undefined>;
 
 /** Runs one stage; what it throws is for the policy, which may give `undefined`. */
-function guardOf(policy: ErrorPolicy, consumed?: ConsumedRecord): Guard {
+function guardOf(policy: ErrorPolicy, chain: TransformationChain, consumed?: ConsumedRecord): Guard {
   return async (stage, name, run) => {
     try {
       return await run();
     } catch (error) {
-      return policy.recover(stage, name(), error, run, consumed);
+      let recovered: Awaited<ReturnType<typeof run>> | undefined;
+      try {
+        recovered = await policy.recover(stage, name(), error, run, consumed);
+        return recovered;
+      } finally {
+        if (recovered === undefined) {
+          if (stage === 'TRANSFORMATION') chain.noteFailure();
+          else chain.times.failed();
+        }
+      }
     }
   };
 }
@@ -257,8 +283,18 @@ export class SourceRecordConverter {
   }
 
   #convertOnce(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord> {
+    if (this.#chain.times.isRecordDue()) return this.#measured(record);
     const kept = this.#chain.empty ? record : this.#chain.apply(record);
     return kept === null ? null : this.#convertKept(kept);
+  }
+
+  #measured(record: SourceRecord): ProducedRecord | null | Promise<ProducedRecord> {
+    const kept = this.#chain.empty ? record : this.#chain.applyMeasured(record);
+    if (kept === null) return null;
+    const beganAt = performance.now();
+    const produced = this.#convertKept(kept);
+    if (!(produced instanceof Promise)) this.#chain.times.converted(performance.now() - beganAt);
+    return produced;
   }
 
   #convertKept(record: SourceRecord): ProducedRecord | Promise<ProducedRecord> {
@@ -295,7 +331,7 @@ export class SourceRecordConverter {
   /** Stage by stage again, in Java's order, so that the failure is put at the right door. */
   async #convertSlowly(record: SourceRecord): Promise<ProducedRecord | null> {
     const { key: keyConverter, keyClass, value: valueConverter, valueClass, headerClass } = this.#converters;
-    const guard = guardOf(this.#policy);
+    const guard = guardOf(this.#policy, this.#chain);
     const kept = await guard(
       'TRANSFORMATION',
       () => this.#chain.lastClassName,

@@ -1,5 +1,6 @@
 import type { ConnectRecord } from '../../data/record.ts';
 import type { Predicate, Transformation } from '../api.ts';
+import { StageTimes } from './stage-times.ts';
 import {
   HOLDS,
   PLAN,
@@ -10,6 +11,8 @@ import {
 } from './struct-plan.ts';
 
 export interface TransformationStep {
+  /** As the configuration names it. */
+  readonly alias?: string;
   /** Class name, for error contexts. */
   readonly className: string;
   readonly transformation: Transformation & PlannableTransformation;
@@ -19,9 +22,12 @@ export interface TransformationStep {
 /** A connector's transforms in order. An empty chain costs nothing: check `empty` before calling `apply`. */
 export class TransformationChain {
   readonly #steps: readonly TransformationStep[];
+  /** Of these transforms, and of the converter before or behind them. */
+  readonly times: StageTimes;
 
   constructor(steps: readonly TransformationStep[]) {
     this.#steps = steps;
+    this.times = new StageTimes(steps);
   }
 
   get empty(): boolean {
@@ -36,18 +42,43 @@ export class TransformationChain {
     );
   }
 
+  #last: TransformationStep | undefined;
+
   /** Class name of the step that ran last, so that an error can be put at its door. */
-  lastClassName = '';
+  get lastClassName(): string {
+    return this.#last?.className ?? '';
+  }
 
   apply<R extends ConnectRecord>(record: R): R | null {
     let current: R | null = record;
     for (const step of this.#steps) {
-      this.lastClassName = step.className;
+      this.#last = step;
       if (step.condition !== undefined && step.condition.predicate.test(current) === step.condition.negate) continue;
       current = step.transformation.apply(current);
       if (current === null) return null;
     }
     return current;
+  }
+
+  /** As `apply`, with the time of each step. */
+  applyMeasured<R extends ConnectRecord>(record: R): R | null {
+    let current: R | null = record;
+    let at = performance.now();
+    for (const [index, step] of this.#steps.entries()) {
+      this.#last = step;
+      const applies = step.condition === undefined || step.condition.predicate.test(current) !== step.condition.negate;
+      if (applies) current = step.transformation.apply(current);
+      const now = performance.now();
+      this.times.transformed(index, now - at, current !== null);
+      at = now;
+      if (current === null) return null;
+    }
+    return current;
+  }
+
+  /** A record has failed in the step that ran last. */
+  noteFailure(): void {
+    if (this.#last !== undefined) this.times.failed(this.#steps.indexOf(this.#last));
   }
 
   /** What `apply` does to records of this kind; `undefined` if each has to be looked at. */
@@ -56,8 +87,8 @@ export class TransformationChain {
       for (const { transformation, condition } of this.#steps) {
         const holds = condition === undefined || condition.predicate[HOLDS]?.(plan);
         if (holds === undefined) return undefined;
-        if (holds === condition?.negate) continue;
-        if (transformation[PLAN]?.(plan) !== true) return undefined;
+        if (holds !== condition?.negate && transformation[PLAN]?.(plan) !== true) return undefined;
+        plan.endTransform();
       }
       return plan.finish();
     } catch {

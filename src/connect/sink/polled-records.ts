@@ -69,6 +69,7 @@ export class PolledRecords {
       letters === undefined && value.readStructs !== undefined && (chain.empty || this.#plans !== undefined);
     const passes = this.#readsStructs || (value.passesMessages === true && chain.empty);
     this.#putsBlocks = task.putBlock !== undefined && passes;
+    chain.times.isInPut = this.#putsBlocks;
   }
 
   get count(): number {

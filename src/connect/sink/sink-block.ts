@@ -48,6 +48,7 @@ export class SinkBlock implements SinkRecordBlock {
     if (value.readStructs === undefined || this.#unplanned > MAX_UNPLANNED) return from;
     const { messages } = this;
     const record = this.#record;
+    if (this.#converter.times.isSliceDue()) return this.#readMeasured(from, to, take);
     if (this.#plans === undefined) {
       return value.readStructs(messages, from, to, (schema, values, index) => {
         record.index = index;
@@ -64,6 +65,35 @@ export class SinkBlock implements SinkRecordBlock {
       record.program = program;
       return take(program.schema, program.values, index, record);
     });
+  }
+
+  /** As `readStructs`, with the time of the converter and of each transform. */
+  #readMeasured(from: number, to: number, take: TakeRecord): number {
+    const { messages } = this;
+    const { times } = this.#converter;
+    const record = this.#record;
+    const isPlanned = this.#plans !== undefined;
+    let beyondMs = 0;
+    const beganAt = performance.now();
+    const end = this.#converters.value.readStructs?.(messages, from, to, (schema, values, index) => {
+      const readAt = performance.now();
+      let taken = false;
+      if (isPlanned) {
+        const program = schema === this.#schema ? this.#program : this.#planned(schema);
+        if (program?.runMeasured(values, messages, index, times) === true) {
+          record.index = index;
+          record.program = program;
+          taken = take(program.schema, program.values, index, record);
+        } else this.#unplanned++;
+      } else {
+        record.index = index;
+        taken = take(schema, values, index, record);
+      }
+      beyondMs += performance.now() - readAt;
+      return taken;
+    });
+    times.converted(performance.now() - beganAt - beyondMs, (end ?? from) - from);
+    return end ?? from;
   }
 
   #planned(schema: Schema): StructProgram | undefined {

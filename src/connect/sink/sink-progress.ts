@@ -16,6 +16,7 @@ export class SinkProgress {
   #stage: Stage | undefined;
   #waitingSince: number | undefined;
   #deliveredAtMs: number | undefined;
+  #lastPutMs: number | undefined;
   #retries = 0;
   #retriesInRow = 0;
   #lastError: string | undefined;
@@ -38,9 +39,10 @@ export class SinkProgress {
   }
 
   /** `put` has returned. */
-  put(records: number, isEmpty: boolean): void {
+  put(records: number, isEmpty: boolean, ms = 0): void {
     if (records > 0) {
       this.#deliveredAtMs = Date.now();
+      this.#lastPutMs = ms;
       this.#waitingSince = performance.now();
     }
     this.#retriesInRow = 0;
@@ -61,6 +63,7 @@ export class SinkProgress {
       waiting: count + (inTask?.records ?? 0),
       waitedMs: inTask === undefined ? waitedMs : inTask.waitedMs,
       deliveredAtMs: this.#deliveredAtMs,
+      lastPutMs: this.#lastPutMs,
       retries: this.#retries,
       throttledMs: this.#throttle.heldLatelyMs(),
       throttledTotalMs: this.#throttle.heldMs(),

@@ -70,10 +70,9 @@ export class SinkTaskRunner implements TaskRunner {
     this.#consumer = consumer;
     this.#topics = topics;
     this.#polled = taskRecords(runtime, task, replayed);
-    const { throttle } = runtime;
-    this.#progress = new SinkProgress(throttle);
+    this.#progress = new SinkProgress(runtime.throttle);
     this.#activities = taskActivities(runtime.assignment.id);
-    this.#holds = new ConsumerHolds(consumer, throttle);
+    this.#holds = new ConsumerHolds(consumer, runtime.throttle);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
     runtime.abort.signal.addEventListener('abort', () => {
@@ -109,6 +108,8 @@ export class SinkTaskRunner implements TaskRunner {
     return {
       partitions: this.#consumer.lags(),
       parts: this.#consumer.missingTopics().map(waitedFor),
+      ...this.#runtime.chain.times.details(),
+      written: this.#task.written?.(),
       progress: this.#progress.values(this.#polled.count, this.#task.waiting?.()),
       reading: {
         isInGroup: this.#consumer.isInGroup,
@@ -155,9 +156,8 @@ export class SinkTaskRunner implements TaskRunner {
       await this.#commit(false);
     }
     const wakeAtMs = Math.min(this.#holds.untilMs(this.#retryAtMs), this.#nextCommitMs);
-    const waitMs = Math.max(0, wakeAtMs - Date.now());
-    const replayWaitMs = this.#replay?.beforePoll(this.#consumer) ?? Infinity;
-    const consumed = await this.#consumer.pollBlocks(Math.min(waitMs, replayWaitMs), this.#holds.pollMax);
+    const waitMs = Math.min(this.#replay?.beforePoll(this.#consumer) ?? Infinity, Math.max(0, wakeAtMs - Date.now()));
+    const consumed = await this.#consumer.pollBlocks(waitMs, this.#holds.pollMax);
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
@@ -228,7 +228,7 @@ export class SinkTaskRunner implements TaskRunner {
     }
     // All in front of the record that could not be converted is put.
     if (this.#polled.isEmpty && this.#polled.failure !== undefined) throw this.#polled.failure;
-    this.#progress.put(put, this.#polled.isEmpty);
+    this.#progress.put(put, this.#polled.isEmpty, measures.now() - startedAt);
     measures.batch(put);
     measures.sink.put(put, startedAt);
     measures.sink.active(this.#positions.active);

@@ -93,10 +93,11 @@ export class SourceTaskRunner implements TaskRunner {
   }
 
   details(): TaskDetails {
-    const { throttle } = this.#runtime;
+    const { throttle, chain } = this.#runtime;
     const held = { throttledMs: throttle.heldLatelyMs(), throttledTotalMs: throttle.heldMs() };
     const progress = { ...this.#progress.values(this.#task.waiting?.()), ...held };
-    return { partitions: [], parts: this.#task.parts?.() ?? [], progress };
+    const parts = this.#task.parts?.() ?? [];
+    return { partitions: [], parts, progress, ...chain.times.details() };
   }
 
   async run(): Promise<void> {

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Handover, PartitionLag } from '../../kafka/api.ts';
-import type { TaskPart } from '../api.ts';
+import type { TaskPart, WrittenRows } from '../api.ts';
+import type { StageFigures } from '../pipeline/stage-times.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
 import type { Converters } from '../pipeline/record-converter.ts';
 import type { ErrorPolicy } from '../pipeline/error-policy.ts';
@@ -63,6 +64,12 @@ export interface TaskDetails {
   /** What a source task is made of; topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
   readonly progress: TaskProgress;
+  /** The converter and the transforms. */
+  readonly stages?: readonly StageFigures[] | undefined;
+  /** Of a sink task that counts it. */
+  readonly written?: WrittenRows | undefined;
+  /** The stages run within `put`. */
+  readonly areStagesInPut?: boolean | undefined;
   /** Of a sink task. */
   readonly reading?: TaskReading | undefined;
 }
@@ -85,6 +92,8 @@ export interface TaskProgress {
   readonly waitedMs: number;
   /** Milliseconds since the epoch; `undefined`: nothing was delivered yet. */
   readonly deliveredAtMs: number | undefined;
+  /** Milliseconds that the last call of `put` has taken that delivered records. */
+  readonly lastPutMs?: number | undefined;
   /** Calls that the plugin has asked for again. */
   readonly retries: number;
   /** What stands in the way, where that is known. */

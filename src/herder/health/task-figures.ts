@@ -186,6 +186,7 @@ function figuresOf(
     lag: lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0),
     waiting: progress?.waiting ?? 0,
     lastDeliveredAt: progress?.deliveredAtMs === undefined ? null : new Date(progress.deliveredAtMs).toISOString(),
+    ...(progress?.lastPutMs === undefined ? {} : { lastPutMs: Math.round(progress.lastPutMs) }),
     waitedMs: hasFailed ? 0 : Math.round(progress?.waitedMs ?? 0),
     retries: progress?.retries ?? 0,
     deadLettersPerMinute: 0,

@@ -26,6 +26,8 @@ export interface TaskFigures {
   readonly waiting: number;
   /** ISO 8601; `null`: nothing since the task has started. */
   readonly lastDeliveredAt: string | null;
+  /** Of a sink task: milliseconds that the last `put` has taken that delivered records. */
+  readonly lastPutMs?: number | undefined;
   /** Milliseconds since records wait and none was delivered; 0 while none waits. */
   readonly waitedMs: number;
   /** How often `put` or `poll` has asked to be called again. */

@@ -17,6 +17,8 @@ import {
 } from '../resource.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import { configResource } from './config-resource.ts';
+import { connectorFlowResource } from './connector-flow.ts';
+import { connectorLogResource } from './connector-log.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import { workerDetailResource } from './worker-detail.ts';
@@ -56,6 +58,8 @@ export const consoleResource: Resource = (router, dependencies) => {
   workerDetailResource(router, dependencies);
   configResource(router, dependencies);
   const view = new ConsoleView(dependencies);
+  connectorLogResource(router, dependencies);
+  connectorFlowResource(router, dependencies);
   let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
 
   const page = async (context: Context, path: string): Promise<void> => {

@@ -81,12 +81,13 @@ describe('work on many records', () => {
     assert.ok(turns >= 5, `${String(turns)} turns for 200 ms of work`);
   });
 
-  it('that are small and quick is one turn of the event loop, for which the clock is read every 128 records', async () => {
+  it('that are small and quick is one turn of the event loop, for which the clock is read a few times in 128 records', async () => {
     const clock = new CountedClock(5);
     try {
       const { turns } = await turnsOf(() => sinkConverter(() => undefined).convert(consumed(1_280, 0)));
       assert.equal(turns, 0);
-      assert.ok(clock.reads <= 11, `the clock was read ${String(clock.reads)} times`);
+      // Once for the turn, and for one record before and behind each stage.
+      assert.ok(clock.reads <= 41, `the clock was read ${String(clock.reads)} times`);
     } finally {
       clock.restore();
     }

@@ -1,5 +1,203 @@
-import { texts } from '../texts/frame.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connectorPath } from '../common/api.ts';
+import { CopyButton } from '../common/copy-button.tsx';
+import { Problem } from '../common/problem.tsx';
+import { texts } from '../texts/log.ts';
+import type { PartProps } from './health.ts';
+import './live-log.css';
+import { LevelSwitch } from './log-level.tsx';
+import {
+  asText,
+  LOG_LEVELS,
+  placeOf,
+  shownLines,
+  withLines,
+  type LogLevel,
+  type LogLine,
+  type PlacedLine,
+} from './log-lines.ts';
 
-export function LiveLog() {
-  return <p class="empty">{texts.loading}</p>;
+interface Told {
+  readonly worker: string;
+  readonly isCut: boolean;
+  readonly lines: readonly LogLine[];
+}
+
+interface Followed {
+  readonly lines: readonly PlacedLine[];
+  readonly isCut: boolean;
+  readonly silent: readonly string[];
+  readonly isLost: boolean;
+}
+
+const RETRY_MS = 5000;
+const MAX_SHOWN = 500;
+
+/** What the connector logs, as it comes. */
+export function LiveLog({ name, health }: PartProps) {
+  const followed = useLog(name);
+  const [held, setHeld] = useState<readonly PlacedLine[] | undefined>(undefined);
+  const [filter, setFilter] = useState<{ text: string; level: LogLevel }>({ text: '', level: 'TRACE' });
+  const [problem, setProblem] = useState('');
+  const lines = held ?? followed.lines;
+  const shown = shownLines(lines, filter.level, filter.text);
+  const seen = new Set(held);
+  const waiting = held === undefined ? 0 : followed.lines.filter((line) => !seen.has(line)).length;
+  const workers = [...new Set(health.tasks.map(({ worker }) => worker))].filter((worker) => worker !== '');
+  return (
+    <section>
+      <LevelSwitch name={name} report={setProblem} />
+      <Problem text={problem} />
+      <div class="filters">
+        <label>
+          {texts.filter}
+          <input
+            type="search"
+            value={filter.text}
+            onInput={({ currentTarget: { value } }) => {
+              setFilter({ ...filter, text: value });
+            }}
+          />
+        </label>
+        <label>
+          {texts.from}
+          <select
+            value={filter.level}
+            onChange={({ currentTarget: { value } }) => {
+              setFilter({ ...filter, level: LOG_LEVELS.find((level) => level === value) ?? 'TRACE' });
+            }}
+          >
+            {LOG_LEVELS.map((level) => (
+              <option key={level} value={level}>
+                {texts.orGraver(level)}
+              </option>
+            ))}
+          </select>
+        </label>
+        <button
+          type="button"
+          onClick={() => {
+            setHeld(held === undefined ? followed.lines : undefined);
+          }}
+        >
+          {held === undefined ? texts.hold : texts.goOn(waiting)}
+        </button>
+        <CopyButton text={asText(shown)} label={texts.copyShown} />
+      </div>
+      <p class="quiet" role="status">
+        {[
+          followed.isLost ? texts.lostLog : '',
+          followed.silent.length === 0 ? '' : texts.silentLog(followed.silent.join(', ')),
+          followed.isCut ? texts.cut : '',
+          workers.length < 2 ? '' : texts.ofWorkers(workers.join(', ')),
+        ]
+          .filter((text) => text !== '')
+          .join(' ')}
+      </p>
+      <Lines lines={shown.slice(-MAX_SHOWN)} isAnyThere={lines.length > 0} hasWorkers={workers.length > 1} />
+      <p class="quiet">{texts.shown(Math.min(shown.length, MAX_SHOWN), lines.length)}</p>
+    </section>
+  );
+}
+
+interface LinesProps {
+  readonly lines: readonly PlacedLine[];
+  readonly isAnyThere: boolean;
+  readonly hasWorkers: boolean;
+}
+
+/** The newest last; it stays in sight unless somebody has scrolled away from it. */
+function Lines({ lines, isAnyThere, hasWorkers }: LinesProps) {
+  const place = useRef<HTMLDivElement>(null);
+  const isAtEnd = useRef(true);
+  useEffect(() => {
+    if (place.current !== null && isAtEnd.current) place.current.scrollTop = place.current.scrollHeight;
+  }, [lines]);
+  return (
+    <div
+      class="log"
+      ref={place}
+      role="region"
+      tabIndex={0}
+      aria-label={texts.log}
+      onScroll={({ currentTarget: { scrollTop, clientHeight, scrollHeight } }) => {
+        isAtEnd.current = scrollTop + clientHeight >= scrollHeight - 8;
+      }}
+    >
+      {lines.length === 0 ? <p class="empty">{isAnyThere ? texts.noMatch : texts.noLines}</p> : null}
+      <ol>
+        {lines.map((line) => (
+          <Line key={`${line.worker} ${String(line.number)}`} line={line} hasWorker={hasWorkers} />
+        ))}
+      </ol>
+    </div>
+  );
+}
+
+function Line({ line, hasWorker }: { readonly line: PlacedLine; readonly hasWorker: boolean }) {
+  const end = line.text.indexOf('\n');
+  const first = end < 0 ? line.text : line.text.slice(0, end);
+  const places = [hasWorker ? line.worker : '', placeOf(line)].filter((each) => each !== '').join(' ');
+  return (
+    <li>
+      <time class="quiet" dateTime={new Date(line.at).toISOString()} title={line.logger}>
+        {timeText(line.at)}
+      </time>
+      <span class={line.level.toLowerCase()}>{line.level}</span>
+      <span class="text">
+        {places === '' ? '' : <span class="quiet">{places} </span>}
+        {end < 0 ? (
+          first
+        ) : (
+          <details>
+            <summary>{first}</summary>
+            <pre>{line.text.slice(end + 1)}</pre>
+          </details>
+        )}
+      </span>
+    </li>
+  );
+}
+
+function timeText(at: number): string {
+  const date = new Date(at);
+  return `${date.toLocaleTimeString('en-GB')}.${String(date.getMilliseconds()).padStart(3, '0')}`;
+}
+
+function useLog(name: string): Followed {
+  const [found, setFound] = useState<Followed>({ lines: [], isCut: false, silent: [], isLost: false });
+  useEffect(() => {
+    let events: EventSource | undefined;
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const open = (): void => {
+      events = new EventSource(`/ui${connectorPath(name)}/log`);
+      events.onopen = () => {
+        setFound((last) => ({ ...last, isLost: false }));
+      };
+      events.addEventListener('lines', ({ data }: MessageEvent<string>) => {
+        const { worker, isCut, lines } = JSON.parse(data) as Told;
+        setFound((last) => ({
+          ...last,
+          lines: withLines(last.lines, worker, lines),
+          isCut: last.isCut || isCut,
+          isLost: false,
+        }));
+      });
+      events.addEventListener('silent', ({ data }: MessageEvent<string>) => {
+        const { workers } = JSON.parse(data) as { workers: readonly string[] };
+        setFound((last) => ({ ...last, silent: workers }));
+      });
+      events.onerror = () => {
+        setFound((last) => ({ ...last, isLost: true }));
+        events?.close();
+        timer = setTimeout(open, RETRY_MS);
+      };
+    };
+    open();
+    return () => {
+      events?.close();
+      clearTimeout(timer);
+    };
+  }, [name]);
+  return found;
 }

@@ -1,0 +1,96 @@
+import { useState } from 'preact/hooks';
+import { connectorPath, request } from '../common/api.ts';
+import { worker } from '../common/fleet-store.ts';
+import { usePolled } from '../common/polled.ts';
+import { texts } from '../texts/log.ts';
+import { minutesText } from './log-lines.ts';
+import { useNow } from './now.ts';
+
+interface Level {
+  readonly level: string | null;
+  readonly remainingMs: number;
+  readonly unreached?: readonly string[];
+}
+
+const LEVELS = ['DEBUG', 'TRACE'] as const;
+const MINUTES = [1, 5, 15, 60] as const;
+
+/** Makes the connector log more for some minutes; the worker ends it by itself. */
+export function LevelSwitch({ name, report }: { readonly name: string; readonly report: (problem: string) => void }) {
+  const path = `/ui${connectorPath(name)}/log-level`;
+  const [sent, setSent] = useState(0);
+  const [choice, setChoice] = useState({ level: 'DEBUG', minutes: 5 });
+  const { value: found, error } = usePolled(`${name} ${String(sent)}`, async () => {
+    const level = await request<Level>('GET', path);
+    return { level: level.level, until: Date.now() + level.remainingMs };
+  });
+  const now = useNow(typeof found?.level === 'string');
+  if (error?.status === 404 || error?.status === 405) return <p class="quiet">{texts.levelsElsewhere}</p>;
+  const set = async (level: string | null): Promise<void> => {
+    try {
+      const body = level === null ? { level } : { level, minutes: choice.minutes };
+      const { unreached = [] } = await request<Level>('PUT', path, body);
+      report(unreached.length === 0 ? '' : texts.levelUnreached(unreached.join(', ')));
+      setSent((count) => count + 1);
+    } catch (problem) {
+      report((problem as Error).message);
+    }
+  };
+  const isWritable = worker.value?.readOnly === false;
+  if (typeof found?.level === 'string') {
+    const { level, until } = found;
+    return (
+      <p class="level" role="status">
+        <strong>{texts.levelIs(level)}</strong>{' '}
+        <span class="quiet" aria-hidden="true">
+          {texts.levelEnds(minutesText(until - now))}
+        </span>{' '}
+        {isWritable ? (
+          <button type="button" onClick={() => void set(null)}>
+            {texts.levelEnd}
+          </button>
+        ) : null}
+      </p>
+    );
+  }
+  if (!isWritable) return null;
+  return (
+    <form
+      class="level"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void set(choice.level);
+      }}
+    >
+      <label>
+        {texts.levelLabel}{' '}
+        <select
+          value={choice.level}
+          onChange={({ currentTarget: { value } }) => {
+            setChoice({ ...choice, level: value });
+          }}
+        >
+          {LEVELS.map((level) => (
+            <option key={level}>{level}</option>
+          ))}
+        </select>
+      </label>
+      <label>
+        {texts.levelFor}{' '}
+        <select
+          value={choice.minutes}
+          onChange={({ currentTarget: { value } }) => {
+            setChoice({ ...choice, minutes: Number(value) });
+          }}
+        >
+          {MINUTES.map((minutes) => (
+            <option key={minutes} value={minutes}>
+              {texts.minutes(minutes)}
+            </option>
+          ))}
+        </select>
+      </label>
+      <button type="submit">{texts.levelStart}</button>
+    </form>
+  );
+}

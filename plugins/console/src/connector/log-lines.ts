@@ -1,0 +1,64 @@
+/** A line of the log, as `/ui/connectors/{connector}/log` has it. */
+export interface LogLine {
+  readonly number: number;
+  readonly at: number;
+  readonly level: string;
+  readonly task: number | null;
+  readonly thread: number | null;
+  readonly logger: string;
+  readonly text: string;
+}
+
+export interface PlacedLine extends LogLine {
+  readonly worker: string;
+}
+
+/** Levels, the most detailed first. */
+export const LOG_LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+const MAX_KEPT = 3000;
+
+/** Lines of all workers in the order of their times; a line that is told twice is there once. */
+export function withLines(
+  known: readonly PlacedLine[],
+  worker: string,
+  lines: readonly LogLine[],
+): readonly PlacedLine[] {
+  const last = known.reduce((max, line) => (line.worker === worker ? Math.max(max, line.number) : max), 0);
+  const added = lines.filter(({ number }) => number > last).map((line) => ({ ...line, worker }));
+  if (added.length === 0) return known;
+  return [...known, ...added].sort((a, b) => a.at - b.at || a.number - b.number).slice(-MAX_KEPT);
+}
+
+/** Those of this level or a graver one that have the text somewhere. */
+export function shownLines(lines: readonly PlacedLine[], level: LogLevel, text: string): readonly PlacedLine[] {
+  const wanted = text.trim().toLowerCase();
+  const rank = LOG_LEVELS.indexOf(level);
+  return lines.filter((line) => {
+    const own = LOG_LEVELS.findIndex((each) => each === line.level);
+    if (own >= 0 && own < rank) return false;
+    return wanted === '' || `${line.text} ${line.logger} ${placeOf(line)}`.toLowerCase().includes(wanted);
+  });
+}
+
+/** `task 0`; empty for a line of the connector itself. */
+export function placeOf({ task }: LogLine): string {
+  return task === null ? '' : `task ${String(task)}`;
+}
+
+/** As text to copy. */
+export function asText(lines: readonly PlacedLine[]): string {
+  return lines
+    .map((line) => {
+      const parts = [new Date(line.at).toISOString(), line.level, line.worker, placeOf(line), line.text];
+      return parts.filter((part) => part !== '').join(' ');
+    })
+    .join('\n');
+}
+
+/** `4:05` */
+export function minutesText(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  return `${String(Math.floor(seconds / 60))}:${String(seconds % 60).padStart(2, '0')}`;
+}

@@ -1,0 +1,17 @@
+import { useEffect, useState } from 'preact/hooks';
+
+/** The present time, once a second, while `isWanted`. */
+export function useNow(isWanted = true): number {
+  const [now, setNow] = useState(Date.now());
+  useEffect(() => {
+    if (!isWanted) return;
+    setNow(Date.now());
+    const timer = setInterval(() => {
+      setNow(Date.now());
+    }, 1000);
+    return () => {
+      clearInterval(timer);
+    };
+  }, [isWanted]);
+  return now;
+}

@@ -1,0 +1,28 @@
+import { texts as frame } from './frame.ts';
+
+export const texts = {
+  ...frame,
+  log: 'Log of the connector',
+  filter: 'Find in the lines',
+  from: 'Level',
+  orGraver: (level: string) => (level === 'ERROR' ? 'ERROR' : `${level} and above`),
+  hold: 'Pause',
+  goOn: (waiting: number) => (waiting === 0 ? 'Go on' : `Go on (${String(waiting)} new)`),
+  copyShown: 'Copy the lines',
+  noLines: 'Nothing was logged for this connector since the worker has started. New lines appear here by themselves.',
+  noMatch: 'No line matches.',
+  cut: 'Some lines are not here: more than 500 came in a moment.',
+  lostLog: 'The log is interrupted. The console tries again.',
+  silentLog: (workers: string) => `Without the lines of ${workers}, which does not answer.`,
+  ofWorkers: (workers: string) => `Lines of ${workers}.`,
+  shown: (shown: number, all: number) => `${String(shown)} of ${String(all)} lines`,
+  levelLabel: 'Log more:',
+  levelFor: 'for',
+  minutes: (minutes: number) => `${String(minutes)} min`,
+  levelStart: 'Begin',
+  levelEnd: 'End now',
+  levelIs: (level: string) => `The connector logs at ${level}.`,
+  levelEnds: (time: string) => `It ends by itself in ${time}.`,
+  levelUnreached: (workers: string) => `The level was not changed on ${workers}: no answer.`,
+  levelsElsewhere: 'Levels are changed at the listeners of admin.listeners of this worker, not here.',
+} as const;

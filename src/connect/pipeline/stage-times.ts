@@ -1,0 +1,100 @@
+/** How a stage of a task does: its converter, or one of its transforms. */
+export interface StageFigures {
+  /** `converter`, or the alias of a transform. */
+  readonly name: string;
+  readonly className: string;
+  /** Records that were measured; 0: none yet. */
+  readonly samples: number;
+  /** Lately, for one record; 0 where none was measured. */
+  readonly microseconds: number;
+  /** Which part of the records it has let pass lately, from 0 to 1. */
+  readonly passed: number;
+  /** Records that have failed in it. */
+  readonly errors: number;
+}
+
+interface Stage {
+  readonly name: string;
+  readonly className: string;
+  samples: number;
+  ms: number;
+  passed: number;
+  errors: number;
+}
+
+/** So that to measure costs less than one part in a hundred of what is measured. */
+const RECORDS_PER_SAMPLE = 128;
+/** Of structs that are read together; there are `SLICES_PER_SAMPLE` such slices for each that is measured. */
+const SLICES_PER_SAMPLE = 64;
+/** Of an earlier mean, one sample changes so much. */
+const WEIGHT = 0.02;
+const CONVERTER = 0;
+
+/** How long records take in the converter and in each transform. Some are measured: each reading of the clock costs. */
+export class StageTimes {
+  readonly #stages: readonly Stage[];
+  #records = 1;
+  #slices = 1;
+  /** Converter and transforms run within `put`. */
+  isInPut = false;
+
+  constructor(steps: readonly { readonly alias?: string; readonly className: string }[]) {
+    this.#stages = [{ alias: 'converter', className: '' }, ...steps].map(({ alias = '', className }) => ({
+      name: alias,
+      className,
+      samples: 0,
+      ms: 0,
+      passed: 1,
+      errors: 0,
+    }));
+  }
+
+  /** Whether the next record is to be measured. */
+  isRecordDue(): boolean {
+    if (--this.#records > 0) return false;
+    this.#records = RECORDS_PER_SAMPLE;
+    return true;
+  }
+
+  /** Whether the next slice of structs is to be measured. */
+  isSliceDue(): boolean {
+    if (--this.#slices > 0) return false;
+    this.#slices = SLICES_PER_SAMPLE;
+    return true;
+  }
+
+  /** `ms`: for all of `records`. */
+  converted(ms: number, records = 1): void {
+    if (records > 0) this.#add(CONVERTER, ms / records);
+  }
+
+  /** `step`: which transform, from 0. */
+  transformed(step: number, ms: number, hasPassed: boolean): void {
+    this.#add(step + 1, ms);
+    const stage = this.#stages[step + 1];
+    if (stage !== undefined) stage.passed += ((hasPassed ? 1 : 0) - stage.passed) * weightOf(stage);
+  }
+
+  /** A record has failed in this transform; without one, in the converter. */
+  failed(step?: number): void {
+    const stage = this.#stages[step === undefined ? CONVERTER : step + 1];
+    if (stage !== undefined) stage.errors += 1;
+  }
+
+  details(): { readonly stages: readonly StageFigures[]; readonly areStagesInPut: boolean } {
+    const stages = this.#stages.map(({ ms, ...rest }) => ({ ...rest, microseconds: ms * 1000 }));
+    return { stages, areStagesInPut: this.isInPut };
+  }
+
+  #add(index: number, ms: number): void {
+    const stage = this.#stages[index];
+    if (stage === undefined) return;
+    stage.samples += 1;
+    stage.ms += (ms - stage.ms) * weightOf(stage);
+  }
+}
+
+/** The mean of all samples while there are few. */
+function weightOf({ samples }: Stage): number {
+  return Math.max(WEIGHT, 1 / Math.max(1, samples));
+}

@@ -1,0 +1,159 @@
+import { PassThrough } from 'node:stream';
+import { RequestError } from '../../errors.ts';
+import type { ConnectorLogPart } from '../../observe/connector-log.ts';
+import { askerOf, OtherWorkers } from '../other-workers.ts';
+import { ajv } from '../request-body.ts';
+import {
+  answer,
+  flag,
+  pathName,
+  queryText,
+  type Context,
+  type Resource,
+  type ResourceDependencies,
+} from '../resource.ts';
+
+/** More open logs at once are refused. */
+const MAX_LOGS = 50;
+/** A browser that does not read is cut off. */
+const MAX_UNREAD_BYTES = 4_194_304;
+const OWN_MS = 300;
+const OTHERS_MS = 2000;
+/** Proxies close what is silent. */
+const BEAT_MS = 15_000;
+
+const isPart = ajv.compile<ConnectorLogPart>({
+  type: 'object',
+  properties: {
+    lines: {
+      type: 'array',
+      maxItems: 1000,
+      items: {
+        type: 'object',
+        properties: {
+          number: { type: 'integer' },
+          at: { type: 'number' },
+          level: { type: 'string' },
+          task: { type: ['integer', 'null'] },
+          thread: { type: ['integer', 'null'] },
+          logger: { type: 'string' },
+          text: { type: 'string' },
+        },
+        required: ['number', 'at', 'level', 'task', 'thread', 'logger', 'text'],
+      },
+    },
+    isCut: { type: 'boolean' },
+  },
+  required: ['lines', 'isCut'],
+});
+
+/** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
+export const connectorLogResource: Resource = (router, dependencies) => {
+  const { herder, connectorLog } = dependencies;
+  const others = new OtherWorkers(dependencies);
+  let open = 0;
+
+  router.get('/ui/connectors/:connector/log', (context) => {
+    const connector = pathName(context, 'connector');
+    herder.directory.require(connector);
+    if (flag(context, 'local')) {
+      answer(context, 200, connectorLog.after(connector, Number(queryText(context, 'after') ?? 0)));
+      return;
+    }
+    if (open >= MAX_LOGS)
+      throw new RequestError(503, `This worker has ${String(MAX_LOGS)} logs open, and takes no more`);
+    open += 1;
+    const stream = new LogStream(connector, dependencies, others.get(askerOf(context)));
+    stream.body.once('close', () => {
+      open -= 1;
+    });
+    begin(context, stream);
+  });
+};
+
+function begin(context: Context, stream: LogStream): void {
+  context.req.once('close', () => stream.body.destroy());
+  context.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+  context.status = 200;
+  context.body = stream.body;
+  stream.begin();
+}
+
+/** What one browser is told. */
+class LogStream {
+  readonly body = new PassThrough();
+  readonly #connector: string;
+  readonly #dependencies: Pick<ResourceDependencies, 'herder' | 'connectorLog'>;
+  readonly #get: (worker: string, path: string) => Promise<unknown>;
+  /** The last line that was told, by worker. */
+  readonly #told = new Map<string, number>();
+  #silent = '';
+
+  constructor(
+    connector: string,
+    dependencies: Pick<ResourceDependencies, 'herder' | 'connectorLog'>,
+    get: (worker: string, path: string) => Promise<unknown>,
+  ) {
+    this.#connector = connector;
+    this.#dependencies = dependencies;
+    this.#get = get;
+  }
+
+  begin(): void {
+    this.body.write('retry: 2000\n\n');
+    this.#tellOwn();
+    void this.#askOthers();
+    const own = setInterval(() => {
+      this.#tellOwn();
+    }, OWN_MS).unref();
+    const beat = setInterval(() => {
+      this.#write(': still here\n\n');
+    }, BEAT_MS).unref();
+    this.body.once('close', () => {
+      clearInterval(own);
+      clearInterval(beat);
+    });
+  }
+
+  #tellOwn(): void {
+    const { herder, connectorLog } = this.#dependencies;
+    const { workerId } = herder;
+    this.#tell(workerId, connectorLog.after(this.#connector, this.#told.get(workerId) ?? 0));
+  }
+
+  async #askOthers(): Promise<void> {
+    const { health, workerId } = this.#dependencies.herder;
+    const workers = health.workers(this.#connector).filter((worker) => worker !== workerId);
+    const silent: string[] = [];
+    await Promise.all(
+      workers.map(async (worker) => {
+        const after = String(this.#told.get(worker) ?? 0);
+        const path = `/ui/connectors/${encodeURIComponent(this.#connector)}/log?local=true&after=${after}`;
+        const part = await this.#get(worker, path).catch(() => undefined);
+        if (isPart(part)) this.#tell(worker, part);
+        else silent.push(worker);
+      }),
+    );
+    const text = silent.sort().join(', ');
+    if (text !== this.#silent) this.#send('silent', { workers: silent });
+    this.#silent = text;
+    if (!this.body.destroyed) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
+  }
+
+  #tell(worker: string, { lines, isCut }: ConnectorLogPart): void {
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    this.#told.set(worker, last.number);
+    this.#send('lines', { worker, isCut, lines });
+  }
+
+  #send(event: string, data: unknown): void {
+    this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+  }
+
+  #write(text: string): void {
+    if (this.body.destroyed) return;
+    if (this.body.readableLength > MAX_UNREAD_BYTES) this.body.destroy();
+    else this.body.write(text);
+  }
+}
