@@ -10,6 +10,7 @@ import { consolePage } from '../support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
 const MAX_FIRST_LOAD = 70_000;
@@ -77,6 +78,17 @@ describe('the console', function () {
   const badgeOf = (name: string, verdict: string) => rowOf(name).locator('.badge', { hasText: verdict });
   const rowOf = (name: string) => shown.page.locator('table.fleet tbody tr', { hasText: name });
 
+  /** Selects these, presses the button, and confirms what will happen. */
+  async function forSelected(names: readonly string[], button: string): Promise<void> {
+    for (const name of names) await shown.page.getByRole('checkbox', { name: `Select ${name}` }).check();
+    await shown.page.getByRole('toolbar').getByRole('button', { name: button }).click();
+    const count = String(names.length);
+    const dialog = shown.page.getByRole('dialog', { name: `${button} ${count} connectors?` });
+    for (const name of names) await dialog.getByText(name).waitFor();
+    await dialog.getByRole('button', { name: button }).click();
+    await shown.page.getByText(`${button}: ${count} done.`).waitFor();
+  }
+
   it('has at most 70 kB to load first, from the worker alone', async () => {
     const loaded: number[] = [];
     const hosts = new Set<string>();
@@ -126,19 +138,29 @@ describe('the console', function () {
   it('pauses and resumes several connectors, after it has said what will happen', async () => {
     const names = [await create(), await create()];
     await shown.page.goto(`${worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
-    for (const name of names) await shown.page.getByRole('checkbox', { name: `Select ${name}` }).check();
     for (const [button, verdict] of [
       ['Pause', 'PAUSED'],
       ['Resume', 'RUNNING'],
     ] as const) {
-      await shown.page.getByRole('toolbar').getByRole('button', { name: button }).click();
-      const dialog = shown.page.getByRole('dialog', { name: `${button} 2 connectors?` });
-      for (const name of names) await dialog.getByText(name).waitFor();
-      await dialog.getByRole('button', { name: button }).click();
-      await shown.page.getByText(`${button}: 2 done.`).waitFor();
+      await forSelected(names, button);
       for (const name of names) await badgeOf(name, verdict).waitFor();
     }
     await Promise.all(names.map((name) => worker.rest.delete(`/connectors/${name}`)));
+  });
+
+  it('stops connectors, and restarts those that have failed, several at once', async () => {
+    const [whole, broken] = [await create(), await create()];
+    await sql.run(`drop table "${broken}"`);
+    await kafka.produce(broken, [{ value: `${broken} v=7i 1000000000` }]);
+    await shown.page.goto(`${worker.url}/ui`);
+    await badgeOf(broken, 'FAILED').waitFor();
+    await sql.run(`create table "${broken}" (ts timestamptz not null, v int8)`);
+    await forSelected([whole, broken], 'Restart failed');
+    await badgeOf(broken, 'RUNNING').waitFor();
+    await until(async () => (await sql.rows(`select v from "${broken}"`)).length === 1, 'the record is a row');
+    await forSelected([whole, broken], 'Stop');
+    for (const name of [whole, broken]) await badgeOf(name, 'STOPPED').waitFor();
+    await Promise.all([whole, broken].map((name) => worker.rest.delete(`/connectors/${name}`)));
   });
 
   it('shows the dead letters of a sink in groups, and what would happen to them now', async () => {
