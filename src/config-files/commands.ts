@@ -1,13 +1,15 @@
 import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
 import { toError } from '../errors.ts';
 import type { LetterFlags } from './dead-letters.ts';
+import { HISTORY_ACTIONS, type HistoryAction } from './history-actions.ts';
+import type { HistoryFlags } from './history.ts';
 import { LETTER_ACTIONS, type LetterAction } from './letter-actions.ts';
 import { FORMATS, type FileFormat } from './export.ts';
 import type { ExportFlags, PlanFlags } from './run.ts';
 
 const EXIT_ERROR = 1;
 
-/** Declares `plan`, `apply`, `export` and `dead-letters`. */
+/** Declares `plan`, `apply`, `export`, `dead-letters` and `history`. */
 export function addConfigFileCommands(program: Command): void {
   withPlan(program.command('plan'))
     .description('show what sluice apply would change in a cluster, and validate it; writes nothing')
@@ -39,6 +41,7 @@ export function addConfigFileCommands(program: Command): void {
     });
 
   addDeadLetters(program);
+  addHistory(program);
 }
 
 /** What is to be known and done of letters of one sink. */
@@ -60,6 +63,23 @@ function addDeadLetters(program: Command): void {
     .action(async (connector: string, action: LetterAction, flags: LetterFlags) => {
       const { runDeadLetters } = await import('./dead-letters.ts');
       process.exitCode = await orError(runDeadLetters(connector, action, flags));
+    });
+}
+
+/** What was changed about one connector, and the way back. */
+function addHistory(program: Command): void {
+  withAddress(program.command('history'))
+    .description('show what was changed about a connector and by whom, and put an earlier configuration back')
+    .argument('<connector>', 'the connector, also one that was deleted')
+    .addArgument(
+      new Argument('[action]', 'what to do').choices(HISTORY_ACTIONS).default('list' satisfies HistoryAction),
+    )
+    .argument('[n]', 'for show and restore: the number of a change, as the list has it', wholeNumber)
+    .addHelpText('after', '\nExample:\n  sluice history orders restore 41')
+    .option('--json', 'print the answer as one line of JSON')
+    .action(async (connector: string, action: HistoryAction, n: number | undefined, flags: HistoryFlags) => {
+      const { runHistory } = await import('./history.ts');
+      process.exitCode = await orError(runHistory(connector, action, n, flags));
     });
 }
 

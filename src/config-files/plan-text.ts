@@ -38,7 +38,8 @@ function connectorLines(connector: PlannedConnector): string[] {
   return lines;
 }
 
-function changeText({ key, before, after }: KeyChange): string {
+/** One key, as a line. */
+export function changeText({ key, before, after }: KeyChange): string {
   const old = before === null ? 'null' : JSON.stringify(before);
   if (before === undefined) return `+ ${key}: ${JSON.stringify(after)}`;
   if (after === undefined) return `- ${key}: ${old ?? ''}`;

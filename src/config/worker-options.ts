@@ -2,7 +2,7 @@ import { healthOptions } from './health-options.ts';
 import { declareOptions } from './option.ts';
 import { restartOptions } from './restart-options.ts';
 import { headerRules, listenerUrls, optionalListenerUrls } from './rest-validators.ts';
-import { atLeast, distinctList, listOf, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
+import { atLeast, between, distinctList, listOf, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
 
 /** Options of every worker, by Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and our own. */
 
@@ -327,6 +327,14 @@ export const ownWorkerOptions = declareOptions({
     importance: 'LOW',
     documentation:
       'Topic that holds what Sluice keeps beyond the records of Connect: counts of automatic restarts and the history of configurations, secrets included: it needs the protection of the config topic. Compacted, with one partition and the replication factor of the config topic. By default `<config.storage.topic>-sluice`. If it cannot be made, the worker keeps these data in memory. A standalone worker does not use it.',
+  },
+  'history.max.changes': {
+    type: 'INT',
+    default: 100,
+    importance: 'LOW',
+    documentation:
+      'The number of changes of each connector that its history keeps. With a smaller number, the oldest are removed when the worker leads next; 0: there is no history, and what there is of it is removed. The same on all workers.',
+    validator: between(0, 1000),
   },
   ...healthOptions,
   ...restartOptions,

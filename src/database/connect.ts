@@ -160,7 +160,7 @@ function connectFailure(
   const told = refusal === undefined ? failures : [refusal];
   const reasons = told.map(({ server, error }) => {
     const address = `${server.host}:${String(server.port)}`;
-    return { address, text: withoutEnd(reason(error, settings), ` ${address}`) };
+    return { address, text: reason(error, settings) };
   });
   const list = reasons.map(({ address, text }) => `${address}: ${text}`).join('; ');
   const [only] = reasons;
@@ -171,11 +171,6 @@ function connectFailure(
     why,
     { scope: first?.scope ?? 'infrastructure', sqlstate: first?.sqlstate, cause: first },
   );
-}
-
-/** What the system says ends with the address again. */
-function withoutEnd(text: string, end: string): string {
-  return text.endsWith(end) ? text.slice(0, -end.length) : text;
 }
 
 function reason(error: DatabaseError, settings: ConnectionSettings): string {

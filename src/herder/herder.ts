@@ -30,6 +30,8 @@ export interface HerderDependencies extends SupervisionDependencies {
   readonly offsets: OffsetStore;
   readonly own: OwnStore;
   readonly logLevels: LogLevels;
+  /** `history.max.changes` */
+  readonly maxChanges: number;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly answers: RequestAnswers;

@@ -162,6 +162,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     openHosting,
     topics,
     logLevels,
+    maxChanges: config.own['history.max.changes'],
     workerConfig: config.properties,
     taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
     metricWindow: metricWindow(config),

@@ -203,7 +203,7 @@ describe('database connections', () => {
       const error: unknown = await connectWithAttempts(executor, policy).catch((thrown: unknown) => thrown);
       await executor.close();
       assert.ok(error instanceof DatabaseError);
-      const why = 'connect ECONNREFUSED (2 attempts, 1 ms apart)';
+      const why = 'connection refused (ECONNREFUSED) (2 attempts, 1 ms apart)';
       assert.equal(error.message, `cannot connect to database "d" as user "u" at 127.0.0.1:${String(port)}: ${why}`);
       assert.equal(whyAway(error), why);
       assert.equal(whyAway(new DatabaseError('written', { scope: 'infrastructure', cause: error })), why);

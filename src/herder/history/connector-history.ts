@@ -39,6 +39,8 @@ export interface ConnectorHistoryDependencies {
   readonly configs: ConfigStore;
   readonly own: OwnStore;
   readonly plugins: PluginRegistry;
+  /** `history.max.changes` */
+  readonly maxChanges: number;
   /** Takes known secrets out of a text. */
   readonly hide: (text: string) => string;
   readonly logger: Logger;
@@ -84,12 +86,14 @@ export class ConnectorHistory {
     const { configs, own } = this.#dependencies;
     const recorded = own.entries(HISTORY_PREFIX).flatMap((entry) => entryOf(...entry) ?? []);
     const names = new Set([...configs.names(), ...recorded.map(({ connector }) => connector)]);
-    this.#inBackground(
-      this.#recordUnknown(
-        [...names].map((name) => this.#snapshot(name)),
-        'found',
-      ),
-    );
+    const snapshots = this.#isOn ? [...names].map((name) => this.#snapshot(name)) : [];
+    this.#inBackground(this.#recordUnknown(snapshots, 'found'));
+    // More may be kept than this worker is to keep.
+    this.#inBackground(this.#queue.run(() => this.#trim([])));
+  }
+
+  get #isOn(): boolean {
+    return this.#dependencies.maxChanges > 0;
   }
 
   /** It does not lead, or ends. */
@@ -115,7 +119,7 @@ export class ConnectorHistory {
     try {
       const done = await work();
       const what = whatOf(done);
-      if (what !== undefined) await this.#record(origin, what);
+      if (what !== undefined && this.#isOn) await this.#record(origin, what);
       return done;
     } finally {
       const others = (this.#underWay.get(connector) ?? 1) - 1;
@@ -126,7 +130,7 @@ export class ConnectorHistory {
 
   /** The config topic shows a change of a connector. */
   noticed(connector: string): void {
-    if (!this.#leads) return;
+    if (!this.#leads || !this.#isOn) return;
     this.#noticed.set(connector, Date.now() + OTHERS_MS);
     this.#look(OTHERS_MS);
   }
@@ -228,11 +232,11 @@ export class ConnectorHistory {
 
   /** `added` may not have come back yet. */
   async #trim(added: readonly (readonly [string, StoredJson])[]): Promise<void> {
-    const { own, configs } = this.#dependencies;
+    const { own, configs, maxChanges } = this.#dependencies;
     const all = new Map([...own.entries(HISTORY_PREFIX), ...added]);
     const entries = [...all].flatMap(([key, value]) => entryOf(key, value) ?? []);
     const exists = (connector: string) => configs.connector(connector) !== undefined;
-    for (const key of beyondLimits(entries, exists)) await own.put(key, null);
+    for (const key of beyondLimits(entries, exists, maxChanges)) await own.put(key, null);
   }
 
   /** Looks at all that is due, `inMs` from now. */

@@ -1,15 +1,20 @@
 import type { HistoryEntry } from './history-entry.ts';
 
-const PER_CONNECTOR = { entries: 100, bytes: 1024 * 1024 };
+const BYTES_PER_CONNECTOR = 1024 * 1024;
 /** Of these, at most so many that changed no configuration. */
 const STATE_CHANGES = 50;
 const OVERALL = { entries: 10_000, bytes: 32 * 1024 * 1024 };
 
 /**
  * Keys of the entries that are too many, of one connector or of all: the oldest. Of a connector that exists, the newest entry and its
- * newest configuration stay.
+ * newest configuration stay, unless nothing is to be kept. `max`: `history.max.changes`.
  */
-export function beyondLimits(entries: readonly HistoryEntry[], exists: (connector: string) => boolean): string[] {
+export function beyondLimits(
+  entries: readonly HistoryEntry[],
+  exists: (connector: string) => boolean,
+  max: number,
+): string[] {
+  if (max === 0) return entries.map(({ key }) => key);
   const gone = new Set<HistoryEntry>();
   const kept = new Set<HistoryEntry>();
   for (const [connector, own] of byConnector(entries)) {
@@ -17,7 +22,7 @@ export function beyondLimits(entries: readonly HistoryEntry[], exists: (connecto
     if (exists(connector)) for (const entry of newest) if (entry !== undefined) kept.add(entry);
     const states = own.filter(({ config, what }) => config === undefined && what !== 'deleted');
     for (const entry of states.slice(0, -STATE_CHANGES)) if (!kept.has(entry)) gone.add(entry);
-    removeOldest(own, PER_CONNECTOR, kept, gone);
+    removeOldest(own, { entries: max, bytes: BYTES_PER_CONNECTOR }, kept, gone);
   }
   removeOldest(
     entries.toSorted((a, b) => a.atMs - b.atMs || a.n - b.n),

@@ -26,11 +26,12 @@ class Scene {
   readonly history = this.worker();
 
   /** Another worker of the same cluster. */
-  worker(): ConnectorHistory {
+  worker(maxChanges = 100): ConnectorHistory {
     return new ConnectorHistory({
       configs: this.configs,
       own: this.own,
       plugins: new PluginRegistry([sink]),
+      maxChanges,
       hide: (text) => text.replaceAll('from-a-provider', '[hidden]'),
       logger: silentLogger,
     });
@@ -120,6 +121,26 @@ describe('the history of connectors', () => {
     assert.equal(scene.own.entries(prefixOf('c')).length, 100);
     await assert.rejects(scene.history.configAt('c', 1), /has no change 1$/);
     assert.equal((await scene.history.configAt('c', 181)).config['place'], '119');
+  });
+
+  it('keeps as many changes as history.max.changes says, fewer from when a worker leads, and none with 0', async () => {
+    const scene = new Scene();
+    for (const place of ['leaked', 'b', 'c']) await scene.put('c', { place });
+    await scene.put('other', { place: 'leaked' });
+    const few = scene.worker(1);
+    few.lead();
+    await few.idle();
+    assert.deepEqual(await scene.changes('c', few), [['changed', 'ann', null]]);
+    assert.ok(!JSON.stringify(scene.own.entries(prefixOf('c'))).includes('leaked'));
+    const none = scene.worker(0);
+    none.lead();
+    await none.idle();
+    assert.deepEqual(scene.own.entries(prefixOf('c')), []);
+    assert.deepEqual(scene.own.entries(prefixOf('other')), []);
+    const write = () => scene.configs.putConnector('c', { name: 'c', place: 'd' });
+    await none.recorded({ connector: 'c', by: ANN }, write, () => 'changed');
+    none.noticed('c');
+    assert.deepEqual(await scene.changes('c', none), []);
   });
 
   it('bounds the bytes: large configurations go sooner, and one beyond 200 kB is recorded without its content', async () => {
