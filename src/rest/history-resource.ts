@@ -1,8 +1,17 @@
+import type { ConnectorConfig } from '../connect/api.ts';
 import { RequestError } from '../errors.ts';
+import type { ConnectorInfo } from '../herder/connector-directory.ts';
 import type { HistoryItem } from '../herder/history/connector-history.ts';
 import { answerPut, requireValid } from './connectors-resource.ts';
 import { senderOf } from './request-sender.ts';
-import { answer, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
+import {
+  answer,
+  pathName,
+  withinTimeLimit,
+  type Context,
+  type Resource,
+  type ResourceDependencies,
+} from './resource.ts';
 
 const STATES = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' } as const;
 
@@ -18,18 +27,39 @@ export const historyResource: Resource = (router, dependencies) => {
   router.post('/connectors/:connector/history/:n/restore', async (context) => {
     const name = pathName(context, 'connector');
     const n = numberOf(context);
-    await withinTimeLimit(herder.stage, herder.requests.mustLead());
-    const { config, state } = await withinTimeLimit(herder.stage, herder.history.configAt(name, n));
+    const { config, state } = await configAt(dependencies, name, n);
     const valid = await requireValid(validation, config);
-    const by = await senderOf(context, dependencies);
-    // Of a connector that was deleted; one that is there keeps its state.
-    const initialState = state === 'STARTED' ? undefined : state;
-    const put = herder.requests.putConnector(name, valid, { replace: true, initialState, by, restoredFrom: n });
-    answerPut(context, await withinTimeLimit(herder.stage, put));
+    answerPut(context, await restore(context, dependencies, { name, n, valid, state }));
   });
 };
 
-function numberOf(context: Context): number {
+/** Only the leader may go on with it. */
+export async function configAt({ herder }: ResourceDependencies, name: string, n: number) {
+  await withinTimeLimit(herder.stage, herder.requests.mustLead());
+  return withinTimeLimit(herder.stage, herder.history.configAt(name, n));
+}
+
+interface Restored {
+  readonly name: string;
+  readonly n: number;
+  readonly valid: ConnectorConfig;
+  readonly state: keyof typeof STATES;
+}
+
+export async function restore(
+  context: Context,
+  dependencies: ResourceDependencies,
+  { name, n, valid, state }: Restored,
+): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
+  const { herder } = dependencies;
+  const by = await senderOf(context, dependencies);
+  // Of a connector that was deleted; one that is there keeps its state.
+  const initialState = state === 'STARTED' ? undefined : state;
+  const put = herder.requests.putConnector(name, valid, { replace: true, initialState, by, restoredFrom: n });
+  return withinTimeLimit(herder.stage, put);
+}
+
+export function numberOf(context: Context): number {
   const text = pathName(context, 'n');
   const n = Number(text);
   if (!/^\d+$/.test(text) || !Number.isSafeInteger(n))

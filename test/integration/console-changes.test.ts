@@ -120,4 +120,46 @@ describe('changes in the console', function () {
     await fixture.kafka.read(`${name}-${fixture.db.database}-${table}-json_db`, ({ length }) => length === 15);
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
+
+  it('restores a configuration after it has shown the difference to today, and creates a deleted connector again', async () => {
+    const { name } = await sink({ 'tasks.max': '1' });
+    const { rest } = fixture.sluice;
+    const { page } = shown;
+    const password = 'n0t-for-browsers-91';
+    await rest.request('PATCH', `/connectors/${name}/config`, { 'max.retries': '7', 'sasl.password': password });
+    await rest.untilState(name, 'RUNNING', 1);
+    const bodies: string[] = [];
+    page.on('response', (response) => {
+      if (response.url().includes('/ui/connectors')) void response.text().then((text) => bodies.push(text));
+    });
+    await open(name, 'history');
+    const newest = page.locator('.changes > li').first();
+    await newest.getByRole('row', { name: 'max.retries not set 7' }).waitFor();
+    await newest.getByText('from 127.0.0.1').waitFor();
+    await shown.isAccessible();
+
+    const created = page.locator('.changes > li', { hasText: 'created' });
+    await created.getByRole('button').click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('row', { name: 'max.retries 7 not set' }).waitFor();
+    await dialog.getByText('The connector and its task restart.').waitFor();
+    await dialog.getByText(/^Secrets differ: sasl.password\./).waitFor();
+    await shown.isAccessible();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await page.getByText('is restored.').waitFor();
+    await page.locator('.changes > li').first().getByText('configuration restored').waitFor();
+    const { body: config } = await rest.get<Record<string, string>>(`/connectors/${name}/config`);
+    assert.deepEqual([config['max.retries'], config['sasl.password']], [undefined, undefined]);
+
+    await rest.delete(`/connectors/${name}`);
+    await page.reload();
+    await page.getByText(`There is no connector ${name}.`).waitFor();
+    await page.locator('.changes > li', { hasText: 'configuration restored' }).getByRole('button').click();
+    await dialog.getByText('The connector was deleted and is created again').waitFor();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await rest.untilState(name, 'RUNNING', 1);
+    assert.ok(bodies.length > 0);
+    assert.ok(!bodies.some((body) => body.includes(password)));
+    await rest.delete(`/connectors/${name}`);
+  });
 });

@@ -35,6 +35,14 @@ export interface HistoryItem {
   readonly difference: readonly KeyDifference[] | null;
 }
 
+/** Between the configuration of today and an earlier one. */
+export interface DifferenceToToday {
+  readonly today: KeptConfig | undefined;
+  readonly then: KeptConfig;
+  readonly difference: readonly KeyDifference[];
+  readonly newest: number;
+}
+
 export interface ConnectorHistoryDependencies {
   readonly configs: ConfigStore;
   readonly own: OwnStore;
@@ -169,6 +177,29 @@ export class ConnectorHistory {
       if (what === 'deleted' || tooLarge === true) break;
     }
     throw new RequestError(404, `The configuration of connector ${connector} after change ${String(n)} was not kept`);
+  }
+
+  /**
+   * What would change if the configuration of after change `n` were put back; `today` is undefined for a connector that is not
+   * there. `newest`: the number of the last change. A RequestError when there is nothing to put back.
+   */
+  async toToday(connector: string, n: number): Promise<DifferenceToToday> {
+    const { configs, plugins, hide } = this.#dependencies;
+    const { config: then } = await this.configAt(connector, n);
+    const entries = this.#entries(connector);
+    const today = configs.connector(connector)?.config;
+    const secretKeys = [...entries.flatMap((entry) => entry.secretKeys), ...(await passwordKeys(today ?? {}, plugins))];
+    const keys = difference(today ?? {}, then, new Set(secretKeys), hide);
+    return { today, then, difference: keys, newest: entries.at(-1)?.n ?? n };
+  }
+
+  /** Those that were deleted and have a history, the last first. */
+  async deleted(): Promise<readonly HistoryEntry[]> {
+    const { configs, own } = this.#dependencies;
+    await own.refresh();
+    const known = byConnector(own.entries(HISTORY_PREFIX).flatMap((entry) => entryOf(...entry) ?? []));
+    const gone = [...known].filter(([name]) => configs.connector(name) === undefined);
+    return gone.flatMap(([, entries]) => entries.at(-1) ?? []).sort((a, b) => b.atMs - a.atMs);
   }
 
   async #read(connector: string): Promise<HistoryEntry[]> {

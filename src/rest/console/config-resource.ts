@@ -203,7 +203,7 @@ function requireStored(missing: readonly string[]): void {
 }
 
 /** What goes wrong names no secret. */
-async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
+export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
@@ -216,7 +216,12 @@ async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
 }
 
 /** The answer of the leader has the configuration in clear: of a success only the name goes on. */
-function answerOf(context: Context, { status, body }: PeerAnswer, mask: SecretMask, done: { readonly name: string }) {
+export function answerOf(
+  context: Context,
+  { status, body }: PeerAnswer,
+  mask: SecretMask,
+  done: { readonly name: string },
+) {
   if (status < 400) answer(context, status, done);
   else answerText(context, status, mask.hide(body.toString()));
 }

@@ -16,6 +16,7 @@ import {
   type ResourceDependencies,
 } from '../resource.ts';
 import { SLUICE_VERSION } from '../../version.ts';
+import { changesResource } from './changes-resource.ts';
 import { configResource } from './config-resource.ts';
 import { connectorFlowResource } from './connector-flow.ts';
 import { connectorLogResource } from './connector-log.ts';
@@ -57,6 +58,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   if (settings === undefined) return;
   workerDetailResource(router, dependencies);
   configResource(router, dependencies);
+  changesResource(router, dependencies);
   const view = new ConsoleView(dependencies);
   connectorLogResource(router, dependencies);
   connectorFlowResource(router, dependencies);

@@ -1,5 +1,170 @@
-import { texts } from '../texts/frame.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { connectorPath, request } from '../common/api.ts';
+import { worker } from '../common/fleet-store.ts';
+import { usePolled } from '../common/polled.ts';
+import { Problem } from '../common/problem.tsx';
+import { connectorAddress } from '../common/route.ts';
+import { texts } from '../texts/history.ts';
+import { ConfigDifference, type KeyDifference } from './config-difference.tsx';
+import './config-history.css';
+import type { PartProps } from './health.ts';
+import { RestoreDialog } from './restore-dialog.tsx';
 
-export function ConfigHistory() {
-  return <p class="empty">{texts.loading}</p>;
+interface Change {
+  readonly n: number;
+  readonly at: string;
+  readonly what: keyof typeof texts.what;
+  readonly by: { readonly user: string | null; readonly address: string | null; readonly via?: string } | null;
+  readonly restoredFrom?: number;
+  readonly difference: readonly KeyDifference[] | null;
+}
+
+/** What was changed about a connector, by whom, and the way back; `health` is undefined for one that was deleted. */
+export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partial<PartProps>) {
+  const [round, setRound] = useState(0);
+  const [restoring, setRestoring] = useState<number | undefined>();
+  const [done, setDone] = useState('');
+  const opener = useRef<HTMLElement | null>(null);
+  const report = useRef<HTMLParagraphElement>(null);
+  const { value: changes, error } = usePolled(`${name} ${String(round)}`, () =>
+    request<readonly Change[]>('GET', `${connectorPath(name)}/history`),
+  );
+  const end = (isDone: boolean): void => {
+    if (isDone && restoring !== undefined) {
+      setDone(texts.done(restoring));
+      setRound(round + 1);
+    }
+    setRestoring(undefined);
+    (isDone ? report : opener).current?.focus();
+  };
+  return (
+    <>
+      <section>
+        <h2>{texts.history}</h2>
+        <p class="quiet">{texts.hint}</p>
+        <Problem text={error?.message ?? ''} />
+        <p role="status" ref={report} tabIndex={-1}>
+          {done}
+        </p>
+        {changes === undefined ? (
+          error === undefined && <p class="empty">{texts.loading}</p>
+        ) : changes.length === 0 ? (
+          <p class="empty">{texts.none}</p>
+        ) : (
+          <ol class="changes">
+            {changes.map((change) => (
+              <ChangeItem
+                key={change.n}
+                change={change}
+                onRestore={(button) => {
+                  opener.current = button;
+                  setRestoring(change.n);
+                }}
+              />
+            ))}
+          </ol>
+        )}
+      </section>
+      <Deleted />
+      {restoring === undefined ? null : (
+        <RestoreDialog key={restoring} name={name} n={restoring} tasks={health?.tasks.length ?? 0} onEnd={end} />
+      )}
+    </>
+  );
+}
+
+interface ChangeItemProps {
+  readonly change: Change;
+  readonly onRestore: (button: HTMLElement) => void;
+}
+
+function ChangeItem({ change, onRestore }: ChangeItemProps) {
+  const { n, at, what, by, restoredFrom, difference } = change;
+  return (
+    <li>
+      <div class="line">
+        <strong>{texts.what[what]}</strong>
+        {restoredFrom === undefined ? null : <span>{texts.restoredFrom(restoredFrom)}</span>}
+        <time dateTime={at}>{new Date(at).toLocaleString()}</time>
+        <span class="quiet">{byText(by)}</span>
+        <span class="quiet">{texts.change(n)}</span>
+        {what === 'deleted' || worker.value?.readOnly !== false ? null : (
+          <button
+            type="button"
+            aria-label={texts.restoreOf(n)}
+            onClick={({ currentTarget }) => {
+              onRestore(currentTarget);
+            }}
+          >
+            {texts.restore}
+          </button>
+        )}
+      </div>
+      {difference === null && what === 'changed' ? <p class="quiet">{texts.notKnown}</p> : null}
+      {difference === null || difference.length === 0 ? null : (
+        <details open={what !== 'created'}>
+          <summary>{texts.options(difference.length)}</summary>
+          <ConfigDifference
+            label={texts.differenceOf(n)}
+            titles={[texts.before, texts.after]}
+            difference={difference}
+          />
+        </details>
+      )}
+    </li>
+  );
+}
+
+function byText(by: Change['by']): string {
+  if (by === null) return texts.byUnknown;
+  const { user, address, via } = by;
+  const parts = [
+    user === null ? undefined : texts.byUser(user),
+    address === null ? undefined : texts.byAddress(address),
+    via === undefined ? undefined : texts.via(via),
+  ].filter((part) => part !== undefined);
+  return parts.length === 0 ? texts.byUnknown : parts.join(', ');
+}
+
+interface DeletedConnectors {
+  readonly connectors: readonly { readonly name: string; readonly at: number }[];
+  readonly total: number;
+}
+
+/** Asked for when it is opened. */
+function Deleted() {
+  const [isOpen, setOpen] = useState(false);
+  const [found, setFound] = useState<DeletedConnectors | undefined>();
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    if (!isOpen) return;
+    request<DeletedConnectors>('GET', '/ui/deleted-connectors').then(setFound, (error: unknown) => {
+      setProblem((error as Error).message);
+    });
+  }, [isOpen]);
+  return (
+    <details
+      onToggle={({ currentTarget }) => {
+        setOpen(currentTarget.open);
+      }}
+    >
+      <summary>{texts.deletedConnectors}</summary>
+      <Problem text={problem} />
+      {found === undefined ? null : found.connectors.length === 0 ? (
+        <p>{texts.noDeleted}</p>
+      ) : (
+        <ul class="plain">
+          {found.connectors.map(({ name, at }) => (
+            <li key={name}>
+              <a href={connectorAddress(name, 'history')}>{name}</a>{' '}
+              <span class="quiet">{texts.deletedAt(new Date(at).toLocaleString())}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+      {found !== undefined && found.total > found.connectors.length ? (
+        <p class="quiet">{texts.more(found.total - found.connectors.length)}</p>
+      ) : null}
+    </details>
+  );
 }

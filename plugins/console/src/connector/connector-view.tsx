@@ -12,13 +12,15 @@ import { texts } from '../texts/connector.ts';
 import type { Health, PartProps } from './health.ts';
 import { Overview } from './overview.tsx';
 
+const ConfigHistory = lazy(() => import('./config-history.tsx').then((module) => module.ConfigHistory));
+
 const PARTS: Readonly<Record<ConnectorPart, ComponentType<PartProps>>> = {
   overview: Overview,
   'dead-letters': lazy(() => import('../letters/dead-letters.tsx').then((module) => module.DeadLetters)),
   data: lazy(() => import('../data/connector-data.tsx').then((module) => module.ConnectorData)),
   configuration: lazy(() => import('../editor/configuration.tsx').then((module) => module.Configuration)),
   offsets: lazy(() => import('./offsets.tsx').then((module) => module.Offsets)),
-  history: lazy(() => import('./config-history.tsx').then((module) => module.ConfigHistory)),
+  history: (props) => <ConfigHistory {...props} />,
   log: lazy(() => import('./live-log.tsx').then((module) => module.LiveLog)),
 };
 /** Only sinks read topics through converters and leave dead letters. */
@@ -44,6 +46,7 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
         {name} <small>{shortClass(className)}</small>
       </h1>
       <Problem text={problem} />
+      {error?.status === 404 ? <ConfigHistory key="deleted" name={name} /> : null}
       {health === undefined ? (
         problem === '' && <p class="empty">{texts.loading}</p>
       ) : (

@@ -81,6 +81,31 @@ describe('the history of connectors', () => {
     assert.equal((await scene.history.configAt('c', 2)).config['pin'], '9876');
   });
 
+  it('says what a restore would change today, also of a connector that was deleted, without secrets', async () => {
+    const scene = new Scene();
+    await scene.put('c', { pin: '1234', place: 'a', same: 'x' }, 'created');
+    await scene.put('c', { pin: '9876', place: 'b', same: 'x' });
+    await scene.put('c', { pin: '1234', place: 'c', same: 'x' });
+    assert.deepEqual((await scene.history.toToday('c', 1)).difference, [{ key: 'place', before: 'c', after: 'a' }]);
+    const { difference, newest, today } = await scene.history.toToday('c', 2);
+    assert.deepEqual(difference, [
+      { key: 'pin', before: '[hidden]', after: '[hidden]' },
+      { key: 'place', before: 'c', after: 'b' },
+    ]);
+    assert.deepEqual([newest, today?.['place']], [3, 'c']);
+    assert.deepEqual(await scene.history.deleted(), []);
+    const remove = () => scene.configs.removeConnector('c');
+    await scene.history.recorded({ connector: 'c', by: ANN }, remove, () => 'deleted');
+    const gone = await scene.history.toToday('c', 2);
+    assert.equal(gone.today, undefined);
+    assert.deepEqual(gone.difference[2], { key: 'pin', after: '[hidden]' });
+    assert.deepEqual(
+      (await scene.history.deleted()).map(({ connector, what }) => [connector, what]),
+      [['c', 'deleted']],
+    );
+    await assert.rejects(scene.history.toToday('c', 4), /restore one before it$/);
+  });
+
   it('has what was there before it began, and what changed while no worker of Sluice led', async () => {
     const scene = new Scene();
     await scene.configs.putConnector('old', { name: 'old', a: '1' });

@@ -1,0 +1,38 @@
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/history.ts';
+
+/** Of one option. */
+export interface KeyDifference {
+  readonly key: string;
+  /** Absent: it was not set. */
+  readonly before?: string | null;
+  /** Absent: it is not set any more. */
+  readonly after?: string | null;
+}
+
+interface ConfigDifferenceProps {
+  readonly label: string;
+  readonly titles: readonly [before: string, after: string];
+  readonly difference: readonly KeyDifference[];
+}
+
+/** Options that differ, side by side. */
+export function ConfigDifference({ label, titles, difference }: ConfigDifferenceProps) {
+  return (
+    <div class="difference">
+      <TitledTable label={label} titles={[texts.key, ...titles]}>
+        {difference.map(({ key, before, after }) => (
+          <tr key={key}>
+            <th scope="row">{key}</th>
+            <Value value={before} />
+            <Value value={after} />
+          </tr>
+        ))}
+      </TitledTable>
+    </div>
+  );
+}
+
+function Value({ value }: { readonly value: string | null | undefined }) {
+  return value === undefined || value === null ? <td class="absent">{texts.absent}</td> : <td>{value}</td>;
+}
