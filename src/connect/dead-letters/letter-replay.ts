@@ -41,10 +41,12 @@ interface Portion extends LetterCounts {
 interface Part extends ReplayedPartition {
   /** Everything before it was handed out by the consumer, or has been counted. */
   reached: number;
-  /** Everything before it has been counted. */
+  /** Everything before it is in the totals, or in portions. */
+  taken: number;
+  /** Everything before it is in the totals. */
   counted: number;
   next: number;
-  /** Letters that failed, and are not passed yet. */
+  /** Letters that failed, and are not in the totals yet. */
   readonly failed: Set<number>;
   /** Converted, and not stored yet. */
   readonly portions: Portion[];
@@ -82,12 +84,7 @@ export class LetterReplay {
     this.#group = group;
     this.#pick = new LetterPick(connector, selection);
     this.#sieve = new LetterSieve(this.#pick);
-    this.#parts = new Map(
-      partitions.map((part) => [
-        part.partition,
-        { ...part, reached: part.next, counted: part.next, portions: [], failed: new Set() },
-      ]),
-    );
+    this.#parts = new Map(partitions.map((part) => [part.partition, startOf(part)]));
   }
 
   get topics(): readonly string[] {
@@ -152,7 +149,7 @@ export class LetterReplay {
   /** Whether a record is to be counted: those that are read again are counted once. */
   isNew(partition: number, offset: number): boolean {
     const part = this.#parts.get(partition);
-    return part !== undefined && offset >= part.counted && offset < part.end;
+    return part !== undefined && offset >= part.taken && offset < part.end;
   }
 
   /** Takes the counts of records that were converted; `end`: the offset behind the last one. */
@@ -164,8 +161,8 @@ export class LetterReplay {
   #count(partition: number, end: number, { read, selected, dropped }: LetterCounts): void {
     const part = this.#parts.get(partition);
     if (part === undefined || read === 0) return;
-    part.counted = Math.min(end, part.end);
-    part.portions.push({ end: part.counted, read, selected, dropped });
+    part.taken = Math.min(end, part.end);
+    part.portions.push({ end: part.taken, read, selected, dropped });
   }
 
   /** `recount` is called with letters that an earlier task has delivered. */
@@ -196,7 +193,7 @@ export class LetterReplay {
   /** A letter has failed once more; one that fails when it is read again counts once. */
   failed(partition: number, offset: number): void {
     const part = this.#parts.get(partition);
-    if (part !== undefined && offset >= part.next) part.failed.add(offset);
+    if (part !== undefined && offset >= part.counted) part.failed.add(offset);
   }
 
   /** What the letters that come of a failure say of the one that was replayed. */
@@ -215,16 +212,22 @@ export class LetterReplay {
       const part = topic === this.#topic ? this.#parts.get(partition) : undefined;
       if (part === undefined) continue;
       part.next = Math.max(part.next, Math.min(offset, part.reached));
-      for (const each of part.failed) {
-        if (each < part.next && part.failed.delete(each)) this.#totals.failed++;
-      }
-      while ((part.portions[0]?.end ?? Infinity) <= part.next) {
-        const { read = 0, selected = 0, dropped = 0 } = part.portions.shift() ?? {};
-        this.#totals.read += read;
-        this.#totals.selected += selected;
-        this.#totals.dropped += dropped;
-      }
+      this.#addUp(part);
     }
+  }
+
+  #addUp(part: Part): void {
+    const { portions, failed, next } = part;
+    let open = portions[0];
+    for (; open !== undefined && open.end <= next; open = portions[0]) {
+      this.#totals.read += open.read;
+      this.#totals.selected += open.selected;
+      this.#totals.dropped += open.dropped;
+      part.counted = open.end;
+      portions.shift();
+    }
+    if (open === undefined) part.counted = Math.max(part.counted, next);
+    for (const offset of failed) if (offset < part.counted && failed.delete(offset)) this.#totals.failed++;
   }
 
   /** All is stored: what is left are gaps in the offsets. */
@@ -236,7 +239,12 @@ export class LetterReplay {
   }
 
   #progress(): ReplayProgress {
-    const positions = [...this.#parts.values()].map(({ partition, next }) => ({ partition, next }));
+    const positions = [...this.#parts.values()].map(({ partition, next, counted }) => ({ partition, next, counted }));
     return { ...this.#totals, positions, isDone: this.isDone };
   }
+}
+
+function startOf(part: ReplayedPartition): Part {
+  const { counted } = part;
+  return { ...part, reached: counted, taken: counted, next: counted, portions: [], failed: new Set() };
 }

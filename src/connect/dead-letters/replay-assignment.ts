@@ -4,8 +4,8 @@ import type { LetterSelection } from './letter-selection.ts';
 export interface ReplayedPartition {
   readonly partition: number;
   readonly from: number;
-  /** All before it has been counted, by an earlier task. */
-  readonly next: number;
+  /** All before it is in the counts of earlier tasks. */
+  readonly counted: number;
   readonly end: number;
 }
 
@@ -23,7 +23,7 @@ export interface ReplayAssignment {
   readonly hasOwnChain: boolean;
 }
 
-/** How far a replay came: the counts are of letters between `next` of the assignment and of the positions. */
+/** How far a replay came: the counts are of letters between `counted` of the assignment and of the positions. */
 export interface ReplayProgress {
   /** Records of the topic. */
   readonly read: number;
@@ -33,8 +33,8 @@ export interface ReplayProgress {
   readonly dropped: number;
   /** Letters that failed once more, and were written to the topic again. */
   readonly failed: number;
-  /** All before `next` is stored, or has failed again. */
-  readonly positions: readonly { readonly partition: number; readonly next: number }[];
+  /** All before `next` is stored, or has failed again; all before `counted` is in the counts. */
+  readonly positions: readonly { readonly partition: number; readonly next: number; readonly counted: number }[];
   /** Nothing is left to be read. */
   readonly isDone: boolean;
 }

@@ -130,8 +130,8 @@ export class Replays {
       }
       const group = desired.config['consumer.override.group.id'] ?? `connect-${connector}`;
       const replay = newReplay((kept[0]?.id ?? 0) + 1, group, given);
-      await this.#kept.put(connector, replay);
       this.#forgetEnded(await this.#kept.prune(connector));
+      await this.#kept.put(connector, replay);
       this.#run(connector, desired, replay);
       return replay;
     });
@@ -303,7 +303,12 @@ function assignment(connector: string, desired: ConnectorState, replay: StoredRe
     targetState: 'STARTED',
     replay: {
       ...{ topic, group, selection, rate },
-      partitions,
+      partitions: partitions.map(({ partition, from, next, counted = next, end }) => ({
+        partition,
+        from,
+        counted,
+        end,
+      })),
       hasOwnChain: chain !== null,
     },
   };

@@ -40,11 +40,13 @@ interface StoredPartition {
   readonly partition: number;
   readonly from: number;
   readonly next: number;
+  /** All before it is in the counts, which may lag behind `next`; absent in entries of earlier versions. */
+  readonly counted?: number | undefined;
   readonly end: number;
 }
 
 export type NewReplay = Pick<StoredReplay, 'topic' | 'selection' | 'chain' | 'rate' | 'startedBy'> & {
-  readonly partitions: readonly Omit<StoredPartition, 'next'>[];
+  readonly partitions: readonly Omit<StoredPartition, 'next' | 'counted'>[];
 };
 
 const PREFIX = 'replay/';
@@ -72,7 +74,7 @@ export function newReplay(id: number, connectorGroup: string, given: NewReplay):
     id,
     state: 'RUNNING',
     group: `${connectorGroup}-replay-${String(id)}-${randomBytes(4).toString('hex')}`,
-    partitions: given.partitions.map((part) => ({ ...part, next: part.from })),
+    partitions: given.partitions.map((part) => ({ ...part, next: part.from, counted: part.from })),
     ...{ read: 0, selected: 0, dropped: 0, failed: 0 },
     startedAt: Date.now(),
     endedAt: null,
@@ -82,14 +84,17 @@ export function newReplay(id: number, connectorGroup: string, given: NewReplay):
 
 /** `base` and what its task has done since. */
 export function advanced(base: StoredReplay, progress: ReplayProgress): StoredReplay {
-  const next = new Map(progress.positions.map((position) => [position.partition, position.next]));
+  const reached = new Map(progress.positions.map((position) => [position.partition, position]));
   return {
     ...base,
     read: base.read + progress.read,
     selected: base.selected + progress.selected,
     dropped: base.dropped + progress.dropped,
     failed: base.failed + progress.failed,
-    partitions: base.partitions.map((part) => ({ ...part, next: Math.max(part.next, next.get(part.partition) ?? 0) })),
+    partitions: base.partitions.map((part) => {
+      const { next = 0, counted } = reached.get(part.partition) ?? {};
+      return { ...part, next: Math.max(part.next, next), counted: counted ?? part.counted };
+    }),
   };
 }
 
@@ -99,9 +104,10 @@ export function deliveredOf({ selected, dropped, failed }: StoredReplay): number
 
 /** What `GET …/dead-letters/replays` shows of one. */
 export function replayView(replay: StoredReplay): object {
-  const { chain, selected, dropped, failed, startedAt, endedAt, isResumed: _, ...rest } = replay;
+  const { chain, selected, dropped, failed, startedAt, endedAt, partitions, isResumed: _, ...rest } = replay;
   return {
     ...rest,
+    partitions: partitions.map(({ partition, from, next, end }) => ({ partition, from, next, end })),
     // Their options may have secrets.
     transforms: chain === null ? null : (chain['transforms'] ?? ''),
     selected,

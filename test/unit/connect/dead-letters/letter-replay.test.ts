@@ -70,7 +70,7 @@ class FakeConsumer {
 }
 
 interface Given {
-  readonly next?: number;
+  readonly counted?: number;
   readonly end?: number;
   readonly selection?: LetterSelection;
   readonly hasTransforms?: boolean;
@@ -88,8 +88,11 @@ class Replayed {
   readonly converter: LetterConverter;
   readonly consumer: Consumer;
 
-  constructor(consumer: FakeConsumer, { next = 0, end = 10, selection = {}, hasTransforms = false, convert }: Given) {
-    const partitions = [{ partition: 0, from: 0, next, end }];
+  constructor(
+    consumer: FakeConsumer,
+    { counted = 0, end = 10, selection = {}, hasTransforms = false, convert }: Given,
+  ) {
+    const partitions = [{ partition: 0, from: 0, counted, end }];
     const assignment = { topic: 'dead', group: 'g/1', partitions, selection, rate: 1, hasOwnChain: false };
     this.replay = new LetterReplay('c', assignment, {
       throttle: { taken: (letters) => this.taken.push(letters) },
@@ -157,8 +160,8 @@ describe('a replay of dead letters in a task', () => {
     assert.deepEqual(
       replayed.progress.slice(0, 2).map(({ read, selected, positions, isDone }) => [read, selected, positions, isDone]),
       [
-        [2, 1, [{ partition: 0, next: 2 }], false],
-        [4, 2, [{ partition: 0, next: 4 }], false],
+        [2, 1, [{ partition: 0, next: 2, counted: 2 }], false],
+        [4, 2, [{ partition: 0, next: 4, counted: 4 }], false],
       ],
     );
     assert.deepEqual(replayed.taken, [1, 1, 1, 1, 1]);
@@ -174,7 +177,7 @@ describe('a replay of dead letters in a task', () => {
     assert.deepEqual(replayed.counts(), [7, 7, 0, 0]);
     assert.equal(replayed.replay.beforePoll(replayed.consumer) < 1000, true);
     assert.equal(consumer.paused, true);
-    assert.deepEqual(replayed.progress.at(-1)?.positions, [{ partition: 0, next: 7 }]);
+    assert.deepEqual(replayed.progress.at(-1)?.positions, [{ partition: 0, next: 7, counted: 7 }]);
   });
 
   it('is not at its end before it has partitions', () => {
@@ -198,7 +201,7 @@ describe('a replay of dead letters in a task', () => {
 
   it('counts what was delivered and not counted before an interruption, and does not deliver it again', async () => {
     const consumer = new FakeConsumer(letters(10, everySecond));
-    const replayed = new Replayed(consumer, { next: 2, selection: even });
+    const replayed = new Replayed(consumer, { counted: 2, selection: even });
     consumer.at = 7;
     replayed.replay.begin(replayed.consumer, [PLACE]);
     assert.deepEqual(await replayed.run(), [8]);
@@ -213,7 +216,7 @@ describe('a replay of dead letters in a task', () => {
 
   it('counts them also where the task learns its position later, or is given another while it counts', async () => {
     const consumer = new FakeConsumer(letters(30));
-    const replayed = new Replayed(consumer, { next: 1, end: 30 });
+    const replayed = new Replayed(consumer, { counted: 1, end: 30 });
     consumer.onPoll = () => {
       replayed.replay.begin(replayed.consumer, [PLACE]);
       replayed.consumer.seek({ ...PLACE, offset: 9 });
@@ -229,7 +232,7 @@ describe('a replay of dead letters in a task', () => {
 
   it('counts them where nothing is left to deliver', async () => {
     const consumer = new FakeConsumer(letters(10));
-    const replayed = new Replayed(consumer, { next: 3 });
+    const replayed = new Replayed(consumer, { counted: 3 });
     consumer.at = 10;
     replayed.replay.begin(replayed.consumer, [PLACE]);
     assert.equal(consumer.paused, false, 'there are letters to be counted');
@@ -240,18 +243,33 @@ describe('a replay of dead letters in a task', () => {
 
   it('tells of no position that is ahead of its counts', async () => {
     const consumer = new FakeConsumer(letters(20), 2);
-    const replayed = new Replayed(consumer, { next: 0, end: 20 });
+    const replayed = new Replayed(consumer, { end: 20 });
     consumer.at = 15;
     replayed.replay.begin(replayed.consumer, [PLACE]);
     await replayed.consumer.pollBlocks(0);
     replayed.replay.passed([{ ...PLACE, offset: 15 }]);
     const told = replayed.progress.at(-1);
-    assert.deepEqual([told?.read, told?.positions], [4, [{ partition: 0, next: 4 }]]);
+    assert.deepEqual([told?.read, told?.positions], [4, [{ partition: 0, next: 4, counted: 4 }]]);
+  });
+
+  it('tells how far its counts are where a position lies amid letters that were taken together', async () => {
+    const consumer = new FakeConsumer(letters(10), 4);
+    const replayed = new Replayed(consumer, {});
+    replayed.replay.begin(replayed.consumer, [PLACE]);
+    for (const block of await replayed.consumer.pollBlocks(0)) await replayed.converter.selected(block);
+    replayed.replay.passed([{ ...PLACE, offset: 6 }]);
+    const told = replayed.progress.at(-1);
+    assert.deepEqual([told?.read, told?.positions], [4, [{ partition: 0, next: 6, counted: 4 }]]);
+    const rest = new FakeConsumer(letters(10), 4);
+    rest.at = 6;
+    const resumed = new Replayed(rest, { counted: 4 });
+    assert.deepEqual(await resumed.run(), [6, 7, 8, 9]);
+    assert.deepEqual(resumed.counts(), [6, 6, 0, 0]);
   });
 
   it('passes over letters that are gone, and ends', async () => {
     const consumer = new FakeConsumer(letters(10));
-    const replayed = new Replayed(consumer, { next: 2 });
+    const replayed = new Replayed(consumer, { counted: 2 });
     consumer.at = 8;
     // What lies between is not there any more.
     consumer.seek = ({ offset }) => (consumer.at = Math.max(8, offset));
