@@ -5,19 +5,23 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { ServiceProcess } from '../../src/dev/service-process.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { expressionsOf } from '../support/promql-names.ts';
-import { database, uniqueName } from '../support/services.ts';
+import { broker, database, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const PUBLIC = fileURLToPath(new URL('../../../shared/golden/dashboards/', import.meta.url));
 const OWN = fileURLToPath(new URL('../../docs/monitoring/', import.meta.url));
-const PLUGINS = fileURLToPath(new URL('../support/unruly-plugins', import.meta.url));
+const PLUGINS = ['unruly-plugins', 'waiting-plugins']
+  .map((name) => fileURLToPath(new URL(`../support/${name}`, import.meta.url)))
+  .join(',');
 
 /** Labels that the rules of a cluster add to what is read from a worker; dashboards select by them. */
 const LABELS = {
@@ -31,8 +35,15 @@ const LABELS = {
   kafka_connect_cluster_id: 'k',
 };
 
-/** What fires when a connector, a task and records have failed, and a thread stood still. */
-const EXPECTED = ['SluiceConnectorFailed', 'SluiceTaskFailed', 'SluiceRecordsFail', 'SluiceEventLoopBlocked'];
+/**
+ * What fires when a connector, a task and records have failed, a thread stood still and another one ended, a task is restarted
+ * again and again, one does not get on, one falls behind, and dead letters cannot be written.
+ */
+const EXPECTED = [
+  ...['SluiceConnectorFailed', 'SluiceTaskFailed', 'SluiceRecordsFail', 'SluiceEventLoopBlocked'],
+  ...['SluiceTasksRestartAgain', 'SluiceConnectorStalled', 'SluiceThreadEnded', 'SluiceSinkFallsBehind'],
+  'SluiceDeadLettersLost',
+];
 const EXPECTED_OF_OTHERS = ['ConnectFailedConnector', 'ConnectFailedTask', 'Failed connector task'];
 /** It fires wherever nothing measures containers. */
 const OF_CONTAINERS = 'ConnectContainersDown';
@@ -54,6 +65,7 @@ export const alerts: Repeat = {
         'plugin.path': PLUGINS,
         'metrics.naming': 'strimzi,confluent,reporter',
         'metrics.listeners': 'http://127.0.0.1:0',
+        'task.hang.timeout.ms': '3000',
       },
     });
     try {
@@ -68,7 +80,7 @@ export const alerts: Repeat = {
 async function watched(worker: WorkerProcess, folder: string, print: RepeatOptions['print']): Promise<boolean> {
   const { prometheus, ask } = await startPrometheus(worker, folder);
   try {
-    const feed = await runConnectors(worker);
+    const { feed, topics } = await runConnectors(worker);
     const timer = setInterval(() => void feed(), 500);
     const firing = async () => {
       const { alerts: all } = await ask<{ alerts: { state: string; labels: { alertname: string } }[] }>('alerts');
@@ -86,7 +98,7 @@ async function watched(worker: WorkerProcess, folder: string, print: RepeatOptio
       const before = (await firing()).filter((name) => name !== OF_CONTAINERS);
       print(`while all is well, ${before.length === 0 ? 'nothing' : before.join(', ')} fires`);
       const dashboards = await evaluateDashboards(query, print);
-      await breakThings(worker);
+      await breakThings(worker, topics);
       const expected = [...EXPECTED, ...(existsSync(PUBLIC) ? EXPECTED_OF_OTHERS : [])];
       let quiet: string[] = expected;
       const isFiring = async () => {
@@ -101,7 +113,7 @@ async function watched(worker: WorkerProcess, folder: string, print: RepeatOptio
         return false;
       }
       print(
-        `with a failed connector, a failed task, failed records and a thread that stood still: ${(await firing()).join(', ')}`,
+        `with failed connectors, tasks, records and threads, and others that do not get on: ${(await firing()).join(', ')}`,
       );
       return dashboards && before.length === 0;
     } finally {
@@ -112,31 +124,68 @@ async function watched(worker: WorkerProcess, folder: string, print: RepeatOptio
   }
 }
 
+/** Topics of connectors that are broken: of a sink that falls behind, and of dead letters. */
+interface BrokenTopics {
+  readonly behind: string;
+  readonly letters: string;
+}
+
+/** More than the rule for sinks that fall behind wants, and more that come with each feed. */
+const BEHIND = { first: 12_000, more: 100 };
+
 /** A source, and a sink; the function sends the sink a record. */
-async function runConnectors(worker: WorkerProcess): Promise<() => Promise<void>> {
+async function runConnectors(worker: WorkerProcess): Promise<{ feed: () => Promise<void>; topics: BrokenTopics }> {
   const [traffic, target] = await Promise.all([KafkaTraffic.shared(), database('alerts')]);
   const topic = uniqueName('alerts');
-  await Promise.all([traffic.createTopic(topic), traffic.createTopic(`${topic}-lines`)]);
+  const topics = { behind: `${topic}-behind`, letters: `${topic}-letters` };
+  const client = createKafkaClient({ 'bootstrap.servers': (await broker()).bootstrapServers }, silentLogger);
+  const admin = client.admin();
+  // No record fits into it.
+  const settings = { 'max.message.bytes': '10' };
+  await admin.createTopic({ name: topics.letters, partitions: 1, replicationFactor: 1, settings });
+  await admin.close();
+  await Promise.all([topic, `${topic}-lines`, topics.behind].map((name) => traffic.createTopic(name)));
   const file = fileURLToPath(import.meta.url);
   const options = { topics: topic, 'protocol.type': 'line_lp', 'errors.tolerance': 'all' };
   await worker.rest.create('alerts-sink', sinkConfig(target, options));
   await worker.rest.create('alerts-source', { 'connector.class': 'FileStreamSource', file, topic: `${topic}-lines` });
   let sent = 0;
-  return async () => {
+  const feed = async (): Promise<void> => {
     sent += 1;
     const value = broken ? 'garbage' : `m v=1 ${String(sent)}`;
     await traffic.produce(topic, [{ value }]).catch(() => undefined);
+    if (!broken) return;
+    const more = Array.from({ length: behind ? BEHIND.more : BEHIND.first }, () => ({ value }));
+    behind = true;
+    await traffic.produce(topics.behind, more).catch(() => undefined);
   };
+  return { feed, topics };
 }
 
 let broken = false;
+let behind = false;
 
-async function breakThings(worker: WorkerProcess): Promise<void> {
+async function breakThings(worker: WorkerProcess, { behind: topic, letters }: BrokenTopics): Promise<void> {
   broken = true;
   const source = { 'connector.class': 'UnrulySource', topic: 'alerts-unruly' };
   await worker.rest.create('alerts-failed-connector', { ...source, 'connector.does': 'timer' });
   await worker.rest.create('alerts-failed-task', { ...source, 'task.does': 'timer' });
   await worker.rest.create('alerts-still', { ...source, 'task.does': 'block' });
+  const sink = { topics: topic, 'consumer.override.auto.offset.reset': 'earliest' };
+  const waiting = { ...sink, 'connector.class': 'WaitingSink' };
+  await worker.rest.create('alerts-stalled', { ...waiting, 'task.does': 'wait', 'stall.after.ms': '1000' });
+  await worker.rest.create('alerts-hangs', { ...waiting, 'task.does': 'loop', 'task.isolation': 'own' });
+  await worker.rest.create('alerts-behind', { ...waiting, 'task.does': 'nothing', 'rate.limit.records': '10' });
+  const away = { host: '127.0.0.1', port: await freePort(), user: 'u', password: 'p', database: 'd', url: '' };
+  const impatient = { 'connection.attempts': '1', 'restart.backoff.ms': '200', 'restart.backoff.max.ms': '500' };
+  await worker.rest.create('alerts-away', sinkConfig(away, { ...sink, 'protocol.type': 'line_lp', ...impatient }));
+  const lost = { 'errors.tolerance': 'all', 'errors.deadletterqueue.topic.name': letters };
+  await worker.rest.create('alerts-letters', {
+    ...waiting,
+    'task.does': 'nothing',
+    'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+    ...lost,
+  });
 }
 
 /** Whether every expression of our own dashboard has data; those of others are told. */
