@@ -1,4 +1,4 @@
-import type { DeadLetter, LetterContext } from './dead-letter.ts';
+import { LetterHeader, type DeadLetter, type LetterContext } from './dead-letter.ts';
 import { LetterGroupIds } from './letter-group.ts';
 
 /** Offsets of one partition of the dead-letter topic. */
@@ -59,6 +59,17 @@ export class LetterPick {
     return time?.to === undefined || letter.timestamp < time.to;
   }
 
+  /** Whether the value of a header could change what `hasContext` says of a letter like this one; numbers of offsets aside. */
+  mattersFor({ sqlstate, table }: Pick<LetterContext, 'sqlstate' | 'table'>): (key: string) => boolean {
+    const { group, filter } = this.#selection;
+    const isGrouped = group !== undefined && !(sqlstate !== undefined && table !== undefined);
+    return (key) => {
+      if (key === LetterHeader.message) return isGrouped || filter?.message !== undefined;
+      const isOrigin = key === LetterHeader.topic || key === LetterHeader.partition;
+      return isOrigin ? filter?.topic !== undefined : CONTEXT.has(key);
+    };
+  }
+
   /** Whether it is the connector's, and the selection has letters that failed like this one. */
   hasContext(letter: LetterContext): boolean {
     const { connector } = letter;
@@ -68,6 +79,11 @@ export class LetterPick {
     return group === undefined || this.#ids.of(letter) === group;
   }
 }
+
+/** Headers whose values `hasContext` asks for, besides the message. */
+const CONTEXT = new Set<string>(
+  (['connector', 'stage', 'exception', 'sqlstate', 'table', 'column'] as const).map((name) => LetterHeader[name]),
+);
 
 function isInRange({ partition, offset }: LetterPosition, range: LetterRange): boolean {
   return partition === range.partition && offset >= (range.from ?? 0) && offset <= (range.to ?? Infinity);

@@ -1,7 +1,8 @@
 import type { ConsumedBlock } from '../../kafka/api.ts';
-import { deadLetter } from './dead-letter.ts';
+import { deadLetter, LetterHeader } from './dead-letter.ts';
+import { LetterPattern } from './letter-pattern.ts';
 import type { LetterPick } from './letter-selection.ts';
-import { LetterView } from './letter-view.ts';
+import { isNumber, LetterView } from './letter-view.ts';
 
 /** What was found out about the headers of a letter. */
 export interface LetterVerdict {
@@ -10,29 +11,34 @@ export interface LetterVerdict {
   readonly hasOwnHeaders: boolean;
 }
 
-/** Headers that were looked at, with the place in them where letters that are else alike differ: the offset of the record. */
-interface KnownHeaders extends LetterVerdict {
+interface KnownLetter extends LetterVerdict {
+  readonly pattern: LetterPattern;
+}
+
+/** Headers as they were, with the place of the only text in which the next letter differs as a rule: the offset of the record. */
+interface LastHeaders extends LetterVerdict {
   readonly bytes: Buffer;
-  /** Digits. */
   readonly offsetStart: number;
   readonly offsetEnd: number;
 }
 
-const MAX_KNOWN = 8;
+const MAX_KNOWN = 4;
 const MAX_KNOWN_BYTES = 65_536;
-const MOST_DIGITS = 15;
-const [ZERO, NINE] = [0x30, 0x39];
+/** Letters that differ from the one before, after which such a one is not kept any more: copying each costs more than it saves. */
+const MAX_DIFFERENT = 100;
 export const NOT_PICKED: LetterVerdict = { isPicked: false, hasOwnHeaders: false };
 
 /**
- * Tells of the letters of a block whether they are selected. Most letters that follow one another have failed alike, and so have the
- * same headers but for the offset: these are compared, and not read again.
+ * Tells of the letters of a block whether they are selected. Letters that follow one another have failed alike as a rule: they have
+ * the same headers but for the offset, or for values that the selection does not ask for, and are compared instead of read.
  */
 export class LetterSieve {
   readonly #pick: LetterPick;
   readonly #view = new LetterView();
   /** The one that was met last is the first. */
-  readonly #known: KnownHeaders[] = [];
+  readonly #known: KnownLetter[] = [];
+  #last: LastHeaders | undefined;
+  #different = 0;
   #withoutHeaders: LetterVerdict | undefined;
 
   constructor(pick: LetterPick) {
@@ -44,58 +50,68 @@ export class LetterSieve {
     const position = { partition, offset: offsets[index] ?? -1, timestamp: timestamps[index] ?? -1 };
     if (!this.#pick.hasPosition(position)) return NOT_PICKED;
     const at = headersAt?.[index];
-    if (at !== undefined) return this.#alike(block.bytes, at) ?? this.#read(block, at);
-    if (!block.hasHeaders || headersAt !== undefined) return (this.#withoutHeaders ??= this.#verdict(block, undefined));
+    if (at !== undefined) return this.#lookAt(block.bytes, at);
+    if (!block.hasHeaders || headersAt !== undefined) return (this.#withoutHeaders ??= this.#verdict(block.bytes));
     const letter = deadLetter(block.record(index));
     return { isPicked: this.#pick.hasContext(letter), hasOwnHeaders: letter.headers.length > 0 };
   }
 
-  #alike(bytes: Buffer, at: number): LetterVerdict | undefined {
-    const known = this.#known;
-    for (let index = 0; index < known.length; index++) {
-      const each = known[index];
-      if (each === undefined || !isAlike(each, bytes, at)) continue;
-      if (index > 0) {
-        known.splice(index, 1);
-        known.unshift(each);
-      }
-      return each;
+  #lookAt(bytes: Buffer, at: number): LetterVerdict {
+    const last = this.#last;
+    if (last !== undefined && isAlike(last, bytes, at)) {
+      this.#different = 0;
+      return last;
     }
-    return undefined;
-  }
-
-  #read(block: ConsumedBlock, at: number): LetterVerdict {
-    const verdict = this.#verdict(block, at);
-    const { end, offsetPlace: [start, behind] = [end, end] } = this.#view;
-    if (end - at > MAX_KNOWN_BYTES || !isNumber(block.bytes, start, behind)) return verdict;
-    if (this.#known.length === MAX_KNOWN) this.#known.pop();
-    const bytes = Buffer.from(block.bytes.subarray(at, end));
-    this.#known.unshift({ ...verdict, bytes, offsetStart: start - at, offsetEnd: behind - at });
+    this.#view.move(bytes, at);
+    // Else what is said of its origin is not what is said of others.
+    if (!this.#view.hasNumericOffset || this.#view.end - at > MAX_KNOWN_BYTES) return this.#verdict(bytes, at);
+    const known = this.#knownPattern();
+    const verdict = known ?? this.#verdict(bytes, at);
+    if (known === undefined) this.#learn(verdict);
+    if (++this.#different < MAX_DIFFERENT) this.#keep(verdict, at);
     return verdict;
   }
 
-  #verdict(block: ConsumedBlock, at: number | undefined): LetterVerdict {
-    this.#view.move(block, at);
+  #knownPattern(): LetterVerdict | undefined {
+    const known = this.#known;
+    const index = known.findIndex(({ pattern }) => pattern.matches(this.#view));
+    const found = known[index];
+    if (found !== undefined && index > 0) {
+      known.splice(index, 1);
+      known.unshift(found);
+    }
+    return found;
+  }
+
+  #learn(verdict: LetterVerdict): void {
+    if (this.#known.length === MAX_KNOWN) this.#known.pop();
+    const matters = this.#pick.mattersFor(this.#view);
+    this.#known.unshift({ ...verdict, pattern: new LetterPattern(this.#view, matters) });
+  }
+
+  #keep({ isPicked, hasOwnHeaders }: LetterVerdict, at: number): void {
+    const { bytes, end } = this.#view;
+    const [start, behind] = this.#view.placeOf(LetterHeader.offset) ?? [end, end];
+    this.#last = {
+      ...{ isPicked, hasOwnHeaders },
+      bytes: Buffer.from(bytes.subarray(at, end)),
+      offsetStart: start - at,
+      offsetEnd: behind - at,
+    };
+  }
+
+  #verdict(bytes: Buffer, at?: number): LetterVerdict {
+    this.#view.move(bytes, at);
     return { isPicked: this.#pick.hasContext(this.#view), hasOwnHeaders: this.#view.hasOwnHeaders };
   }
 }
 
-function isAlike({ bytes: known, offsetStart, offsetEnd }: KnownHeaders, bytes: Buffer, at: number): boolean {
-  const { length } = known;
+function isAlike({ bytes: last, offsetStart, offsetEnd }: LastHeaders, bytes: Buffer, at: number): boolean {
+  const { length } = last;
   return (
     at + length <= bytes.length &&
-    known.compare(bytes, at, at + offsetStart, 0, offsetStart) === 0 &&
-    known.compare(bytes, at + offsetEnd, at + length, offsetEnd, length) === 0 &&
+    last.compare(bytes, at, at + offsetStart, 0, offsetStart) === 0 &&
+    last.compare(bytes, at + offsetEnd, at + length, offsetEnd, length) === 0 &&
     isNumber(bytes, at + offsetStart, at + offsetEnd)
   );
-}
-
-/** Other texts mean that the record's place is not known. */
-function isNumber(bytes: Buffer, start: number, end: number): boolean {
-  if (end - start > MOST_DIGITS) return false;
-  for (let at = start; at < end; at++) {
-    const digit = bytes[at] ?? 0;
-    if (digit < ZERO || digit > NINE) return false;
-  }
-  return true;
 }

@@ -66,7 +66,7 @@ describe('letters of a block are selected where they lie', () => {
           }
         }
       }),
-      { numRuns: 300 },
+      { numRuns: 500 },
     );
   });
 
@@ -82,9 +82,29 @@ describe('letters of a block are selected where they lie', () => {
     assert.deepEqual(picked(letters, { group: 'another' }), []);
   });
 
+  it('of one group, although their messages and their own headers differ', () => {
+    const one = (index: number) => ({
+      headers: [
+        ['trace', String(index)] as const,
+        ...refused(String(index), {
+          'exception.message': `no ${'x'.repeat(index % 7)}`,
+          'exception.stacktrace': String(index),
+        }),
+      ],
+    });
+    const letters = Array.from({ length: 300 }, (_, index) => one(index));
+    const block = letterBlock(letters);
+    const group = letterGroupId(letterGroupKey(deadLetter(block.record(0))));
+    const sieve = new LetterSieve(new LetterPick('c', { group }));
+    const verdicts = letters.map((_, index) => sieve.look(block, index));
+    assert.ok(verdicts.every(({ isPicked, hasOwnHeaders }) => isPicked && hasOwnHeaders));
+    const message = { filter: { message: 'no xxx' } };
+    assert.equal(picked(letters, message).length, letters.filter((_, index) => index % 7 >= 3).length);
+  });
+
   it('and a record whose place is no number is of no topic', () => {
-    const letters = ['10', '1x', '11'].map((offset) => ({ headers: refused(offset) }));
-    assert.deepEqual(picked(letters, { filter: { topic: 't' } }), [0, 2]);
+    const letters = ['10', '1x', '11', '', '12'].map((offset) => ({ headers: refused(offset) }));
+    assert.deepEqual(picked(letters, { filter: { topic: 't' } }), [0, 2, 4]);
   });
 
   it('by offset and time, although their headers are alike', () => {
