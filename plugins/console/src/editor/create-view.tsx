@@ -1,5 +1,160 @@
-import { texts } from '../texts/frame.ts';
+import { useEffect, useState } from 'preact/hooks';
+import { request } from '../common/api.ts';
+import { refresh, worker } from '../common/fleet-store.ts';
+import { shortClass } from '../common/format.ts';
+import { Problem } from '../common/problem.tsx';
+import { connectorAddress } from '../common/route.ts';
+import { texts } from '../texts/editor.ts';
+import { configBody, valueIn, withoutKey, withValue } from './config-document.ts';
+import { DocumentEditor } from './document-editor.tsx';
+import { useDocument, useValidation } from './edited-document.ts';
+import { MessagePreview } from './message-preview.tsx';
+import { TopicPicker } from './topic-picker.tsx';
 
+interface Plugin {
+  readonly class: string;
+  readonly type: string;
+  readonly version: string;
+}
+
+const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
+const ORDER = ['name', 'connector.class', 'tasks.max', 'topics'];
+/** The worker takes it for a value that is stored; here none is. */
+const MARK = '[hidden]';
+
+/** A connector from nothing: its class, its topics, its options, and what it would do. */
 export function CreateView() {
-  return <p class="empty">{texts.loading}</p>;
+  const [plugins, setPlugins] = useState<readonly Plugin[]>([]);
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    request<readonly Plugin[]>('GET', '/connector-plugins').then(setPlugins, (error: unknown) => {
+      setProblem((error as Error).message);
+    });
+  }, []);
+  if (worker.value?.readOnly === true) return <p class="empty">{texts.readOnlyCreate}</p>;
+  return (
+    <>
+      <h1>{texts.newConnector}</h1>
+      <Problem text={problem} />
+      <NewConnector plugins={plugins} />
+    </>
+  );
+}
+
+function NewConnector({ plugins }: { readonly plugins: readonly Plugin[] }) {
+  const edited = useDocument([]);
+  const checked = useValidation(edited.entries, undefined);
+  const [isTried, setTried] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const [state, setState] = useState<string>('RUNNING');
+  const [problem, setProblem] = useState('');
+  const { entries, change } = edited;
+  const className = valueIn(entries, 'connector.class') ?? '';
+  const plugin = plugins.find((each) => each.class === className);
+  const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
+  const create = async (): Promise<void> => {
+    setTried(true);
+    setProblem('');
+    const wrong = checked.validation?.configs.some(({ value }) => value.errors.length > 0) ?? true;
+    if (wrong) {
+      setProblem(texts.notCreated);
+      return;
+    }
+    setBusy(true);
+    try {
+      const name = valueIn(entries, 'name') ?? '';
+      await request('POST', '/ui/connectors', { name, config: configBody(entries), initial_state: state });
+      await refresh().catch(() => undefined);
+      location.hash = connectorAddress(name);
+    } catch (error) {
+      setProblem((error as Error).message);
+    } finally {
+      setBusy(false);
+    }
+  };
+  return (
+    <>
+      <div class="filters">
+        <label>
+          {texts.class}
+          <select
+            value={className}
+            onChange={({ currentTarget }) => {
+              change(withValue(entries, 'connector.class', currentTarget.value, ORDER));
+            }}
+          >
+            <option value="" disabled>
+              {texts.chooseClass}
+            </option>
+            <Classes plugins={plugins} type="sink" label={texts.sinks} />
+            <Classes plugins={plugins} type="source" label={texts.sources} />
+          </select>
+        </label>
+      </div>
+      {className === '' ? (
+        <p class="empty">{texts.chooseFirst}</p>
+      ) : (
+        <>
+          {plugin?.type === 'sink' && !isWrong ? (
+            <TopicPicker
+              chosen={(valueIn(entries, 'topics') ?? '').split(',').flatMap((topic) => topic.trim() || [])}
+              onChange={(topics) => {
+                const isNone = topics.length === 0;
+                change(isNone ? withoutKey(entries, 'topics') : withValue(entries, 'topics', topics.join(','), ORDER));
+              }}
+            />
+          ) : null}
+          <DocumentEditor
+            document={edited}
+            checked={checked}
+            stored={[]}
+            order={ORDER}
+            mark={MARK}
+            showsMissing={isTried}
+            isReadOnly={false}
+          />
+          {plugin?.type === 'sink' ? <MessagePreview entries={entries} /> : null}
+          <div class="bulk saving">
+            <label>
+              {texts.initialState}{' '}
+              <select
+                value={state}
+                onChange={({ currentTarget }) => {
+                  setState(currentTarget.value);
+                }}
+              >
+                {STATES.map((each) => (
+                  <option key={each} value={each}>
+                    {texts.initialStates[each]}
+                  </option>
+                ))}
+              </select>
+            </label>
+            <button
+              type="button"
+              class="primary"
+              disabled={isBusy || isWrong || checked.isStale}
+              onClick={() => void create()}
+            >
+              {isBusy ? texts.creating : texts.createNow}
+            </button>
+          </div>
+          <Problem text={problem} />
+        </>
+      )}
+    </>
+  );
+}
+
+function Classes({ plugins, type, label }: { plugins: readonly Plugin[]; type: string; label: string }) {
+  const found = plugins.filter((plugin) => plugin.type === type);
+  return (
+    <optgroup label={label}>
+      {[...new Map(found.map((plugin) => [plugin.class, plugin])).values()].map(({ class: className }) => (
+        <option key={className} value={className}>
+          {shortClass(className)}
+        </option>
+      ))}
+    </optgroup>
+  );
 }

@@ -1,0 +1,117 @@
+import type { Entry } from './config-document.ts';
+
+/** What a copy is made of. */
+export interface CopiedConfig {
+  readonly entries: readonly Entry[];
+  readonly secrets: ReadonlySet<string>;
+}
+
+const CONTROLS: Readonly<Record<string, string>> = { '\\': '\\\\', '\n': '\\n', '\r': '\\r', '\t': '\\t', '\f': '\\f' };
+
+/** A command for a POSIX shell; secrets are variables, which the caller sets to JSON text without its quotes. */
+export function curlCommand(origin: string, { entries, secrets }: CopiedConfig): string {
+  const name = nameIn(entries);
+  const variables = new VariableNames();
+  const lines = entries.flatMap(([key, value]) => {
+    if (value === null) return [];
+    const quoted = shellText(`  ${JSON.stringify(key)}: `);
+    if (!secrets.has(key)) return [quoted + shellText(JSON.stringify(value))];
+    return [`${quoted}'"'"$${variables.of(key)}"'"'`];
+  });
+  const url = `${origin}/connectors/${encodeURIComponent(name)}/config`;
+  const body = lines.join(shellText(',\n'));
+  return [
+    `curl -X PUT ${shellText(url)} \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  --data-binary ${joined(`${shellText('{\n')}${body}${shellText('\n}')}`)}`,
+    '',
+  ].join('\n');
+}
+
+/** As java.util.Properties reads them. Secrets are variables of Kafka's EnvVarConfigProvider. */
+export function propertiesText({ entries, secrets }: CopiedConfig): string {
+  const variables = new VariableNames();
+  return entries
+    .flatMap(([key, value]) => {
+      if (value === null) return [];
+      const shown = secrets.has(key) ? `\${env:${variables.of(key)}}` : value;
+      return [`${escaped(key).replace(/[ =:#!]/g, '\\$&')}=${escaped(shown).replace(/^ /, '\\ ')}\n`];
+    })
+    .join('');
+}
+
+/** A KafkaConnector of Strimzi. Secrets are variables of Kafka's EnvVarConfigProvider. */
+export function strimziText({ entries, secrets }: CopiedConfig): string {
+  const variables = new VariableNames();
+  const name = nameIn(entries);
+  const tasks = entries.find(([key]) => key === 'tasks.max')?.[1] ?? '';
+  const apart = new Set(['name', 'connector.class', 'tasks.max']);
+  const config = entries.flatMap(([key, value]) => {
+    if (value === null || apart.has(key)) return [];
+    return [`    ${yamlText(key)}: ${yamlText(secrets.has(key) ? `\${env:${variables.of(key)}}` : value)}`];
+  });
+  return [
+    'apiVersion: kafka.strimzi.io/v1beta2',
+    'kind: KafkaConnector',
+    'metadata:',
+    `  name: ${yamlText(resourceName(name))}`,
+    '  labels:',
+    '    strimzi.io/cluster: my-connect-cluster',
+    'spec:',
+    `  class: ${yamlText(entries.find(([key]) => key === 'connector.class')?.[1] ?? '')}`,
+    ...(/^\d{1,9}$/.test(tasks) ? [`  tasksMax: ${String(Number(tasks))}`] : []),
+    ...(config.length === 0 ? [] : ['  config:', ...config]),
+    '',
+  ].join('\n');
+}
+
+function nameIn(entries: readonly Entry[]): string {
+  return entries.find(([key]) => key === 'name')?.[1] ?? '';
+}
+
+/** Between single quotes a shell changes nothing. */
+function shellText(text: string): string {
+  return `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Quoted parts one after the other are one word; what ends and begins again between two of them says nothing. */
+function joined(text: string): string {
+  return text.replaceAll(/(?<!\\)''/g, '');
+}
+
+function escaped(text: string): string {
+  return text.replace(/[\\\n\r\t\f]|[^ -~]/g, (character) => CONTROLS[character] ?? unicode(character));
+}
+
+/** Double-quoted YAML takes what JSON takes, but for characters that are not printable. */
+function yamlText(text: string): string {
+  return JSON.stringify(text).replace(/[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g, unicode);
+}
+
+function unicode(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+/** Kubernetes takes lower-case letters, digits, dots and hyphens, and letters or digits at both ends. */
+function resourceName(name: string): string {
+  const safe = name.toLowerCase().replace(/[^a-z0-9.-]/g, '-');
+  const start = safe.search(/[a-z0-9]/);
+  let end = safe.length;
+  while (end > 0 && !/[a-z0-9]/.test(safe.charAt(end - 1))) end -= 1;
+  const whole = start < 0 ? '' : safe.slice(start, end).slice(0, 253);
+  return whole === '' ? 'connector' : whole;
+}
+
+/** `CONNECTION_PASSWORD` for `connection.password`; no two keys have the same. */
+class VariableNames {
+  readonly #taken = new Set<string>();
+
+  of(key: string): string {
+    const base = key.toUpperCase().replace(/[^A-Z0-9]+/g, '_');
+    const first = /^[A-Z_]/.test(base) ? base : `_${base}`;
+    let name = first;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${first}_${String(count)}`;
+    this.#taken.add(name);
+    return name;
+  }
+}

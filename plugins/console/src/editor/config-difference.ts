@@ -1,0 +1,28 @@
+import type { Entry } from './config-document.ts';
+
+/** Of one key, between what is stored and what is to be saved. */
+export interface KeyChange {
+  readonly key: string;
+  readonly kind: 'added' | 'changed' | 'removed';
+  /** Neither value is to be shown. */
+  readonly isSecret: boolean;
+  readonly before: string | null;
+  readonly after: string | null;
+}
+
+/** In the order of what is stored, then of what is new. */
+export function configDifference(
+  before: readonly Entry[],
+  after: readonly Entry[],
+  secrets: ReadonlySet<string>,
+): readonly KeyChange[] {
+  const [old, now] = [new Map(before), new Map(after)];
+  const keys = [...new Set([...old.keys(), ...now.keys()])];
+  return keys.flatMap((key): readonly KeyChange[] => {
+    const [was, is] = [old.get(key), now.get(key)];
+    if (was === is) return [];
+    const kind = was === undefined ? 'added' : is === undefined ? 'removed' : 'changed';
+    const isSecret = secrets.has(key);
+    return [{ key, kind, isSecret, before: isSecret ? null : (was ?? null), after: isSecret ? null : (is ?? null) }];
+  });
+}

@@ -1,0 +1,162 @@
+import { texts } from '../texts/editor.ts';
+import type { Entry } from './config-document.ts';
+
+/** An option as `validate` describes it. */
+export interface Definition {
+  readonly name: string;
+  readonly type: string;
+  readonly required: boolean;
+  readonly default_value: string | null;
+  readonly importance: string;
+  readonly documentation: string;
+  readonly group: string | null;
+  readonly order: number;
+  readonly display_name: string;
+}
+
+/** The answer of `/ui/connector-plugins/{class}/validate`. */
+export interface Validation {
+  readonly groups: readonly string[];
+  readonly configs: readonly {
+    readonly definition: Definition | null;
+    readonly value: {
+      readonly name: string;
+      readonly recommended_values: readonly (string | null)[];
+      readonly errors: readonly string[];
+      readonly visible: boolean;
+    };
+  }[];
+  /** Keys whose values are secrets. */
+  readonly secrets: readonly string[];
+  /** Whether what is stored would start again with this configuration. */
+  readonly restarts: boolean;
+}
+
+/** What the form asks for one key. */
+export interface Field {
+  readonly key: string;
+  readonly label: string;
+  readonly type: string;
+  readonly documentation: string;
+  /** `undefined`: there is none. */
+  readonly byDefault: string | undefined;
+  readonly importance: string;
+  readonly isRequired: boolean;
+  readonly recommended: readonly string[];
+  readonly errors: readonly string[];
+}
+
+export interface FieldGroup {
+  readonly title: string;
+  readonly fields: readonly Field[];
+  /** Shown when asked for, and when something in it is wrong. */
+  readonly advanced: readonly Field[];
+  readonly isOpen: boolean;
+  readonly isAdvancedOpen: boolean;
+}
+
+interface Draft extends Field {
+  readonly group: string;
+  readonly order: number;
+  readonly isAdvanced: boolean;
+  readonly isSet: boolean;
+}
+
+/**
+ * What is required comes first, then the groups in their order, last what nobody knows but the document. `first`: keys that the document
+ * had at first, which are not advanced; what is typed since then stays where it is.
+ */
+export function fieldGroups(
+  validation: Validation,
+  entries: readonly Entry[],
+  first: ReadonlySet<string>,
+): readonly FieldGroup[] {
+  const given = new Set(entries.map(([key]) => key));
+  const drafts = draftsOf(validation, given, first);
+  const required = drafts.filter(({ isRequired }) => isRequired);
+  const others = drafts.filter(({ isRequired }) => !isRequired);
+  const titles = [...new Set([...validation.groups, ...others.map(({ group }) => group)])].filter(
+    (title) => title !== texts.otherKeys,
+  );
+  const known = new Set(drafts.map(({ key }) => key));
+  const all = new Set(validation.configs.map(({ value }) => value.name));
+  const unknown = entries.flatMap(([key]) => (known.has(key) || all.has(key) ? [] : [unknownField(key)]));
+  const unplaced = others.filter(({ group }) => group === texts.otherKeys);
+  return [
+    groupOf(texts.requiredGroup, required, true),
+    ...titles.map((title) => {
+      const fields = others.filter(({ group }) => group === title).sort((a, b) => a.order - b.order);
+      const isOpen = fields.some(
+        ({ importance, isSet, errors }) => importance === 'HIGH' || isSet || errors.length > 0,
+      );
+      return groupOf(title, fields, isOpen);
+    }),
+    groupOf(texts.otherKeys, [...unplaced, ...unknown], true),
+  ].filter(({ fields, advanced }) => fields.length + advanced.length > 0);
+}
+
+/** What is wrong, key by key, in the order of the answer. */
+export function errorsOf(validation: Validation): ReadonlyMap<string, readonly string[]> {
+  const found = new Map<string, readonly string[]>();
+  for (const { value } of validation.configs) {
+    if (value.errors.length === 0) continue;
+    found.set(value.name, [...new Set([...(found.get(value.name) ?? []), ...value.errors])]);
+  }
+  return found;
+}
+
+function groupOf(title: string, fields: readonly Draft[], isOpen: boolean): FieldGroup {
+  const advanced = fields.filter(({ isAdvanced }) => isAdvanced);
+  const isAdvancedOpen = advanced.some(({ errors }) => errors.length > 0);
+  // Where all is advanced, a fold within a fold helps nobody.
+  if (advanced.length === fields.length) return { title, fields, advanced: [], isOpen, isAdvancedOpen };
+  return { title, fields: fields.filter((field) => !field.isAdvanced), advanced, isOpen, isAdvancedOpen };
+}
+
+/** One for each key that is visible; one that is not is shown where it is wrong. */
+function draftsOf(validation: Validation, given: ReadonlySet<string>, first: ReadonlySet<string>): readonly Draft[] {
+  const errors = errorsOf(validation);
+  const drafts = new Map<string, Draft>();
+  for (const { definition, value } of validation.configs) {
+    const wrong = errors.get(value.name) ?? [];
+    if (drafts.has(value.name) || (!value.visible && wrong.length === 0)) continue;
+    const isSet = given.has(value.name);
+    // What the worker adds by itself is required, too, and not wrong without a value (`converter.type`).
+    const isNeeded = definition?.required === true && (definition.importance !== 'LOW' || wrong.length > 0);
+    const { importance = 'MEDIUM', group, order = 0 } = definition ?? {};
+    drafts.set(value.name, {
+      key: value.name,
+      label: definition?.display_name ?? value.name,
+      type: definition?.type ?? 'STRING',
+      documentation: definition?.documentation ?? '',
+      byDefault: definition?.default_value ?? undefined,
+      importance,
+      isRequired: isNeeded,
+      recommended: value.recommended_values.filter((each): each is string => each !== null),
+      errors: wrong,
+      group: definition === null ? texts.otherKeys : (group ?? texts.noGroup),
+      order,
+      isAdvanced: importance === 'LOW' && !isNeeded && !first.has(value.name),
+      isSet,
+    });
+  }
+  return [...drafts.values()];
+}
+
+function unknownField(key: string): Draft {
+  return {
+    key,
+    label: key,
+    type: 'STRING',
+    documentation: '',
+    byDefault: undefined,
+    importance: 'MEDIUM',
+    isRequired: false,
+    recommended: [],
+    errors: [],
+    group: texts.otherKeys,
+    order: 0,
+    isAdvanced: false,
+    isSet: true,
+  };
+}

@@ -1,0 +1,102 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { request } from '../common/api.ts';
+import {
+  configBody,
+  documentText,
+  parseDocument,
+  valueIn,
+  type Entry,
+  type ParsedDocument,
+} from './config-document.ts';
+import type { Validation } from './config-form.ts';
+
+/** One document; its text is there while it is shown as JSON. */
+export interface EditedDocument {
+  /** As the form or the last text that was right has them. */
+  readonly entries: readonly Entry[];
+  readonly text: string | undefined;
+  /** Grows whenever the text comes from elsewhere than from typing. */
+  readonly revision: number;
+  /** Of the text. */
+  readonly parsed: ParsedDocument | undefined;
+  readonly change: (entries: readonly Entry[]) => void;
+  readonly type: (text: string) => void;
+  readonly showJson: () => void;
+  /** Only while the text is right. */
+  readonly showForm: () => void;
+}
+
+interface State {
+  readonly entries: readonly Entry[];
+  readonly text: string | undefined;
+  readonly revision: number;
+}
+
+export function useDocument(initial: readonly Entry[]): EditedDocument {
+  const [{ entries, text, revision }, setState] = useState<State>({ entries: initial, text: undefined, revision: 0 });
+  const parsed = useMemo(() => (text === undefined ? undefined : parseDocument(text)), [text]);
+  return {
+    entries,
+    text,
+    revision,
+    parsed,
+    change: (next) => {
+      setState((last) => ({
+        entries: next,
+        text: last.text === undefined ? undefined : documentText(next),
+        revision: last.revision + 1,
+      }));
+    },
+    type: (next) => {
+      const { entries: found, problems } = parseDocument(next);
+      setState((last) => ({ ...last, entries: problems.length === 0 ? found : last.entries, text: next }));
+    },
+    showJson: () => {
+      setState((last) => ({ ...last, text: documentText(last.entries), revision: last.revision + 1 }));
+    },
+    showForm: () => {
+      setState((last) => ({ ...last, text: undefined }));
+    },
+  };
+}
+
+/** What the worker says of the document. */
+export interface Checked {
+  /** The last answer of the class; `undefined` before the first. */
+  readonly validation: Validation | undefined;
+  /** Why there is no answer for the present document. */
+  readonly problem: string;
+  /** The answer is for what the document was before. */
+  readonly isStale: boolean;
+}
+
+const PAUSE_MS = 300;
+const NOTHING: Checked = { validation: undefined, problem: '', isStale: true };
+
+/** The document is checked whenever it has not changed for a moment. `connector`: whose stored secrets it may refer to. */
+export function useValidation(entries: readonly Entry[], connector: string | undefined): Checked {
+  const [checked, setChecked] = useState<Checked & { readonly key: string }>({ ...NOTHING, key: '' });
+  const className = valueIn(entries, 'connector.class') ?? '';
+  const key = JSON.stringify(entries);
+  useEffect(() => {
+    if (className === '') return;
+    let isCurrent = true;
+    const timer = setTimeout(() => {
+      const query = connector === undefined ? '' : `?connector=${encodeURIComponent(connector)}`;
+      const path = `/ui/connector-plugins/${encodeURIComponent(className)}/validate${query}`;
+      request<Validation>('PUT', path, configBody(entries)).then(
+        (validation) => {
+          if (isCurrent) setChecked({ validation, problem: '', isStale: false, key });
+        },
+        (error: unknown) => {
+          if (isCurrent) setChecked((last) => ({ ...last, problem: (error as Error).message, isStale: true, key }));
+        },
+      );
+    }, PAUSE_MS);
+    return () => {
+      isCurrent = false;
+      clearTimeout(timer);
+    };
+  }, [key, connector]);
+  return checked.key === key ? checked : { ...checked, problem: '', isStale: true };
+}

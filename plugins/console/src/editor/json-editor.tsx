@@ -1,0 +1,117 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { json } from '@codemirror/lang-json';
+import { bracketMatching } from '@codemirror/language';
+import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
+import { EditorState } from '@codemirror/state';
+import { Decoration, EditorView, keymap, lineNumbers, MatchDecorator, ViewPlugin } from '@codemirror/view';
+import { useEffect, useRef } from 'preact/hooks';
+import { texts } from '../texts/editor.ts';
+import type { DocumentProblem } from './config-document.ts';
+
+export interface JsonEditorProps {
+  /** Put into the editor whenever `revision` changes; what is typed stays. */
+  readonly text: string;
+  readonly revision: number;
+  readonly problems: readonly DocumentProblem[];
+  readonly isReadOnly: boolean;
+  /** Where the cursor is to go; another object goes there again. */
+  readonly target: { readonly at: number } | undefined;
+  readonly onInput: (text: string) => void;
+}
+
+const keys = new MatchDecorator({
+  regexp: /"(?:[^"\\]|\\.)*"(?=\s*:)/g,
+  decoration: Decoration.mark({ class: 'key' }),
+});
+const keyColours = ViewPlugin.define(
+  (view) => ({
+    marks: keys.createDeco(view),
+    update(update) {
+      this.marks = keys.updateDeco(update, this.marks);
+    },
+  }),
+  { decorations: ({ marks }) => marks },
+);
+
+const look = EditorView.theme({
+  '&': {
+    maxHeight: '65vh',
+    color: 'var(--ink)',
+    backgroundColor: 'var(--paper)',
+    border: '1px solid var(--line)',
+    borderRadius: '6px',
+    fontSize: '0.88rem',
+  },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '.cm-scroller': { fontFamily: 'ui-monospace, monospace', overflow: 'auto' },
+  '.cm-content': { caretColor: 'var(--ink)', minHeight: '12em' },
+  '.cm-gutters': { color: 'var(--quiet)', backgroundColor: 'var(--raised)', borderRight: '1px solid var(--line)' },
+  '.key': { color: 'var(--accent)' },
+  '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--line)' },
+  '.cm-tooltip, .cm-panels': { color: 'var(--ink)', backgroundColor: 'var(--raised)', border: '1px solid var(--line)' },
+  '.cm-panel.cm-panel-lint ul [aria-selected]': { color: 'var(--ink)', backgroundColor: 'var(--line)' },
+  '.cm-diagnostic-error': { borderLeftColor: 'var(--bad)' },
+});
+
+/** The document as JSON. It stands in a shadow tree, whose styles the content security policy allows. */
+export function JsonEditor({ text, revision, problems, isReadOnly, target, onInput }: JsonEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView | undefined>(undefined);
+  const listener = useRef(onInput);
+  listener.current = onInput;
+
+  useEffect(() => {
+    if (host.current === null) return undefined;
+    const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
+    const view = new EditorView({ root, parent: root, doc: text, extensions: extensionsOf(isReadOnly, listener) });
+    editor.current = view;
+    return () => {
+      view.destroy();
+    };
+  }, [isReadOnly]);
+
+  useEffect(() => {
+    const view = editor.current;
+    if (view === undefined || view.state.doc.toString() === text) return;
+    view.dispatch({ changes: { from: 0, to: view.state.doc.length, insert: text } });
+  }, [revision]);
+
+  const told = JSON.stringify(problems);
+  useEffect(() => {
+    const view = editor.current;
+    if (view === undefined) return;
+    const end = view.state.doc.length;
+    const diagnostics = problems.map(({ from, to, message }): Diagnostic => {
+      return { from: Math.min(from, end), to: Math.min(to, end), severity: 'error', message };
+    });
+    view.dispatch(setDiagnostics(view.state, diagnostics));
+  }, [told, isReadOnly]);
+
+  useEffect(() => {
+    const view = editor.current;
+    if (view === undefined || target === undefined) return;
+    view.dispatch({ selection: { anchor: Math.min(target.at, view.state.doc.length) }, scrollIntoView: true });
+    view.focus();
+  }, [target]);
+
+  return <div class="json-editor" ref={host} />;
+}
+
+function extensionsOf(isReadOnly: boolean, listener: { readonly current: (text: string) => void }) {
+  return [
+    lineNumbers(),
+    history(),
+    json(),
+    bracketMatching(),
+    lintGutter(),
+    keyColours,
+    keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
+    EditorView.lineWrapping,
+    EditorState.readOnly.of(isReadOnly),
+    EditorView.contentAttributes.of({ 'aria-label': texts.jsonLabel, 'aria-readonly': String(isReadOnly) }),
+    EditorView.updateListener.of(({ docChanged, state }) => {
+      if (docChanged) listener.current(state.doc.toString());
+    }),
+    look,
+  ];
+}

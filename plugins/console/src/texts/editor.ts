@@ -1,0 +1,102 @@
+import { texts as frame } from './frame.ts';
+
+export const texts = {
+  ...frame,
+  // The document
+  noKey: 'A key in double quotes belongs here.',
+  noValue: 'A value belongs here: text in double quotes, a number, true or false.',
+  keyTwice: (key: string) => `The key ${key} is there twice. Only its last value would count.`,
+  moreText: 'The document ends before this.',
+  notJson: (text: string) => `This is not JSON: ${text}`,
+  expected: (wanted: string, found: string) =>
+    found === '' ? `${wanted} is missing at the end.` : `${wanted} belongs here, before ${found}.`,
+
+  // The form
+  requiredGroup: 'Required',
+  noGroup: 'More options',
+  otherKeys: 'Other keys',
+  otherKeysHint: 'No plugin that is loaded knows these keys. They are kept as they are.',
+  advanced: (count: number) => `Advanced (${String(count)})`,
+  notSet: 'not set',
+  isDefault: (value: string) => `Default (${value})`,
+  keptSecret: 'Stored. Type to replace it.',
+  remove: (key: string) => `Remove ${key}`,
+  addKey: 'Add a key',
+  addKeyLabel: 'Another key',
+
+  // The editor
+  views: 'How the configuration is shown',
+  form: 'Form',
+  json: 'JSON',
+  jsonLabel: 'Configuration as JSON',
+  notSwitched: 'The form cannot show the text before its JSON is right.',
+  checking: 'Checking…',
+  valid: 'The configuration is valid.',
+  missing: (count: number) =>
+    count === 1 ? '1 option is still to be filled in.' : `${String(count)} options are still to be filled in.`,
+  problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
+  lineProblem: (line: number, text: string) => `Line ${String(line)}: ${text}`,
+  keyProblem: (key: string, text: string) => `${key}: ${text}`,
+  notChecked: (reason: string) => `The configuration could not be checked. ${reason}`,
+  copies: 'Copy the configuration',
+  copyCurl: 'Copy as curl',
+  copyProperties: 'Copy as properties',
+  copyStrimzi: 'Copy for Strimzi',
+  copiesHint: 'Secrets are variables in what is copied.',
+
+  // Saving
+  save: 'Review changes',
+  saveNow: 'Save',
+  cancel: 'Cancel',
+  discard: 'Discard changes',
+  noChanges: 'Nothing is changed.',
+  changes: (count: number) => (count === 1 ? '1 change' : `${String(count)} changes`),
+  saveTitle: (name: string) => `Save ${name}?`,
+  changeTitles: ['Key', 'Change', 'Stored', 'New'],
+  kinds: { added: 'added', changed: 'changed', removed: 'removed' },
+  secretShown: 'secret',
+  absent: '–',
+  restarts: (tasks: number) =>
+    tasks === 0
+      ? 'The connector starts again.'
+      : `The connector and its ${tasks === 1 ? 'task start' : `${String(tasks)} tasks start`} again, and go on from where they were.`,
+  restartsNothing: 'Nothing starts again: rate limits change while tasks run.',
+  restartsStopped: 'The connector is stopped: nothing starts before it is resumed.',
+  restartsPaused: 'The connector is paused: it takes the new configuration, and delivers nothing before it is resumed.',
+  saved: 'Saved.',
+  reload: 'Load it again',
+
+  // A new connector
+  newConnector: 'New connector',
+  readOnlyCreate: 'This console is read only: connectors are created through the API.',
+  class: 'Class',
+  chooseClass: 'Choose a class…',
+  sinks: 'Sinks: from Kafka',
+  sources: 'Sources: to Kafka',
+  chooseFirst: 'Choose what the connector is. Its options come next.',
+  topics: 'Topics',
+  topicFilter: 'Filter topics',
+  noTopics: 'No topic matches.',
+  noTopicsNext: 'There are no topics yet. Create one, or let a source create it, and look again.',
+  moreTopics: (count: number) => `${String(count)} more: type to filter.`,
+  initialState: 'Begin',
+  initialStates: { RUNNING: 'running', PAUSED: 'paused', STOPPED: 'stopped' },
+  createNow: 'Create',
+  creating: 'Creating…',
+  notCreated: 'Nothing was created: mend what is marked first.',
+
+  // What would happen
+  previewTitle: 'What would happen',
+  previewHint: 'Looks at the newest messages of the topic. Nothing is written, and no offset is committed.',
+  topic: 'Topic',
+  messages: 'Show messages',
+  preview: 'Preview',
+  noMessages: 'The topic has no messages yet.',
+  messageTitles: ['Message', 'Key', 'Value', 'Faults'],
+  messageAt: (partition: number, offset: number) => `${String(partition)}:${String(offset)}`,
+  recordTitles: ['Message', 'Record', 'Becomes', 'Faults'],
+  dropped: 'Dropped by a transformation',
+  noPreview: 'nothing to show',
+  fault: (stage: string, message: string) => `${stage}: ${message}`,
+  rowIn: (operation: string, table: string) => `${operation} ${table}`,
+} as const;

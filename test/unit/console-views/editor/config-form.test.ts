@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { configDifference } from '../../../../plugins/console/src/editor/config-difference.ts';
+import { errorsOf, fieldGroups, type Validation } from '../../../../plugins/console/src/editor/config-form.ts';
+
+type Config = Validation['configs'][number];
+type Given = Partial<Config['value']> & Partial<NonNullable<Config['definition']>>;
+
+function option(name: string, given: Given = {}): Config {
+  const { errors = [], visible = true, recommended_values = [], ...more } = given;
+  return {
+    definition: {
+      name,
+      type: 'STRING',
+      required: false,
+      default_value: null,
+      importance: 'MEDIUM',
+      documentation: '',
+      group: 'Connection',
+      order: 1,
+      display_name: name,
+      ...more,
+    },
+    value: { name, errors, visible, recommended_values },
+  };
+}
+
+const validation = (...configs: Config[]): Validation => ({
+  groups: ['Common', 'Connection'],
+  configs,
+  secrets: [],
+  restarts: true,
+});
+
+const keys = (found: ReturnType<typeof fieldGroups>) =>
+  found.map(({ title, fields, advanced }) => [title, fields.map(({ key }) => key), advanced.map(({ key }) => key)]);
+
+describe('the form of a configuration', () => {
+  it('has what is required first, groups and options in their order, and what is advanced apart unless it is set or wrong', () => {
+    const found = fieldGroups(
+      validation(
+        option('second', { order: 2 }),
+        option('first'),
+        option('rare', { importance: 'LOW', order: 3 }),
+        option('rare.set', { importance: 'LOW', order: 4 }),
+        option('rare.wrong', { importance: 'LOW', order: 5, errors: ['too small'] }),
+        option('name', { required: true, group: 'Common' }),
+        option('added.by.the.worker', { required: true, importance: 'LOW', order: 6 }),
+        option('lone', { group: null }),
+        option('tasks.max', { group: 'Common' }),
+      ),
+      [
+        ['rare.set', '1'],
+        ['mine', 'kept'],
+      ],
+      new Set(['rare.set', 'mine']),
+    );
+    assert.deepEqual(keys(found), [
+      ['Required', ['name'], []],
+      ['Common', ['tasks.max'], []],
+      ['Connection', ['first', 'second', 'rare.set'], ['rare', 'rare.wrong', 'added.by.the.worker']],
+      ['More options', ['lone'], []],
+      ['Other keys', ['mine'], []],
+    ]);
+    assert.deepEqual(
+      found.map(({ isOpen }) => isOpen),
+      [true, false, true, false, true],
+    );
+    assert.deepEqual(
+      found.map(({ isAdvancedOpen }) => isAdvancedOpen),
+      [false, false, true, false, false],
+    );
+  });
+
+  it('leaves an option where it is while it is being typed', () => {
+    const options = validation(option('often'), option('rare', { importance: 'LOW' }));
+    const before = keys(fieldGroups(options, [], new Set()));
+    assert.deepEqual(keys(fieldGroups(options, [['rare', '1']], new Set())), before);
+  });
+
+  it('leaves out what is not visible, but not where it is wrong, and keeps what nobody knows', () => {
+    const found = fieldGroups(
+      validation(option('hidden', { visible: false }), option('hidden.wrong', { visible: false, errors: ['no'] }), {
+        definition: null,
+        value: { name: 'null.value', errors: ['null'], visible: true, recommended_values: [] },
+      }),
+      [['hidden', 'kept in the document']],
+      new Set(['hidden']),
+    );
+    assert.deepEqual(keys(found), [
+      ['Connection', ['hidden.wrong'], []],
+      ['Other keys', ['null.value'], []],
+    ]);
+  });
+
+  it('says the errors of a key once, whoever reports them', () => {
+    const wrong = errorsOf(
+      validation(option('a', { errors: ['x', 'x'] }), option('a', { errors: ['x', 'y'] }), option('b')),
+    );
+    assert.deepEqual([...wrong], [['a', ['x', 'y']]]);
+  });
+});
+
+describe('the difference of a configuration', () => {
+  it('names keys that are added, changed and removed, and shows no secret', () => {
+    const before = [
+      ['a', '1'],
+      ['gone', 'x'],
+      ['password', '[hidden]'],
+      ['token', '[hidden]'],
+    ] as const;
+    const after = [
+      ['password', 'new one'],
+      ['a', '2'],
+      ['token', '[hidden]'],
+      ['toString', 'x'],
+    ] as const;
+    assert.deepEqual(configDifference(before, after, new Set(['password', 'token'])), [
+      { key: 'a', kind: 'changed', isSecret: false, before: '1', after: '2' },
+      { key: 'gone', kind: 'removed', isSecret: false, before: 'x', after: null },
+      { key: 'password', kind: 'changed', isSecret: true, before: null, after: null },
+      { key: 'toString', kind: 'added', isSecret: false, before: null, after: 'x' },
+    ]);
+  });
+});
