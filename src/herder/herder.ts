@@ -142,6 +142,9 @@ export class Herder implements ConfigListener, WorkListener {
     await this.stage.during('reading to the end of internal topics', () =>
       Promise.all([configs.start(this), statuses.start(), offsets.start(), own.start()]),
     );
+    // While the worker joins. Tasks that it is given stop elsewhere then, and should not wait for threads to start.
+    const tasks = configs.names().reduce((sum, name) => sum + (configs.connector(name)?.taskConfigs.length ?? 0), 0);
+    this.#supervision.tasks.prepare(tasks);
     await this.stage.during('ensuring membership in the cluster', () => this.#dependencies.placement.start(this));
     this.#ready = true;
     this.#becomeReady();

@@ -94,6 +94,8 @@ export interface Placement {
   start(listener: WorkListener): Promise<void>;
   /** Takes leave of the cluster. What ran here must have been stopped. */
   stop(): Promise<void>;
+  /** A task that was assigned delivers, or will not: others that move wait no longer for it. */
+  arrived(id: TaskId): void;
   /** The connector has come, gone, or has another number of tasks. */
   workChanged(connector: string): void;
   /** Resolves when no division of work is going on; rejects when this worker stops meanwhile. */
@@ -145,6 +147,10 @@ export class SoleWorker implements Placement {
 
   async stop(): Promise<void> {
     await Promise.resolve();
+  }
+
+  arrived(): void {
+    // Nothing moves.
   }
 
   workChanged(): void {

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
-import { taskText, type TaskEvent, type TaskId } from '../connect/tasks/task-assignment.ts';
+import { isState, taskText, type TaskEvent, type TaskId } from '../connect/tasks/task-assignment.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import { within } from '../async/within.ts';
@@ -83,7 +83,7 @@ export class Supervision {
   #stopping = false;
   #onReplayEvent: (event: TaskEvent) => void = () => undefined;
   /** Of tasks that this worker is to start. */
-  #received = new Map<string, Handover>();
+  readonly #received = new Map<string, Handover>();
   /** Of tasks that have stopped here, for others. */
   readonly #left = new Map<string, Handover>();
 
@@ -181,7 +181,9 @@ export class Supervision {
   }
 
   reconcileAll(work: Work, handovers: Handovers): void {
-    this.#received = new Map(handovers);
+    // Another assignment may come before the tasks of the last one are started.
+    for (const id of work.tasks) this.#received.delete(taskKey(id));
+    for (const [key, handover] of handovers) this.#received.set(key, handover);
     for (const name of connectorsOf(work)) this.reconcile(name);
   }
 
@@ -192,7 +194,10 @@ export class Supervision {
   async giveUp(work: Work, handsOver: boolean): Promise<Handovers> {
     this.tasks.mayWorkChanged();
     for (const connector of work.connectors) this.healing.left({ connector });
-    for (const task of work.tasks) this.healing.left(task);
+    for (const task of work.tasks) {
+      this.healing.left(task);
+      this.#received.delete(taskKey(task));
+    }
     this.#left.clear();
     const stopping = connectorsOf(work).map(async (name) => {
       const supervisors = this.#supervisors.get(name);
@@ -287,7 +292,10 @@ export class Supervision {
     const { connector, task } = target;
     const trace = this.#statusOf(target)?.trace ?? `${reason}\n`;
     if (task === undefined) this.#statuses.connector(connector, 'FAILED', trace);
-    else this.#statuses.task({ connector, task }, 'FAILED', trace);
+    else {
+      this.#statuses.task({ connector, task }, 'FAILED', trace);
+      this.#dependencies.placement.arrived({ connector, task });
+    }
   }
 
   #inBackground(name: string, work: Promise<unknown>): void {
@@ -320,15 +328,17 @@ export class Supervision {
 
   #onTaskEvent(event: TaskEvent): void {
     if (event.id.replay !== undefined) this.#onReplayEvent(event);
-    if (event.id.replay !== undefined || event.state === 'PASSED' || event.state === 'REPLAYED') return;
+    if (event.id.replay !== undefined) return;
+    if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
+    if (event.state !== 'TOPIC' && event.state !== 'RUNNING') this.#dependencies.placement.arrived(event.id);
+    if (!isState(event)) return;
     const task = taskText(event.id);
     if (event.state === 'FAILED') this.#taskStarts.failed(task);
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
-    else if (event.state !== 'TOPIC') this.#taskStarts.succeeded(task);
+    else this.#taskStarts.succeeded(task);
     if (event.state === 'FAILED') this.healing.failed(event.id, event.failure);
     else if (event.state === 'RUNNING') this.healing.running(event.id);
-    if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
-    else if (event.state === 'STOPPED') {
+    if (event.state === 'STOPPED') {
       this.#statuses.task(event.id, 'UNASSIGNED');
       if (event.handover !== undefined) this.#left.set(taskKey(event.id), event.handover);
     } else this.#statuses.task(event.id, event.state, event.state === 'FAILED' ? event.trace : null);

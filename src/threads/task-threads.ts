@@ -70,6 +70,10 @@ export class TaskThreads implements TaskHosting {
     });
   }
 
+  prepare(tasks: number): void {
+    this.#dependencies.pool.prepare(tasks);
+  }
+
   start(assignment: TaskAssignment): void {
     const task: PlacedTask = {
       assignment,

@@ -72,6 +72,11 @@ export class ThreadPool {
     for (const { board } of this.#pooled.keys()) board.mayWorkUntil = until;
   }
 
+  /** Starts threads for so many tasks that may come in a moment. */
+  prepare(tasks: number): void {
+    while (this.#pooled.size < Math.min(tasks, this.#options.size)) this.#endWhenIdle(this.#open(undefined));
+  }
+
   /** The thread for a task: its own, or the one with the fewest tasks of its connector, then of all. */
   deal(assignment: TaskAssignment): TaskThread {
     const task = taskText(assignment.id);
@@ -87,17 +92,20 @@ export class ThreadPool {
     const pooled = this.#pooled.get(thread);
     if (pooled === undefined) return;
     for (const task of tasks) pooled.tasks.delete(task);
-    if (pooled.tasks.size > 0) return;
-    clearTimeout(pooled.idleTimer);
-    const idleMs = pooled.own === undefined ? (this.#options.idleMs ?? IDLE_MS) : 0;
-    const idle: ThreadEnd = { kind: 'idle', reason: 'it has no tasks any more', error: undefined };
-    pooled.idleTimer = setTimeout(() => void thread.end(idle), idleMs).unref();
+    if (pooled.tasks.size === 0) this.#endWhenIdle(pooled);
   }
 
   async close(): Promise<void> {
     clearInterval(this.#publishing);
     this.#hangs.stop();
     await Promise.all(this.threads().map((thread) => thread.end('the worker stops')));
+  }
+
+  #endWhenIdle(pooled: PooledThread): void {
+    clearTimeout(pooled.idleTimer);
+    const idleMs = pooled.own === undefined ? (this.#options.idleMs ?? IDLE_MS) : 0;
+    const idle: ThreadEnd = { kind: 'idle', reason: 'it has no tasks any more', error: undefined };
+    pooled.idleTimer = setTimeout(() => void pooled.thread.end(idle), idleMs).unref();
   }
 
   #leastBusy(connector: string): PooledThread {

@@ -11,6 +11,7 @@ import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { sinkTaskContext } from './sink-task-context.ts';
 import { taskRecords, type ReplayedLetters } from './task-records.ts';
+import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit, TaskCare } from '../tasks/task-assignment.ts';
 import {
   logAfterShutdown,
@@ -43,7 +44,6 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #polled: PolledRecords;
   readonly #replay: LetterReplay | undefined;
   readonly #activities: TaskActivities;
-
   readonly #positions = new SinkPositions();
   readonly #progress: SinkProgress;
   #retryAtMs = 0;
@@ -53,9 +53,9 @@ export class SinkTaskRunner implements TaskRunner {
   #commitRequested = false;
   #nextCommitMs: number;
   #commitInFlight: Promise<void> | undefined;
+  readonly #readiness: Readiness;
   #handsOver = false;
   handover: Handover | undefined;
-
   /** `replayed`: dead letters that are read in place of the topics' records. */
   constructor(
     runtime: TaskRuntime,
@@ -72,6 +72,7 @@ export class SinkTaskRunner implements TaskRunner {
     this.#polled = taskRecords(runtime, task, replayed);
     this.#progress = new SinkProgress(runtime.throttle);
     this.#activities = taskActivities(runtime.assignment.id);
+    this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
     this.#holds = new ConsumerHolds(consumer, runtime.throttle);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
@@ -156,12 +157,14 @@ export class SinkTaskRunner implements TaskRunner {
       await this.#commit(false);
     }
     const wakeAtMs = Math.min(this.#holds.untilMs(this.#retryAtMs), this.#nextCommitMs);
-    const waitMs = Math.min(this.#replay?.beforePoll(this.#consumer) ?? Infinity, Math.max(0, wakeAtMs - Date.now()));
+    const mostMs = Math.min(this.#replay?.beforePoll(this.#consumer) ?? Infinity, this.#readiness.pollMs);
+    const waitMs = Math.min(Math.max(0, wakeAtMs - Date.now()), mostMs);
     const consumed = await this.#consumer.pollBlocks(waitMs, this.#holds.pollMax);
     if (this.#runtime.abort.signal.aborted) return;
     if (!this.#pausedForRetry) await this.#take(consumed);
     if (!(await this.#mayWork())) return;
     if (!this.#pausedForRetry || Date.now() >= this.#retryAtMs) await this.#putAll();
+    if (this.#consumer.isInGroup && !this.#pausedForRetry) this.#readiness.tell();
     await this.#endReplay();
   }
 
@@ -196,13 +199,12 @@ export class SinkTaskRunner implements TaskRunner {
       this.#progress.begin('conversion');
     }
     await eventLoopWatch.during(this.#activities.conversion, () => this.#polled.take(consumed));
-    const { assignment, measures, onEvent, throttle } = this.#runtime;
+    const { measures, onEvent, throttle } = this.#runtime;
     const count = consumed.reduce((sum, block) => sum + block.count, 0);
     if (count > 0) measures.sink.read(count);
     if (this.#replay === undefined && throttle.isOn) throttle.taken(count, valueBytes(consumed));
-    for (const { topic } of consumed) {
-      if (this.#polled.waitsFor(topic)) onEvent({ id: assignment.id, state: 'TOPIC', topic });
-    }
+    const { id } = this.#runtime.assignment;
+    for (const { topic } of consumed) if (this.#polled.waitsFor(topic)) onEvent({ id, state: 'TOPIC', topic });
   }
 
   async #put(): Promise<void> {
@@ -262,14 +264,13 @@ export class SinkTaskRunner implements TaskRunner {
 
   #applyPause(): void {
     if (this.#wantPaused === this.#holds.has('request')) return;
-    const { assignment, onEvent } = this.#runtime;
     if (this.#wantPaused) {
       this.#holds.add('request');
       this.#commitRequested = true;
     } else {
       this.#holds.remove('request');
     }
-    onEvent({ id: assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
+    this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
   }
 
   /** Commits what the task calls safe. Without `wait` one commit is on its way at most, and the loop goes on meanwhile. */
@@ -278,8 +279,7 @@ export class SinkTaskRunner implements TaskRunner {
       if (!wait) return;
       await this.#commitInFlight;
     }
-    const safe = await this.#preCommit(wait);
-    const positions = safe.filter((offset) => this.#isCommittable(offset));
+    const positions = (await this.#preCommit(wait)).filter((offset) => this.#isCommittable(offset));
     if (positions.length === 0) return;
     const { measures } = this.#runtime;
     const startedAt = measures.now();
@@ -307,8 +307,8 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   #pass(passed: PartitionOffset): void {
-    const { assignment, onEvent } = this.#runtime;
-    if (this.#polled.care.pass(passed)) onEvent({ id: assignment.id, state: 'PASSED', passed });
+    const { id } = this.#runtime.assignment;
+    if (this.#polled.care.pass(passed)) this.#runtime.onEvent({ id, state: 'PASSED', passed });
   }
 
   async #preCommit(flush: boolean): Promise<readonly PartitionOffset[]> {

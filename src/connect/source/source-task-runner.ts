@@ -5,6 +5,7 @@ import type { SourceBlock, SourceTask, SourceTaskContext, SourceTransactions } f
 import type { OpenOffsets } from './offset-storage.ts';
 import { PolledBatch } from './polled-batch.ts';
 import { isBlock, passesBlock, recordsOfBlock, type PolledPart } from './source-block.ts';
+import { Readiness } from '../tasks/readiness.ts';
 import type { RateLimit } from '../tasks/task-assignment.ts';
 import { SourceRecordConverter } from '../pipeline/record-converter.ts';
 import { Turn } from '../pipeline/turn.ts';
@@ -52,6 +53,7 @@ export class SourceTaskRunner implements TaskRunner {
   readonly #activities: TaskActivities;
   readonly #seenTopics = new Set<string>();
   readonly #progress: SourceProgress;
+  readonly #readiness: Readiness;
 
   #wantPaused: boolean;
   #isPaused = false;
@@ -65,6 +67,7 @@ export class SourceTaskRunner implements TaskRunner {
     this.#delivery = dependencies.delivery(() => this.#wake?.());
     this.#converter = new SourceRecordConverter(runtime.converters, runtime.chain, runtime.errors);
     this.#activities = taskActivities(runtime.assignment.id);
+    this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
   }
 
@@ -150,7 +153,12 @@ export class SourceTaskRunner implements TaskRunner {
     const startedAt = measures.now();
     const polled = await this.#poll();
     this.#throwFailure();
-    if (polled.length === 0) return;
+    if (polled.length > 0) await this.#deliver(polled, startedAt);
+    this.#readiness.tell();
+  }
+
+  async #deliver(polled: readonly PolledPart[], startedAt: number): Promise<void> {
+    const { measures, throttle } = this.#runtime;
     const count = polled.reduce((sum, part) => sum + (isBlock(part) ? part.packed.length : 1), 0);
     measures.source.polled(count, startedAt);
     measures.batch(count);

@@ -69,7 +69,17 @@ export type TaskEvent =
   /** `handover`: for whoever starts the task next; where it was asked for, and the task has one. */
   | { readonly id: TaskId; readonly state: 'STOPPED'; readonly handover?: Handover | undefined }
   | { readonly id: TaskId; readonly state: 'FAILED'; readonly trace: string; readonly failure: Failure }
+  /** After RUNNING: it has delivered what it found first, or found nothing. */
+  | { readonly id: TaskId; readonly state: 'READY' }
   | { readonly id: TaskId; readonly state: 'TOPIC'; readonly topic: string }
   | { readonly id: TaskId; readonly state: 'REPLAYED'; readonly progress: ReplayProgress }
   /** All records of the partition before the offset are stored; some of them were in the task's care. */
   | { readonly id: TaskId; readonly state: 'PASSED'; readonly passed: PartitionOffset };
+
+/** Of these, a task is in one at a time. */
+export function isState(
+  event: TaskEvent,
+): event is Extract<TaskEvent, { state: 'RUNNING' | 'PAUSED' | 'STOPPED' | 'FAILED' }> {
+  const { state } = event;
+  return state === 'RUNNING' || state === 'PAUSED' || state === 'STOPPED' || state === 'FAILED';
+}

@@ -5,6 +5,7 @@ import type { MetricWindow } from '../../observe/metrics/sampled-stats.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
 import { ownedBy, ownedByNobody, type CodeOwner } from '../../observe/unhandled-errors.ts';
 import {
+  isState,
   taskText,
   type RateLimit,
   type TargetState,
@@ -74,6 +75,10 @@ export class TaskHost implements TaskHosting {
     this.#configs = configs;
     this.#onEvent = onEvent;
     this.#logger = logger;
+  }
+
+  prepare(): void {
+    // Where it runs is there.
   }
 
   /** Returns at once; events tell the rest. The task of the same id must have been stopped. */
@@ -207,9 +212,7 @@ export class TaskHost implements TaskHosting {
   async #run(hosted: HostedTask, assignment: TaskAssignment): Promise<void> {
     const tell = (event: TaskEvent) => {
       if (hosted.muted || (hosted.hasFailed && event.state !== 'TOPIC')) return;
-      if (event.state !== 'TOPIC' && event.state !== 'PASSED' && event.state !== 'REPLAYED') {
-        hosted.measures.is(event.state);
-      }
+      if (isState(event)) hosted.measures.is(event.state);
       ownedByNobody(() => {
         this.#onEvent(event);
       });

@@ -15,6 +15,8 @@ export interface TaskReport {
 
 /** Runs tasks, wherever they run. Events tell how they fare; see TaskEvent. */
 export interface TaskHosting {
+  /** So many tasks may come in a moment. Returns at once. */
+  prepare(tasks: number): void;
   /** Returns at once. The task of the same id must have been stopped. */
   start(assignment: TaskAssignment): void;
   setTargetState(id: TaskId, state: TargetState): void;

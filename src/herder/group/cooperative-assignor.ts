@@ -1,5 +1,6 @@
 import type { TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { Work } from './group-bytes.ts';
+import { MovePace } from './move-pace.ts';
 import { WorkSet } from './work-set.ts';
 
 /** One rebalance as the leader sees it. */
@@ -31,20 +32,13 @@ interface Load {
 }
 
 const BACKOFF_FACTOR = 40;
-/** So many connectors, and tasks, of a draining member move together: what moves waits only for the stop and start of so many. */
-const DRAINED_AT_ONCE = 6;
-/**
- * After it all members join again to deal out what a draining member has stopped meanwhile. They need not wait for a heartbeat
- * to hear of it.
- */
-export const DRAIN_PAUSE_MS = 10;
 
 /**
  * Divides connectors and tasks among the members of a worker group, as
  * org.apache.kafka.connect.runtime.distributed.IncrementalCooperativeAssignor: who keeps its work is not disturbed; what lost its
  * member waits for it until there are as many members as before, or the delay is over; surplus is taken away first and
- * dealt out in the next rebalance, and when one rebalance after the other takes work away they are spaced out. Beyond Java:
- * draining members give up their work part by part, without these delays.
+ * dealt out in the next rebalance, and when members come in one rebalance after the other, these are spaced out. Beyond Java:
+ * draining members give up their work, and surplus is taken away part by part, each when what moved before it delivers.
  *
  * It lives as long as its worker is the leader's candidate, and remembers the last division: `settled` (no delay), `waiting`
  * (until `#scheduledAtMs`, for members that left or for the next taking away).
@@ -56,6 +50,7 @@ export class CooperativeAssignor {
   #previouslyRevoked = new WorkSet();
   #previousGeneration = -1;
   #previousMembers: ReadonlySet<string> = new Set();
+  readonly #pace: MovePace;
   /** What draining members still had. */
   #drainingWork: ReadonlyMap<string, WorkSet> = new Map();
   #revokedInPrevious = false;
@@ -71,6 +66,7 @@ export class CooperativeAssignor {
   constructor(maxDelayMs: number, now: () => number = Date.now) {
     this.#maxDelayMs = maxDelayMs;
     this.#now = now;
+    this.#pace = new MovePace(now);
   }
 
   assign(rebalance: Rebalance): Distribution {
@@ -101,9 +97,11 @@ export class CooperativeAssignor {
     const takers = next.filter(({ member }) => !draining.has(member));
     const drained = next.filter(({ member }) => draining.has(member));
     const reassigned = this.#reassignLost(lost, next, takers);
-    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke);
+    this.#pace.begin(created.tasks.size + reassigned.tasks.size);
+    for (const { member, work } of drained) this.#takePart(member, work, work, toRevoke);
+    if (this.#delayMs === 0) this.#balance(configured, takers, toRevoke, isOfSame(rebalance, this.#previousMembers));
     else this.#revokedInPrevious = false;
-    const isMoving = drainPart(drained, toRevoke);
+    const pauseMs = this.#pace.end();
 
     deal(takers, [...created.connectors, ...reassigned.connectors], 'connectors');
     deal(takers, [...created.tasks, ...reassigned.tasks], 'tasks');
@@ -113,7 +111,7 @@ export class CooperativeAssignor {
       assigned: byMember(next, ({ member, work }) => work.without(workOf(current, member))),
       revoked: byMember(next, ({ member }) => toRevoke.get(member) ?? new WorkSet()),
       complete: byMember(next, ({ work }) => work),
-      delayMs: isMoving ? DRAIN_PAUSE_MS : this.#delayMs,
+      delayMs: pauseMs > 0 ? pauseMs : this.#delayMs,
     };
   }
 
@@ -171,8 +169,11 @@ export class CooperativeAssignor {
     this.#delayMs = 0;
   }
 
-  /** Takes surplus away, unless the rebalance before did so too: then not before a growing delay is over. */
-  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>): void {
+  /**
+   * Takes surplus away. If the rebalance before did so too, it goes on with the next part, or, where `isOfSame` is false, waits until a
+   * growing delay is over: members come one after the other.
+   */
+  #balance(configured: WorkSet, next: readonly Load[], toRevoke: Map<string, WorkSet>, isOfSame: boolean): void {
     const surplus = surplusOf(configured, next);
     if (surplus.size === 0) {
       if (this.#revokedInPrevious) {
@@ -181,7 +182,7 @@ export class CooperativeAssignor {
       }
       return;
     }
-    if (this.#revokedInPrevious) {
+    if (this.#revokedInPrevious && !isOfSame) {
       this.#successiveRevocations += 1;
       this.#delayMs = this.#backoffMs();
       if (this.#delayMs !== 0) {
@@ -193,10 +194,16 @@ export class CooperativeAssignor {
     }
     for (const { member, work } of next) {
       const taken = surplus.get(member);
-      if (taken === undefined) continue;
-      work.remove(taken);
-      toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), taken]));
+      if (taken !== undefined) this.#takePart(member, work, taken, toRevoke);
     }
+  }
+
+  /** Of `wanted`, which is part of the member's work. */
+  #takePart(member: string, work: WorkSet, wanted: WorkSet, toRevoke: Map<string, WorkSet>): void {
+    const part = this.#pace.take(wanted);
+    if (part.isEmpty) return;
+    work.remove(part);
+    toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
   }
 
   /** 1 ms, times 40 for each rebalance in a row that would take work away, up to the largest delay. */
@@ -223,18 +230,9 @@ function drainingOf({ draining, members }: Rebalance): ReadonlySet<string> {
   return new Set(present.length < members.size ? present : []);
 }
 
-/** Takes the next part of their work from draining members; whether there was any. */
-function drainPart(drained: readonly Load[], toRevoke: Map<string, WorkSet>): boolean {
-  let isMoving = false;
-  for (const { member, work } of drained) {
-    const [connectors, tasks] = [work.connectors, work.tasks].map((all) => [...all].slice(0, DRAINED_AT_ONCE));
-    const part = new WorkSet(connectors, tasks);
-    if (part.isEmpty) continue;
-    isMoving = true;
-    work.remove(part);
-    toRevoke.set(member, WorkSet.union([toRevoke.get(member) ?? new WorkSet(), part]));
-  }
-  return isMoving;
+/** Whether its members are those of the rebalance before. */
+function isOfSame({ members }: Rebalance, previous: ReadonlySet<string>): boolean {
+  return members.size === previous.size && [...members.keys()].every((member) => previous.has(member));
 }
 
 /** By name, tasks by connector and number, so that equal rebalances end equally. */

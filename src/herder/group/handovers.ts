@@ -14,6 +14,46 @@ const TAG = Buffer.from('sluice-handovers', 'utf8');
  */
 const MAX_BYTES = 16_384;
 
+/** The round in which a task is dealt out may have to be repeated; later the next worker has the place, or it is lost. */
+const KEPT_MS = 5000;
+
+interface Left {
+  readonly handovers: Handovers;
+  readonly untilMs: number;
+}
+
+/** Handovers of the tasks that this worker has given up lately. */
+export class LeftHandovers {
+  readonly #now: () => number;
+  #left: readonly Left[] = [];
+
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+  }
+
+  add(handovers: Handovers): void {
+    if (handovers.size > 0) this.#left = [{ handovers, untilMs: this.#now() + KEPT_MS }, ...this.#current()];
+  }
+
+  /** The last ones first. */
+  all(): Handovers {
+    this.#left = this.#current();
+    const all = new Map<string, Handover>();
+    for (const [key, handover] of this.#left.flatMap(({ handovers }) => [...handovers])) {
+      if (!all.has(key)) all.set(key, handover);
+    }
+    return all;
+  }
+
+  clear(): void {
+    this.#left = [];
+  }
+
+  #current(): readonly Left[] {
+    return this.#left.filter(({ untilMs }) => untilMs > this.#now());
+  }
+}
+
 /** Empty where there are none. */
 export function encodeHandovers(handovers: Handovers): Buffer {
   const entries: string[] = [];

@@ -18,6 +18,8 @@ export class OwnWork {
   readonly #logger: Logger;
   #generation: Generation | undefined;
   #assignment: MemberAssignment | undefined;
+  /** Member and generation of the last assignment. */
+  #taken: string | undefined;
   #drops = 0;
   #dropping: Promise<void> = Promise.resolve();
   #droppingCount = 0;
@@ -73,11 +75,19 @@ export class OwnWork {
     return this.#owned.tasks.has(taskKey(id));
   }
 
+  /** The assignment of the generation is this worker's work already: the coordinator answers so while no rebalance is due. */
+  hasTaken({ generationId, memberId }: Generation): boolean {
+    return this.#assignment !== undefined && this.#taken === `${memberId} ${String(generationId)}`;
+  }
+
   accept(generation: Generation): void {
     this.#generation = generation;
+    this.#taken = undefined;
   }
 
   add(assignment: MemberAssignment): void {
+    if (this.#generation !== undefined)
+      this.#taken = `${this.#generation.memberId} ${String(this.#generation.generationId)}`;
     this.#owned.add(WorkSet.of(assignment.assigned));
     const { handovers: _taken, ...lasting } = assignment;
     this.#assignment = { ...lasting, assigned: this.#owned.toWork(), revoked: NO_WORK };

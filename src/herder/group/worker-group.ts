@@ -4,12 +4,13 @@ import { RequestError, toError } from '../../errors.ts';
 import { Signal, type Generation } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ClusterView, DrainablePlacement, GroupWorker, WorkListener } from '../placement.ts';
+import { Arrivals } from './arrivals.ts';
 import { readToEnd } from './config-sync.ts';
-import { DRAIN_PAUSE_MS } from './cooperative-assignor.ts';
 import { isSluice } from './foreign-members.ts';
 import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
-import { NO_HANDOVERS, type Handovers } from './handovers.ts';
+import { LeftHandovers, NO_HANDOVERS } from './handovers.ts';
 import { KnownConnectors } from './known-connectors.ts';
+import { DEALT_MS, isMoving } from './move-pace.ts';
 import { OwnWork } from './own-work.ts';
 import { RebalanceHistory } from './rebalance-history.ts';
 import { isAnswered, joinedRejoin, type Rejoin } from './rejoin.ts';
@@ -22,6 +23,8 @@ import { WorkerMembership } from './worker-membership.ts';
 const FOREIGN_REFUSED = 'a worker that is not Sluice was refused';
 const DEALT_ANEW = 'all work is dealt out anew (eager protocol)';
 const AFTER_FAILURE_MS = 5000;
+/** After an answer of the coordinator that says nothing new. */
+const REPEATED_MS = 50;
 
 /**
  * This worker's place in a group of workers that share connectors and tasks
@@ -43,14 +46,15 @@ export class WorkerGroup implements DrainablePlacement {
   readonly #membership: WorkerMembership;
   readonly #watch: SessionWatch;
   readonly #history: RebalanceHistory;
+  readonly #arrivals: Arrivals;
   readonly #changed = new Signal();
   #listener: WorkListener | undefined;
   #running: Promise<void> | undefined;
   #stopped = false;
   readonly #known: KnownConnectors;
   #rejoin: Rejoin | undefined;
-  /** Of the tasks that were given up last, for the workers that get them in the next round. */
-  #handovers: Handovers = NO_HANDOVERS;
+  /** Of the tasks that were given up last, for the workers that get them. */
+  readonly #handovers = new LeftHandovers();
   #joinAgainAtMs: number | undefined;
   readonly #settling = new Settling();
 
@@ -59,6 +63,9 @@ export class WorkerGroup implements DrainablePlacement {
     this.#dependencies = dependencies;
     this.#known = new KnownConnectors(dependencies.configured);
     this.#history = new RebalanceHistory(logger, settings.metricWindow);
+    this.#arrivals = new Arrivals(() => {
+      this.#changed.notify();
+    });
     this.#work = new OwnWork(async (work, handsOver) => {
       return (await this.#listener?.revoked(work, handsOver)) ?? NO_HANDOVERS;
     }, logger);
@@ -66,7 +73,7 @@ export class WorkerGroup implements DrainablePlacement {
       ...dependencies,
       allocation: () => this.#work.assignment ?? null,
       lastCompletedGeneration: () => this.#work.lastCompletedGeneration,
-      handovers: () => this.#handovers,
+      handovers: () => this.#handovers.all(),
       pause: (ms) => this.#pause(ms),
       isStopped: () => this.#stopped,
       onState: (state) => {
@@ -127,6 +134,10 @@ export class WorkerGroup implements DrainablePlacement {
     this.#requestRejoin({ reason });
   }
 
+  arrived(id: TaskId): void {
+    this.#arrivals.note(id);
+  }
+
   /** Rejects when the group cannot be joined with these settings. */
   async start(listener: WorkListener): Promise<void> {
     this.#listener = listener;
@@ -141,6 +152,7 @@ export class WorkerGroup implements DrainablePlacement {
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#watch.stop();
+    this.#arrivals.close();
     this.#changed.notify();
     this.#settling.abandon(new RequestError(500, 'Worker is shutting down'));
     await this.#membership.stop();
@@ -166,12 +178,17 @@ export class WorkerGroup implements DrainablePlacement {
       generation: this.generation,
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
-      rebalancing: !this.#settling.isSettled,
+      rebalancing: !this.#settling.isSettled || this.#isMoving,
       draining: this.#membership.isDraining,
       ...this.#work.all.toWork(),
       ...this.#history.view(),
       requests: this.#membership.figures,
     };
+  }
+
+  /** Work moves part by part, here or elsewhere. */
+  get #isMoving(): boolean {
+    return isMoving(this.#work.assignment?.delayMs ?? 0);
   }
 
   #requestRejoin(rejoin: Rejoin): void {
@@ -203,6 +220,12 @@ export class WorkerGroup implements DrainablePlacement {
   async #untilRejoin(): Promise<void> {
     while (!this.#stopped) {
       const { state } = this.#membership;
+      const isDealing = this.#arrivals.count > 0 && this.#work.assignment?.delayMs === DEALT_MS;
+      if (isDealing && (state === 'stable' || state === 'rebalancing')) {
+        // The next part stops when all have joined.
+        await this.#changed.wait();
+        continue;
+      }
       if (state !== 'stable') {
         const reason = state === 'rebalancing' ? 'a worker joined or left' : 'the membership was lost';
         this.#history.begin(this.#rejoin?.reason ?? reason);
@@ -210,8 +233,7 @@ export class WorkerGroup implements DrainablePlacement {
       }
       const waitMs = this.#joinAgainAtMs === undefined ? undefined : this.#joinAgainAtMs - Date.now();
       if (waitMs !== undefined && waitMs <= 0) {
-        const isDrain = this.#work.assignment?.delayMs === DRAIN_PAUSE_MS;
-        const reason = isDrain ? 'a worker is drained' : 'the delay for work of lost workers is over';
+        const reason = this.#isMoving ? 'work moves part by part' : 'the delay for work of lost workers is over';
         this.#rejoin = joinedRejoin(this.#rejoin, { reason });
       }
       if (this.#rejoin !== undefined) {
@@ -252,9 +274,15 @@ export class WorkerGroup implements DrainablePlacement {
       return;
     }
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager();
+    if (this.#work.hasTaken(generation)) {
+      // The others are still giving up what is to move.
+      this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + Math.max(assignment.delayMs, REPEATED_MS) : undefined;
+      if (this.#rejoin === undefined) this.#settling.end();
+      return;
+    }
     const revoked = WorkSet.of(assignment.revoked);
     const left = await this.#work.giveUp(revoked);
-    if (assignment.error === 'none') this.#handovers = left;
+    this.#handovers.add(left);
     this.#work.accept(generation);
     if (this.#dependencies.configured.offset < assignment.configOffset && !(await this.#readToEnd())) {
       await this.#stayOut();
@@ -269,6 +297,7 @@ export class WorkerGroup implements DrainablePlacement {
       return;
     }
     this.#work.add(assignment);
+    this.#arrivals.expect(assignment.assigned.tasks);
     this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
     if (this.#rejoin !== undefined && isAnswered(this.#rejoin, assignment.configOffset)) this.#rejoin = undefined;
     await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
@@ -307,7 +336,7 @@ export class WorkerGroup implements DrainablePlacement {
   /** Stops everything; the next round waits for that. */
   #drop(reason: string, level: 'warn' | 'info' = 'warn'): void {
     this.#settling.begin();
-    this.#handovers = NO_HANDOVERS;
+    this.#handovers.clear();
     this.#work.drop(reason, level);
     this.#requestRejoin({ reason });
   }

@@ -36,7 +36,7 @@ describe('delivery of source records at least once', () => {
     const records = bench.task.told.filter((each) => each.startsWith('record'));
     assert.deepEqual(records, ['record 1', 'record 2', 'record 7']);
     assert.equal(bench.task.told.at(-1), 'stop');
-    assert.deepEqual(bench.states, ['RUNNING']);
+    assert.deepEqual(bench.states, ['RUNNING', 'READY']);
     assert.ok(bench.producer.isClosed);
   });
 
@@ -153,7 +153,7 @@ describe('delivery of source records at least once', () => {
     await until(() => bench.delivered === 2, 'it goes on');
     bench.runner.stop();
     await running;
-    assert.deepEqual(bench.states, ['RUNNING', 'PAUSED', 'RUNNING']);
+    assert.deepEqual(bench.states, ['RUNNING', 'READY', 'PAUSED', 'RUNNING']);
   });
 
   it('fails although it is paused, or has nothing to poll', async () => {

@@ -111,7 +111,7 @@ describe('work in a worker group', () => {
       [first.revoked.get('a')?.tasks.length, first.assigned.get('b')],
       [4, { connectors: [], tasks: [] }],
     );
-    assert.equal(first.delayMs, 0);
+    assert.equal(first.delayMs, 20, 'the others join again at once');
     const second = group.join();
     assert.deepEqual([second.assigned.get('b')?.connectors.length, second.assigned.get('b')?.tasks.length], [1, 4]);
     assert.deepEqual(
@@ -156,7 +156,7 @@ describe('work in a worker group', () => {
     assert.equal(group.join().delayMs, MAX_DELAY_MS - 60_000);
     assert.deepEqual(group.count('b2'), [0, 0]);
     group.nowMs += MAX_DELAY_MS - 60_000;
-    assert.equal(group.join().delayMs, 0);
+    assert.equal(group.join().delayMs, 20);
     assert.deepEqual(textsOf(group.members.get('a')), kept, 'all of it is for the one that came');
     group.settle();
     assert.deepEqual([group.count('a')[1], group.count('b2')[1]].sort(), [4, 5]);
@@ -230,7 +230,7 @@ describe('work in a worker group', () => {
     group.configure({ one: 12 });
     group.settle();
     group.enter('b');
-    assert.equal(group.join().delayMs, 0);
+    assert.equal(group.join().delayMs, 20);
     group.enter('c');
     const delays: number[] = [];
     for (let index = 0; index < 2; index++) delays.push(group.join().delayMs);
@@ -244,17 +244,20 @@ describe('work in a worker group', () => {
     group.settle();
     group.draining.add('b');
     const kept = { a: textsOf(group.members.get('a')), c: textsOf(group.members.get('c')) };
-    let rounds = 0;
-    for (let had = 20; had > 0; rounds++) {
+    let parts = 0;
+    for (let had = 20; had > 0; parts++) {
       const { revoked, assigned, delayMs } = group.join();
       const part = revoked.get('b')?.tasks.length ?? 0;
-      assert.ok(part > 0 && part <= 6, `${String(part)} tasks stop together`);
+      assert.ok(part > 0 && part <= 12, `${String(part)} tasks stop together`);
       assert.deepEqual(assigned.get('b'), { connectors: [], tasks: [] });
-      assert.equal(delayMs, 10, 'the others join again at once');
+      assert.equal(delayMs, 20, 'the others join again at once');
       had -= part;
+      const dealt = group.join();
+      assert.deepEqual(dealt.revoked.get('b'), NO_WORK, 'nothing stops while what was dealt out starts');
+      assert.equal(dealt.delayMs, had > 0 ? 100 : 0);
     }
     assert.equal(group.join().delayMs, 0);
-    assert.ok(rounds > 1);
+    assert.ok(parts > 1);
     assert.deepEqual(group.count('b'), [0, 0]);
     assert.deepEqual([group.count('a')[1], group.count('c')[1]], [30, 30]);
     for (const member of ['a', 'c'] as const) {
@@ -264,6 +267,61 @@ describe('work in a worker group', () => {
     const before = new Map(group.members);
     assert.equal(group.join().delayMs, 0, 'nothing waits for a drained member that left');
     assert.deepEqual(group.members, before, 'its end moves nothing');
+  });
+
+  it('moves in smaller parts when starts take long, in larger ones when they are quick', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 300 });
+    group.settle();
+    group.draining.add('b');
+    const taken = (startMs: number): number => {
+      const { revoked } = group.join();
+      group.join();
+      group.nowMs += startMs;
+      return revoked.get('b')?.tasks.length ?? 0;
+    };
+    assert.deepEqual([900, 900, 300, 100, 100, 400, 3000, 100].map(taken), [4, 2, 2, 2, 3, 5, 5, 5]);
+  });
+
+  it('is given to a member that comes part by part', () => {
+    const group = new Group();
+    group.enter('a', 'b');
+    group.configure({ one: 15, two: 15 });
+    group.settle();
+    group.enter('c');
+    const parts: number[] = [];
+    while (group.count('c')[1] < 10) {
+      const { revoked } = group.join();
+      parts.push([...revoked.values()].reduce((sum, { tasks }) => sum + tasks.length, 0));
+      const dealt = group.join();
+      assert.ok([...dealt.revoked.values()].every(isNone), 'nothing stops while what was dealt out starts');
+    }
+    assert.deepEqual(parts, [4, 6]);
+    assertBalanced(group);
+    assert.equal(group.join().delayMs, 0);
+  });
+
+  it('goes on moving to those that are left when a member is lost that had got some of it', () => {
+    const group = new Group();
+    group.enter('a', 'b', 'c');
+    group.configure({ one: 30 });
+    group.settle();
+    group.draining.add('b');
+    group.join();
+    group.join();
+    const [, ofC] = group.count('c');
+    group.members.delete('c');
+    for (let rounds = 0; group.count('b')[1] > 0; rounds++) {
+      assert.ok(rounds < 50, 'b has nothing left in the end');
+      group.join();
+    }
+    group.join();
+    assert.equal(group.count('a')[1], 30 - ofC, 'that of the lost one waits for it');
+    assert.ok((group.last?.delayMs ?? 0) > 0);
+    group.nowMs += MAX_DELAY_MS;
+    group.settle();
+    assert.deepEqual([group.count('a'), group.count('b')[1]], [[1, 30], 0]);
   });
 
   it('comes back to a member that is no longer drained', () => {

@@ -121,7 +121,11 @@ describe('a thousand connectors of ten tasks on fifty workers', function () {
     simulation.assertWhole();
     simulation.members.set('worker-50', NO_WORK);
     tookMs['one came'] = simulation.rebalance();
-    tookMs['its share dealt out'] = simulation.rebalance();
+    tookMs['a part of its share dealt out'] = simulation.rebalance();
+    for (let rounds = 0; simulation.last?.delayMs !== 0; rounds++) {
+      assert.ok(rounds < 1000, 'its share is dealt out in the end');
+      simulation.rebalance();
+    }
     simulation.assertWhole();
     const figures = Object.entries(tookMs).map(([what, ms]) => `${what} ${ms.toFixed(0)} ms`);
     console.log(`      the leader's division: ${figures.join(', ')}`);

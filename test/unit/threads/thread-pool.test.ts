@@ -70,6 +70,18 @@ describe('the pool of threads', () => {
     assert.equal(fakes.opened.length, 1);
   });
 
+  it('starts threads for tasks that are to come, no more than there may be, and ends those that get none', async () => {
+    await pool.close();
+    pool = openPool(2, 20);
+    pool.prepare(1);
+    assert.equal(fakes.opened.length, 1);
+    pool.prepare(5);
+    assert.equal(fakes.opened.length, 2);
+    assert.equal(deal('a', 0), 1);
+    assert.equal((await fakes.opened[1]?.ended)?.kind, 'idle');
+    assert.equal(pool.threads().length, 1);
+  });
+
   it('gives a task with task.isolation=own a thread that no other task gets, with its limit of memory', () => {
     const own = { 'task.isolation': ' OWN ', 'task.memory.max.mb': '64' };
     assert.equal(deal('a', 0, own), 1);

@@ -1,0 +1,50 @@
+import type { TaskId } from '../../connect/tasks/task-assignment.ts';
+import { taskKey } from './task-key.ts';
+
+/** For so long others wait for a task: it may have nothing to deliver, or not start. */
+const LIMIT_MS = 2000;
+
+/**
+ * Tasks that were assigned to this worker and do not deliver yet. What else moves waits for them.
+ *
+ * A task: --expect--> awaited --note, or the limit--> forgotten; `onAll` when none is awaited any more
+ */
+export class Arrivals {
+  readonly #onAll: () => void;
+  readonly #limitMs: number;
+  readonly #awaited = new Map<string, NodeJS.Timeout>();
+
+  constructor(onAll: () => void, limitMs = LIMIT_MS) {
+    this.#onAll = onAll;
+    this.#limitMs = limitMs;
+  }
+
+  get count(): number {
+    return this.#awaited.size;
+  }
+
+  expect(tasks: readonly TaskId[]): void {
+    for (const id of tasks) {
+      clearTimeout(this.#awaited.get(taskKey(id)));
+      const timer = setTimeout(() => {
+        this.note(id);
+      }, this.#limitMs).unref();
+      this.#awaited.set(taskKey(id), timer);
+    }
+  }
+
+  /** It delivers, is paused, has failed, or is not this worker's any more. */
+  note(id: TaskId): void {
+    const key = taskKey(id);
+    const timer = this.#awaited.get(key);
+    if (timer === undefined) return;
+    clearTimeout(timer);
+    this.#awaited.delete(key);
+    if (this.#awaited.size === 0) this.#onAll();
+  }
+
+  close(): void {
+    for (const timer of this.#awaited.values()) clearTimeout(timer);
+    this.#awaited.clear();
+  }
+}
