@@ -256,6 +256,8 @@ export interface Survey {
   cluster(): Promise<SurveyedCluster>;
   topics(names: readonly string[]): Promise<ReadonlyMap<string, SurveyedTopic>>;
   topicSettings(name: string): Promise<ReadonlyMap<string, string>>;
+  /** Bytes on disk, of one replica of each partition together; without those topics of which no broker tells them. */
+  topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>>;
   /** Why the topic could not be created; `undefined` when it could. */
   creationProblem(topic: NewTopic): Promise<Error | undefined>;
   /** Whether this client may be a member of the group. */

@@ -1,4 +1,5 @@
 import { clockLead } from '../data/finding.ts';
+import { topicPartitionKey } from '../data/record.ts';
 import type { Logger } from '../observe/logger.ts';
 import { KafkaAdmin } from './admin.ts';
 import type { AclOperation, NewTopic, Survey, SurveyedCluster, SurveyedTopic } from './api.ts';
@@ -6,6 +7,7 @@ import { Cluster } from './cluster.ts';
 import type { ConnectionConfig } from './config/connection-config.ts';
 import { ErrorCode } from './error-codes.ts';
 import { KafkaError } from './errors.ts';
+import { logDirsCall, type ReplicaSize } from './log-dirs-protocol.ts';
 import type { MetadataAnswer } from './metadata-protocol.ts';
 import { Apis, libraryCall, type Call } from './protocol.ts';
 import { backoffOf, retry } from './retry.ts';
@@ -72,6 +74,18 @@ export class KafkaSurvey implements Survey {
     return this.#admin.topicSettings(name);
   }
 
+  async topicSizes(names: readonly string[]): Promise<ReadonlyMap<string, number>> {
+    const { brokers, topicMetadata } = await this.#retry('Reading metadata', () => this.#cluster.metadata(names));
+    const known = topicMetadata.filter(({ partitionMetadata }) => partitionMetadata.length > 0);
+    const call = logDirsCall(
+      new Map(known.map((each) => [each.topic, each.partitionMetadata.map(({ partitionId }) => partitionId)])),
+    );
+    const answers = await Promise.all(
+      brokers.map(({ nodeId }) => this.#cluster.callNode(nodeId, 'main', call).catch(nothing)),
+    );
+    return sizesOf(answers.flatMap((answer) => answer ?? []));
+  }
+
   async creationProblem({ name, partitions, replicationFactor, settings }: NewTopic): Promise<Error | undefined> {
     const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }));
     const wanted = { topic: name, numPartitions: partitions, replicationFactor, configEntries };
@@ -134,6 +148,18 @@ function surveyed({
     replicas: Math.min(...partitionMetadata.map(({ replicas }) => replicas.length)),
     allowed: operations === undefined ? undefined : allowedBy(operations),
   };
+}
+
+/** Of the largest replica of each partition, as others may be behind. */
+function sizesOf(replicas: readonly ReplicaSize[]): ReadonlyMap<string, number> {
+  const largest = new Map<string, ReplicaSize>();
+  for (const replica of replicas) {
+    const key = topicPartitionKey(replica.topic, replica.partition);
+    if ((largest.get(key)?.bytes ?? -1) < replica.bytes) largest.set(key, replica);
+  }
+  const sizes = new Map<string, number>();
+  for (const { topic, bytes } of largest.values()) sizes.set(topic, (sizes.get(topic) ?? 0) + bytes);
+  return sizes;
 }
 
 function allowedBy(operations: number): ReadonlySet<AclOperation> {

@@ -7,6 +7,7 @@ import type { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
+import type { InternalTopics } from '../herder/internal-topics.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
 import type { WorkerDrains } from '../herder/worker-drains.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
@@ -45,6 +46,8 @@ export interface ResourceDependencies {
   readonly signatureAlgorithms: readonly string[] | undefined;
   /** `undefined` on a standalone worker. */
   readonly drains: WorkerDrains | undefined;
+  /** `undefined` on a standalone worker. */
+  readonly internalTopics: InternalTopics | undefined;
   /** `undefined`: there is no console. */
   readonly console: { readonly readOnly: boolean } | undefined;
   readonly logger: Logger;

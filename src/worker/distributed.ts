@@ -1,6 +1,7 @@
 import type { DistributedWorkerConfig, InternalTopic } from '../config/worker-config.ts';
 import { exactlyOnceSources } from '../herder/exactly-once-sources.ts';
 import { openWorkerGroup } from '../herder/group/open-worker-group.ts';
+import { InternalTopics } from '../herder/internal-topics.ts';
 import { LeaderRequests } from '../herder/leader-requests.ts';
 import { ConfigStore } from '../herder/stores/config-store.ts';
 import { LeaderWriter } from '../herder/stores/leader-writer.ts';
@@ -34,6 +35,15 @@ export function distributedMode(config: DistributedWorkerConfig, dependencies: M
     placement,
     leader,
     drains: new WorkerDrains({ ...requests, workerId }),
+    internalTopics: new InternalTopics(
+      () => createKafkaClient(clients.worker, logger).survey(),
+      [
+        { name: topics.config.name, ...CONFIGS },
+        { name: topics.offset.name, ...OFFSETS },
+        { name: topics.status.name, ...STATUSES },
+        { name: topics.own.name, ...OWN },
+      ],
+    ),
     workers: [groupId, topics.config.name],
     groupId,
     offsetsTopic: topics.offset.name,

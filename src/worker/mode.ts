@@ -1,6 +1,7 @@
 import type { ExactlyOnceSources } from '../connect/source/source-task-parts.ts';
 import type { TaskClients } from '../connect/tasks/task-clients.ts';
 import type { RequestAnswers } from '../herder/connector-requests.ts';
+import type { InternalTopics } from '../herder/internal-topics.ts';
 import type { Leader } from '../herder/leader-requests.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
 import type { Placement } from '../herder/placement.ts';
@@ -36,6 +37,8 @@ export interface Mode {
   readonly leader: Leader;
   /** `undefined` for a worker without a group. */
   readonly drains: WorkerDrains | undefined;
+  /** `undefined` for a worker without a group. */
+  readonly internalTopics: InternalTopics | undefined;
   /** Tell the workers that share tasks from all others; see `taskOwner`. */
   readonly workers: readonly string[];
   /** `group.id` */

@@ -29,6 +29,7 @@ export function standaloneMode(
       fence: (_connector, fence) => fence(),
     },
     drains: undefined,
+    internalTopics: undefined,
     workers: [hostname(), workerId, offsetFile],
     groupId: undefined,
     offsetsTopic: undefined,

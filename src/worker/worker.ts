@@ -220,6 +220,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     kafkaTopics: kafkaTopics(config.clients.worker, logger),
     signatureAlgorithms: mode.signatureAlgorithms,
     drains: mode.drains,
+    internalTopics: mode.internalTopics,
     console: config.own.console === 'on' ? { readOnly: config.own['console.read.only'] } : undefined,
   };
 }

@@ -4,15 +4,16 @@ import { slowest } from '../../observe/thread-figures.ts';
 import { SLUICE_VERSION } from '../../version.ts';
 import { RequestError } from '../../errors.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
-import { answer, flag, pathName, type Resource } from '../resource.ts';
+import { answer, flag, pathName, withinTimeLimit, type Resource } from '../resource.ts';
 import { CpuShare } from './cpu-share.ts';
 
 /** So many tasks of a thread are named. */
 const MAX_TASKS = 500;
+const TOPICS_MS = 15_000;
 
-/** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. */
+/** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. `/ui/internal-topics`. */
 export const workerDetailResource: Resource = (router, dependencies) => {
-  const { herder, threads } = dependencies;
+  const { herder, threads, internalTopics } = dependencies;
   const others = new OtherWorkers(dependencies);
   const cpu = new CpuShare();
 
@@ -51,6 +52,11 @@ export const workerDetailResource: Resource = (router, dependencies) => {
       if (error instanceof RequestError) throw error;
       throw new RequestError(503, `Worker ${worker} does not answer`, { cause: error });
     }
+  });
+
+  router.get('/ui/internal-topics', async (context) => {
+    if (internalTopics === undefined) throw new RequestError(404, 'A standalone worker has no internal topics.');
+    answer(context, 200, await withinTimeLimit(herder.stage, internalTopics.view(), TOPICS_MS));
   });
 };
 
