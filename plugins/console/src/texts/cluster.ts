@@ -1,17 +1,110 @@
 import { texts as frame } from './frame.ts';
 
+const count = (number: number, what: string): string =>
+  `${number.toLocaleString('en')} ${what}${number === 1 ? '' : 's'}`;
+
 export const texts = {
   ...frame,
-  workers: 'Workers',
-  threads: 'Threads of this worker',
-  purpose: 'Purpose',
-  loopDelay: 'Longest turn (ms)',
-  standalone: 'This worker is a standalone one: it has no group.',
-  groupOf: (group: string, generation: number, protocol: string) =>
-    `Group ${group}, generation ${String(generation)}, protocol ${protocol}`,
-  lastRebalance: 'The last rebalance',
-  rebalance: (time: string, reason: string, ms: number, assigned: number, revoked: number) =>
-    `${time}: ${reason}. It took ${String(ms)} ms; this worker got ${String(assigned)} and gave up ${String(revoked)}.`,
   parts: 'Parts of the cluster',
   partTitles: { workers: 'Workers', plugins: 'Plugins', loggers: 'Loggers', topics: 'Internal topics' },
+  standalone: 'This worker is a standalone one: it has no group.',
+  ownWorker: 'This worker',
+  groupOf: (group: string, generation: number, protocol: string) =>
+    `Group ${group}, generation ${String(generation)}, protocol ${protocol}`,
+
+  workers: 'Workers',
+  version: 'Version',
+  memory: 'Memory',
+  cpu: 'CPU (cores)',
+  loopDelay: 'Longest turn',
+  loopDelayHint: 'The longest turn of an event loop within the last minute. Above one second, requests and tasks wait.',
+  tasks: 'Tasks',
+  leader: 'Leader',
+  silent: 'No answer',
+  states: { running: 'Running', draining: 'Draining', drained: 'Drained' } as Readonly<Record<string, string>>,
+  manyWorkers: (shown: number) => `Details of the first ${String(shown)} workers are shown.`,
+
+  drain: 'Drain',
+  undrain: 'Take work again',
+  drainOf: (worker: string) => `Drain ${worker}`,
+  undrainOf: (worker: string) => `Let ${worker} take work again`,
+  drainTitle: (worker: string) => `Drain ${worker}?`,
+  drainWhat: (connectors: number, tasks: number, others: number) =>
+    `It gives ${count(connectors, 'connector')} and ${count(tasks, 'task')} to ${count(others, 'other worker')}, a few at a time, and gets no others. ` +
+    'It stays in the group, so that its end moves nothing. Draining ends when the worker is started again, or takes work again here.',
+  drainAlone: 'No other worker takes work. Start another one first.',
+  undrainTitle: (worker: string) => `Let ${worker} take work again?`,
+  undrainWhat: 'At the next rebalance it gets its share of the connectors and tasks.',
+  cancel: 'Cancel',
+
+  threads: 'Threads',
+  threadsOf: (worker: string) => `Threads of ${worker}`,
+  purpose: 'Purpose',
+  moreTasks: (number: number) => `and ${number.toLocaleString('en')} more`,
+
+  rebalances: 'Rebalances',
+  rebalancesOf: (worker: string) => `The last rebalances of ${worker}`,
+  noRebalances: 'There was none since this worker started.',
+  rebalancing: 'A rebalance is under way.',
+  because: (reason: string) => `Because ${reason}`,
+  took: (ms: number) => (ms < 1000 ? `took ${String(ms)} ms` : `took ${(ms / 1000).toFixed(1)} s`),
+  generation: (number: number) => `generation ${String(number)}`,
+  led: 'this worker leads',
+  nothingMoved: 'nothing moved here',
+  gained: (number: number, names: string) => `got ${String(number)}: ${names}`,
+  lost: (number: number, names: string) => `gave up ${String(number)}: ${names}`,
+  again: (ms: number) => `once more in ${(ms / 1000).toFixed(0)} s`,
+
+  topic: 'Topic',
+  property: 'Property',
+  partitions: 'Partitions',
+  replicas: 'Replicas',
+  policy: 'Cleanup policy',
+  size: 'Size',
+  noted: 'What is wrong',
+  fine: 'nothing',
+  unknown: 'unknown',
+  topicProblems: {
+    missing: 'It does not exist. A worker creates it when it starts.',
+    denied: 'The worker may not describe it: give it Describe on the topic.',
+    notCompact: (topic: string, policy: string) =>
+      `cleanup.policy is ${policy}, so that Kafka deletes what the workers need: kafka-configs.sh --alter --entity-type topics --entity-name ${topic} --add-config cleanup.policy=compact`,
+    oneReplica: (brokers: number) =>
+      `There is one replica on ${String(brokers)} brokers: with its broker, the state of the group is away. Give it 3 replicas with kafka-reassign-partitions.sh.`,
+    partitions: (partitions: number) =>
+      `It has ${String(partitions)} partitions, and must have 1, as the order of its records counts.`,
+    leaderless: (partitions: number) =>
+      `${count(partitions, 'partition')} have no leader: the brokers that have them are away.`,
+    minInsync: (replicas: number, minimum: number) =>
+      `min.insync.replicas is ${String(minimum)} of ${String(replicas)} replicas: workers cannot write while one broker is away.`,
+  },
+
+  loggers: 'Loggers',
+  logger: 'Logger',
+  level: 'Level',
+  levelOf: (logger: string) => `Level of ${logger}`,
+  changed: 'Changed',
+  everyWorker: 'A level that is set here holds on all workers until they end.',
+  noLoggers: 'Levels cannot be set at this address: they have listeners of their own (admin.listeners).',
+  addLogger: 'Another logger',
+  addLoggerHint: 'The name of a class or package, such as org.apache.kafka.connect.runtime',
+  set: 'Set',
+  levelSet: (logger: string, level: string) => `${logger} logs at ${level} on all workers.`,
+
+  plugins: 'Plugins',
+  plugin: 'Plugin',
+  kind: 'Kind',
+  search: 'Search',
+  searchOptions: 'Search the options',
+  optionsOf: (plugin: string) => `Options of ${plugin}`,
+  option: 'Option',
+  type: 'Type',
+  default: 'Default',
+  importance: 'Importance',
+  meaning: 'Meaning',
+  required: 'required',
+  noPlugin: 'No plugin matches.',
+  noOption: 'No option matches.',
+  choosePlugin: 'Choose a plugin to see its options.',
+  ofPlugins: (number: number, all: number) => `${String(number)} of ${String(all)}`,
 } as const;

@@ -1,0 +1,37 @@
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/cluster.ts';
+import { connectorAddress } from '../common/route.ts';
+import type { WorkerDetail } from './worker-detail.ts';
+
+const MAX_TASKS = 12;
+
+/** Which task is in which thread of a worker. */
+export function Threads({ detail: { worker, threads } }: { readonly detail: WorkerDetail }) {
+  return (
+    <>
+      <h2>{texts.threadsOf(worker)}</h2>
+      <TitledTable label={texts.threads} titles={[texts.thread, texts.purpose, texts.loopDelay, texts.tasks]}>
+        {threads.map(({ thread, purpose, loopDelayMs, taskCount, tasks }) => (
+          <tr key={thread}>
+            <th scope="row">{thread}</th>
+            <td>{purpose}</td>
+            <td class="number nowrap">{`${String(loopDelayMs)} ms`}</td>
+            <td class="tasks">
+              {tasks.slice(0, MAX_TASKS).map((task) => (
+                <a key={task} href={connectorAddress(connectorOf(task))}>
+                  {task}
+                </a>
+              ))}
+              {taskCount > MAX_TASKS ? <span class="quiet">{texts.moreTasks(taskCount - MAX_TASKS)}</span> : null}
+            </td>
+          </tr>
+        ))}
+      </TitledTable>
+    </>
+  );
+}
+
+/** Of `orders-12` it is `orders`. */
+function connectorOf(task: string): string {
+  return task.slice(0, task.lastIndexOf('-'));
+}

@@ -1,0 +1,170 @@
+import { useState } from 'preact/hooks';
+import { ApiError, request } from '../common/api.ts';
+import { bytesText } from '../common/bytes-text.ts';
+import { worker as served } from '../common/fleet-store.ts';
+import { usePolled } from '../common/polled.ts';
+import { Problem } from '../common/problem.tsx';
+import { fleetAddress } from '../common/route.ts';
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/cluster.ts';
+import { DrainButton } from './drain-button.tsx';
+import { Rebalances } from './rebalances.tsx';
+import { Threads } from './threads.tsx';
+import type { GroupWorker, WorkerDetail } from './worker-detail.ts';
+
+/** Of more workers only what their leader knows is shown. */
+const MAX_DETAILS = 50;
+const LONG_TURN_MS = 1000;
+
+interface Group {
+  readonly workers: readonly GroupWorker[];
+  /** By worker; `undefined`: it does not answer. */
+  readonly details: ReadonlyMap<string, WorkerDetail | undefined>;
+  readonly group: { readonly group: string; readonly generation: number; readonly protocol: string } | undefined;
+}
+
+/** The workers of the group, and the threads and rebalances of one of them. */
+export function Workers() {
+  const [changes, setChanges] = useState(0);
+  const [problem, setProblem] = useState('');
+  const [chosen, setChosen] = useState('');
+  const { value, error } = usePolled(`cluster ${String(changes)}`, look);
+  const reason = problem === '' ? (error?.message ?? '') : problem;
+  if (value === undefined) return reason === '' ? <p class="empty">{texts.loading}</p> : <Problem text={reason} />;
+  const { workers, details, group } = value;
+  const ids = workers.map(({ worker_id: id }) => id);
+  const shown = ids.includes(chosen) ? chosen : ids.includes(served.value?.id ?? '') ? served.value?.id : ids[0];
+  const detail = details.get(shown ?? '');
+  return (
+    <>
+      <Problem text={reason} />
+      <p class="quiet">
+        {group === undefined ? texts.standalone : texts.groupOf(group.group, group.generation, group.protocol)}
+      </p>
+      <WorkerTable
+        workers={workers}
+        details={details}
+        report={(text) => {
+          setProblem(text);
+          setChanges(changes + 1);
+        }}
+      />
+      {workers.length > MAX_DETAILS ? <p class="quiet">{texts.manyWorkers(MAX_DETAILS)}</p> : null}
+      {ids.length < 2 ? null : (
+        <div class="filters choose-worker">
+          <label>
+            {texts.worker}
+            <select
+              value={shown}
+              onChange={(event) => {
+                setChosen(event.currentTarget.value);
+              }}
+            >
+              {ids.map((id) => (
+                <option key={id}>{id}</option>
+              ))}
+            </select>
+          </label>
+        </div>
+      )}
+      {detail === undefined ? (
+        <p class="empty">{texts.silent}</p>
+      ) : (
+        <>
+          <Threads detail={detail} />
+          {group === undefined ? null : <Rebalances detail={detail} />}
+        </>
+      )}
+    </>
+  );
+}
+
+interface WorkerTableProps extends Pick<Group, 'workers' | 'details'> {
+  readonly report: (problem: string) => void;
+}
+
+function WorkerTable({ workers, details, report }: WorkerTableProps) {
+  const isWritable = served.value?.readOnly === false && workers.some(({ url }) => url !== '');
+  const titles = [
+    ...[texts.worker, texts.state, texts.version, texts.connectors, texts.tasks, texts.memory, texts.cpu],
+    texts.loopDelay,
+    ...(isWritable ? [texts.drain] : []),
+  ];
+  return (
+    <TitledTable label={texts.workers} titles={titles}>
+      {workers.map((each) => (
+        <WorkerRow
+          key={each.worker_id}
+          row={each}
+          detail={details.get(each.worker_id)}
+          isAsked={details.has(each.worker_id)}
+          drain={isWritable ? <DrainButton worker={each} all={workers} report={report} /> : null}
+        />
+      ))}
+    </TitledTable>
+  );
+}
+
+interface WorkerRowProps {
+  readonly row: GroupWorker;
+  readonly detail: WorkerDetail | undefined;
+  readonly isAsked: boolean;
+  readonly drain: preact.JSX.Element | null;
+}
+
+function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
+  const isSilent = isAsked && detail === undefined;
+  return (
+    <tr>
+      <th scope="row" class="nowrap">
+        <a href={fleetAddress({ worker: row.worker_id })}>{row.worker_id}</a>
+        {row.is_leader ? <small class="mark">{texts.leader}</small> : null}
+        {row.url === '' ? null : <small class="below">{row.url}</small>}
+      </th>
+      <td class={row.state === 'running' ? '' : 'warning'}>
+        {texts.states[row.state] ?? row.state}
+        {isSilent ? <span class="problem below">{texts.silent}</span> : null}
+      </td>
+      <td>{detail?.version ?? '–'}</td>
+      <td class="number">{row.connectors}</td>
+      <td class="number">{row.tasks}</td>
+      <td class="number nowrap">{detail === undefined ? '–' : bytesText(detail.memoryBytes)}</td>
+      <td class="number">{detail?.cpuCores?.toFixed(2) ?? '–'}</td>
+      <td class={`number nowrap ${(detail?.loopDelayMs ?? 0) >= LONG_TURN_MS ? 'warning' : ''}`} title={texts.loopDelayHint}>
+        {detail === undefined ? '–' : `${String(detail.loopDelayMs)} ms`}
+      </td>
+      {drain === null ? null : <td>{drain}</td>}
+    </tr>
+  );
+}
+
+async function look(): Promise<Group> {
+  try {
+    const [workers, group] = await Promise.all([
+      request<readonly GroupWorker[]>('GET', '/cluster/workers'),
+      request<NonNullable<Group['group']>>('GET', '/cluster'),
+    ]);
+    const asked = workers.slice(0, MAX_DETAILS).map(({ worker_id: id }) => id);
+    return { workers, group, details: await detailsOf(asked) };
+  } catch (error) {
+    if (!(error instanceof ApiError) || error.status !== 404) throw error;
+    return alone();
+  }
+}
+
+async function detailsOf(ids: readonly string[]): Promise<Group['details']> {
+  const asked = ids.map(async (id) => {
+    const answer = request<WorkerDetail>('GET', `/ui/workers/${encodeURIComponent(id)}`);
+    return [id, await answer.catch(() => undefined)] as const;
+  });
+  return new Map(await Promise.all(asked));
+}
+
+/** A standalone worker is shown like a group of one. */
+async function alone(): Promise<Group> {
+  const detail = await request<WorkerDetail>('GET', '/ui/workers/this?local=true');
+  const tasks = detail.threads.reduce((sum, { taskCount }) => sum + taskCount, 0);
+  const { total } = await request<{ readonly total: number }>('GET', '/ui/snapshot');
+  const row = { worker_id: detail.worker, url: '', is_leader: false, state: 'running', connectors: total, tasks };
+  return { workers: [row], group: undefined, details: new Map([[detail.worker, detail]]) };
+}
