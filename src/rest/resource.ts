@@ -8,6 +8,7 @@ import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
 import type { InternalTopics } from '../herder/internal-topics.ts';
+import type { TopicPeek } from '../herder/peek/topic-peek.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
 import type { WorkerDrains } from '../herder/worker-drains.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
@@ -26,6 +27,7 @@ export interface ResourceDependencies {
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
   readonly preview: ConnectorPreview;
+  readonly peek: TopicPeek;
   readonly deadLetters: ConnectorDeadLetters;
   readonly replays: ConnectorReplays;
   readonly topics: ConnectorTopics;

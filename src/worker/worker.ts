@@ -7,6 +7,7 @@ import { LetterReader } from '../herder/dead-letters/letter-reader.ts';
 import { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
+import { TopicPeek } from '../herder/peek/topic-peek.ts';
 import { PeerClient } from '../herder/peer-client.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
@@ -193,6 +194,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
     }),
     preview,
+    peek: new TopicPeek({ directory: herder.directory, validation, plugins, preview, clients, converterConfig, secrets }),
     deadLetters: new ConnectorDeadLetters({
       directory: herder.directory,
       validation,

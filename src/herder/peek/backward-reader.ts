@@ -1,0 +1,160 @@
+import type { ConsumedRecord, Consumer, PartitionPosition } from '../../kafka/api.ts';
+import { topicPartitionKey } from '../../data/record.ts';
+
+/** A partition that is read backwards. */
+export interface Stretch {
+  readonly topic: string;
+  readonly partition: number;
+  /** The first offset that there is. */
+  readonly begin: number;
+  /** What lies before this offset has not been read. */
+  low: number;
+  /** Records that were read and not taken yet, the newest last. */
+  readonly left: ConsumedRecord[];
+}
+
+export interface Bounds {
+  /** When so many records were looked at, no further window is begun. */
+  readonly maxRecords: number;
+  /** Of what is kept at once. */
+  readonly maxBytes: number;
+  readonly deadline: number;
+}
+
+const POLL_MS = 100;
+
+/**
+ * Reads the newest records of partitions first, though Kafka reads forwards alone: a window before what has been read, then the one
+ * before that. Records come by time, and within a partition by offset, the newest first.
+ */
+export class BackwardReader {
+  readonly #consumer: Consumer;
+  readonly #stretches: readonly Stretch[];
+  readonly #bounds: Bounds;
+  #windowRecords: number;
+  #scanned = 0;
+  #isOver = false;
+
+  /** `windowRecords`: offsets of all windows that are read together. */
+  constructor(consumer: Consumer, stretches: readonly Stretch[], bounds: Bounds, windowRecords: number) {
+    this.#consumer = consumer;
+    this.#stretches = stretches;
+    this.#bounds = bounds;
+    this.#windowRecords = windowRecords;
+  }
+
+  /** Records that were looked at. */
+  get scanned(): number {
+    return this.#scanned;
+  }
+
+  /** At most `limit` records that `keep` says, within the bounds. */
+  async read(limit: number, keep: (record: ConsumedRecord) => Promise<boolean>): Promise<ConsumedRecord[]> {
+    const found: ConsumedRecord[] = [];
+    while (found.length < limit) {
+      const empty = this.#stretches.filter(({ left, low, begin }) => left.length === 0 && low > begin);
+      this.#isOver ||= this.#scanned >= this.#bounds.maxRecords;
+      if (empty.length > 0 && !this.#isOver) {
+        await this.#readWindows(empty, keep);
+        continue;
+      }
+      const newest = this.#newest();
+      if (newest === undefined) break;
+      const record = newest.left.pop();
+      if (record !== undefined) found.push(record);
+    }
+    return found;
+  }
+
+  /** Where the next page ends; none for partitions that were read to their beginning. */
+  next(): readonly PartitionPosition[] {
+    return this.#stretches.flatMap(({ topic, partition, begin, low, left }) => {
+      const last = left.at(-1);
+      const offset = last === undefined ? low : last.offset + 1;
+      return offset > begin ? [{ topic, partition, offset }] : [];
+    });
+  }
+
+  #newest(): Stretch | undefined {
+    let newest: Stretch | undefined;
+    for (const stretch of this.#stretches) {
+      const time = stretch.left.at(-1)?.timestamp;
+      if (time !== undefined && time > (newest?.left.at(-1)?.timestamp ?? -Infinity)) newest = stretch;
+    }
+    return newest;
+  }
+
+  /** One window of each; where they have too many bytes, smaller ones. */
+  async #readWindows(stretches: readonly Stretch[], keep: (record: ConsumedRecord) => Promise<boolean>): Promise<void> {
+    let some = stretches;
+    for (;;) {
+      const each = Math.max(1, Math.floor(this.#windowRecords / some.length));
+      const windows = some.map((stretch) => ({ stretch, from: Math.max(stretch.begin, stretch.low - each), kept: [] }));
+      const outcome = await this.#readForwards(windows, keep);
+      if (outcome === 'whole') {
+        for (const { stretch, from, kept } of windows) {
+          stretch.low = from;
+          stretch.left.push(...kept);
+        }
+      }
+      if (outcome !== 'too large' || this.#isOver) return;
+      if (each > 1) this.#windowRecords = Math.max(1, Math.floor(this.#windowRecords / 4));
+      else if (some.length > 1) some = some.slice(0, Math.ceil(some.length / 2));
+    }
+  }
+
+  async #readForwards(
+    windows: readonly Window[],
+    keep: (record: ConsumedRecord) => Promise<boolean>,
+  ): Promise<'whole' | 'too large' | 'cut'> {
+    const consumer = this.#consumer;
+    const open = new Map(windows.map((window) => [keyOf(window.stretch), window]));
+    const isAlone = windows.length === 1 && windows.every(({ stretch, from }) => stretch.low - from <= 1);
+    let bytes = this.#stretches.reduce((sum, { left }) => sum + left.reduce((all, each) => all + sizeOf(each), 0), 0);
+    consumer.assign(windows.map(({ stretch: { topic, partition } }) => ({ topic, partition })));
+    for (const { stretch, from } of windows) consumer.seek({ ...placeOf(stretch), offset: from });
+    while (open.size > 0) {
+      if (Date.now() >= this.#bounds.deadline) {
+        this.#isOver = true;
+        return 'cut';
+      }
+      for (const record of await consumer.poll(POLL_MS)) {
+        const window = open.get(topicPartitionKey(record.topic, record.partition));
+        if (window === undefined || record.offset >= window.stretch.low || record.offset < window.from) continue;
+        this.#scanned += 1;
+        if (!(await keep(record))) continue;
+        window.kept.push(record);
+        bytes += sizeOf(record);
+        if (bytes > this.#bounds.maxBytes && !isAlone) return 'too large';
+      }
+      // Control records, and records that compaction took away, are passed over.
+      const done = [...open.values()].filter(
+        ({ stretch }) => (consumer.position(placeOf(stretch)) ?? 0) >= stretch.low,
+      );
+      for (const { stretch } of done) open.delete(keyOf(stretch));
+      if (done.length > 0) consumer.pause(done.map(({ stretch }) => placeOf(stretch)));
+    }
+    return 'whole';
+  }
+}
+
+interface Window {
+  readonly stretch: Stretch;
+  readonly from: number;
+  readonly kept: ConsumedRecord[];
+}
+
+function placeOf({ topic, partition }: Stretch): { readonly topic: string; readonly partition: number } {
+  return { topic, partition };
+}
+
+function keyOf({ topic, partition }: Stretch): string {
+  return topicPartitionKey(topic, partition);
+}
+
+function sizeOf({ key, value, headers }: ConsumedRecord): number {
+  return headers.reduce(
+    (sum, { value: bytes }) => sum + (bytes?.length ?? 0),
+    (key?.length ?? 0) + (value?.length ?? 0),
+  );
+}

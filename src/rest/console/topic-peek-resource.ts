@@ -1,0 +1,51 @@
+import type { MessagePlace, PeekQuery } from '../../herder/peek/topic-peek.ts';
+import { ajv, checkBody, readJsonText } from '../request-body.ts';
+import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../resource.ts';
+
+const MAX_LIMIT = 200;
+const OFFSET = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
+const PARTITION = { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 } as const;
+const TOPIC = { type: 'string', minLength: 1, maxLength: 249 } as const;
+const PLACE = {
+  type: 'object',
+  properties: { topic: TOPIC, partition: PARTITION, offset: OFFSET },
+  required: ['topic', 'partition', 'offset'],
+  additionalProperties: false,
+} as const;
+
+const isQuery = ajv.compile<PeekQuery>({
+  type: 'object',
+  properties: {
+    topic: TOPIC,
+    partition: PARTITION,
+    key: { type: ['string', 'null'], maxLength: 1_000_000 },
+    offset: OFFSET,
+    time: OFFSET,
+    before: { type: 'array', maxItems: 1000, items: PLACE },
+    limit: { type: 'integer', minimum: 1, maximum: MAX_LIMIT },
+  },
+  additionalProperties: false,
+});
+const isPlace = ajv.compile<MessagePlace>(PLACE);
+
+/**
+ * `POST /ui/connectors/{connector}/messages`: the newest messages of a sink's topics, or those that are looked for. It is POST so
+ * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
+ */
+export const topicPeekResource: Resource = (router, { herder, peek }) => {
+  const body = async (context: Context): Promise<unknown> => {
+    const { text } = await readJsonText(context.req);
+    context.set('Cache-Control', 'no-store');
+    return JSON.parse(text) as unknown;
+  };
+
+  router.post('/ui/connectors/:connector/messages', async (context) => {
+    const query = checkBody(isQuery, await body(context));
+    answerText(context, 200, await withinTimeLimit(herder.stage, peek.page(pathName(context, 'connector'), query)));
+  });
+
+  router.post('/ui/connectors/:connector/messages/preview', async (context) => {
+    const place = checkBody(isPlace, await body(context));
+    answerText(context, 200, await withinTimeLimit(herder.stage, peek.preview(pathName(context, 'connector'), place)));
+  });
+};

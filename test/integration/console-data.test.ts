@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { sinkConfig } from '../support/connectors.ts';
+import { consolePage } from '../support/console-page.ts';
+import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { WorkerCluster } from '../support/worker-cluster.ts';
+
+describe('the cluster in the console', function () {
+  const shown = consolePage();
+  let cluster: WorkerCluster;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+
+  before(async () => {
+    [cluster, kafka, db] = await Promise.all([
+      WorkerCluster.start(3, { 'scheduled.rebalance.max.delay.ms': '0', 'session.timeout.ms': '6000' }),
+      KafkaTraffic.shared(),
+      database('cluster_view'),
+    ]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await cluster?.discard();
+    await sql?.close();
+  });
+
+  const idOf = (index: number) => new URL(cluster.worker(index).url).host;
+  const rowOf = (id: string) => shown.page.getByRole('region', { name: 'Workers' }).getByRole('row', { name: id });
+
+  it('shows each worker with what it is busy with, and the problems of the internal topics', async () => {
+    await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster`);
+    for (const index of [0, 1, 2]) await rowOf(idOf(index)).getByText(/^\d.* MB$/).waitFor();
+    assert.equal(await shown.page.getByText('Leader', { exact: true }).count(), 1);
+    await shown.isAccessible();
+    await shown.page.getByRole('link', { name: 'Internal topics' }).click();
+    const { properties } = cluster.worker(0);
+    const topic = shown.page.getByRole('row', { name: properties['config.storage.topic'] ?? '' }).first();
+    await topic.getByText('compact', { exact: true }).waitFor();
+    assert.match(await topic.innerText(), /\d+(\.\d)? (B|kB)/);
+    await shown.isAccessible();
+  });
+
+  it('finds an option of a plugin', async () => {
+    await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster/plugins`);
+    await shown.page.getByLabel('Search', { exact: true }).fill('db sink');
+    await shown.page.getByRole('button', { name: 'DbSinkConnector' }).click();
+    await shown.page.getByLabel('Search the options').fill('dead letter topic name');
+    await shown.page.getByRole('rowheader', { name: 'errors.deadletterqueue.topic.name' }).waitFor();
+    await shown.isAccessible();
+  });
+
+  it('sets the level of a logger on all workers', async () => {
+    await shown.page.goto(`${cluster.worker(1).url}/ui#/cluster/loggers`);
+    await shown.page.getByLabel('Another logger').fill('console.test');
+    await shown.page.getByRole('button', { name: 'Set' }).click();
+    await shown.page.getByText('console.test logs at DEBUG on all workers.').waitFor();
+    await shown.page.getByRole('combobox', { name: 'Level of console.test' }).waitFor();
+    await shown.isAccessible();
+  });
+
+  it('follows the group when a worker is drained, and when one is lost', async () => {
+    const name = uniqueName('cluster');
+    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await kafka.createTopic(name, 6);
+    await cluster.rest(0).create(name, sinkConfig(db, { topics: name, 'tasks.max': '6', 'protocol.type': 'line_lp' }));
+    await cluster.untilRuns(name, 6);
+    await cluster.settled();
+
+    await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster`);
+    await rowOf(idOf(1)).getByRole('button', { name: `Drain ${idOf(1)}` }).click();
+    const dialog = shown.page.getByRole('dialog', { name: `Drain ${idOf(1)}?` });
+    await dialog.getByText(/a few at a time, and gets no others/).waitFor();
+    await dialog.getByRole('button', { name: 'Drain' }).click();
+    await rowOf(idOf(1)).getByText('Drained').waitFor();
+    await cluster.untilRuns(name, 6, [0, 2]);
+
+    await cluster.worker(2).kill();
+    await rowOf(idOf(2)).waitFor({ state: 'detached' });
+    await cluster.untilRuns(name, 6, [0]);
+    await shown.page.getByRole('region', { name: 'Threads' }).getByRole('link', { name: `${name}-5` }).waitFor();
+    const rebalances = shown.page.getByRole('region', { name: 'Rebalances' });
+    await rebalances.getByText(/got \d: .*-\d/).first().waitFor();
+    await shown.page.getByLabel('Worker', { exact: true }).selectOption(idOf(1));
+    await shown.page.getByRole('heading', { name: `The last rebalances of ${idOf(1)}` }).waitFor();
+    await rebalances.getByText(/gave up \d: /).first().waitFor();
+    await shown.isAccessible();
+    await cluster.rest(0).delete(`/connectors/${name}`);
+  });
+});
