@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { didYouMean, parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
 import type { NanosecondRule } from '../../src/index-database.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
@@ -9,6 +10,7 @@ import { diagnoseApi } from './diagnosis.ts';
 import { serviceOptions } from './options.ts';
 import type { Route } from './route.ts';
 import { DatabaseHttpService } from './service.ts';
+import { developmentCertificate } from './transport/certificate.ts';
 
 /** The database's HTTP API as a service of the worker: `services=database-http`, options `database.http.…`. */
 export const databaseHttp: ServicePlugin = {
@@ -20,6 +22,11 @@ export const databaseHttp: ServicePlugin = {
   options: serviceOptions,
   diagnose: diagnoseApi,
   addresses: (config) => parseOptions(serviceOptions, config).listeners,
+  certificate: async (config) => {
+    const { tls, 'tls.certificate': path, 'tls.directory': directory } = parseOptions(serviceOptions, config);
+    if (tls === 'off') return undefined;
+    return readFile(path ?? (await developmentCertificate(directory)).certificatePath, 'utf8');
+  },
   create: (config, context) => {
     for (const name of Object.keys(config)) {
       if (Object.hasOwn(serviceOptions, name)) continue;

@@ -113,12 +113,20 @@ export interface Route {
 /** Failures that clients of other systems know by a status of their own. */
 export type FailureKind = 'body-too-large' | 'database-missing';
 
+/** Where and why the database has refused a statement. */
+export interface StatementFault {
+  readonly sqlstate: string | undefined;
+  /** Of a character of the statement, from 1; `undefined`: not told, or of a statement that was translated. */
+  readonly position: number | undefined;
+}
+
 /** What a client is told when its request cannot be served. */
 export class ApiFailure extends Error {
   readonly status: 400 | 401 | 404 | 413 | 500 | 503;
   readonly kind: FailureKind | undefined;
   /** Sent as `Retry-After`. */
   readonly retryAfterSeconds: number | undefined;
+  readonly fault: StatementFault | undefined;
 
   constructor(
     status: ApiFailure['status'],
@@ -126,6 +134,7 @@ export class ApiFailure extends Error {
     options: {
       readonly retryAfterSeconds?: number | undefined;
       readonly kind?: FailureKind | undefined;
+      readonly fault?: StatementFault | undefined;
       readonly cause?: unknown;
     } = {},
   ) {
@@ -134,6 +143,7 @@ export class ApiFailure extends Error {
     this.status = status;
     this.kind = options.kind;
     this.retryAfterSeconds = options.retryAfterSeconds;
+    this.fault = options.fault;
   }
 }
 

@@ -18,6 +18,7 @@ import type { NamingName } from '../observe/metrics/metric-names.ts';
 import type { ConnectorLog } from '../observe/connector-log.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
+import type { OwnService } from './console/pinned-request.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { WorkerThreads } from '../observe/thread-figures.ts';
 
@@ -50,6 +51,8 @@ export interface ResourceDependencies {
   readonly drains: WorkerDrains | undefined;
   /** `undefined` on a standalone worker. */
   readonly internalTopics: InternalTopics | undefined;
+  /** The database's HTTP API, where it is a service of this worker. */
+  readonly databaseApi: () => Promise<OwnService | undefined>;
   /** `undefined`: there is no console. */
   readonly console: { readonly readOnly: boolean } | undefined;
   readonly logger: Logger;

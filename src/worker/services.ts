@@ -54,3 +54,16 @@ export async function startServices(
   }
   return { addresses, stop };
 }
+
+const DATABASE_API = 'database-http';
+
+/** Where the database's HTTP API answers, and with which certificate; `undefined`: it does not run here. */
+export async function databaseApi(
+  { properties }: WorkerConfig,
+  addresses: ServiceAddresses,
+): Promise<{ readonly url: string; readonly certificate: string | undefined } | undefined> {
+  const url = addresses[DATABASE_API];
+  if (url === undefined) return undefined;
+  const [plugin] = await builtInServices([DATABASE_API]);
+  return { url, certificate: await plugin?.certificate?.(withPrefix(properties, plugin.optionPrefix)) };
+}

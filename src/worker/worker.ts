@@ -25,7 +25,7 @@ import { distributedMode } from './distributed.ts';
 import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
-import { openServices, type RunningServices } from './services.ts';
+import { databaseApi, openServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
 import { metricWindow } from './task-settings.ts';
 import { openTasks } from './tasks.ts';
@@ -73,11 +73,17 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   for (const url of listeners.metricsUrls) logger.info(`Metrics are at ${url}/metrics`);
   let opened: OpenedPlugins | undefined;
   let built: BuiltWorker;
-  let services: RunningServices;
+  let services: RunningServices | undefined;
   try {
     opened = await stage.during('loading plugins', () => openPlugins(config, { plugins, secrets, logger }));
     built = build(config, { listeners, stage, secrets, plugins, opened, logLevels, threads, logger });
-    listeners.serve({ ...built, connectorLog, secrets, logger: restLogger });
+    listeners.serve({
+      ...built,
+      connectorLog,
+      databaseApi: () => databaseApi(config, services?.addresses ?? {}),
+      secrets,
+      logger: restLogger,
+    });
     services = await openServices(config, { secrets, logLevels, threads, logger });
   } catch (error) {
     await Promise.allSettled([listeners.close(), opened?.resolver.close()]);
@@ -114,7 +120,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   };
 }
 
-type BuiltWorker = Omit<ResourceDependencies, 'secrets' | 'logger' | 'connectorLog'>;
+type BuiltWorker = Omit<ResourceDependencies, 'databaseApi' | 'connectorLog' | 'secrets' | 'logger'>;
 
 interface BuildDependencies {
   readonly listeners: RestListeners;
@@ -194,7 +200,15 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
     }),
     preview,
-    peek: new TopicPeek({ directory: herder.directory, validation, plugins, preview, clients, converterConfig, secrets }),
+    peek: new TopicPeek({
+      directory: herder.directory,
+      validation,
+      plugins,
+      preview,
+      clients,
+      converterConfig,
+      secrets,
+    }),
     deadLetters: new ConnectorDeadLetters({
       directory: herder.directory,
       validation,

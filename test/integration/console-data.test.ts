@@ -4,7 +4,120 @@ import { consolePage } from '../support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
+
+describe('the data of a connector in the console', () => {
+  const shown = consolePage();
+  let worker: WorkerProcess;
+  let kafka: KafkaTraffic;
+  let db: TestDatabase;
+  let sql: SqlClient;
+
+  before(async () => {
+    [worker, kafka, db] = await Promise.all([WorkerProcess.start(), KafkaTraffic.shared(), database('console_data')]);
+    sql = new SqlClient(db);
+  });
+
+  after(async () => {
+    await worker?.discard();
+    await sql?.close();
+  });
+
+  const rows = () => shown.page.getByRole('region', { name: 'Messages' }).last().locator('tbody tr');
+
+  it('shows the newest messages, finds one by its key and by its offset, and what it would become', async () => {
+    const name = uniqueName('peek');
+    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await kafka.createTopic(name, 2);
+    const messages = Array.from({ length: 120 }, (_, number) => ({
+      key: `key-${String(number)}`,
+      value: `${name} v=${String(number)}i ${String(1_700_000_000_000 + number)}`,
+      partition: number % 2,
+      headers: { trace: `t${String(number)}` },
+    }));
+    await kafka.produce(name, messages);
+    const config = sinkConfig(db, {
+      'topics.regex': `${name}.*`,
+      'protocol.type': 'line_lp',
+      'timestamp.precision': 'ms',
+    });
+    await worker.rest.create(name, config);
+    await worker.rest.untilState(name, 'RUNNING', 1);
+
+    await shown.page.goto(`${worker.url}/ui#/connectors/${name}/data`);
+    await rows().first().waitFor();
+    assert.equal(await rows().count(), 50);
+    await shown.page.getByText(/^Searched \d+ records so far/).waitFor();
+    await shown.page.getByRole('button', { name: 'Older messages' }).click();
+    await rows().nth(99).waitFor();
+    await shown.isAccessible();
+
+    await shown.page.getByLabel('Key').fill('key-7');
+    await shown.page.getByRole('button', { name: 'Search' }).click();
+    await shown.page.getByText('Searched 120 records.').waitFor();
+    assert.equal(await rows().count(), 1);
+    assert.match(await rows().first().innerText(), /v=7i/);
+    await rows()
+      .getByRole('button', { name: `Show message ${name}-1@3` })
+      .click();
+    await shown.page.locator('.message').getByText('trace', { exact: true }).waitFor();
+    await shown.page.getByRole('button', { name: 'What would this become?' }).click();
+    await shown.page
+      .locator('.message')
+      .getByText('"7"')
+      .or(shown.page.locator('.message').getByText(/\b7\b/))
+      .first()
+      .waitFor();
+    await shown.isAccessible();
+
+    await shown.page.getByLabel('Key').fill('');
+    await shown.page.getByLabel('Partition').selectOption('0');
+    await shown.page.getByLabel('Up to offset').fill('3');
+    await shown.page.getByRole('button', { name: 'Search' }).click();
+    await shown.page.getByText('Searched 4 records.').waitFor();
+    const offsets = await rows().locator('td:nth-child(2)').allTextContents();
+    assert.deepEqual(offsets, ['3', '2', '1', '0']);
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('shows the bytes and the fault of a message that the converter cannot read', async () => {
+    const name = uniqueName('peek');
+    await kafka.createTopic(name, 1);
+    await kafka.produce(name, [{ value: '{"a":1}' }, { value: '{oops' }]);
+    const converter = {
+      'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+      'value.converter.schemas.enable': 'false',
+    };
+    await worker.rest.create(name, sinkConfig(db, { topics: name, 'errors.tolerance': 'all', ...converter }));
+    await shown.page.goto(`${worker.url}/ui#/connectors/${name}/data`);
+    const broken = shown.page.getByRole('row', { name: 'Cannot be decoded' });
+    await broken.getByText('0x7b6f6f7073').waitFor();
+    await broken.getByRole('button').click();
+    await shown.page.getByText(/^Cannot be decoded: .+/).waitFor();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('is refused for topics that the connector does not read', async () => {
+    const name = uniqueName('peek');
+    await kafka.createTopic(name, 1);
+    await worker.rest.create(name, sinkConfig(db, { topics: name }));
+    const ask = async (body: object) => {
+      const { status, body: answer } = await worker.rest.post<{ message: string }>(
+        `/ui/connectors/${name}/messages`,
+        body,
+      );
+      return [status, answer.message] as const;
+    };
+    assert.deepEqual(await ask({ topic: '__consumer_offsets' }), [
+      400,
+      'The connector does not read topic __consumer_offsets',
+    ]);
+    assert.equal((await ask({ limit: 100_000 }))[0], 400);
+    assert.equal((await ask({ partition: 7 }))[0], 400);
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+});
 
 describe('the cluster in the console', function () {
   const shown = consolePage();
@@ -32,7 +145,10 @@ describe('the cluster in the console', function () {
 
   it('shows each worker with what it is busy with, and the problems of the internal topics', async () => {
     await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster`);
-    for (const index of [0, 1, 2]) await rowOf(idOf(index)).getByText(/^\d.* MB$/).waitFor();
+    for (const index of [0, 1, 2])
+      await rowOf(idOf(index))
+        .getByText(/^\d.* MB$/)
+        .waitFor();
     assert.equal(await shown.page.getByText('Leader', { exact: true }).count(), 1);
     await shown.isAccessible();
     await shown.page.getByRole('link', { name: 'Internal topics' }).click();
@@ -70,7 +186,9 @@ describe('the cluster in the console', function () {
     await cluster.settled();
 
     await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster`);
-    await rowOf(idOf(1)).getByRole('button', { name: `Drain ${idOf(1)}` }).click();
+    await rowOf(idOf(1))
+      .getByRole('button', { name: `Drain ${idOf(1)}` })
+      .click();
     const dialog = shown.page.getByRole('dialog', { name: `Drain ${idOf(1)}?` });
     await dialog.getByText(/a few at a time, and gets no others/).waitFor();
     await dialog.getByRole('button', { name: 'Drain' }).click();
@@ -80,12 +198,21 @@ describe('the cluster in the console', function () {
     await cluster.worker(2).kill();
     await rowOf(idOf(2)).waitFor({ state: 'detached' });
     await cluster.untilRuns(name, 6, [0]);
-    await shown.page.getByRole('region', { name: 'Threads' }).getByRole('link', { name: `${name}-5` }).waitFor();
+    await shown.page
+      .getByRole('region', { name: 'Threads' })
+      .getByRole('link', { name: `${name}-5` })
+      .waitFor();
     const rebalances = shown.page.getByRole('region', { name: 'Rebalances' });
-    await rebalances.getByText(/got \d: .*-\d/).first().waitFor();
-    await shown.page.getByLabel('Worker', { exact: true }).selectOption(idOf(1));
+    await rebalances
+      .getByText(/got \d: .*-\d/)
+      .first()
+      .waitFor();
+    await shown.page.getByRole('combobox').selectOption(idOf(1));
     await shown.page.getByRole('heading', { name: `The last rebalances of ${idOf(1)}` }).waitFor();
-    await rebalances.getByText(/gave up \d: /).first().waitFor();
+    await rebalances
+      .getByText(/gave up \d: /)
+      .first()
+      .waitFor();
     await shown.isAccessible();
     await cluster.rest(0).delete(`/connectors/${name}`);
   });

@@ -44,6 +44,8 @@ interface Query {
   readonly parameters: readonly (string | null)[];
   readonly page: Page;
   readonly held: HeldAnswer;
+  /** What the database was given last. */
+  executed: string;
 }
 
 /** `POST /restapi/query`, and `GET` with `q`: one statement that reads, in a read-only session. */
@@ -62,7 +64,9 @@ export function queryRoute(dependencies: QueryDependencies): Route {
         maxBytes: isJson ? dependencies.maxBytes : Number.MAX_SAFE_INTEGER,
         holdBytes: claimBytes(dependencies.maxBytes),
       });
-      held.fillFrom(execute(request, { statement, parameters: body.parameters, page, held }, dependencies));
+      held.fillFrom(
+        execute(request, { statement, parameters: body.parameters, page, held, executed: '' }, dependencies),
+      );
       return held.answer();
     },
     failure,
@@ -70,9 +74,17 @@ export function queryRoute(dependencies: QueryDependencies): Route {
 }
 
 /** `code` 500 for statements that failed, as in the documents; all that could not be given is null. */
-function failure({ status, message }: ApiFailure): ApiAnswer {
+function failure({ status, message, fault }: ApiFailure): ApiAnswer {
   const nothing = { time: null, column_meta: null, data: null, rows: null };
-  return jsonAnswer(status, { code: status === 500 ? 500 : -1, desc: message, ...nothing });
+  const { sqlstate, position } = fault ?? {};
+  return jsonAnswer(
+    status,
+    { code: status === 500 ? 500 : -1, desc: message, ...nothing },
+    {
+      ...(sqlstate === undefined ? {} : { 'X-SQL-State': sqlstate }),
+      ...(position === undefined ? {} : { 'X-SQL-Position': String(position) }),
+    },
+  );
 }
 
 async function onlyStatement(sql: string, maxLength: number): Promise<RequestStatement> {
@@ -132,7 +144,7 @@ async function execute(request: ApiRequest, query: Query, dependencies: QueryDep
         throw new ApiFailure(400, TEXTS.notForQuery(statement.classification.keyword));
     }
   } catch (error) {
-    throw error instanceof DatabaseError ? statementFailure(error) : error;
+    throw error instanceof DatabaseError ? statementFailure(error, query) : error;
   } finally {
     request.signal.removeEventListener('abort', onAbort);
     // Nothing waits for room any more.
@@ -141,9 +153,19 @@ async function execute(request: ApiRequest, query: Query, dependencies: QueryDep
 }
 
 /** A statement that fails is 500; that the database is missing shows first where the statement's tables are looked up. */
-function statementFailure(error: DatabaseError): ApiFailure {
+function statementFailure(error: DatabaseError, { statement, executed }: Query): ApiFailure {
   if (isUnavailable(error) || isDatabaseMissing(error)) return databaseFailure(error);
-  return new ApiFailure(500, databaseText(error), { cause: error });
+  const fault = { sqlstate: error.sqlstate, position: positionIn(statement.text, executed, error) };
+  return new ApiFailure(500, databaseText(error), { fault, cause: error });
+}
+
+/** PostgreSQL counts characters in what it was given, which has the statement as part of a page, or translated. */
+function positionIn(statement: string, executed: string, { cause }: DatabaseError): number | undefined {
+  const told = Number((cause as { readonly position?: unknown } | undefined)?.position ?? NaN);
+  const before = executed.indexOf(statement);
+  if (before < 0 || !Number.isSafeInteger(told)) return undefined;
+  const position = told - [...executed.slice(0, before)].length;
+  return position >= 1 && position <= [...statement].length + 1 ? position : undefined;
 }
 
 /** The chunks of the result. A statement that the database refuses may be the original's SQL, and is translated then. */
@@ -151,15 +173,21 @@ async function* read(
   session: Session,
   first: RunTranslation,
   request: ApiRequest,
-  { statement: { classification }, parameters, page }: Query,
+  query: Query,
   options: StreamOptions,
 ): AsyncGenerator<QueryResult, void, undefined> {
+  const {
+    statement: { classification },
+    parameters,
+    page,
+  } = query;
   let { statements } = first;
   for (let round = 0; ; round++) {
     let hasBegun = false;
     try {
       for (const statement of statements.slice(0, -1)) await session.query(statement, [], options);
-      const chunks = session.stream(page.statement(statements.at(-1) ?? '', classification.kind), parameters, options);
+      query.executed = page.statement(statements.at(-1) ?? '', classification.kind);
+      const chunks = session.stream(query.executed, parameters, options);
       for await (const chunk of chunks) {
         hasBegun = true;
         yield chunk;

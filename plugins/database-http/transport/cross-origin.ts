@@ -5,7 +5,7 @@ import { ConfigError } from '../../../src/index.ts';
 const ALLOWED_HEADERS = 'Authorization, Content-Type, Content-Encoding, Accept, X-Request-Id';
 /** What a page may read beside `Content-Type` and the like. */
 const EXPOSED_HEADERS =
-  'Retry-After, Server-Timing, X-Request-Id, X-Truncated, X-Continuation, X-Rows-Collapsed, X-Influxdb-Version, X-Influxdb-Build';
+  'Retry-After, Server-Timing, X-Request-Id, X-Truncated, X-Continuation, X-SQL-State, X-SQL-Position, X-Rows-Collapsed, X-Influxdb-Version, X-Influxdb-Build';
 const PREFLIGHT_MAX_AGE_S = '600';
 
 /**

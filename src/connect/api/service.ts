@@ -32,4 +32,6 @@ export interface ServicePlugin extends PluginBase {
   diagnose?(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]>;
   /** Where it would listen, as `http://host:port`; the host may be empty. */
   addresses?(config: ConnectorConfig): readonly string[];
+  /** The certificate with which it answers now, as PEM; `undefined`: it answers plain HTTP. */
+  certificate?(config: ConnectorConfig): Promise<string | undefined>;
 }

@@ -22,6 +22,7 @@ import { connectorFlowResource } from './connector-flow.ts';
 import { connectorLogResource } from './connector-log.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { FleetFeed } from './fleet-feed.ts';
+import { sqlResource } from './sql-resource.ts';
 import { topicPeekResource } from './topic-peek-resource.ts';
 import { workerDetailResource } from './worker-detail.ts';
 
@@ -59,6 +60,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   if (settings === undefined) return;
   workerDetailResource(router, dependencies);
   topicPeekResource(router, dependencies);
+  sqlResource(router, dependencies);
   configResource(router, dependencies);
   changesResource(router, dependencies);
   const view = new ConsoleView(dependencies);

@@ -43,7 +43,11 @@ export function Loggers() {
           <tr key={logger}>
             <th scope="row">{logger}</th>
             <td>
-              {isWritable ? <LevelChoice label={texts.levelOf(logger)} level={level} set={(to) => set(logger, to)} /> : level}
+              {isWritable ? (
+                <LevelChoice label={texts.levelOf(logger)} level={level} set={(to) => set(logger, to)} />
+              ) : (
+                level
+              )}
             </td>
             <td class="quiet">{changedAt === null ? '' : new Date(changedAt).toLocaleString()}</td>
           </tr>

@@ -130,7 +130,10 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
       <td class="number">{row.tasks}</td>
       <td class="number nowrap">{detail === undefined ? '–' : bytesText(detail.memoryBytes)}</td>
       <td class="number">{detail?.cpuCores?.toFixed(2) ?? '–'}</td>
-      <td class={`number nowrap ${(detail?.loopDelayMs ?? 0) >= LONG_TURN_MS ? 'warning' : ''}`} title={texts.loopDelayHint}>
+      <td
+        class={`number nowrap ${(detail?.loopDelayMs ?? 0) >= LONG_TURN_MS ? 'warning' : ''}`}
+        title={texts.loopDelayHint}
+      >
         {detail === undefined ? '–' : `${String(detail.loopDelayMs)} ms`}
       </td>
       {drain === null ? null : <td>{drain}</td>}

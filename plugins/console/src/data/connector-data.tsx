@@ -1,5 +1,181 @@
-import { texts } from '../texts/frame.ts';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { request } from '../common/api.ts';
+import { Problem } from '../common/problem.tsx';
+import type { PartProps } from '../connector/health.ts';
+import { texts } from '../texts/data.ts';
+import './data.css';
+import { MessageTable } from './message-table.tsx';
+import { NO_FIELDS, queryOf, type Fields, type Message, type Page } from './message.ts';
 
-export function ConnectorData() {
-  return <p class="empty">{texts.loading}</p>;
+interface Search {
+  readonly fields: Fields;
+  readonly pages: readonly Page[];
+}
+
+/** The messages of the topics that a sink reads, as it reads them. */
+export function ConnectorData({ name }: Pick<PartProps, 'name'>) {
+  const [fields, setFields] = useState(NO_FIELDS);
+  const [search, setSearch] = useState<Search>({ fields: NO_FIELDS, pages: [] });
+  const [isBusy, setBusy] = useState(false);
+  const [problem, setProblem] = useState('');
+  const asked = useRef(0);
+  const path = `/ui/connectors/${encodeURIComponent(name)}/messages`;
+
+  const look = async (wanted: Fields, before: readonly Page[]): Promise<void> => {
+    const query = queryOf(wanted, before.at(-1)?.next);
+    if (query === undefined) {
+      setProblem(texts.badOffset);
+      return;
+    }
+    const number = ++asked.current;
+    setBusy(true);
+    setProblem('');
+    try {
+      const page = await request<Page>('POST', path, query);
+      if (number === asked.current) setSearch({ fields: wanted, pages: [...before, page] });
+    } catch (error) {
+      if (number === asked.current) setProblem((error as Error).message);
+    }
+    if (number === asked.current) setBusy(false);
+  };
+
+  useEffect(() => {
+    void look(NO_FIELDS, []);
+    return () => {
+      asked.current += 1;
+    };
+  }, [name]);
+
+  const topics = search.pages.at(-1)?.topics ?? [];
+  return (
+    <section aria-label={texts.messages}>
+      <SearchForm
+        fields={fields}
+        topics={topics}
+        change={setFields}
+        search={() => void look(fields, [])}
+        reset={() => {
+          setFields(NO_FIELDS);
+          void look(NO_FIELDS, []);
+        }}
+      />
+      <Problem text={problem} />
+      <Outcome path={path} search={search} isBusy={isBusy} goOn={() => void look(search.fields, search.pages)} />
+    </section>
+  );
+}
+
+interface SearchFormProps {
+  readonly fields: Fields;
+  readonly topics: Page['topics'];
+  readonly change: (fields: Fields) => void;
+  readonly search: () => void;
+  readonly reset: () => void;
+}
+
+function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) {
+  const chosen = topics.filter(({ topic }) => fields.topic === '' || topic === fields.topic);
+  const partitions = Math.max(0, ...chosen.map((each) => each.partitions));
+  const input = (name: 'key' | 'offset' | 'time', label: string, more: object = {}) => (
+    <label>
+      {label}
+      <input
+        value={fields[name]}
+        onInput={(event) => {
+          change({ ...fields, [name]: event.currentTarget.value });
+        }}
+        {...more}
+      />
+    </label>
+  );
+  return (
+    <form
+      class="filters messages-search"
+      onSubmit={(event) => {
+        event.preventDefault();
+        search();
+      }}
+    >
+      {topics.length < 2 ? null : (
+        <label>
+          {texts.topic}
+          <select
+            value={fields.topic}
+            onChange={(event) => {
+              change({ ...fields, topic: event.currentTarget.value, partition: '' });
+            }}
+          >
+            <option value="">{texts.allTopics}</option>
+            {topics.map(({ topic }) => (
+              <option key={topic}>{topic}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {partitions < 2 ? null : (
+        <label>
+          {texts.partition}
+          <select
+            value={fields.partition}
+            onChange={(event) => {
+              change({ ...fields, partition: event.currentTarget.value });
+            }}
+          >
+            <option value="">{texts.allPartitions}</option>
+            {Array.from({ length: partitions }, (_, partition) => (
+              <option key={partition}>{partition}</option>
+            ))}
+          </select>
+        </label>
+      )}
+      {input('key', texts.key, { type: 'text', title: texts.keyHint })}
+      {input('offset', texts.upToOffset, { type: 'text', inputMode: 'numeric', class: 'short' })}
+      {input('time', texts.upToTime, { type: 'datetime-local', step: 1 })}
+      <button type="submit" class="primary">
+        {texts.search}
+      </button>
+      <button type="button" onClick={reset}>
+        {texts.newest}
+      </button>
+    </form>
+  );
+}
+
+interface OutcomeProps {
+  readonly path: string;
+  readonly search: Search;
+  readonly isBusy: boolean;
+  readonly goOn: () => void;
+}
+
+function Outcome({ path, search: { fields, pages }, isBusy, goOn }: OutcomeProps) {
+  const messages = pages.flatMap((page): readonly Message[] => page.messages);
+  const searched = pages.reduce((sum, page) => sum + page.searched, 0);
+  const last = pages.at(-1);
+  const hasMore = last !== undefined && last.next.length > 0;
+  const isSearch = Object.values(fields).some((value) => value !== '');
+  return (
+    <>
+      {messages.length === 0 ? null : (
+        <MessageTable path={path} messages={messages} hasTopics={(last?.topics.length ?? 0) > 1} />
+      )}
+      <p role="status" class="quiet">
+        {isBusy
+          ? texts.searching
+          : last === undefined
+            ? ''
+            : hasMore
+              ? texts.searchedTo(searched)
+              : texts.searched(searched)}
+      </p>
+      {!isBusy && last !== undefined && messages.length === 0 && !hasMore ? (
+        <p class="empty">{last.topics.length === 0 ? texts.noTopics : isSearch ? texts.notFound : texts.noMessages}</p>
+      ) : null}
+      {hasMore ? (
+        <button type="button" disabled={isBusy} onClick={goOn}>
+          {fields.key === '' ? texts.older : texts.goOn}
+        </button>
+      ) : null}
+    </>
+  );
 }

@@ -1,0 +1,178 @@
+import { useState } from 'preact/hooks';
+import { request } from '../common/api.ts';
+import { CopyButton } from '../common/copy-button.tsx';
+import { Problem } from '../common/problem.tsx';
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/data.ts';
+import { firstOf, indented, placeText, type Message, type Part } from './message.ts';
+
+interface MessageTableProps {
+  /** Of the requests. */
+  readonly path: string;
+  readonly messages: readonly Message[];
+  readonly hasTopics: boolean;
+}
+
+/** Messages, one line each; one that is opened is whole. */
+export function MessageTable({ path, messages, hasTopics }: MessageTableProps) {
+  const [open, setOpen] = useState('');
+  const titles = [
+    ...(hasTopics ? [texts.topic] : []),
+    ...[texts.partition, texts.offset, texts.time, texts.key, texts.value, texts.headers, texts.show],
+  ];
+  return (
+    <TitledTable label={texts.messages} titles={titles}>
+      {messages.map((message) => {
+        const place = placeText(message);
+        const isOpen = place === open;
+        return [
+          <tr key={place} class={isOpen ? 'opened' : ''}>
+            {hasTopics ? <td>{message.topic}</td> : null}
+            <td class="number">{message.partition}</td>
+            <td class="number">{message.offset}</td>
+            <td class="nowrap">{message.timestamp === null ? '–' : new Date(message.timestamp).toLocaleString()}</td>
+            <td class="part">{<First part={message.key} />}</td>
+            <td class="part value">{<First part={message.value} />}</td>
+            <td class="quiet nowrap">
+              {message.headers.length === 0 ? '' : texts.headerCount(message.headers.length)}
+            </td>
+            <td>
+              <button
+                type="button"
+                aria-expanded={isOpen}
+                aria-label={texts.showOf(place)}
+                onClick={() => {
+                  setOpen(isOpen ? '' : place);
+                }}
+              >
+                {isOpen ? '▾' : '▸'}
+              </button>
+            </td>
+          </tr>,
+          isOpen ? (
+            <tr key={`${place} whole`} class="whole">
+              <td colSpan={titles.length}>
+                <Whole path={path} message={message} />
+              </td>
+            </tr>
+          ) : null,
+        ];
+      })}
+    </TitledTable>
+  );
+}
+
+function First({ part }: { readonly part: Part }) {
+  if (part.kind === 'null') return <i class="quiet">{texts.null}</i>;
+  return (
+    <>
+      {part.kind === 'hex' && part.fault !== undefined ? (
+        <strong class="problem">{texts.undecodedShort} </strong>
+      ) : null}
+      <code>{firstOf(part)}</code>
+    </>
+  );
+}
+
+function Whole({ path, message }: { readonly path: string; readonly message: Message }) {
+  return (
+    <div class="message">
+      <p class="quiet">
+        {placeText(message)} · {texts.bytes(message.bytes)} · {texts.timestampType(message.timestampType)}
+      </p>
+      <PartView title={texts.key} part={message.key} />
+      <PartView title={texts.value} part={message.value} />
+      {message.headers.map(({ key, value }, index) => (
+        <PartView key={index} title={key} part={value} />
+      ))}
+      <Preview path={path} message={message} />
+    </div>
+  );
+}
+
+function PartView({ title, part }: { readonly title: string; readonly part: Part }) {
+  if (part.kind === 'null') {
+    return (
+      <p>
+        <strong>{title}</strong> <i class="quiet">{texts.null}</i>
+      </p>
+    );
+  }
+  const text = part.kind === 'json' && part.cut === undefined ? indented(part.text) : part.text;
+  return (
+    <div class="message-part">
+      <div class="bulk">
+        <strong>{title}</strong>
+        <CopyButton text={part.text} />
+      </div>
+      {part.kind === 'hex' && part.fault !== undefined ? <p class="problem">{texts.undecoded(part.fault)}</p> : null}
+      <pre tabIndex={0}>{text}</pre>
+      {part.kind !== 'hex' && part.cut !== undefined ? (
+        <p class="quiet">{texts.cut(part.text.length, part.cut)}</p>
+      ) : null}
+      {part.kind === 'hex' && part.bytes > part.text.length / 2 ? (
+        <p class="quiet">{texts.cutBytes(part.text.length / 2, part.bytes)}</p>
+      ) : null}
+    </div>
+  );
+}
+
+interface Previewed {
+  readonly dropped: boolean;
+  readonly rows?: readonly unknown[];
+  readonly lines?: readonly unknown[];
+  readonly statements?: readonly unknown[];
+  readonly faults: readonly { readonly stage: string; readonly message: string }[];
+}
+
+/** What the connector would write for it now. */
+function Preview({ path, message }: { readonly path: string; readonly message: Message }) {
+  const [found, setFound] = useState<Previewed | undefined>();
+  const [problem, setProblem] = useState('');
+  const ask = async (): Promise<void> => {
+    const { topic, partition, offset } = message;
+    try {
+      const body = { topic, partition, offset };
+      const { records } = await request<{ records: readonly Previewed[] }>('POST', `${path}/preview`, body);
+      setFound(records[0]);
+      setProblem('');
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  };
+  return (
+    <>
+      <button type="button" onClick={() => void ask()}>
+        {texts.become}
+      </button>
+      <Problem text={problem} />
+      <div role="status">{found === undefined ? null : <PreviewView found={found} />}</div>
+    </>
+  );
+}
+
+function PreviewView({ found }: { readonly found: Previewed }) {
+  const parts = [
+    [texts.rows, found.rows],
+    [texts.lines, found.lines],
+    [texts.statements, found.statements],
+  ] as const;
+  const told = parts.flatMap(([title, list]) => (list === undefined || list.length === 0 ? [] : [{ title, list }]));
+  return (
+    <>
+      {found.faults.map(({ stage, message }, index) => (
+        <p key={index} class="problem">{`${stage}: ${message}`}</p>
+      ))}
+      {found.dropped ? <p>{texts.dropped}</p> : null}
+      {told.map(({ title, list }) => (
+        <div key={title} class="message-part">
+          <strong>{title}</strong>
+          <pre tabIndex={0}>
+            {list.map((each) => (typeof each === 'string' ? each : JSON.stringify(each, null, 2))).join('\n')}
+          </pre>
+        </div>
+      ))}
+      {told.length === 0 && !found.dropped && found.faults.length === 0 ? <p>{texts.nothing}</p> : null}
+    </>
+  );
+}

@@ -1,0 +1,90 @@
+/** A key, value or header, as `POST /ui/connectors/{connector}/messages` has it. */
+export type Part =
+  | { readonly kind: 'null' }
+  | { readonly kind: 'text' | 'json'; readonly text: string; readonly cut?: number }
+  | { readonly kind: 'hex'; readonly text: string; readonly bytes: number; readonly fault?: string };
+
+export interface Message {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number | null;
+  readonly timestampType: string;
+  readonly bytes: number;
+  readonly key: Part;
+  readonly value: Part;
+  readonly headers: readonly { readonly key: string; readonly value: Part }[];
+}
+
+interface Position {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface Page {
+  readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
+  readonly searched: number;
+  readonly messages: readonly Message[];
+  /** Where the next page goes on; empty: everything was searched. */
+  readonly next: readonly Position[];
+}
+
+/** What the fields of the search have. */
+export interface Fields {
+  readonly topic: string;
+  readonly partition: string;
+  readonly key: string;
+  readonly offset: string;
+  readonly time: string;
+}
+
+export const NO_FIELDS: Fields = { topic: '', partition: '', key: '', offset: '', time: '' };
+
+/** The body of the request; `undefined`: the offset is none. */
+export function queryOf(fields: Fields, before?: readonly Position[]): object | undefined {
+  const { topic, partition, key, offset, time } = fields;
+  if (offset.trim() !== '' && !/^\d{1,15}$/.test(offset.trim())) return undefined;
+  return {
+    ...(topic === '' ? {} : { topic }),
+    ...(partition === '' ? {} : { partition: Number(partition) }),
+    ...(key === '' ? {} : { key }),
+    ...(offset.trim() === '' ? {} : { offset: Number(offset.trim()) }),
+    ...(time === '' ? {} : { time: new Date(time).getTime() }),
+    ...(before === undefined ? {} : { before }),
+  };
+}
+
+export function placeText({ topic, partition, offset }: Position): string {
+  return `${topic}-${String(partition)}@${String(offset)}`;
+}
+
+const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
+const MAX_INDENTED = 200_000;
+
+/** JSON on several lines, with its texts and numbers as they are; what is cut off or is no JSON stays as it is. */
+export function indented(json: string): string {
+  if (json.length > MAX_INDENTED) return json;
+  const pieces: string[] = [];
+  let depth = 0;
+  const line = (): string => `\n${'  '.repeat(depth)}`;
+  let before = '';
+  for (const [token] of json.matchAll(TOKEN)) {
+    const closes = token === '}' || token === ']';
+    if (closes) depth -= 1;
+    const wasOpen = before === '{' || before === '[';
+    if ((closes && !wasOpen) || (!closes && (wasOpen || before === ','))) pieces.push(line());
+    pieces.push(token === ':' ? ': ' : token);
+    if (token === '{' || token === '[') depth += 1;
+    before = token;
+  }
+  return pieces.join('');
+}
+
+/** The beginning of a part, on one line. */
+export function firstOf(part: Part, length = 160): string {
+  if (part.kind === 'null') return 'null';
+  const text = part.kind === 'hex' ? `0x${part.text}` : part.text;
+  const flat = text.slice(0, length + 1).replace(/\s+/g, ' ');
+  return flat.length > length ? `${flat.slice(0, length)}…` : flat;
+}
