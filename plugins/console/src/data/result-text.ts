@@ -1,0 +1,63 @@
+import type { Cell, SqlResult } from './sql-api.ts';
+
+/** What spreadsheets take for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
+const QUOTED = /[",\r\n]/;
+
+/**
+ * RFC 4180, with a line of names. NULL is an empty field, an empty text is `""`. A text that a spreadsheet would run as a formula has
+ * an apostrophe before it.
+ */
+export function csvOf({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): string {
+  const lines = [columns.map(({ name }) => csvCell(name)), ...rows.map((row) => row.map(csvCell))];
+  return lines.map((line) => `${line.join(',')}\r\n`).join('');
+}
+
+function csvCell(cell: Cell): string {
+  if (cell === null) return '';
+  if (typeof cell !== 'string') return String(cell);
+  const text = FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
+  return text === '' || QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+const NUMERIC = /^(?:INT[248]|FLOAT[48]|NUMERIC|DECIMAL|OID)/i;
+const TIMES = /^(?:TIMESTAMP|DATE)/i;
+
+export interface ChartColumns {
+  readonly time: number;
+  readonly values: readonly number[];
+}
+
+/** Columns that make a chart: the first one with times, and those with numbers; `undefined`: there is none. */
+export function chartColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): ChartColumns | undefined {
+  const time = columns.findIndex(({ type }) => TIMES.test(type));
+  const values = columns.flatMap(({ type }, index) => (NUMERIC.test(type) ? [index] : []));
+  return time < 0 || values.length === 0 || rows.length < 2 ? undefined : { time, values };
+}
+
+/** Points by time, in seconds; rows without a time are left out, and of one time the last value counts. */
+export function chartPoints(
+  { rows }: Pick<SqlResult, 'rows'>,
+  time: number,
+  value: number,
+): readonly [times: number[], values: (number | null)[]] {
+  const points = rows.flatMap((row): [number, number | null][] => {
+    const at = Date.parse(String(row[time])) / 1000;
+    const cell = row[value] ?? null;
+    const number = cell === null ? null : Number(cell);
+    return Number.isNaN(at) ? [] : [[at, number !== null && Number.isFinite(number) ? number : null]];
+  });
+  const sorted = [...new Map(points)].sort(([a], [b]) => a - b);
+  return [sorted.map(([at]) => at), sorted.map(([, number]) => number)];
+}
+
+/** Where a character of a text is; both from 1. PostgreSQL counts characters, editors count halves of those beyond 16 bits. */
+export function placeOf(
+  text: string,
+  position: number,
+): { readonly line: number; readonly column: number; readonly index: number } {
+  const before = [...text].slice(0, position - 1).join('');
+  const lines = before.split('\n');
+  return { line: lines.length, column: [...(lines.at(-1) ?? '')].length + 1, index: before.length };
+}

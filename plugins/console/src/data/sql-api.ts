@@ -1,0 +1,103 @@
+import { request } from '../common/api.ts';
+import { parseExact } from '../common/exact-json.ts';
+
+/** Why a statement or a login has failed. */
+export interface SqlFailure {
+  readonly status: number;
+  readonly message: string;
+  readonly sqlstate?: string;
+  /** Of a character of the statement, from 1. */
+  readonly position?: number;
+}
+
+export type Cell = string | number | bigint | boolean | null;
+
+export interface SqlResult {
+  /** Absent for statements that give no rows. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly rows: readonly (readonly Cell[])[];
+  /** There are more rows than these. */
+  readonly hasMore: boolean;
+  readonly ms: number;
+}
+
+/** Who is logged in. It is held in memory alone, so that it ends with the page. */
+export interface Session {
+  readonly user: string;
+  readonly token: string;
+}
+
+export const MAX_ROWS = 1000;
+
+interface Failed {
+  readonly failure: SqlFailure;
+}
+
+interface Answered {
+  readonly column_meta?: readonly (readonly [name: string, type: string, length: unknown])[] | null;
+  readonly data?: readonly (readonly Cell[])[] | null;
+  readonly truncated?: boolean;
+  readonly continuation?: string | null;
+  readonly time?: number | null;
+}
+
+export async function logIn(user: string, password: string): Promise<Session | SqlFailure> {
+  const answer = await request<{ readonly token: string } | Failed>('POST', '/ui/sql/login', { user, password });
+  return 'failure' in answer ? answer.failure : { user, token: answer.token };
+}
+
+export async function logOut({ token }: Session): Promise<void> {
+  await request('POST', '/ui/sql/logout', { token });
+}
+
+/** Rejects with an AbortError when the signal is aborted: the worker then cancels the statement. */
+export async function run(
+  { token }: Session,
+  sql: string,
+  database: string,
+  signal: AbortSignal,
+): Promise<SqlResult | SqlFailure> {
+  const beganAt = performance.now();
+  const kind = kindOf(sql);
+  const body = { token, sql, kind, limit: MAX_ROWS, ...(database === '' ? {} : { database }) };
+  const response = await fetch('/ui/sql/run', {
+    method: 'POST',
+    credentials: 'same-origin',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    signal,
+  });
+  const text = await response.text();
+  if (!response.ok) return { status: response.status, message: messageOf(text) };
+  const answer = parseExact(text) as Answered | Failed;
+  if ('failure' in answer) return answer.failure;
+  const { column_meta: columns, data, truncated, continuation } = answer;
+  return {
+    columns: (columns ?? []).map(([name, type]) => ({ name, type })),
+    rows: data ?? [],
+    hasMore: truncated === true || (continuation ?? null) !== null,
+    ms: Math.round(performance.now() - beganAt),
+  };
+}
+
+export function isFailure(answer: object): answer is SqlFailure {
+  return 'message' in answer;
+}
+
+const READS: ReadonlySet<string> = new Set(['select', 'values', 'table', 'explain', 'show', 'with']);
+const BLANKS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
+
+/** By the first word: each kind has a path of its own in the API, which refuses what is not of its kind. */
+export function kindOf(sql: string): 'query' | 'insert' | 'ddl' {
+  const [word = ''] = /^[a-z]*/i.exec(sql.replace(BLANKS, '')) ?? [];
+  const first = word.toLowerCase();
+  return first === 'insert' ? 'insert' : READS.has(first) || first === '' ? 'query' : 'ddl';
+}
+
+function messageOf(text: string): string {
+  try {
+    return String((JSON.parse(text) as { readonly message: unknown }).message);
+  } catch {
+    return text.slice(0, 500);
+  }
+}

@@ -1,0 +1,149 @@
+import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
+import { PostgreSQL, sql } from '@codemirror/lang-sql';
+import { syntaxTree } from '@codemirror/language';
+import type { EditorState} from '@codemirror/state';
+import { StateEffect, StateField, type Range } from '@codemirror/state';
+import { Decoration, EditorView, keymap, ViewPlugin, type DecorationSet } from '@codemirror/view';
+import { useEffect, useRef } from 'preact/hooks';
+
+interface SqlEditorProps {
+  readonly label: string;
+  readonly text: string;
+  /** The index of the character where a fault is; another object marks it again. */
+  readonly fault: { readonly index: number } | undefined;
+  readonly change: (text: string) => void;
+  readonly run: () => void;
+}
+
+const setFault = StateEffect.define<number | undefined>();
+const faultMark = Decoration.mark({ class: 'fault' });
+
+/** A mark at the fault, until the text is changed. */
+const faultField = StateField.define<DecorationSet>({
+  create: () => Decoration.none,
+  update: (marks, transaction) => {
+    const told = transaction.effects.find((effect) => effect.is(setFault));
+    if (told !== undefined) return marksAt(transaction.state, told.value);
+    return transaction.docChanged ? Decoration.none : marks;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+
+function marksAt(state: EditorState, index: number | undefined): DecorationSet {
+  if (index === undefined || state.doc.length === 0) return Decoration.none;
+  const from = Math.min(index, state.doc.length - 1);
+  const word = state.wordAt(from);
+  return Decoration.set([faultMark.range(word?.from ?? from, word?.to ?? from + 1)]);
+}
+
+const CLASSES = new Map(
+  [
+    ['Keyword', 'keyword'],
+    ['Type', 'keyword'],
+    ['String', 'string'],
+    ['Number', 'number'],
+    ['Bool', 'number'],
+    ['Null', 'number'],
+    ['LineComment', 'comment'],
+    ['BlockComment', 'comment'],
+  ].map(([node = '', name = '']) => [node, Decoration.mark({ class: name })]),
+);
+
+/** Colours by classes of our own: those of the library's styles have too little contrast in the dark. */
+const colours = ViewPlugin.define(
+  (view) => ({
+    marks: coloured(view),
+    update(update) {
+      if (update.docChanged || update.viewportChanged || syntaxTree(update.state) !== syntaxTree(update.startState)) {
+        this.marks = coloured(update.view);
+      }
+    },
+  }),
+  { decorations: ({ marks }) => marks },
+);
+
+function coloured({ state, visibleRanges }: EditorView): DecorationSet {
+  const found: Range<Decoration>[] = [];
+  for (const { from, to } of visibleRanges) {
+    syntaxTree(state).iterate({
+      from,
+      to,
+      enter: ({ name, from: begin, to: end }) => {
+        const mark = CLASSES.get(name);
+        if (mark !== undefined && end > begin) found.push(mark.range(begin, end));
+      },
+    });
+  }
+  return Decoration.set(found, true);
+}
+
+const look = EditorView.theme({
+  '&': {
+    maxHeight: '40vh',
+    color: 'var(--ink)',
+    backgroundColor: 'var(--paper)',
+    border: '1px solid light-dark(#8a94a0, #66717d)',
+    borderRadius: '6px',
+    fontSize: '0.92rem',
+  },
+  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
+  '.cm-scroller': { fontFamily: 'ui-monospace, monospace', overflow: 'auto' },
+  '.cm-content': { caretColor: 'var(--ink)', minHeight: '7em' },
+  '.keyword': { color: 'var(--accent)', fontWeight: '600' },
+  '.string': { color: 'var(--good)' },
+  '.number': { color: 'var(--warn)' },
+  '.comment': { color: 'var(--quiet)', fontStyle: 'italic' },
+  '.fault': {
+    textDecoration: 'underline wavy var(--bad)',
+    backgroundColor: 'color-mix(in srgb, var(--bad) 18%, transparent)',
+  },
+});
+
+/** An editor for one statement. It stands in a shadow tree, whose styles the content security policy allows. */
+export function SqlEditor(props: SqlEditorProps) {
+  const host = useRef<HTMLDivElement>(null);
+  const editor = useRef<EditorView | undefined>(undefined);
+  const latest = useRef(props);
+  latest.current = props;
+
+  useEffect(() => {
+    if (host.current === null) return undefined;
+    const root = host.current.shadowRoot ?? host.current.attachShadow({ mode: 'open' });
+    const { text, label } = latest.current;
+    const runs = {
+      key: 'Mod-Enter',
+      run: () => {
+        latest.current.run();
+        return true;
+      },
+    };
+    const view = new EditorView({
+      root,
+      parent: root,
+      doc: text,
+      extensions: [
+        keymap.of([runs, ...defaultKeymap, ...historyKeymap]),
+        history(),
+        sql({ dialect: PostgreSQL }),
+        colours,
+        faultField,
+        look,
+        EditorView.lineWrapping,
+        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.updateListener.of((update) => {
+          if (update.docChanged) latest.current.change(update.state.doc.toString());
+        }),
+      ],
+    });
+    editor.current = view;
+    return () => {
+      view.destroy();
+    };
+  }, []);
+
+  useEffect(() => {
+    editor.current?.dispatch({ effects: setFault.of(props.fault?.index) });
+  }, [props.fault]);
+
+  return <div class="sql-editor" ref={host} />;
+}

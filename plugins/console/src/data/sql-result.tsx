@@ -1,0 +1,101 @@
+import { useState } from 'preact/hooks';
+import { lazy } from '../common/lazy.tsx';
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/data.ts';
+import { chartColumns, csvOf } from './result-text.ts';
+import { MAX_ROWS, type Cell, type SqlResult } from './sql-api.ts';
+
+const ResultChart = lazy(() => import('./result-chart.tsx').then((module) => module.ResultChart));
+
+/** Rows as a table, or as a chart where they have a time and a number. */
+export function SqlResultView({ result }: { readonly result: SqlResult }) {
+  const [isChart, setChart] = useState(false);
+  const { columns, rows, hasMore } = result;
+  if (columns.length === 0) return null;
+  const drawn = chartColumns(result);
+  return (
+    <section aria-label={texts.result}>
+      <div class="bulk">
+        {drawn === undefined ? null : (
+          <>
+            <button
+              type="button"
+              aria-pressed={!isChart}
+              onClick={() => {
+                setChart(false);
+              }}
+            >
+              {texts.table}
+            </button>
+            <button
+              type="button"
+              aria-pressed={isChart}
+              onClick={() => {
+                setChart(true);
+              }}
+            >
+              {texts.chart}
+            </button>
+          </>
+        )}
+        {rows.length === 0 ? null : (
+          <button
+            type="button"
+            onClick={() => {
+              download(csvOf(result));
+            }}
+          >
+            {texts.download}
+          </button>
+        )}
+      </div>
+      {hasMore ? <p class="warning">{texts.more(rows.length)}</p> : null}
+      {rows.length === 0 ? <p class="empty">{texts.noRows}</p> : null}
+      {isChart && drawn !== undefined ? (
+        <ResultChart result={result} columns={drawn} />
+      ) : (
+        <div class="sql-grid">
+          <TitledTable label={texts.result} titles={unique(columns.map(({ name }) => name))}>
+            {rows.slice(0, MAX_ROWS).map((row, index) => (
+              <tr key={index}>
+                {row.map((cell, column) => (
+                  <td key={column} class={typeof cell === 'number' || typeof cell === 'bigint' ? 'number' : ''}>
+                    <CellView cell={cell} />
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </TitledTable>
+        </div>
+      )}
+    </section>
+  );
+}
+
+const MAX_CELL = 2000;
+
+function CellView({ cell }: { readonly cell: Cell }) {
+  if (cell === null) return <i class="sql-null">NULL</i>;
+  const text = String(cell);
+  return <>{text.length > MAX_CELL ? `${text.slice(0, MAX_CELL)}…` : text}</>;
+}
+
+/** Two columns may have the same name. */
+function unique(names: readonly string[]): readonly string[] {
+  const seen = new Map<string, number>();
+  return names.map((name) => {
+    const count = (seen.get(name) ?? 0) + 1;
+    seen.set(name, count);
+    return count === 1 ? name : `${name} (${String(count)})`;
+  });
+}
+
+function download(csv: string): void {
+  // Spreadsheets take a file with a byte order mark for UTF-8.
+  const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = 'result.csv';
+  link.click();
+  URL.revokeObjectURL(address);
+}
