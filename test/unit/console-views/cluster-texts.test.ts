@@ -1,0 +1,121 @@
+import assert from 'node:assert/strict';
+import { matchingOptions, matchingPlugins } from '../../../plugins/console/src/cluster/plugin-search.ts';
+import { rebalanceText } from '../../../plugins/console/src/cluster/rebalance-text.ts';
+import { topicProblems, type InternalTopic } from '../../../plugins/console/src/cluster/topic-problems.ts';
+import { bytesText } from '../../../plugins/console/src/common/bytes-text.ts';
+
+const TOPIC: InternalTopic = {
+  name: 'configs',
+  property: 'config.storage.topic',
+  state: 'exists',
+  partitions: 1,
+  replicas: 3,
+  leaderless: 0,
+  singlePartition: true,
+  cleanupPolicy: 'compact',
+  minInsyncReplicas: 2,
+  bytes: 10,
+};
+
+describe('what is wrong with an internal topic', () => {
+  const problems = (change: Partial<InternalTopic>, brokers = 3) => topicProblems({ ...TOPIC, ...change }, brokers);
+
+  it('is nothing where it is compacted and has replicas', () => {
+    assert.deepEqual(problems({}), []);
+    assert.deepEqual(problems({ replicas: 1, minInsyncReplicas: 1 }, 1), []);
+  });
+
+  it('says that Kafka deletes its records, with the command that mends it', () => {
+    const [first] = problems({ cleanupPolicy: 'delete' });
+    assert.match(
+      first ?? '',
+      /cleanup\.policy is delete.*kafka-configs\.sh .*--entity-name configs --add-config cleanup\.policy=compact/,
+    );
+  });
+
+  it('says that one broker can take it away', () => {
+    assert.match(problems({ replicas: 1 })[0] ?? '', /one replica on 3 brokers/);
+    assert.match(problems({ minInsyncReplicas: 3 })[0] ?? '', /min\.insync\.replicas is 3 of 3/);
+    assert.match(problems({ leaderless: 1 })[0] ?? '', /no leader/);
+    assert.match(problems({ partitions: 4 })[0] ?? '', /must have 1/);
+  });
+
+  it('says of a missing one that alone', () => {
+    assert.equal(problems({ state: 'missing', partitions: 0, replicas: 0, cleanupPolicy: null }).length, 1);
+  });
+});
+
+describe('a rebalance in words', () => {
+  const REBALANCE = {
+    at: 0,
+    generation: 7,
+    led: false,
+    reason: 'a worker joined or left',
+    durationMs: 120,
+    delayMs: 0,
+    assigned: [],
+    assignedCount: 0,
+    revoked: [],
+    revokedCount: 0,
+  };
+
+  it('says what moved, how long it took and what comes next', () => {
+    assert.equal(rebalanceText(REBALANCE), 'nothing moved here · took 120 ms · generation 7');
+    const moved = {
+      assigned: ['a-0', 'a-1'],
+      assignedCount: 2,
+      revoked: ['b'],
+      revokedCount: 1,
+      led: true,
+      delayMs: 5000,
+    };
+    assert.equal(
+      rebalanceText({ ...REBALANCE, ...moved, durationMs: 2500 }),
+      'got 2: a-0, a-1; gave up 1: b · took 2.5 s · generation 7, this worker leads · once more in 5 s',
+    );
+    const many = { assigned: Array.from({ length: 20 }, (_, task) => `a-${String(task)}`), assignedCount: 3000 };
+    assert.match(rebalanceText({ ...REBALANCE, ...many }), /a-7 and 2,992 more/);
+  });
+});
+
+describe('the search for plugins', () => {
+  it('has connectors first, and wants each word', () => {
+    const plugins = [
+      { class: 'org.StringConverter', type: 'converter', version: '1' },
+      { class: 'com.SinkB', type: 'sink', version: '1' },
+      { class: 'com.SourceA', type: 'source', version: '1' },
+    ];
+    assert.deepEqual(
+      matchingPlugins(plugins, '').map((each) => each.class),
+      ['com.SinkB', 'com.SourceA', 'org.StringConverter'],
+    );
+    assert.deepEqual(
+      matchingPlugins(plugins, 'com source').map((each) => each.class),
+      ['com.SourceA'],
+    );
+  });
+
+  it('finds options by their name and meaning', () => {
+    const option = { type: 'STRING', required: false, default_value: null, importance: 'LOW' };
+    const options = [
+      { ...option, name: 'batch.size', documentation: 'Rows of a statement' },
+      { ...option, name: 'topics', documentation: 'What is read' },
+    ];
+    assert.deepEqual(
+      matchingOptions(options, 'ROWS batch').map(({ name }) => name),
+      ['batch.size'],
+    );
+  });
+});
+
+describe('bytes in words', () => {
+  it('have at most three digits and a unit', () => {
+    assert.deepEqual([0, 999, 1500, 123_456, 5_000_000_000].map(bytesText), [
+      '0 B',
+      '999 B',
+      '1.5 kB',
+      '123 kB',
+      '5.0 GB',
+    ]);
+  });
+});

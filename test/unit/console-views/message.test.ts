@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { firstOf, indented, NO_FIELDS, queryOf } from '../../../plugins/console/src/data/message.ts';
+
+describe('a message in the console', () => {
+  it('is indented with its numbers and texts as they are', () => {
+    const json = '{"id":9007199254740993,"a":[],"b":[1,{"c":"x, {y}"}],"d":{}}';
+    assert.equal(
+      indented(json),
+      [
+        '{',
+        '  "id": 9007199254740993,',
+        '  "a": [],',
+        '  "b": [',
+        '    1,',
+        '    {',
+        '      "c": "x, {y}"',
+        '    }',
+        '  ],',
+        '  "d": {}',
+        '}',
+      ].join('\n'),
+    );
+  });
+
+  it('has its beginning on one line', () => {
+    assert.equal(firstOf({ kind: 'text', text: 'a\n  b' }), 'a b');
+    assert.equal(firstOf({ kind: 'text', text: 'x'.repeat(300) }, 10), `${'x'.repeat(10)}…`);
+    assert.equal(firstOf({ kind: 'hex', text: 'ff', bytes: 1 }), '0xff');
+    assert.equal(firstOf({ kind: 'null' }), 'null');
+  });
+});
+
+describe('the search for messages', () => {
+  it('asks for what the fields say', () => {
+    assert.deepEqual(queryOf(NO_FIELDS), {});
+    const fields = { topic: 't', partition: '0', key: ' k ', offset: ' 12 ', time: '' };
+    assert.deepEqual(queryOf(fields), { topic: 't', partition: 0, key: ' k ', offset: 12 });
+    const before = [{ topic: 't', partition: 0, offset: 5 }];
+    assert.deepEqual(queryOf(NO_FIELDS, before), { before });
+  });
+
+  it('does not take an offset that is none', () => {
+    for (const offset of ['-1', '1.5', 'x', '9'.repeat(16)]) {
+      assert.equal(queryOf({ ...NO_FIELDS, offset }), undefined);
+    }
+  });
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { chartColumns, chartPoints, csvOf, placeOf } from '../../../plugins/console/src/data/result-text.ts';
+import { kindOf, type Cell } from '../../../plugins/console/src/data/sql-api.ts';
+
+function result(types: readonly string[], ...rows: readonly Cell[][]) {
+  return { columns: types.map((type, index) => ({ name: `c${String(index)}`, type })), rows };
+}
+
+describe('the CSV of a result', () => {
+  it('quotes what has to be quoted, and tells NULL from an empty text', () => {
+    const text = csvOf(result(['TEXT', 'TEXT'], ['a,b', 'say "x"'], [null, ''], ['line\nbreak', 9007199254740993n]));
+    assert.equal(text, 'c0,c1\r\n"a,b","say ""x"""\r\n,""\r\n"line\nbreak",9007199254740993\r\n');
+  });
+
+  it('has no text that a spreadsheet runs as a formula, and numbers as they are', () => {
+    const cells = ['=1+1', '+cmd', '-2', '@SUM(A1)', '-2+3', '\t=1', -5, true];
+    const text = csvOf(
+      result(
+        cells.map(() => 'TEXT'),
+        cells,
+      ),
+    );
+    assert.equal(text.split('\r\n')[1], "'=1+1,'+cmd,-2,'@SUM(A1),'-2+3,'\t=1,-5,true");
+    assert.match(csvOf({ columns: [{ name: '=x', type: 'TEXT' }], rows: [] }), /^'=x\r\n$/);
+  });
+});
+
+describe('the chart of a result', () => {
+  it('is there for a time and a number', () => {
+    const rows: Cell[][] = [
+      ['2026-01-01T00:00:01Z', 'a', '2'],
+      ['2026-01-01T00:00:00Z', 'b', null],
+    ];
+    const found = result(['TIMESTAMPTZ', 'TEXT', 'INT8'], ...rows);
+    assert.deepEqual(chartColumns(found), { time: 0, values: [2] });
+    assert.equal(chartColumns(result(['TEXT', 'INT8'], ...rows)), undefined);
+    assert.deepEqual(chartPoints(found, 0, 2), [
+      [Date.UTC(2026, 0, 1) / 1000, Date.UTC(2026, 0, 1) / 1000 + 1],
+      [null, 2],
+    ]);
+  });
+});
+
+describe('a statement', () => {
+  it('goes to the path of its kind, whatever stands before its first word', () => {
+    assert.equal(kindOf('select 1'), 'query');
+    assert.equal(kindOf(' -- why\n/* so */ (SELECT 1)'), 'query');
+    assert.equal(kindOf('Insert into t values (1)'), 'insert');
+    assert.equal(kindOf('drop table t'), 'ddl');
+    assert.equal(kindOf(''), 'query');
+  });
+
+  it('has the place of a fault by line and column, also behind characters beyond 16 bits', () => {
+    assert.deepEqual(placeOf('select\n  nope', 10), { line: 2, column: 3, index: 9 });
+    assert.deepEqual(placeOf("select '😀', nope", 13), { line: 1, column: 13, index: 13 });
+  });
+});
