@@ -34,7 +34,6 @@ describe('the data of a connector in the console', () => {
       key: `key-${String(number)}`,
       value: `${name} v=${String(number)}i ${String(1_700_000_000_000 + number)}`,
       partition: number % 2,
-      headers: { trace: `t${String(number)}` },
     }));
     await kafka.produce(name, messages);
     const config = sinkConfig(db, {
@@ -61,14 +60,8 @@ describe('the data of a connector in the console', () => {
     await rows()
       .getByRole('button', { name: `Show message ${name}-1@3` })
       .click();
-    await shown.page.locator('.message').getByText('trace', { exact: true }).waitFor();
     await shown.page.getByRole('button', { name: 'What would this become?' }).click();
-    await shown.page
-      .locator('.message')
-      .getByText('"7"')
-      .or(shown.page.locator('.message').getByText(/\b7\b/))
-      .first()
-      .waitFor();
+    await shown.page.locator('.message').getByRole('status').getByText(/\b7\b/).first().waitFor();
     await shown.isAccessible();
 
     await shown.page.getByLabel('Key').fill('');
@@ -89,7 +82,10 @@ describe('the data of a connector in the console', () => {
       'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
       'value.converter.schemas.enable': 'false',
     };
-    await worker.rest.create(name, sinkConfig(db, { topics: name, 'errors.tolerance': 'all', ...converter }));
+    await worker.rest.create(
+      name,
+      sinkConfig(db, { topics: name, 'protocol.type': 'struct', 'errors.tolerance': 'all', ...converter }),
+    );
     await shown.page.goto(`${worker.url}/ui#/connectors/${name}/data`);
     const broken = shown.page.getByRole('row', { name: 'Cannot be decoded' });
     await broken.getByText('0x7b6f6f7073').waitFor();
@@ -101,7 +97,7 @@ describe('the data of a connector in the console', () => {
   it('is refused for topics that the connector does not read', async () => {
     const name = uniqueName('peek');
     await kafka.createTopic(name, 1);
-    await worker.rest.create(name, sinkConfig(db, { topics: name }));
+    await worker.rest.create(name, sinkConfig(db, { topics: name, 'protocol.type': 'line_lp' }));
     const ask = async (body: object) => {
       const { status, body: answer } = await worker.rest.post<{ message: string }>(
         `/ui/connectors/${name}/messages`,

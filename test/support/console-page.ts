@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { chromiumPath, startBrowser } from './browser.ts';
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
@@ -16,7 +16,7 @@ export interface ConsolePage {
 }
 
 /** To be called within a `describe`: its tests are skipped where there is no Chromium. */
-export function consolePage(): ConsolePage {
+export function consolePage(options: BrowserContextOptions = {}): ConsolePage {
   let browser: Browser | undefined;
   let page: Page | undefined;
   const problems: string[] = [];
@@ -39,7 +39,7 @@ export function consolePage(): ConsolePage {
   });
 
   beforeEach(async () => {
-    page = await browser?.newPage();
+    page = await browser?.newPage(options);
     problems.length = 0;
     page?.on('pageerror', (error) => problems.push(error.message));
     page?.on('console', (message) => {

@@ -1,0 +1,229 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { consolePage } from '../support/console-page.ts';
+import { freePort } from '../../src/dev/ports.ts';
+import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { SqlClient } from '../support/sql-client.ts';
+import { until } from '../support/until.ts';
+import { WorkerProcess } from '../support/worker-process.ts';
+import { CERTIFICATE, PRIVATE_KEY } from '../unit/tls/tls-fixture.ts';
+import { loadWorkerConfig } from '../../src/config/worker-config.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+import { startWorker, type Worker } from '../../src/worker/worker.ts';
+
+const BASIC_AUTH = 'org.apache.kafka.connect.rest.basic.auth.extension.BasicAuthSecurityRestExtension';
+const OPERATOR = { username: 'operator', password: 'the password of the operator' };
+
+/** The database's HTTP API with TLS and a certificate that nobody trusts. */
+function apiProperties({ host, port, database: name }: TestDatabase, folder: string): Record<string, string> {
+  return {
+    services: 'database-http',
+    'database.http.connection.url': `jdbc:db://${host}:${String(port)}`,
+    'database.http.default.database': name,
+    'database.http.listeners': 'https://127.0.0.1:0',
+    'database.http.tls.directory': folder,
+  };
+}
+
+describe('SQL in the console', () => {
+  let folder: string;
+  let db: TestDatabase;
+  let sql: SqlClient;
+  const table = uniqueName('sql').replaceAll('-', '_');
+
+  before(async () => {
+    [folder, db] = await Promise.all([mkdtemp(join(tmpdir(), 'sluice-sql-')), database('console_sql')]);
+    sql = new SqlClient(db);
+    await sql.run(
+      `create table ${table} (ts timestamptz not null, site text, v int8)`,
+      `insert into ${table} select timestamptz '2026-01-01 00:00Z' + n * interval '1 minute', '=site', 9007199254740993 + n from generate_series(1, 1500) n`,
+      `insert into ${table} values ('2026-02-01 00:00Z', null, null)`,
+    );
+  });
+
+  after(async () => {
+    await sql?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  describe('of a worker with the database’s HTTP API', () => {
+    const shown = consolePage();
+    let worker: WorkerProcess;
+
+    before(async () => {
+      worker = await WorkerProcess.start({ properties: apiProperties(db, join(folder, 'tls')) });
+    });
+
+    after(async () => {
+      await worker?.discard();
+    });
+
+    const run = async (statement: string): Promise<void> => {
+      await shown.page.getByRole('textbox', { name: 'Statement' }).fill(statement);
+      await shown.page.getByRole('textbox', { name: 'Statement' }).press('Control+Enter');
+    };
+    const logIn = async (password = db.password): Promise<void> => {
+      await shown.page.goto(`${worker.url}/ui#/sql`);
+      await shown.page.getByLabel('User').fill(db.user);
+      await shown.page.getByLabel('Password').fill(password);
+      await shown.page.getByRole('button', { name: 'Log in' }).click();
+    };
+
+    it('wants the user and password of the database, and keeps neither', async () => {
+      await logIn('wrong');
+      await shown.page.getByRole('alert').waitFor();
+      await shown.isAccessible();
+      await logIn();
+      await shown.page.getByText(`Logged in as ${db.user}`).waitFor();
+      const kept = await shown.page.evaluate(() =>
+        JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+      );
+      assert.equal(kept, '[{},{},""]');
+      await shown.page.reload();
+      await shown.page.getByRole('button', { name: 'Log in' }).waitFor();
+    });
+
+    it('shows rows with NULL, every digit and a chart, says that there are more, and gives them as CSV', async () => {
+      await logIn();
+      await run(`select * from ${table} order by ts desc`);
+      const result = shown.page.getByRole('region', { name: 'Result' }).last();
+      await shown.page.getByText('The first 1,000 rows are shown; there are more.').waitFor();
+      const first = await result.locator('tbody tr').first().locator('td').allTextContents();
+      assert.deepEqual(first, ['2026-02-01T00:00:00Z', 'NULL', 'NULL']);
+      const second = await result.locator('tbody tr').nth(1).locator('td').allTextContents();
+      assert.deepEqual(second.slice(1), ['=site', '9007199254742493']);
+      await shown.isAccessible();
+      const [download] = await Promise.all([
+        shown.page.waitForEvent('download'),
+        shown.page.getByRole('button', { name: 'Download CSV' }).click(),
+      ]);
+      const csv = await readFile(await download.path(), 'utf8');
+      assert.deepEqual(csv.split('\r\n').slice(0, 3), [
+        '\ufeffts,site,v',
+        '2026-02-01T00:00:00Z,,',
+        "2026-01-02T01:00:00Z,'=site,9007199254742493",
+      ]);
+      await shown.page.getByRole('button', { name: 'Chart' }).click();
+      await shown.page.getByRole('img', { name: 'v over time' }).locator('canvas').waitFor();
+      await shown.isAccessible();
+    });
+
+    it('marks what the database refuses, with its SQLSTATE', async () => {
+      await logIn();
+      await run(`select ts,\n  nope from ${table}`);
+      const alert = shown.page.getByRole('alert');
+      await alert.getByText('column "nope" does not exist').waitFor();
+      await alert.getByText('SQLSTATE 42703 · line 2, column 3').waitFor();
+      assert.equal(await shown.page.locator('.fault').innerText(), 'nope');
+      await shown.isAccessible();
+    });
+
+    it('writes where the console may, and cancels what runs', async () => {
+      await logIn();
+      await run(`insert into ${table} values ('2026-03-01 00:00Z', 'new', 1)`);
+      await shown.page.getByText(/^Done in /).waitFor();
+      await run('select pg_sleep(600)');
+      const isRunning = async (): Promise<boolean> =>
+        (
+          await sql.rows(
+            `select 1 from pg_stat_activity where state = 'active' and query like '%pg_sleep(600)%' and pid <> pg_backend_pid()`,
+          )
+        ).length > 0;
+      await until(isRunning, 'the statement runs');
+      await shown.page.getByRole('button', { name: 'Cancel' }).click();
+      await shown.page.getByText('The statement was cancelled.').waitFor();
+      await until(async () => !(await isRunning()), 'the statement is cancelled');
+    });
+
+    it('works at a width of 360 pixels, in the dark', async () => {
+      await shown.page.setViewportSize({ width: 360, height: 740 });
+      await shown.page.emulateMedia({ colorScheme: 'dark' });
+      await logIn();
+      await run(`select * from ${table} order by ts limit 5`);
+      await shown.page.getByText('5 rows in').waitFor();
+      const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
+      assert.ok(width <= 360, `${String(width)} pixels wide`);
+      await shown.isAccessible();
+    });
+  });
+
+  describe('of a worker with https and users, read only', () => {
+    const shown = consolePage({ ignoreHTTPSErrors: true, httpCredentials: OPERATOR });
+    let worker: Worker;
+
+    before(async () => {
+      const [pem, users] = [join(folder, 'server.pem'), join(folder, 'users.properties')];
+      await writeFile(pem, PRIVATE_KEY + CERTIFICATE);
+      await writeFile(users, `${OPERATOR.username}=${OPERATOR.password}`);
+      const plain = await WorkerProcess.start();
+      const { properties: shared } = plain;
+      await plain.discard();
+      const properties = {
+        ...shared,
+        ...apiProperties(db, join(folder, 'tls')),
+        listeners: `https://127.0.0.1:${String(await freePort())}`,
+        'ssl.keystore.type': 'PEM',
+        'ssl.keystore.location': pem,
+        'rest.extension.classes': BASIC_AUTH,
+        'rest.basic.auth.credentials.file': users,
+        'console.read.only': 'true',
+      };
+      worker = await startWorker(loadWorkerConfig({ mode: 'distributed', properties }), { logger: silentLogger });
+      await worker.started;
+    });
+
+    after(async () => {
+      await worker?.stop();
+    });
+
+    it('reads, and has nothing that writes', async () => {
+      await shown.page.goto(`${worker.url}/ui#/cluster`);
+      await shown.page.getByText('Read only').waitFor();
+      await shown.page.getByText(/ MB$/).first().waitFor();
+      assert.equal(await shown.page.getByRole('button', { name: /Drain/ }).count(), 0);
+      await shown.page.getByRole('link', { name: 'Loggers' }).click();
+      await shown.page.getByRole('rowheader', { name: 'root' }).waitFor();
+      assert.equal(await shown.page.getByRole('combobox').count(), 0);
+
+      await shown.page.getByRole('link', { name: 'SQL' }).click();
+      await shown.page.getByLabel('User').fill(db.user);
+      await shown.page.getByLabel('Password').fill(db.password);
+      await shown.page.getByRole('button', { name: 'Log in' }).click();
+      const editor = shown.page.getByRole('textbox', { name: 'Statement' });
+      await editor.fill('select 42 as answer');
+      await editor.press('Control+Enter');
+      await shown.page.getByRole('region', { name: 'Result' }).last().getByRole('cell', { name: '42' }).waitFor();
+      await editor.fill(`drop table ${table}`);
+      await editor.press('Control+Enter');
+      await shown.page
+        .getByText(/The console is read only/)
+        .first()
+        .waitFor();
+      await shown.page.getByRole('alert').getByText('it runs statements that read').waitFor();
+      assert.equal((await sql.rows(`select 1 from ${table} limit 1`)).length, 1);
+    });
+  });
+
+  describe('of a worker without the database’s HTTP API', () => {
+    const shown = consolePage();
+    let worker: WorkerProcess;
+
+    before(async () => {
+      worker = await WorkerProcess.start();
+    });
+
+    after(async () => {
+      await worker?.discard();
+    });
+
+    it('says how to switch it on', async () => {
+      await shown.page.goto(`${worker.url}/ui#/sql`);
+      await shown.page.getByText('services=database-http').waitFor();
+      await shown.isAccessible();
+      const { status } = await worker.rest.post('/ui/sql/login', { user: 'a', password: 'b' });
+      assert.equal(status, 404);
+    });
+  });
+});
