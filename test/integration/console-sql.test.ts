@@ -77,8 +77,8 @@ describe('SQL in the console', () => {
       await shown.isAccessible();
       await logIn();
       await shown.page.getByText(`Logged in as ${db.user}`).waitFor();
-      const kept = await shown.page.evaluate(() =>
-        JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie]),
+      const kept = await shown.page.evaluate<string>(
+        'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie])',
       );
       assert.equal(kept, '[{},{},""]');
       await shown.page.reload();
