@@ -37,11 +37,12 @@ export async function pinnedRequest(service: OwnService, request: PinnedRequest)
   const socket = service.certificate === undefined ? undefined : await trusted(url, service.certificate, signal);
   try {
     const sent = httpRequest({
-      ...{ method, path: url.pathname + url.search, signal, agent: false },
+      ...{ method, path: url.pathname + url.search, signal },
       host: url.hostname.replace(/^\[|\]$/g, ''),
       port: url.port,
       headers: { ...headers, Host: url.host, Connection: 'close' },
-      ...(socket === undefined ? {} : { createConnection: () => socket }),
+      // With an agent, even none, Node makes a connection of its own.
+      ...(socket === undefined ? { agent: false as const } : { createConnection: () => socket }),
     });
     sent.end(body);
     const [response] = (await once(sent, 'response', { signal })) as [IncomingMessage];

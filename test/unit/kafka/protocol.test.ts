@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LibraryCall } from '../../../src/kafka/library/kafkajs-internals.ts';
+import { logDirsCall } from '../../../src/kafka/log-dirs-protocol.ts';
 import { metadataCall, type MetadataAnswer } from '../../../src/kafka/metadata-protocol.ts';
 import { Apis, libraryCall, unsupportedReason, type Call } from '../../../src/kafka/protocol.ts';
 
@@ -53,5 +54,27 @@ describe('the pinned request versions', () => {
       /does not take request Metadata in version 7 \(it takes 0 to 5\); Kafka 2\.3 or later is needed/,
     );
     assert.match(unsupportedReason(call, {}) ?? '', /it takes not at all/);
+  });
+});
+
+describe('a request for the sizes of topics', () => {
+  it('names the partitions, and reads what each directory has', async () => {
+    const call = logDirsCall(new Map([['ab', [0, 1]]]));
+    assert.equal(
+      (await call.request.encode()).buffer.toString('hex'),
+      '00000001' + '0002' + '6162' + '00000002' + '00000000' + '00000001',
+    );
+    const replica = (partition: number, bytes: number, isFuture: boolean): string =>
+      partition.toString(16).padStart(8, '0') +
+      bytes.toString(16).padStart(16, '0') +
+      '00'.repeat(8) +
+      (isFuture ? '01' : '00');
+    const replicas = replica(0, 258, false) + replica(1, 3, false) + replica(1, 2, true);
+    const answer =
+      '00000000' + '00000001' + '0000' + '0001' + '64' + '00000001' + '0002' + '6162' + '00000003' + replicas;
+    assert.deepEqual(await call.response.decode(Buffer.from(answer, 'hex')), [
+      { topic: 'ab', partition: 0, bytes: 258 },
+      { topic: 'ab', partition: 1, bytes: 3 },
+    ]);
   });
 });
