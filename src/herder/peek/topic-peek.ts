@@ -170,7 +170,7 @@ export class TopicPeek {
     const { directory, validation, secrets } = this.#dependencies;
     const config = directory.config(name);
     const className = config['connector.class'] ?? '';
-    const checked = await validation.requireValidFor(className, config, new StageTracker());
+    const checked = await validation.requireValidFor(className, config, new StageTracker(), isForReading);
     if (checked.plugin.type !== 'sink') throw new RequestError(400, `Connector ${name} is not a sink`);
     const passwords = new SecretMask();
     for (const password of checked.passwords) passwords.add(password);
@@ -195,7 +195,9 @@ interface Found {
 
 async function stretchesOf(admin: Admin, config: ConnectorConfig, query: PeekQuery): Promise<Found> {
   const names = await topicNames(admin, config);
-  const counts = await admin.describeTopics(names.slice(0, MAX_TOPICS));
+  const asked = names.slice(0, MAX_TOPICS);
+  if (query.topic !== undefined && names.includes(query.topic)) asked.push(query.topic);
+  const counts = await admin.describeTopics([...new Set(asked)]);
   const topics = [...counts]
     .map(([topic, partitions]) => ({ topic, partitions }))
     .sort((a, b) => (a.topic < b.topic ? -1 : 1));
@@ -247,6 +249,11 @@ async function topicNames(admin: Admin, config: ConnectorConfig): Promise<readon
   }
   const matches = javaRegexMatcher(regex);
   return (await admin.topics()).filter((topic) => matches(topic)).sort();
+}
+
+/** What is wrong with other options, or with the database, is in nobody's way here. */
+function isForReading(option: string): boolean {
+  return /^(?:topics|(?:key|value|header)\.converter)(?:\.|$)/.test(option);
 }
 
 /** As no member of a group. */
