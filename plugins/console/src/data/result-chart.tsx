@@ -11,6 +11,9 @@ interface ResultChartProps {
 }
 
 const HEIGHT = 320;
+/** Of the numbers at the axis, in pixels. */
+const CHARACTER = 6.5;
+const PADDING = 18;
 
 /** A column with numbers over the column with times. */
 export function ResultChart({ result, columns: { time, values } }: ResultChartProps) {
@@ -33,7 +36,7 @@ export function ResultChart({ result, columns: { time, values } }: ResultChartPr
         width: current.clientWidth,
         height: HEIGHT,
         legend: { show: false },
-        axes: [axis, { ...axis, size: 64 }],
+        axes: [axis, { ...axis, size: (_, ticks) => PADDING + CHARACTER * longest(ticks ?? []) }],
         series: [{}, { stroke: style.getPropertyValue('--accent'), width: 1.5, points: { show: times.length < 100 } }],
       },
       [times, numbers],
@@ -75,4 +78,8 @@ export function ResultChart({ result, columns: { time, values } }: ResultChartPr
       </figure>
     </>
   );
+}
+
+function longest(ticks: readonly string[]): number {
+  return Math.max(0, ...ticks.map((tick) => tick.length));
 }

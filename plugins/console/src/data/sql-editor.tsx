@@ -1,7 +1,7 @@
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands';
 import { PostgreSQL, sql } from '@codemirror/lang-sql';
 import { syntaxTree } from '@codemirror/language';
-import type { EditorState} from '@codemirror/state';
+import type { EditorState } from '@codemirror/state';
 import { StateEffect, StateField, type Range } from '@codemirror/state';
 import { Decoration, EditorView, keymap, ViewPlugin, type DecorationSet } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
@@ -99,6 +99,15 @@ const look = EditorView.theme({
   },
 });
 
+/** Where a browser replaces coloured text itself, it puts the colour on the new text as a style, which the policy forbids. */
+const replacing = EditorView.domEventHandlers({
+  beforeinput: (event, view) => {
+    const isReplaced = event.inputType === 'insertText' && event.data !== null && !view.state.selection.main.empty;
+    if (isReplaced) view.dispatch(view.state.replaceSelection(event.data), { userEvent: 'input.type' });
+    return isReplaced;
+  },
+});
+
 /** An editor for one statement. It stands in a shadow tree, whose styles the content security policy allows. */
 export function SqlEditor(props: SqlEditorProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -127,6 +136,7 @@ export function SqlEditor(props: SqlEditorProps) {
         sql({ dialect: PostgreSQL }),
         colours,
         faultField,
+        replacing,
         look,
         EditorView.lineWrapping,
         EditorView.contentAttributes.of({ 'aria-label': label }),
