@@ -162,4 +162,81 @@ describe('changes in the console', function () {
     assert.ok(!bodies.some((body) => body.includes(password)));
     await rest.delete(`/connectors/${name}`);
   });
+
+  it('replays dead letters whose table was mended: previewed with their rows, then with progress until they have arrived', async () => {
+    const { page } = shown;
+    const topic = await fixture.topicOf([]);
+    await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8 constraint small check (n < 100))`);
+    await fixture.send(
+      topic,
+      [1, 100, 101].map((n) => line(topic, n)),
+    );
+    const name = await fixture.start(topic, {
+      'protocol.type': 'line_lp',
+      'timestamp.precision': 'ms',
+      'errors.tolerance': 'all',
+      'errors.deadletterqueue.topic.name': `${topic}-dead`,
+      'errors.deadletterqueue.topic.replication.factor': '1',
+      'errors.deadletterqueue.context.headers.enable': 'true',
+    });
+    await fixture.done(name, 3);
+    await open(name, 'dead-letters');
+    const group = page.locator('.group', { hasText: '23514' });
+    await group.locator('summary').first().click();
+    await group.getByRole('button', { name: 'What would happen now?' }).click();
+    await group.getByText('Of the first 2: fails with the same fault: 2').waitFor();
+    await page.getByText('Find a letter').click();
+    await page.getByLabel('Offset', { exact: true }).fill('1');
+    await page.getByRole('button', { name: 'Find', exact: true }).click();
+    const letter = page.locator('details', { hasText: 'Find a letter' }).locator('.letter');
+    await letter.getByText(`From ${topic}, partition 0, offset 2`).waitFor();
+    await letter.getByText('Bytes and headers').click();
+    await letter.getByText(/^000000 {2}/).waitFor();
+    await shown.isAccessible();
+
+    await group.getByRole('button', { name: 'Replay these' }).click();
+    const start = page.getByRole('button', { name: 'Start the replay' });
+    assert.ok(await start.isDisabled());
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Of the first 2: fails with the same fault: 2').nth(1).waitFor();
+    await start.click();
+    const replays = page.getByRole('region', { name: 'Replays' });
+    await replays.getByText('2 failed again').waitFor();
+    await replays.getByRole('button', { name: 'Show what failed again' }).click();
+    await replays.getByText('Of the first 2: fails with the same fault: 2').waitFor();
+
+    await fixture.sql.run(`alter table ${topic} drop constraint small`);
+    await page.getByText('Only some of them').click();
+    await page.getByLabel('Partition').last().fill('0');
+    await page.getByLabel('To offset').fill('1');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('Of the first 2: stored: 2').waitFor();
+    await page.getByRole('row', { name: /100/ }).first().waitFor();
+    await shown.isAccessible();
+    await start.click();
+    await page.getByText('Replay 2 has started.').waitFor();
+    await replays.getByText('2 letters selected, 2 delivered, 0 dropped,').waitFor();
+    const rows = await fixture.sql.rows(`select n from ${topic} order by n`);
+    assert.deepEqual(rows.flat().map(Number), [1, 100, 101]);
+    await page.reload();
+    await replays.getByText('Replay 2').waitFor();
+    await replays.getByText('done').first().waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const width = await page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 360, `${String(width)} pixels wide`);
+    await shown.isAccessible();
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('says how to keep letters where a sink keeps none, with what its task remembers', async () => {
+    const { name, topic } = await sink();
+    await fixture.send(topic, ['this is no line']);
+    await fixture.traceOf(name);
+    await open(name, 'dead-letters');
+    await shown.page.getByText('errors.deadletterqueue.topic.name').waitFor();
+    await shown.page.getByText('The last faults (1)').waitFor();
+    await shown.isAccessible();
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
+  });
 });

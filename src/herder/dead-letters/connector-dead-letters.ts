@@ -7,7 +7,7 @@ import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import type { ConnectorValidation } from '../validation.ts';
 import { originalRecord, type DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
-import { LetterGroups, type LetterGroup } from './letter-groups.ts';
+import { LetterGroups } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
 import { withChain } from './replay-chain.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
@@ -30,6 +30,9 @@ interface ReadyConnector {
 const READ_TIMEOUT_MS = 30_000;
 const HEX_BYTES = 256;
 const MAX_HEADERS = 50;
+/** Of a letter that is shown alone. */
+const MAX_HEX_BYTES = 65_536;
+const MAX_ALL_HEADERS = 1000;
 const MAX_TEXT = 2_000;
 const MAX_PREVIEWED = 100;
 const MAX_PREVIEWED_BYTES = 16_000_000;
@@ -62,7 +65,10 @@ export class ConnectorDeadLetters {
       AbortSignal.timeout(READ_TIMEOUT_MS),
     );
     const listed = groups.list();
-    const decoded = await this.#decoded(ready, listed);
+    const decoded = await this.#decoded(
+      ready,
+      listed.flatMap(({ examples }) => examples),
+    );
     const { topic, scanned, selected, partitions, hasMore } = progress;
     return hiddenInJson(
       JSON.stringify({
@@ -109,6 +115,33 @@ export class ConnectorDeadLetters {
     return hiddenInJson(JSON.stringify({ topic, scanned, hasMore, records }), ready.hide);
   }
 
+  /**
+   * One letter in full, as JSON text: the decoded record, the bytes, the fault, and all headers that the record had.
+   * @throws RequestError 404: there is no such letter of the connector
+   */
+  async letter(connector: string, partition: number, offset: number): Promise<string> {
+    const ready = await this.#ready(connector);
+    const found: DeadLetter[] = [];
+    const selection = { offsets: [{ partition, from: offset, to: offset }] };
+    const { topic } = await this.#dependencies.reader.readLetters(
+      { connector, config: ready.config, selection },
+      (letter) => {
+        found.push(letter);
+        return false;
+      },
+      AbortSignal.timeout(READ_TIMEOUT_MS),
+    );
+    const [letter] = found;
+    if (letter === undefined) {
+      const place = `partition ${String(partition)}, offset ${String(offset)}`;
+      throw new RequestError(404, `Topic ${topic} has no letter of connector ${connector} at ${place}`);
+    }
+    const decoded = await this.#decoded(ready, [letter]);
+    const bytes = { keyBytes: letter.key?.length ?? null, valueBytes: letter.value?.length ?? null };
+    const view = exampleView(letter, decoded.get(letter), { hexBytes: MAX_HEX_BYTES, headers: MAX_ALL_HEADERS });
+    return hiddenInJson(JSON.stringify({ topic, ...view, ...bytes }), ready.hide);
+  }
+
   async #ready(connector: string): Promise<ReadyConnector> {
     const { directory, validation, secrets } = this.#dependencies;
     const config = directory.config(connector);
@@ -122,8 +155,7 @@ export class ConnectorDeadLetters {
   }
 
   /** A registry that is away does not hide the groups. */
-  async #decoded(ready: ReadyConnector, groups: readonly LetterGroup[]): Promise<ReadonlyMap<DeadLetter, unknown>> {
-    const letters = groups.flatMap(({ examples }) => examples);
+  async #decoded(ready: ReadyConnector, letters: readonly DeadLetter[]): Promise<ReadonlyMap<DeadLetter, unknown>> {
     try {
       const views = await this.#previewed(ready, letters, ready.config, true);
       return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
@@ -185,13 +217,18 @@ function faultView({ stage, className, exception, message, sqlstate, table, colu
   return { stage: stage ?? 'UNKNOWN', class: className, exception, message: text, sqlstate, table, column };
 }
 
-function exampleView(letter: DeadLetter, record: unknown): object {
+function exampleView(
+  letter: DeadLetter,
+  record: unknown,
+  limits = { hexBytes: HEX_BYTES, headers: MAX_HEADERS },
+): object {
+  const hex = (bytes: Buffer | null) => bytes?.subarray(0, limits.hexBytes).toString('hex') ?? null;
   return {
     ...letterView(letter),
     record: record ?? null,
-    keyHex: letter.key?.subarray(0, HEX_BYTES).toString('hex') ?? null,
-    valueHex: letter.value?.subarray(0, HEX_BYTES).toString('hex') ?? null,
-    headers: letter.headers.slice(0, MAX_HEADERS).map(({ key, value }) => ({
+    keyHex: hex(letter.key),
+    valueHex: hex(letter.value),
+    headers: letter.headers.slice(0, limits.headers).map(({ key, value }) => ({
       key,
       value: value?.subarray(0, MAX_TEXT).toString() ?? null,
     })),

@@ -24,6 +24,7 @@ import { consoleFiles, type ConsoleFile } from './console-files.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import { sqlResource } from './sql-resource.ts';
 import { topicPeekResource } from './topic-peek-resource.ts';
+import { letterResource } from './letter-resource.ts';
 import { workerDetailResource } from './worker-detail.ts';
 
 /** More consoles at once are refused. */
@@ -63,6 +64,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   sqlResource(router, dependencies);
   configResource(router, dependencies);
   changesResource(router, dependencies);
+  letterResource(router, dependencies);
   const view = new ConsoleView(dependencies);
   connectorLogResource(router, dependencies);
   connectorFlowResource(router, dependencies);

@@ -1,61 +1,40 @@
 import { useEffect, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
+import { worker } from '../common/fleet-store.ts';
+import '../common/form.css';
 import { short } from '../common/format.ts';
+import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/letters.ts';
+import type { DeadLettersAnswer } from './letter.ts';
+import { LetterGroupView } from './letter-group-view.tsx';
+import { LetterSearch } from './letter-search.tsx';
+import './letters.css';
+import { RecentFaults } from './recent-faults.tsx';
+import { ReplayForm } from './replay-form.tsx';
+import { ReplayList } from './replay-list.tsx';
 
-interface Fault {
-  readonly stage: string;
-  readonly message?: string;
-  readonly sqlstate?: string;
-  readonly table?: string;
-  readonly column?: string;
+const FIRST_LIMIT = 100_000;
+const MAX_LIMIT = 10_000_000;
+
+interface Found {
+  readonly answer: DeadLettersAnswer;
+  readonly at: Date;
 }
 
-interface Letter {
-  readonly partition: number;
-  readonly offset: number;
-  readonly timestamp: number;
-  readonly fault: Fault;
-  readonly record: unknown;
-  readonly keyHex: string | null;
-  readonly valueHex: string | null;
-  readonly headers: readonly { readonly key: string; readonly value: string | null }[];
-}
-
-interface Group {
-  readonly id: string;
-  readonly count: number;
-  readonly stage?: string;
-  readonly class?: string;
-  readonly sqlstate?: string;
-  readonly table?: string;
-  readonly column?: string;
-  readonly message?: string;
-  readonly examples: readonly Letter[];
-}
-
-interface DeadLetters {
-  readonly topic: string | null;
-  readonly scanned: number;
-  readonly hasMore: boolean;
-  readonly groups: readonly Group[];
-  readonly faults: { readonly recent: readonly (Fault & { readonly at: number })[] };
-}
-
-interface Preview {
-  readonly records: readonly { readonly outcome: string }[];
-}
-
-/** Which records of a sink were not stored, and why. */
+/** Which records of a sink were not stored, why, and the way to store them after all. */
 export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
-  const [found, setFound] = useState<DeadLetters | undefined>();
+  const [found, setFound] = useState<Found | undefined>();
   const [problem, setProblem] = useState('');
+  const [limit, setLimit] = useState(FIRST_LIMIT);
+  const [round, setRound] = useState(0);
   useEffect(() => {
     let isOpen = true;
-    request<DeadLetters>('GET', `${connectorPath(name)}/dead-letters`).then(
+    request<DeadLettersAnswer>('GET', `${connectorPath(name)}/dead-letters?limit=${String(limit)}`).then(
       (answer) => {
-        if (isOpen) setFound(answer);
+        if (!isOpen) return;
+        setFound({ answer, at: new Date() });
+        setProblem('');
       },
       (error: unknown) => {
         if (isOpen) setProblem((error as Error).message);
@@ -64,113 +43,85 @@ export function DeadLetters({ name }: Pick<PartProps, 'name'>) {
     return () => {
       isOpen = false;
     };
-  }, [name]);
-  return (
-    <section>
-      <h2>{texts.deadLetters}</h2>
-      {problem === '' ? null : (
-        <p role="alert" class="problem">
-          {problem}
-        </p>
-      )}
-      {found === undefined ? (
-        problem === '' && <p class="quiet">{texts.loading}</p>
-      ) : (
-        <Found name={name} found={found} />
-      )}
-    </section>
-  );
-}
-
-function Found({ name, found }: { readonly name: string; readonly found: DeadLetters }) {
-  const { topic, groups, faults, scanned, hasMore } = found;
+  }, [name, limit, round]);
+  const hasMore = found?.answer.hasMore === true && limit < MAX_LIMIT;
   return (
     <>
-      <p class="quiet">{topic === null ? texts.noLetterTopic : texts.letterTopic(topic, short(scanned), hasMore)}</p>
-      {groups.map((group) => (
-        <GroupView key={group.id} name={name} group={group} />
-      ))}
-      {topic !== null && groups.length === 0 ? <p>{texts.noLetters}</p> : null}
-      {faults.recent.length === 0 ? null : (
-        <details>
-          <summary>
-            {texts.lastFaults} ({faults.recent.length})
-          </summary>
-          <ul class="plain">
-            {faults.recent.map((fault, index) => (
-              <li key={index}>
-                <time class="quiet">{new Date(fault.at).toLocaleString()}</time> {faultText(fault)}
-              </li>
-            ))}
-          </ul>
-        </details>
-      )}
+      <section>
+        <h2>{texts.deadLetters}</h2>
+        <Problem text={problem} />
+        {found === undefined ? (
+          problem === '' && <p class="empty">{texts.loading}</p>
+        ) : (
+          <p class="quiet">
+            {topicText(found.answer)} {texts.asOf(found.at.toLocaleTimeString())}
+          </p>
+        )}
+        <div class="bulk">
+          <button
+            type="button"
+            onClick={() => {
+              setRound(round + 1);
+            }}
+          >
+            {texts.look}
+          </button>
+          {hasMore ? (
+            <button
+              type="button"
+              onClick={() => {
+                setLimit(limit * 10);
+              }}
+            >
+              {texts.readMore}
+            </button>
+          ) : null}
+        </div>
+        {found === undefined ? null : <FoundLetters name={name} found={found.answer} />}
+      </section>
     </>
   );
 }
 
-function GroupView({ name, group }: { readonly name: string; readonly group: Group }) {
-  const [outcome, setOutcome] = useState('');
-  const preview = async (): Promise<void> => {
-    setOutcome(texts.loading);
-    try {
-      const body = { selection: { group: group.id } };
-      const { records } = await request<Preview>('POST', `${connectorPath(name)}/dead-letters/preview`, body);
-      const counts = new Map<string, number>();
-      for (const record of records) counts.set(record.outcome, (counts.get(record.outcome) ?? 0) + 1);
-      const parts = [...counts].map(([text, count]) => `${text}: ${String(count)}`);
-      setOutcome(texts.previewed(records.length, parts.join(', ')));
-    } catch (error) {
-      setOutcome((error as Error).message);
-    }
-  };
-  const [first] = group.examples;
+function topicText({ topic, scanned, hasMore }: DeadLettersAnswer): string {
+  return topic === null ? texts.noLetterTopic : texts.letterTopic(topic, short(scanned), hasMore);
+}
+
+function FoundLetters({ name, found }: { readonly name: string; readonly found: DeadLettersAnswer }) {
+  const { topic, groups, ungrouped } = found;
+  const [chosen, setChosen] = useState({ group: '', round: 0 });
+  const [started, setStarted] = useState(0);
   return (
-    <details class="group">
-      <summary>
-        <strong>{short(group.count)}</strong> {first === undefined ? groupText(group) : faultText(first.fault)}
-      </summary>
-      <div class="bulk">
-        <button type="button" onClick={() => void preview()}>
-          {texts.whatNow}
-        </button>
-        <span role="status">{outcome}</span>
-      </div>
-      {group.examples.map((letter) => (
-        <LetterView key={`${String(letter.partition)}-${String(letter.offset)}`} letter={letter} />
+    <>
+      {groups.map((group) => (
+        <LetterGroupView
+          key={group.id}
+          name={name}
+          group={group}
+          onReplay={(id) => {
+            setChosen({ group: id, round: chosen.round + 1 });
+          }}
+        />
       ))}
-    </details>
+      {ungrouped === 0 ? null : <p class="quiet">{texts.ungrouped(ungrouped)}</p>}
+      {topic !== null && groups.length === 0 ? <p class="empty">{texts.noLetters}</p> : null}
+      {topic === null ? null : <LetterSearch name={name} />}
+      <RecentFaults name={name} found={found} />
+      {topic === null ? null : (
+        <section>
+          {worker.value?.readOnly === false && groups.length > 0 ? (
+            <ReplayForm
+              name={name}
+              groups={groups}
+              chosen={chosen}
+              onStarted={() => {
+                setStarted(started + 1);
+              }}
+            />
+          ) : null}
+          <ReplayList name={name} round={started} />
+        </section>
+      )}
+    </>
   );
-}
-
-function LetterView({ letter }: { readonly letter: Letter }) {
-  return (
-    <article class="letter">
-      <p class="quiet">
-        {texts.letterAt(letter.partition, letter.offset, new Date(letter.timestamp).toLocaleString())}
-      </p>
-      <p>{faultText(letter.fault)}</p>
-      <pre tabIndex={0}>{JSON.stringify(letter.record, null, 2)}</pre>
-      <details>
-        <summary>{texts.bytes}</summary>
-        <pre tabIndex={0}>{`${texts.key}   ${letter.keyHex ?? '–'}\n${texts.value} ${letter.valueHex ?? '–'}`}</pre>
-        <pre tabIndex={0}>{letter.headers.map(({ key, value }) => `${key}: ${value ?? '–'}`).join('\n')}</pre>
-      </details>
-    </article>
-  );
-}
-
-function faultText({ stage, message, sqlstate, table, column }: Fault): string {
-  const place = [table, column].filter((part) => part !== undefined).join('.');
-  return [stage, sqlstate, place, message].filter((part) => part !== undefined && part !== '').join(' · ');
-}
-
-function groupText({ stage = '', message, sqlstate, table, column }: Group): string {
-  return faultText({
-    stage,
-    ...(message === undefined ? {} : { message }),
-    ...(sqlstate === undefined ? {} : { sqlstate }),
-    ...(table === undefined ? {} : { table }),
-    ...(column === undefined ? {} : { column }),
-  });
 }

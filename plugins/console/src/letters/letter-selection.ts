@@ -1,0 +1,89 @@
+/** What is typed of a selection of letters; an empty text does not restrict. */
+export interface SelectionForm {
+  readonly group: string;
+  readonly partition: string;
+  readonly from: string;
+  readonly to: string;
+  /** Of `datetime-local`. */
+  readonly since: string;
+  readonly until: string;
+  readonly stage: string;
+  readonly sqlstate: string;
+  readonly table: string;
+  readonly column: string;
+  readonly topic: string;
+  readonly message: string;
+  /** JSON of options. */
+  readonly transforms: string;
+}
+
+/** The body of a preview; a replay has `rate` besides. */
+export interface SelectionBody {
+  readonly selection: Readonly<Record<string, unknown>>;
+  readonly transforms?: Readonly<Record<string, string>>;
+}
+
+/** Which field is wrong. */
+export interface SelectionProblem {
+  readonly problem: 'partition' | 'offsets' | 'time' | 'transforms';
+}
+
+export const EVERYTHING: SelectionForm = {
+  ...{ group: '', partition: '', from: '', to: '', since: '', until: '' },
+  ...{ stage: '', sqlstate: '', table: '', column: '', topic: '', message: '', transforms: '' },
+};
+export const FILTERS = ['stage', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
+
+/** The body for what was typed, or what is wrong with it. */
+export function selectionBody(form: SelectionForm): SelectionBody | SelectionProblem {
+  const { group, partition, from, to, since, until } = form;
+  const [part, first, last] = [number(partition), number(from), number(to)];
+  if (part === null || (part === undefined && (first ?? last) !== undefined)) return { problem: 'partition' };
+  if (first === null || last === null || (first !== undefined && last !== undefined && last < first))
+    return { problem: 'offsets' };
+  const [begin, end] = [milliseconds(since), milliseconds(until)];
+  if (begin === null || end === null || (begin !== undefined && end !== undefined && end <= begin))
+    return { problem: 'time' };
+  const transforms = chain(form.transforms);
+  if (transforms === null) return { problem: 'transforms' };
+  const filter = FILTERS.flatMap((key) => (form[key].trim() === '' ? [] : [[key, form[key].trim()] as const]));
+  const selection = {
+    ...(group === '' ? {} : { group }),
+    ...(part === undefined ? {} : { offsets: [defined({ partition: part, from: first, to: last })] }),
+    ...(begin === undefined && end === undefined ? {} : { time: defined({ from: begin, to: end }) }),
+    ...(filter.length === 0 ? {} : { filter: Object.fromEntries(filter) }),
+  };
+  return { selection, ...(transforms === undefined ? {} : { transforms }) };
+}
+
+/** `undefined`: nothing is given; `null`: it is none. */
+function number(text: string): number | undefined | null {
+  if (text.trim() === '') return undefined;
+  const value = Number(text);
+  return /^\s*\d+\s*$/.test(text) && Number.isSafeInteger(value) ? value : null;
+}
+
+function milliseconds(text: string): number | undefined | null {
+  if (text === '') return undefined;
+  const value = new Date(text).getTime();
+  return Number.isNaN(value) || value < 0 ? null : value;
+}
+
+function chain(text: string): Readonly<Record<string, string>> | undefined | null {
+  if (text.trim() === '') return undefined;
+  try {
+    const parsed = JSON.parse(text) as unknown;
+    if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return null;
+    const entries = Object.entries(parsed);
+    if (entries.some(([, value]) => typeof value === 'object')) return null;
+    return Object.fromEntries(entries.map(([key, value]) => [key, String(value)]));
+  } catch {
+    return null;
+  }
+}
+
+function defined(fields: Readonly<Record<string, number | undefined>>): Readonly<Record<string, number>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [[key, value] as const])),
+  );
+}

@@ -1,0 +1,127 @@
+/** What was wrong with a record. */
+export interface Fault {
+  readonly stage?: string;
+  readonly class?: string;
+  readonly message?: string;
+  readonly sqlstate?: string;
+  readonly table?: string;
+  readonly column?: string;
+}
+
+interface LetterPlace {
+  readonly partition: number;
+  readonly offset: number;
+  readonly timestamp: number;
+}
+
+export interface Letter extends LetterPlace {
+  readonly origin?: { readonly topic: string; readonly partition: number; readonly offset: number };
+  readonly task?: number;
+  readonly attempt: number;
+  readonly fault: Fault;
+}
+
+export interface WholeLetter extends Letter {
+  readonly record: unknown;
+  readonly keyHex: string | null;
+  readonly valueHex: string | null;
+  /** Only of a letter that was asked for alone. */
+  readonly keyBytes?: number | null;
+  readonly valueBytes?: number | null;
+  readonly headers: readonly { readonly key: string; readonly value: string | null }[];
+}
+
+export interface LetterGroup extends Fault {
+  readonly id: string;
+  readonly count: number;
+  readonly first: LetterPlace;
+  readonly last: LetterPlace;
+  readonly examples: readonly WholeLetter[];
+}
+
+/** The answer of `GET /connectors/{connector}/dead-letters`. */
+export interface DeadLettersAnswer {
+  readonly topic: string | null;
+  readonly scanned: number;
+  readonly hasMore: boolean;
+  readonly ungrouped: number;
+  readonly groups: readonly LetterGroup[];
+  readonly faults: {
+    readonly unanswered: readonly number[];
+    readonly recent: readonly (Fault & { readonly at: number; readonly task: number })[];
+  };
+}
+
+interface PreviewedRow {
+  readonly table: string;
+  readonly operation: string;
+  readonly columns: readonly string[];
+  readonly values: readonly (string | number | boolean | null)[];
+}
+
+export interface PreviewedLetter {
+  readonly letter: Letter;
+  readonly outcome: string;
+  readonly rows?: readonly PreviewedRow[];
+  readonly lines?: readonly string[];
+  readonly statements?: readonly string[];
+  readonly faults: readonly Fault[];
+}
+
+/** The answer of `POST /connectors/{connector}/dead-letters/preview`. */
+export interface LettersPreview {
+  readonly hasMore: boolean;
+  readonly records: readonly PreviewedLetter[];
+}
+
+export interface RowTable {
+  readonly table: string;
+  readonly operation: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly PreviewedRow['values'][];
+}
+
+/** Stage, SQLSTATE or class, place and message in a line. */
+export function faultText({ stage, message, sqlstate, table, column, class: className }: Fault): string {
+  const place = [table, column].filter(isFilled).join('.');
+  const kind = sqlstate ?? className?.slice(className.lastIndexOf('.') + 1);
+  return [stage, kind, place, message].filter(isFilled).join(' · ');
+}
+
+/** How many have each outcome, in the order in which they came. */
+export function outcomes(records: readonly PreviewedLetter[]): readonly (readonly [outcome: string, count: number])[] {
+  const counts = new Map<string, number>();
+  for (const { outcome } of records) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
+  return [...counts];
+}
+
+/** Rows that follow one another and have the same columns stand in one table. */
+export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
+  const tables: { table: string; operation: string; columns: readonly string[]; rows: PreviewedRow['values'][] }[] = [];
+  for (const { table, operation, columns, values } of rows) {
+    const last = tables.at(-1);
+    const isSame =
+      last?.table === table && last.operation === operation && last.columns.join('\0') === columns.join('\0');
+    if (isSame) last.rows.push(values);
+    else tables.push({ table, operation, columns, rows: [values] });
+  }
+  return tables;
+}
+
+/** Bytes as a hex dump: offset, sixteen bytes, and what of them is text. */
+export function hexDump(hex: string): string {
+  const lines: string[] = [];
+  for (let at = 0; at < hex.length; at += 32) {
+    const bytes = hex.slice(at, at + 32).match(/../g) ?? [];
+    const text = bytes.map((byte) => {
+      const code = Number.parseInt(byte, 16);
+      return code >= 32 && code < 127 ? String.fromCharCode(code) : '.';
+    });
+    lines.push(`${(at / 2).toString(16).padStart(6, '0')}  ${bytes.join(' ').padEnd(47)}  ${text.join('')}`);
+  }
+  return lines.join('\n');
+}
+
+function isFilled(part: string | undefined): part is string {
+  return part !== undefined && part !== '';
+}

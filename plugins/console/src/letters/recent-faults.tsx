@@ -1,0 +1,53 @@
+import { CopyButton } from '../common/copy-button.tsx';
+import { texts } from '../texts/letters.ts';
+import { faultText, type DeadLettersAnswer } from './letter.ts';
+
+interface RecentFaultsProps {
+  readonly name: string;
+  readonly found: DeadLettersAnswer;
+}
+
+/** What the tasks remember; of a sink that keeps no letters also how it would. */
+export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsProps) {
+  const { recent, unanswered } = faults;
+  return (
+    <>
+      {topic === null ? <KeepLetters name={name} /> : null}
+      {recent.length === 0 ? (
+        topic === null && <p>{texts.noFaults}</p>
+      ) : (
+        <details open={topic === null}>
+          <summary>
+            {texts.lastFaults} ({recent.length})
+          </summary>
+          <p class="quiet">{texts.lastFaultsHint}</p>
+          <ul class="plain">
+            {recent.map((fault, index) => (
+              <li key={index}>
+                <time class="quiet">{new Date(fault.at).toLocaleString()}</time> {texts.taskFault(fault.task)} ·{' '}
+                {faultText(fault)}
+              </li>
+            ))}
+          </ul>
+        </details>
+      )}
+      {unanswered.length === 0 ? null : <p class="quiet">{texts.silentTasks(unanswered.join(', '))}</p>}
+    </>
+  );
+}
+
+function KeepLetters({ name }: { readonly name: string }) {
+  const options = {
+    'errors.tolerance': 'all',
+    'errors.deadletterqueue.topic.name': `${name}-dead`,
+    'errors.deadletterqueue.context.headers.enable': 'true',
+  };
+  const text = JSON.stringify(options, null, 2);
+  return (
+    <div class="letter">
+      <p>{texts.keepLetters}</p>
+      <pre tabIndex={0}>{text}</pre>
+      <CopyButton text={text} />
+    </div>
+  );
+}

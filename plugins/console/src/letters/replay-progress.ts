@@ -1,0 +1,51 @@
+/** A replay, as `GET /connectors/{connector}/dead-letters/replays` has it. */
+export interface Replay {
+  readonly id: number;
+  readonly state: 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
+  readonly transforms: string | null;
+  readonly rate: number;
+  readonly read: number;
+  readonly selected: number;
+  readonly delivered: number;
+  readonly dropped: number;
+  readonly failed: number;
+  readonly partitions: readonly {
+    readonly partition: number;
+    readonly from: number;
+    readonly next: number;
+    readonly end: number;
+  }[];
+  readonly startedAt: string;
+  readonly startedBy: string;
+  readonly endedAt: string | null;
+  readonly reason: string | null;
+}
+
+/** What was read of a replay at a time; milliseconds. */
+export interface ReadAt {
+  readonly at: number;
+  readonly read: number;
+}
+
+/** Offsets behind it and in all. */
+export function progressOf({ partitions }: Pick<Replay, 'partitions'>): {
+  readonly done: number;
+  readonly all: number;
+} {
+  const sum = (of: (part: Replay['partitions'][number]) => number) =>
+    partitions.reduce((total, part) => total + Math.max(0, of(part)), 0);
+  return { done: sum(({ from, next }) => next - from), all: sum(({ from, end }) => end - from) };
+}
+
+/** Letters read in a second; `undefined`: that cannot be told. */
+export function readRate(before: ReadAt | undefined, now: ReadAt): number | undefined {
+  if (before === undefined || now.at <= before.at || now.read < before.read) return undefined;
+  return ((now.read - before.read) * 1000) / (now.at - before.at);
+}
+
+/** Letters that this replay has written again lie behind its ends. */
+export function failedAgain({ partitions }: Replay): {
+  readonly offsets: readonly { readonly partition: number; readonly from: number }[];
+} {
+  return { offsets: partitions.map(({ partition, end }) => ({ partition, from: end })) };
+}

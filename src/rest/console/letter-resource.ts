@@ -1,0 +1,20 @@
+import { RequestError } from '../../errors.ts';
+import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../resource.ts';
+
+/** One dead letter in full, for browsers. */
+export const letterResource: Resource = (router, { herder, deadLetters }) => {
+  router.get('/ui/connectors/:connector/dead-letters/:partition/:offset', async (context) => {
+    const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
+    const letter = deadLetters.letter(pathName(context, 'connector'), partition, offset);
+    const text = await withinTimeLimit(herder.stage, letter);
+    context.set('Cache-Control', 'no-store');
+    answerText(context, 200, text);
+  });
+};
+
+function numberOf(context: Context, name: string): number {
+  const text = pathName(context, name);
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number)) throw new RequestError(404, `The ${name} is a number`);
+  return number;
+}

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { EVERYTHING, selectionBody } from '../../../plugins/console/src/letters/letter-selection.ts';
+import { faultText, hexDump, rowTables } from '../../../plugins/console/src/letters/letter.ts';
+import {
+  failedAgain,
+  progressOf,
+  readRate,
+  type Replay,
+} from '../../../plugins/console/src/letters/replay-progress.ts';
+
+describe('a selection of letters in the console', () => {
+  it('has what was typed, and nothing else', () => {
+    assert.deepEqual(selectionBody(EVERYTHING), { selection: {} });
+    const body = selectionBody({
+      ...EVERYTHING,
+      group: 'abc',
+      partition: ' 0 ',
+      from: '5',
+      since: '2026-01-01T00:00:00Z',
+      message: ' not null ',
+      transforms: '{"transforms": "cut", "transforms.cut.max": 5}',
+    });
+    assert.deepEqual(body, {
+      selection: {
+        group: 'abc',
+        offsets: [{ partition: 0, from: 5 }],
+        time: { from: Date.UTC(2026, 0, 1) },
+        filter: { message: 'not null' },
+      },
+      transforms: { transforms: 'cut', 'transforms.cut.max': '5' },
+    });
+  });
+
+  it('says which field is wrong', () => {
+    const problems = [
+      { partition: 'x' },
+      { from: '1' },
+      { partition: '0', from: '5', to: '4' },
+      { partition: '0', to: '-1' },
+      { since: '2026-01-02T00:00:00', until: '2026-01-01T00:00:00' },
+      { transforms: '["a"]' },
+      { transforms: '{"a": {}}' },
+      { transforms: '{' },
+    ].map((typed) => selectionBody({ ...EVERYTHING, ...typed }));
+    const names = ['partition', 'partition', 'offsets', 'offsets', 'time', 'transforms', 'transforms', 'transforms'];
+    assert.deepEqual(
+      problems,
+      names.map((problem) => ({ problem })),
+    );
+  });
+});
+
+describe('dead letters in the console', () => {
+  it('say their fault in a line', () => {
+    const fault = { stage: 'TASK_PUT', sqlstate: '23514', class: 'a.B', table: 't', column: 'c', message: 'too large' };
+    assert.equal(faultText(fault), 'TASK_PUT · 23514 · t.c · too large');
+    assert.equal(faultText({ stage: 'VALUE_CONVERTER', class: 'org.example.Broken' }), 'VALUE_CONVERTER · Broken');
+  });
+
+  it('show bytes with what of them is text', () => {
+    assert.equal(hexDump(''), '');
+    const dump = hexDump(Buffer.from('sixteen bytes !!\u0000x').toString('hex')).split('\n');
+    assert.equal(dump[0], '000000  73 69 78 74 65 65 6e 20 62 79 74 65 73 20 21 21  sixteen bytes !!');
+    assert.match(dump[1] ?? '', /^000010 {2}00 78 +\.x$/);
+  });
+
+  it('have rows with the same columns in one table', () => {
+    const row = (table: string, value: number) => ({ table, operation: 'store', columns: ['n'], values: [value] });
+    assert.deepEqual(
+      rowTables([row('a', 1), row('a', 2), row('b', 3), row('a', 4)]).map(({ table, rows }) => [table, rows]),
+      [
+        ['a', [[1], [2]]],
+        ['b', [[3]]],
+        ['a', [[4]]],
+      ],
+    );
+  });
+});
+
+describe('the progress of a replay in the console', () => {
+  const partitions = [
+    { partition: 0, from: 10, next: 30, end: 50 },
+    { partition: 2, from: 0, next: 0, end: 5 },
+  ];
+
+  it('is counted in offsets', () => {
+    assert.deepEqual(progressOf({ partitions }), { done: 20, all: 45 });
+    assert.deepEqual(failedAgain({ partitions } as unknown as Replay), {
+      offsets: [
+        { partition: 0, from: 50 },
+        { partition: 2, from: 5 },
+      ],
+    });
+  });
+
+  it('has a rate only when it was looked at twice', () => {
+    assert.equal(readRate(undefined, { at: 5, read: 5 }), undefined);
+    assert.equal(readRate({ at: 1000, read: 100 }, { at: 3000, read: 300 }), 100);
+    assert.equal(readRate({ at: 1000, read: 100 }, { at: 1000, read: 300 }), undefined);
+    assert.equal(readRate({ at: 1000, read: 100 }, { at: 2000, read: 50 }), undefined);
+  });
+});
