@@ -1,10 +1,14 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
+import { fileURLToPath } from 'node:url';
+import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
+import { TcpProxy } from '../support/proxy.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
+
+const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
 
 describe('a connector in the console', function () {
   const shown = consolePage();
@@ -15,7 +19,7 @@ describe('a connector in the console', function () {
 
   before(async () => {
     [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '200' } }),
+      WorkerProcess.start({ properties: { 'plugin.path': PLUGINS, 'offset.flush.interval.ms': '200' } }),
       KafkaTraffic.shared(),
       database('console'),
     ]);
@@ -37,6 +41,121 @@ describe('a connector in the console', function () {
   }
 
   const open = (name: string, part = '') => shown.page.goto(`${worker.url}/ui#/connectors/${name}${part}`);
+
+  const sentence = () => shown.page.locator('.sentence');
+  const verdict = (text: string) => sentence().locator('.badge', { hasText: text }).waitFor({ timeout: 30_000 });
+  const lines = (name: string, count: number) =>
+    Array.from({ length: count }, (_, n) => ({ value: `${name} v=${String(n)}i ${String(1_767_225_600_000 + n)}` }));
+
+  it('that has failed at a record says why it does not start again, and leads to its trace', async () => {
+    const name = await create();
+    await kafka.produce(name, [{ value: 'this is no line' }]);
+    await open(name, '/log');
+    await verdict('FAILED');
+    await sentence().getByText('Task 0 does not start again by itself').waitFor();
+    assert.match(await sentence().innerText(), /a restart does not mend a failure of the kind data/);
+    await sentence().getByRole('link', { name: 'Show the fault' }).click();
+    const trace = shown.page.locator('details.trace[open] pre');
+    await trace.waitFor();
+    const { tasks } = await worker.rest.status(name);
+    assert.equal((await trace.innerText()).trimEnd(), tasks[0]?.trace?.trimEnd());
+    await shown.isAccessible();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('whose database is away counts down to its next start, and runs again by itself', async () => {
+    const name = uniqueName('console');
+    const proxy = await TcpProxy.start(db);
+    try {
+      await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+      await kafka.createTopic(name, 1);
+      const place = { ...db, host: '127.0.0.1', port: proxy.port };
+      const impatient = { 'max.retries': '0', 'connection.attempts': '1', 'restart.backoff.ms': '4000' };
+      const config = { topics: name, 'protocol.type': 'line_lp', 'restart.backoff.max.ms': '4000', ...impatient };
+      await worker.rest.create(name, sinkConfig(place, config));
+      await worker.rest.untilState(name, 'RUNNING', 1);
+      proxy.refuse();
+      await kafka.produce(name, lines(name, 1));
+      await open(name);
+      await verdict('FAILED');
+      await sentence()
+        .getByText(/Task 0 starts again by itself in 0:0[1-5] \(attempt \d+ of 20, at /)
+        .waitFor();
+      assert.match(await sentence().innerText(), /A failure of the kind infrastructure/);
+      proxy.pass();
+      await verdict('RUNNING');
+      await sentence()
+        .getByText(/Task 0 was started again: attempt \d+ of 20/)
+        .waitFor();
+    } finally {
+      await worker.rest.delete(`/connectors/${name}`);
+      await proxy.close();
+    }
+  });
+
+  it('whose plugin hangs is STALLED, and says what does not return', async () => {
+    const name = uniqueName('console');
+    await sql.run(`create table "${name}" (value text primary key)`);
+    await kafka.createTopic(name, 1);
+    const config = { 'connector.class': 'StuckSink', topics: name, table: name, url: db.url, 'stall.after.ms': '1000' };
+    await worker.rest.create(name, config);
+    await kafka.produce(name, [{ value: 'wait' }]);
+    await open(name);
+    await verdict('STALLED');
+    assert.match(await sentence().innerText(), /put\(\) of the task has not returned/);
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('shows what happens to a record, with rates and times, also at a width of 360 pixels in the dark', async () => {
+    const name = await create({
+      transforms: 'route',
+      'transforms.route.type': 'org.apache.kafka.connect.transforms.RegexRouter',
+      'transforms.route.regex': '(.*)',
+      'transforms.route.replacement': '$1',
+    });
+    await kafka.produce(name, lines(name, 500));
+    await open(name);
+    const boxes = shown.page.locator('.flow .box');
+    await boxes.filter({ hasText: 'Tables' }).getByText('500 rows').waitFor({ timeout: 20_000 });
+    const texts = await boxes.allInnerTexts();
+    assert.deepEqual(
+      texts.map((text) => text.split('\n', 1)[0]),
+      ['Topics', 'Converter', 'Transform', 'Put', 'Tables'],
+    );
+    assert.match(texts[0] ?? '', new RegExp(`${name} 0 behind`));
+    assert.match(texts[2] ?? '', /route \(RegexRouter\)[^]*[\d.]+\/s[^]*µs/);
+    assert.match(texts[4] ?? '', /[\d.]+\/s[^]*(µs|ms)/);
+    assert.match(await shown.page.getByRole('region', { name: 'Tasks' }).innerText(), /in [\d,]+ ms/);
+    await shown.page.locator('.chart canvas').first().waitFor();
+    await shown.page.getByText('The charts as a table').click();
+    await shown.isAccessible();
+    await shown.page.emulateMedia({ colorScheme: 'dark' });
+    await shown.page.setViewportSize({ width: 360, height: 740 });
+    const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 360, `${String(width)} pixels wide`);
+    await shown.isAccessible();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('that is a source shows how far it is in each table', async () => {
+    const name = uniqueName('console');
+    await sql.run(
+      `create table "${name}" (ts timestamptz primary key, n int8)`,
+      `insert into "${name}" select now() - n * interval '1 minute', n from generate_series(1, 7) n`,
+    );
+    await worker.rest.create(name, sourceConfig(db, { 'topic.prefix': name, 'table.include': name }));
+    await open(name);
+    const table = shown.page.getByRole('region', { name: 'Tables' });
+    await table
+      .getByRole('row', { name: new RegExp(`${name} RUNNING 7 0 0 0 20\\d\\d-`) })
+      .waitFor({ timeout: 20_000 });
+    assert.deepEqual(
+      (await shown.page.locator('.flow .box .kind').allInnerTexts()).join(),
+      'Tables,Poll,Converter,Topics',
+    );
+    await shown.isAccessible();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
 
   it('shows its log as it comes, finds lines, and holds the view', async () => {
     const name = await create();

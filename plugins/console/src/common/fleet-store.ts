@@ -21,6 +21,8 @@ const changes = signal(0);
 export const worker = signal<Worker | undefined>(undefined);
 /** When the last rows came, by this machine's clock; milliseconds. */
 export const updatedAt = signal<number | undefined>(undefined);
+/** By how many milliseconds this machine's clock is ahead of the worker's. */
+export const skewMs = signal(0);
 /** Why there are no news. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the broken first. */
@@ -71,6 +73,7 @@ function take(news: News): void {
   for (const name of news.gone) byName.delete(name);
   for (const row of news.rows) byName.set(row.name, row);
   updatedAt.value = Date.now();
+  skewMs.value = Date.now() - news.at;
   failure.value = undefined;
   changes.value += 1;
 }

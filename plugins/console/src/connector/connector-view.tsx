@@ -11,6 +11,9 @@ import { VerdictBadge } from '../common/verdict-badge.tsx';
 import { texts } from '../texts/connector.ts';
 import type { Health, PartProps } from './health.ts';
 import { Overview } from './overview.tsx';
+import './overview.css';
+import { RestartNotice } from './restart-notice.tsx';
+import { withoutRestart } from './restart-text.ts';
 
 const ConfigHistory = lazy(() => import('./config-history.tsx').then((module) => module.ConfigHistory));
 
@@ -53,7 +56,9 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
         <>
           <section class={`sentence ${health.verdict.toLowerCase()}`} aria-label={texts.verdict}>
             <VerdictBadge verdict={health.verdict} />
-            <p>{health.sentence}</p>
+            <p>{withoutRestart(health)}</p>
+            <RestartNotice restarts={health.restarts} sentence={health.sentence} />
+            {health.verdict === 'FAILED' ? <FaultLink name={name} /> : null}
             <p class="quiet">{texts.since(new Date(health.since).toLocaleString())}</p>
             {health.silentWorkers.length === 0 ? null : <p>{texts.silent(health.silentWorkers.join(', '))}</p>}
           </section>
@@ -70,4 +75,36 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
       )}
     </>
   );
+}
+
+/** Opens the first trace, which is in the overview. */
+function FaultLink({ name }: { readonly name: string }) {
+  return (
+    <a
+      href={connectorAddress(name)}
+      onClick={() => {
+        openTrace();
+      }}
+    >
+      {texts.showFault}
+    </a>
+  );
+}
+
+const MAX_TRIES = 30;
+const TRY_AGAIN_MS = 100;
+
+/** The overview may still be loading. */
+function openTrace(tries = MAX_TRIES): void {
+  const trace = document.querySelector<HTMLDetailsElement>('details.trace');
+  if (trace === null) {
+    if (tries > 0)
+      setTimeout(() => {
+        openTrace(tries - 1);
+      }, TRY_AGAIN_MS);
+    return;
+  }
+  trace.open = true;
+  trace.scrollIntoView({ block: 'center' });
+  trace.querySelector('summary')?.focus();
 }

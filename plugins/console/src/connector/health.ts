@@ -10,6 +10,21 @@ export interface TaskFigures {
   readonly lag: number | null;
   readonly waiting: number;
   readonly lastDeliveredAt: string | null;
+  readonly lastPutMs?: number;
+  readonly retries: number;
+}
+
+/** An automatic restart that comes, has begun, or does not come. */
+export interface Restart {
+  /** `null`: the connector's own instance. */
+  readonly task: number | null;
+  readonly state: 'WAITING' | 'STARTED' | 'GIVEN_UP';
+  readonly policy: string;
+  readonly attempt: number;
+  readonly maxAttempts: number | null;
+  readonly nextAttemptAt: string | null;
+  readonly kind: string;
+  readonly reason: string;
 }
 
 /** The answer of `GET /connectors/{connector}/health`. */
@@ -22,6 +37,7 @@ export interface Health {
   readonly since: string;
   readonly tasks: readonly TaskFigures[];
   readonly silentWorkers: readonly string[];
+  readonly restarts: readonly Restart[];
 }
 
 /** What each part of the view is given. */

@@ -1,9 +1,12 @@
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
+import { short } from '../common/format.ts';
+import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
+import { extremes, inFiveMinutes, type Points } from './chart-figures.ts';
 
-const SERIES = ['rate', 'lag', 'letters', 'batchMs', 'batchSize', 'retries'] as const;
+const SERIES = ['rate', 'lag', 'batchSize', 'batchMs', 'retries', 'letters'] as const;
 type Series = (typeof SERIES)[number];
 
 /** The last hour of a connector on one worker. */
@@ -13,72 +16,138 @@ export type WorkerHistory = Readonly<Record<Series, readonly (number | null)[]>>
 };
 
 const STEP_MS = 5000;
+const HEIGHT = 160;
 /** These are added up over workers, the others are means. */
 const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries']);
 
 /** A chart for each figure, over the tasks of all workers. */
 export function HistoryCharts({ workers }: { readonly workers: readonly WorkerHistory[] }) {
   const isEmpty = workers.every(({ rate }) => rate.every((value) => value === null));
+  const isDark = useDark();
   if (isEmpty) return <p class="empty">{texts.noHistory}</p>;
+  const charts = SERIES.map((name) => ({ name, points: merged(workers, name) }));
   return (
-    <div class="charts">
-      {SERIES.map((name) => (
-        <Chart key={name} title={texts.series[name]} data={merged(workers, name)} />
-      ))}
-    </div>
+    <>
+      <div class="charts">
+        {charts.map(({ name, points }) => (
+          <Chart key={`${name} ${String(isDark)}`} title={texts.series[name]} points={points} />
+        ))}
+      </div>
+      <details class="charts-as-table">
+        <summary>{texts.asTable}</summary>
+        <TitledTable label={texts.asTable} titles={[texts.minute, ...SERIES.map((name) => texts.series[name])]}>
+          {inFiveMinutes(charts.map(({ points }) => points)).map(({ at, values }) => (
+            <tr key={at}>
+              <th scope="row">{clock(at)}</th>
+              {values.map((value, index) => (
+                <td key={SERIES[index]} class="number">
+                  {short(value)}
+                </td>
+              ))}
+            </tr>
+          ))}
+        </TitledTable>
+      </details>
+    </>
   );
 }
 
-function Chart({ title, data }: { readonly title: string; readonly data: uPlot.AlignedData }) {
+/** The canvas does not follow the theme by itself. */
+function useDark(): boolean {
+  const [isDark, setDark] = useState(() => matchMedia('(prefers-color-scheme: dark)').matches);
+  useEffect(() => {
+    const query = matchMedia('(prefers-color-scheme: dark)');
+    const changed = (): void => {
+      setDark(query.matches);
+    };
+    query.addEventListener('change', changed);
+    return () => {
+      query.removeEventListener('change', changed);
+    };
+  }, []);
+  return isDark;
+}
+
+function Chart({ title, points }: { readonly title: string; readonly points: Points }) {
   const place = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot>(undefined);
+  const [under, setUnder] = useState<number | undefined>(undefined);
   useEffect(() => {
     const { current } = place;
     if (current === null) return;
-    const style = getComputedStyle(current);
-    const ink = style.getPropertyValue('--quiet');
-    const axis = {
-      stroke: ink,
-      grid: { stroke: style.getPropertyValue('--line') },
-      ticks: { show: false },
-      font: '11px sans-serif',
-    };
-    plot.current = new uPlot(
-      {
-        width: current.clientWidth,
-        height: 150,
-        cursor: { points: { show: false } },
-        legend: { show: false },
-        axes: [axis, { ...axis, size: 56 }],
-        scales: { y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.05)] } },
-        series: [{}, { stroke: style.getPropertyValue('--accent'), width: 1.5, points: { show: false } }],
-      },
-      data,
-      current,
-    );
-    const observer = new ResizeObserver(() => plot.current?.setSize({ width: current.clientWidth, height: 150 }));
+    const made = new uPlot(optionsOf(current, setUnder), dataOf(points), current);
+    plot.current = made;
+    const observer = new ResizeObserver(() => {
+      made.setSize({ width: current.clientWidth, height: HEIGHT });
+    });
     observer.observe(current);
     return () => {
       observer.disconnect();
-      plot.current?.destroy();
+      made.destroy();
     };
   }, []);
   useEffect(() => {
-    plot.current?.setData(data);
-  }, [data]);
-  const last = data[1]?.at(-1);
+    plot.current?.setData(dataOf(points));
+  }, [points]);
+  const { last, min, max } = extremes(points);
+  const at = under === undefined ? undefined : points[0][under];
+  const shown = under === undefined ? last : (points[1][under] ?? null);
   return (
     <figure>
       <figcaption>
-        {title}: <strong>{last === null || last === undefined ? '–' : last.toLocaleString('en')}</strong>
+        {title}: <strong>{short(shown)}</strong> {at === undefined ? '' : clock(at, true)}
       </figcaption>
-      <div ref={place} role="img" aria-label={title} />
+      <div
+        ref={place}
+        class="chart"
+        role="img"
+        aria-label={texts.chartText(title, short(last), short(min), short(max))}
+      />
     </figure>
   );
 }
 
+/** Colours are those of the place, as the browser has computed them. */
+function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => void): uPlot.Options {
+  const { color, borderTopColor, caretColor } = getComputedStyle(place);
+  const axis: uPlot.Axis = {
+    stroke: color,
+    grid: { stroke: borderTopColor, width: 1 },
+    ticks: { show: false },
+    font: '11px system-ui, sans-serif',
+  };
+  return {
+    width: place.clientWidth,
+    height: HEIGHT,
+    cursor: { points: { show: true }, y: false, drag: { x: false, y: false } },
+    legend: { show: false },
+    axes: [
+      { ...axis, size: 26, space: 60, values: (_, seconds) => seconds.map((second) => clock(second)) },
+      { ...axis, size: 52, space: 24, values: (_, values) => values.map((value) => short(value)) },
+    ],
+    scales: { y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.05)] } },
+    series: [{}, { stroke: caretColor, width: 1.5, points: { show: false } }],
+    hooks: {
+      setCursor: [
+        ({ cursor: { idx } }) => {
+          onCursor(idx ?? undefined);
+        },
+      ],
+    },
+  };
+}
+
+function dataOf([at, values]: Points): uPlot.AlignedData {
+  return [[...at], [...values]];
+}
+
+function clock(seconds: number, isExact = false): string {
+  const text = new Date(seconds * 1000).toLocaleTimeString('en-GB');
+  return isExact ? text : text.slice(0, 5);
+}
+
 /** Points of all workers on one axis of seconds. */
-function merged(workers: readonly WorkerHistory[], name: Series): uPlot.AlignedData {
+function merged(workers: readonly WorkerHistory[], name: Series): Points {
   const found = new Map<number, number[]>();
   for (const history of workers) {
     history.at.forEach((at, index) => {

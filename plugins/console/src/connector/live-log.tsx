@@ -138,6 +138,7 @@ function Line({ line, hasWorker }: { readonly line: PlacedLine; readonly hasWork
   const end = line.text.indexOf('\n');
   const first = end < 0 ? line.text : line.text.slice(0, end);
   const places = [hasWorker ? line.worker : '', placeOf(line)].filter((each) => each !== '').join(' ');
+  const place = places === '' ? '' : <span class="quiet">{places}</span>;
   return (
     <li>
       <time class="quiet" dateTime={new Date(line.at).toISOString()} title={line.logger}>
@@ -145,12 +146,15 @@ function Line({ line, hasWorker }: { readonly line: PlacedLine; readonly hasWork
       </time>
       <span class={line.level.toLowerCase()}>{line.level}</span>
       <span class="text">
-        {places === '' ? '' : <span class="quiet">{places} </span>}
         {end < 0 ? (
-          first
+          <>
+            {place} {first}
+          </>
         ) : (
           <details>
-            <summary>{first}</summary>
+            <summary>
+              {place} {first}
+            </summary>
             <pre>{line.text.slice(end + 1)}</pre>
           </details>
         )}

@@ -1,9 +1,9 @@
 import { useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
+import { minutesText } from '../common/format.ts';
 import { usePolled } from '../common/polled.ts';
 import { texts } from '../texts/log.ts';
-import { minutesText } from './log-lines.ts';
 import { useNow } from './now.ts';
 
 interface Level {

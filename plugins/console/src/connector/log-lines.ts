@@ -56,9 +56,3 @@ export function asText(lines: readonly PlacedLine[]): string {
     })
     .join('\n');
 }
-
-/** `4:05` */
-export function minutesText(ms: number): string {
-  const seconds = Math.max(0, Math.ceil(ms / 1000));
-  return `${String(Math.floor(seconds / 60))}:${String(seconds % 60).padStart(2, '0')}`;
-}

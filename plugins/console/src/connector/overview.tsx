@@ -5,16 +5,22 @@ import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/connector.ts';
 import { Actions } from './actions.tsx';
+import type { WorkerFlow } from './flow.ts';
+import { FlowPicture } from './flow-picture.tsx';
 import type { PartProps } from './health.ts';
 import { HistoryCharts, type WorkerHistory } from './history-charts.tsx';
+import { SourceTables } from './source-tables.tsx';
 import { TaskTable, type Status } from './task-table.tsx';
 
-/** A connector's tasks and its last hour. */
+/** What a connector does, its tasks and its last hour. */
 export function Overview({ name, health }: PartProps) {
   const [problem, setProblem] = useState('');
   const { value: status } = usePolled(name, () => request<Status>('GET', `${connectorPath(name)}/status`));
   const { value: history } = usePolled(name, () =>
     request<readonly WorkerHistory[]>('GET', `/ui${connectorPath(name)}/history`),
+  );
+  const { value: flow = [] } = usePolled(name, () =>
+    request<readonly WorkerFlow[]>('GET', `/ui${connectorPath(name)}/flow`),
   );
   return (
     <>
@@ -32,7 +38,9 @@ export function Overview({ name, health }: PartProps) {
       )}
       {worker.value?.readOnly === false ? <Actions name={name} report={setProblem} /> : null}
       <Problem text={problem} />
+      {flow.length === 0 ? null : <FlowPicture workers={flow} isSink={health.type === 'sink'} />}
       <TaskTable health={health} status={status} name={name} report={setProblem} />
+      {health.type === 'source' ? <SourceTables name={name} workers={flow} /> : null}
       <h2>{texts.charts}</h2>
       <HistoryCharts workers={history ?? []} />
     </>

@@ -4,7 +4,7 @@ import { short } from '../common/format.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
-import type { Health, TaskFigures } from './health.ts';
+import type { Health, Restart, TaskFigures } from './health.ts';
 import { Trace } from './trace.tsx';
 
 /** The answer of `GET /connectors/{connector}/status`, as far as it is shown. */
@@ -20,15 +20,17 @@ interface TaskTableProps extends ActionsProps {
 
 /** Where each task runs, what it has, and its trace. */
 export function TaskTable({ health, status, name, report }: TaskTableProps) {
+  const restarts = new Map(health.restarts.map((restart) => [restart.task, restart]));
   const traces = new Map(status?.tasks.map(({ id, trace }) => [id, trace]));
   const isWritable = worker.value?.readOnly === false;
   const titles = [
     ...[texts.task, texts.state, texts.worker, texts.thread, texts.partitions, texts.lag, texts.waiting],
-    texts.lastDelivered,
-    ...(isWritable ? [texts.restart] : []),
+    health.type === 'sink' ? texts.lastPut : texts.lastDeliveredAck,
+    texts.attempt,
+    ...(isWritable ? [texts.actions] : []),
   ];
   return (
-    <section>
+    <section class="tasks">
       <h2>{texts.tasks}</h2>
       {status?.connector.trace === undefined ? null : <Trace text={status.connector.trace} />}
       <TitledTable label={texts.tasks} titles={titles}>
@@ -38,10 +40,14 @@ export function TaskTable({ health, status, name, report }: TaskTableProps) {
             <td>{task.state}</td>
             <td>{task.worker}</td>
             <td>{task.thread ?? '–'}</td>
-            <td>{partitionsText(task)}</td>
+            <td class="partitions">{partitionsText(task)}</td>
             <td class="number">{short(task.lag)}</td>
             <td class="number">{short(task.waiting)}</td>
-            <td>{task.lastDeliveredAt === null ? '–' : new Date(task.lastDeliveredAt).toLocaleTimeString()}</td>
+            <td>
+              {task.lastDeliveredAt === null ? '–' : new Date(task.lastDeliveredAt).toLocaleTimeString()}
+              {task.lastPutMs === undefined ? '' : <span class="quiet took">{texts.took(task.lastPutMs)}</span>}
+            </td>
+            <td>{attemptText(restarts.get(task.task))}</td>
             {isWritable ? (
               <td>
                 <button
@@ -62,6 +68,10 @@ export function TaskTable({ health, status, name, report }: TaskTableProps) {
       })}
     </section>
   );
+}
+
+function attemptText(restart: Restart | undefined): string {
+  return restart === undefined ? '–' : texts.attemptOf(restart.attempt, restart.maxAttempts);
 }
 
 const MAX_PARTITIONS = 6;

@@ -1,0 +1,105 @@
+import { short, shortClass } from '../common/format.ts';
+import { texts } from '../texts/connector.ts';
+import { addedUp, flowBoxes, timeText, type FlowBox, type WorkerFlow } from './flow.ts';
+import './flow-picture.css';
+
+interface FlowPictureProps {
+  readonly workers: readonly WorkerFlow[];
+  readonly isSink: boolean;
+}
+
+const MAX_NAMES = 4;
+
+/** The way of a record through the connector, as a list of boxes. */
+export function FlowPicture({ workers, isSink }: FlowPictureProps) {
+  const boxes = flowBoxes(workers, isSink);
+  const slowest = Math.max(0, ...boxes.map(({ microseconds }) => microseconds ?? 0));
+  return (
+    <section>
+      <h2>{texts.flow}</h2>
+      <ol class="flow">
+        {boxes.map((box, index) => (
+          <li key={`${box.kind} ${box.name} ${String(index)}`} class={box.errors > 0 ? 'box failing' : 'box'}>
+            <span class="kind">{kindText(box.kind, isSink)}</span>
+            {box.kind === 'transform' ? <strong>{nameOf(box)}</strong> : null}
+            {box.kind === 'topics' ? <Topics workers={workers} /> : null}
+            {box.kind === 'tables' ? <Tables workers={workers} isSink={isSink} /> : null}
+            <span class="figures">
+              <span>{texts.perSecond(short(box.rate))}</span>
+              <Time box={box} isSlowest={box.microseconds === slowest && slowest > 0} />
+            </span>
+            {box.passed < 0.995 ? (
+              <span class="quiet">{texts.passes(`${(box.passed * 100).toFixed(0)} %`)}</span>
+            ) : null}
+            {box.errors > 0 ? <span class="problem">{texts.stageErrors(box.errors)}</span> : null}
+          </li>
+        ))}
+      </ol>
+      <p class="quiet">
+        {texts.flowNote} {workers.length > 1 ? texts.workersOf(workers.map(({ worker }) => worker).join(', ')) : ''}
+      </p>
+    </section>
+  );
+}
+
+function Time({
+  box: { kind, microseconds, rate },
+  isSlowest,
+}: {
+  readonly box: FlowBox;
+  readonly isSlowest: boolean;
+}) {
+  if (microseconds !== null) return <span class={isSlowest ? 'slowest' : ''}>{timeText(microseconds)}</span>;
+  if (kind !== 'converter' && kind !== 'transform') return null;
+  return <span class="quiet">{rate > 0 ? texts.notMeasured : texts.notYet}</span>;
+}
+
+function kindText(kind: FlowBox['kind'], isSink: boolean): string {
+  if (kind === 'topics') return texts.topic;
+  if (kind === 'tables') return texts.table;
+  if (kind === 'task') return isSink ? texts.put : texts.poll;
+  return kind === 'converter' ? texts.converter : texts.transform;
+}
+
+function nameOf({ name, className }: FlowBox): string {
+  return className === '' ? name : `${name} (${shortClass(className)})`;
+}
+
+function Topics({ workers }: { readonly workers: readonly WorkerFlow[] }) {
+  const topics = addedUp(
+    workers.flatMap((each) => each.topics),
+    ({ lag }) => lag,
+  );
+  return <Names items={topics} text={(lag) => texts.behind(short(lag))} />;
+}
+
+function Tables({ workers, isSink }: FlowPictureProps) {
+  const tables = isSink
+    ? addedUp(
+        workers.flatMap((each) => each.tables),
+        ({ rows }) => rows,
+      )
+    : addedUp(
+        workers.flatMap((each) => each.parts),
+        ({ counts }) => counts['rows'] ?? null,
+      );
+  return <Names items={tables} text={(rows) => texts.rows(short(rows))} />;
+}
+
+interface NamesProps {
+  readonly items: readonly { readonly name: string; readonly value: number | null }[];
+  readonly text: (value: number) => string;
+}
+
+function Names({ items, text }: NamesProps) {
+  return (
+    <ul class="names-of-box">
+      {items.slice(0, MAX_NAMES).map(({ name, value }) => (
+        <li key={name}>
+          {name} {value === null ? '' : <span class="quiet">{text(value)}</span>}
+        </li>
+      ))}
+      {items.length > MAX_NAMES ? <li class="quiet">{texts.more(items.length - MAX_NAMES)}</li> : null}
+    </ul>
+  );
+}

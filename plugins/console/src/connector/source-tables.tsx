@@ -1,0 +1,54 @@
+import { connectorPath, requestText } from '../common/api.ts';
+import { parseExact } from '../common/exact-json.ts';
+import { short } from '../common/format.ts';
+import { usePolled } from '../common/polled.ts';
+import { TitledTable } from '../common/titled-table.tsx';
+import { texts } from '../texts/connector.ts';
+import type { Part, WorkerFlow } from './flow.ts';
+import { offsetText, sourceRows, type OffsetEntry, type OffsetRow } from './offset-rows.ts';
+
+interface SourceTablesProps {
+  readonly name: string;
+  readonly workers: readonly WorkerFlow[];
+}
+
+/** What a source reads: how far it is in each table, and rows that came late. */
+export function SourceTables({ name, workers }: SourceTablesProps) {
+  const { value: offsets = [] } = usePolled(`offsets of ${name}`, async () => {
+    const text = await requestText('GET', `${connectorPath(name)}/offsets`);
+    return sourceRows((parseExact(text) as { readonly offsets: readonly OffsetEntry[] }).offsets);
+  });
+  const parts = workers.flatMap((each) => each.parts);
+  if (parts.length === 0) return null;
+  const titles = [texts.table, texts.state, texts.rowsRead, texts.lateRows, texts.passedOver, texts.failures];
+  return (
+    <section>
+      <h2>{texts.table}</h2>
+      <TitledTable label={texts.table} titles={[...titles, texts.position]}>
+        {parts.map((part) => (
+          <tr key={part.name}>
+            <th scope="row">{part.name}</th>
+            <td>
+              {part.state}
+              {part.error === undefined ? '' : <div class="problem">{part.error}</div>}
+            </td>
+            <Count part={part} name="rows" />
+            <Count part={part} name="lateRows" />
+            <Count part={part} name="passedOver" />
+            <Count part={part} name="failures" />
+            <td class="position">{positionOf(part, offsets) ?? texts.noPosition}</td>
+          </tr>
+        ))}
+      </TitledTable>
+    </section>
+  );
+}
+
+function Count({ part: { counts }, name }: { readonly part: Part; readonly name: string }) {
+  return <td class="number">{short(counts[name] ?? null)}</td>;
+}
+
+function positionOf({ name }: Part, offsets: readonly OffsetRow[]): string | undefined {
+  const row = offsets.find(({ key, partition }) => key === name || Object.values(partition).includes(name));
+  return row && offsetText(row.current);
+}
