@@ -81,7 +81,7 @@ describe('a connector in the console', function () {
       await sentence()
         .getByText(/Task 0 starts again by itself in 0:0[1-5] \(attempt \d+ of 20, at /)
         .waitFor();
-      assert.match(await sentence().innerText(), /A failure of the kind infrastructure/);
+      assert.match(await sentence().innerText(), /infrastructure: .*cannot connect to database/);
       proxy.pass();
       await verdict('RUNNING');
       await sentence()

@@ -3,6 +3,7 @@ import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { ajv } from '../request-body.ts';
 import { answer, flag, pathName, type Resource } from '../resource.ts';
 
+const MAX_AGE_MS = 1000;
 const nullableNumber = { type: ['number', 'null'] };
 const named = (properties: object) => ({
   type: 'array',
@@ -44,11 +45,19 @@ const isFlow = ajv.compile<ConnectorFlow & { readonly worker: string }>({
 export const connectorFlowResource: Resource = (router, dependencies) => {
   const { herder, secrets } = dependencies;
   const others = new OtherWorkers(dependencies);
+  let last: { readonly at: number; readonly reports: ReturnType<typeof herder.taskReports> } | undefined;
+
+  /** Consoles that ask within a second get one answer of the threads. */
+  const reportsNow = (): ReturnType<typeof herder.taskReports> => {
+    const at = performance.now();
+    if (last === undefined || at - last.at > MAX_AGE_MS) last = { at, reports: herder.taskReports() };
+    return last.reports;
+  };
 
   router.get('/ui/connectors/:connector/flow', async (context) => {
     const connector = pathName(context, 'connector');
     herder.directory.require(connector);
-    const reports = (await herder.taskReports()).filter(({ id }) => id.connector === connector);
+    const reports = (await reportsNow()).filter(({ id }) => id.connector === connector);
     const flow = connectorFlow(reports);
     const parts = flow.parts.map((part) => ({
       ...part,

@@ -153,7 +153,7 @@ class LogStream {
 
   #write(text: string): void {
     if (this.body.destroyed) return;
-    if (this.body.readableLength > MAX_UNREAD_BYTES) this.body.destroy();
+    if (this.body.readableLength + this.body.writableLength > MAX_UNREAD_BYTES) this.body.destroy();
     else this.body.write(text);
   }
 }

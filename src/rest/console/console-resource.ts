@@ -102,7 +102,7 @@ export const consoleResource: Resource = (router, dependencies) => {
     }
     const stream = new PassThrough();
     const end = feed.listen((event) => {
-      if (stream.readableLength > MAX_UNREAD_BYTES) stream.destroy();
+      if (stream.readableLength + stream.writableLength > MAX_UNREAD_BYTES) stream.destroy();
       else stream.write(event);
     });
     stream.once('close', end);

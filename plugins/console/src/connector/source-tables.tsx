@@ -22,7 +22,7 @@ export function SourceTables({ name, workers }: SourceTablesProps) {
   if (parts.length === 0) return null;
   const titles = [texts.table, texts.state, texts.rowsRead, texts.lateRows, texts.passedOver, texts.failures];
   return (
-    <section>
+    <section class="tasks">
       <h2>{texts.table}</h2>
       <TitledTable label={texts.table} titles={[...titles, texts.position]}>
         {parts.map((part) => (

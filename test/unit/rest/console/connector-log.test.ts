@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
+import type { PassThrough } from 'node:stream';
+import type Router from '@koa/router';
+import { ConnectorLog } from '../../../../src/observe/connector-log.ts';
+import { connectorLogResource } from '../../../../src/rest/console/connector-log.ts';
+import type { Context, ResourceDependencies } from '../../../../src/rest/resource.ts';
+import { until } from '../../../support/until.ts';
+
+describe('the log of a connector for consoles', () => {
+  const open: PassThrough[] = [];
+
+  afterEach(() => {
+    for (const stream of open.splice(0)) stream.destroy();
+  });
+
+  function start() {
+    const log = new ConnectorLog();
+    const herder = {
+      workerId: 'w',
+      directory: { require: () => undefined },
+      health: { workers: () => ['w'] },
+    };
+    let answerTo: (context: Context) => unknown = () => undefined;
+    const router = { get: (_path: string, answer: (context: Context) => unknown) => (answerTo = answer) };
+    const dependencies = { herder, connectorLog: log } as unknown as ResourceDependencies;
+    connectorLogResource(router as unknown as Router, dependencies);
+    const ask = () => {
+      const request = new EventEmitter();
+      const context = {
+        ...{ params: { connector: 'c' }, query: {}, req: request, state: {}, status: 0, body: undefined },
+        ...{ set: () => undefined, get: () => '' },
+      };
+      answerTo(context as unknown as Context);
+      const stream = context.body as unknown as PassThrough;
+      open.push(stream);
+      return { request, stream };
+    };
+    return { log, ask };
+  }
+
+  const note = (log: ConnectorLog, msg: string) => {
+    log.note(JSON.stringify({ level: 30, time: 1, connector: 'c', msg }));
+  };
+
+  it('begins with the lines that are kept, and goes on with those that come, each once', async () => {
+    const { log, ask } = start();
+    note(log, 'before');
+    const { stream } = ask();
+    let text = '';
+    stream.on('data', (chunk: Buffer) => (text += chunk.toString()));
+    await until(() => text.includes('"before"'), 'what is kept');
+    note(log, 'after');
+    await until(() => text.includes('"after"'), 'what comes');
+    assert.equal(text.split('"before"').length, 2);
+    assert.match(text, /^retry: 2000\n\nevent: lines\ndata: \{"worker":"w","isCut":false,"lines":\[/);
+  });
+
+  it('is told to 50 consoles at most, until one goes', async () => {
+    const { ask } = start();
+    const [first] = Array.from({ length: 50 }, () => ask());
+    assert.throws(() => ask(), /has 50 logs open, and takes no more/);
+    first?.request.emit('close');
+    if (first !== undefined) await once(first.stream, 'close');
+    ask();
+  });
+
+  it('ends for a console that does not read', async () => {
+    const { log, ask } = start();
+    const { stream } = ask();
+    const closed = once(stream, 'close');
+    const timer = setInterval(() => {
+      for (let line = 0; line < 400; line++) note(log, 'x'.repeat(8000));
+    }, 50);
+    await closed;
+    clearInterval(timer);
+    assert.equal(stream.destroyed, true);
+  });
+});
