@@ -25,6 +25,8 @@ export interface ConnectorOffsetsDependencies {
   readonly tasksEnded: (connector: string) => Promise<void>;
   /** With exactly-once delivery: resolves when tasks that are still about cannot write any more. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
+  /** The same of a connector that was deleted. */
+  readonly fenceDeleted: ((connector: string, config: ConnectorConfig) => Promise<void>) | undefined;
 }
 
 type Change = 'alter' | 'reset';
@@ -128,6 +130,7 @@ export class ConnectorOffsets {
     const known = { name, config: inUse };
     if (plugin.type === 'sink') return success('alter', await this.#beginGroup(known, plugin, sinkOffsets(changes)));
     const wanted = sourceOffsets(changes);
+    await fenced(this.#dependencies.fenceDeleted?.(name, inUse));
     return this.#withOffsets(known, async (storage) => {
       const keys = new Set(wanted.map(({ partition }) => partition && coordinatesKey(partition)));
       const left = (await storage.list(name)).filter(({ partition }) => !keys.has(coordinatesKey(partition)));
@@ -180,19 +183,9 @@ export class ConnectorOffsets {
   }
 
   async #write(state: ConnectorState, offsets: readonly SourceOffset[]): Promise<void> {
-    await this.#fence(state.name);
+    await fenced(this.#dependencies.fenceZombies?.(state.name));
     const stored = storable(offsets);
     if (stored.length > 0) await this.#withOffsets(state, (storage) => storage.write(state.name, stored));
-  }
-
-  async #fence(name: string): Promise<void> {
-    try {
-      await this.#dependencies.fenceZombies?.(name);
-    } catch (error) {
-      throw new RequestError(500, 'Failed to perform zombie fencing for source connector prior to modifying offsets', {
-        cause: error,
-      });
-    }
   }
 
   async #withOffsets<T>({ name, config }: Known, work: (offsets: OffsetStorage) => Promise<T>): Promise<T> {
@@ -252,6 +245,16 @@ export class ConnectorOffsets {
     } finally {
       await admin.close();
     }
+  }
+}
+
+async function fenced(fencing: Promise<void> | undefined): Promise<void> {
+  try {
+    await fencing;
+  } catch (error) {
+    throw new RequestError(500, 'Failed to perform zombie fencing for source connector prior to modifying offsets', {
+      cause: error,
+    });
   }
 }
 

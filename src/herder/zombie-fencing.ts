@@ -36,6 +36,12 @@ export class ZombieFencing {
     return round;
   }
 
+  /** Of a connector that was deleted, which is to be created with this configuration: resolves when what is left of it cannot write. */
+  async fenceDeleted(connector: string, config: ConnectorConfig): Promise<void> {
+    const count = this.#dependencies.configs.taskCountRecord(connector);
+    if (count !== undefined) await this.#fenceTasks(connector, config, count);
+  }
+
   async #round(connector: string): Promise<void> {
     const { configs } = this.#dependencies;
     await configs.refresh();
@@ -49,7 +55,11 @@ export class ZombieFencing {
   async #fenceOld({ name, config, taskCountRecord, taskConfigs }: ConnectorState): Promise<void> {
     // Without a record no task has had a transactional id; a single one fences the single one before it.
     if (taskCountRecord === undefined || (taskCountRecord === 1 && taskConfigs.length === 1)) return;
-    const tasks = Array.from({ length: taskCountRecord }, (_none, task) => ({ connector: name, task }));
+    await this.#fenceTasks(name, config, taskCountRecord);
+  }
+
+  async #fenceTasks(name: string, config: ConnectorConfig, count: number): Promise<void> {
+    const tasks = Array.from({ length: count }, (_none, task) => ({ connector: name, task }));
     this.#dependencies.logger.info(
       `Fencing ${String(tasks.length)} tasks of connector ${name} of the generation before`,
     );

@@ -198,6 +198,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       clients,
       tasksEnded: (name) => herder.tasksEnded(name),
       fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
+      fenceDeleted: exactlyOnce && ((name, config) => exactlyOnce.fencing.fenceDeleted(name, config)),
     }),
     preview,
     peek: new TopicPeek({

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { createKafkaClient } from '../../src/kafka/client.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
@@ -135,6 +137,41 @@ describe('offsets of a source that are chosen', function () {
     // With a topic of its own for offsets, in which the one before has left nothing.
     await create(9, { 'offsets.storage.topic': `${name}-offsets` });
     await untilIds(name, [...range(8, 10), ...range(5, 11), ...range(10, 11)]);
+  });
+
+  it('are not overwritten by what a deleted exactly-once source of that name has left running', async () => {
+    const worker = await start({ properties: { 'exactly.once.source.support': 'enabled' } });
+    const { rest } = worker;
+    const name = uniqueName('chosen').replaceAll('-', '_');
+    await sql.run(
+      `create table "${name}" (id bigint primary key)`,
+      `insert into "${name}" select generate_series(1, 10)`,
+    );
+    const options = { 'topic.prefix': name, 'table.include': name, mode: 'incrementing' };
+    const config = { name, ...sourceConfig(db, options) };
+    await rest.create(name, config);
+    await untilIds(name, range(1, 10));
+    assert.equal((await rest.delete(`/connectors/${name}`)).status, 204);
+    // As a task of another worker that has not ended yet.
+    const servers = worker.properties['bootstrap.servers'] ?? '';
+    const client = createKafkaClient({ 'bootstrap.servers': servers }, silentLogger);
+    const id = `${worker.properties['group.id'] ?? ''}-${name}-0`;
+    const zombie = client.transactionalProducer({ 'transactional.id': id });
+    await zombie.connect();
+    try {
+      await zombie.init();
+      zombie.begin();
+      const nothing = { key: null, timestamp: null, headers: [] };
+      await zombie.send([{ topic: topicOf(name), partition: 0, value: Buffer.from('{}'), ...nothing }]);
+      const initial_offsets = [{ partition: { table: name }, offset: { incrementing: 8 } }];
+      const answer = await rest.post('/connectors', { name, config, initial_offsets, initial_state: 'STOPPED' });
+      assert.equal(answer.status, 201, JSON.stringify(answer.body));
+      await assert.rejects(zombie.commit(), /There is a newer producer with the same transactionalId/);
+    } finally {
+      await zombie.close(0);
+    }
+    assert.equal((await rest.put(`/connectors/${name}/resume`)).status, 202);
+    await untilIds(name, [...range(1, 10), 9, 10]);
   });
 
   it('in the file of a standalone worker hold for the first start alone, of a source and of a sink', async () => {

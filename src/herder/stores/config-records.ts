@@ -56,6 +56,11 @@ export class ConfigRecords {
     };
   }
 
+  /** Of how many tasks the last generation was that wrote in transactions; also of a connector that was deleted. */
+  taskCountRecord(name: string): number | undefined {
+    return this.#entries.get(name)?.taskCountRecord;
+  }
+
   /** Throws on a value that is not what its key promises; the caller logs and skips such a record. */
   apply(key: string, value: string | null): ConfigChange {
     if (key === 'session-key') return this.#applySessionKey(value);

@@ -76,6 +76,11 @@ export class ConfigStore {
     return this.#records.connector(name);
   }
 
+  /** Also of a connector that was deleted. */
+  taskCountRecord(name: string): number | undefined {
+    return this.#records.taskCountRecord(name);
+  }
+
   /** With an initial state, its record goes first (Connect's order). */
   async putConnector(name: string, config: ConnectorConfig, initialState?: TargetState): Promise<void> {
     const connector = { key: `connector-${name}`, value: configRecord.properties(config) };
