@@ -2,6 +2,7 @@ import { isSecretName } from './password.ts';
 
 const SURELY_SECRET = /passw|secret|token|credential|jaas|passphrase|user\.info$/i;
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
+const REFERENCES = /\$\{[^{}]+\}/g;
 const URL_PASSWORD = /\/\/[^/?#@:\s]*:[^@/\s]+@|[?&;](?:password|passwd|secret|token)=[^&;\s]+/i;
 
 /**
@@ -10,6 +11,7 @@ const URL_PASSWORD = /\/\/[^/?#@:\s]*:[^@/\s]+@|[?&;](?:password|passwd|secret|t
  */
 export function isSecretValue(key: string, value: string, type: string | undefined): boolean {
   if (value === '' || PROVIDER_REFERENCE.test(value)) return false;
-  if (type === 'PASSWORD' || SURELY_SECRET.test(key) || URL_PASSWORD.test(value)) return true;
+  if (type === 'PASSWORD' || SURELY_SECRET.test(key)) return true;
+  if (URL_PASSWORD.test(value.replace(REFERENCES, ''))) return true;
   return type === undefined && isSecretName(key) && !/url$/i.test(key);
 }

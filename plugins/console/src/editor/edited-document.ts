@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { request } from '../common/api.ts';
 import {
   configBody,
@@ -71,28 +71,34 @@ export interface Checked {
 }
 
 const PAUSE_MS = 300;
+/** A check may ask a database; another waits so long for it. */
+const PATIENCE_MS = 5000;
 const NOTHING: Checked = { validation: undefined, problem: '', isStale: true };
 
 /** The document is checked whenever it has not changed for a moment. `connector`: whose stored secrets it may refer to. */
 export function useValidation(entries: readonly Entry[], connector: string | undefined): Checked {
   const [checked, setChecked] = useState<Checked & { readonly key: string }>({ ...NOTHING, key: '' });
+  const running = useRef<Promise<unknown>>(Promise.resolve());
   const className = valueIn(entries, 'connector.class') ?? '';
   const key = JSON.stringify(entries);
   useEffect(() => {
     if (className === '') return;
     let isCurrent = true;
-    const timer = setTimeout(() => {
+    const check = async (): Promise<void> => {
+      await Promise.race([running.current, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
+      if (!isCurrent) return;
       const query = connector === undefined ? '' : `?connector=${encodeURIComponent(connector)}`;
       const path = `/ui/connector-plugins/${encodeURIComponent(className)}/validate${query}`;
-      request<Validation>('PUT', path, configBody(entries)).then(
-        (validation) => {
-          if (isCurrent) setChecked({ validation, problem: '', isStale: false, key });
-        },
-        (error: unknown) => {
-          if (isCurrent) setChecked((last) => ({ ...last, problem: (error as Error).message, isStale: true, key }));
-        },
-      );
-    }, PAUSE_MS);
+      const asked = request<Validation>('PUT', path, configBody(entries));
+      running.current = asked.catch(() => undefined);
+      try {
+        const validation = await asked;
+        if (isCurrent) setChecked({ validation, problem: '', isStale: false, key });
+      } catch (error) {
+        if (isCurrent) setChecked((last) => ({ ...last, problem: (error as Error).message, isStale: true, key }));
+      }
+    };
+    const timer = setTimeout(() => void check(), PAUSE_MS);
     return () => {
       isCurrent = false;
       clearTimeout(timer);

@@ -25,6 +25,7 @@ const STORED = {
   'consumer.override.sasl.jaas.config': 'Module required password="p4ss";',
   'consumer.override.client.rack': 'r1',
   token: '${file:/secrets:token}',
+  'read.url': 'jdbc:x://ann:${env:PW}@db/x?password=${env:PW}',
 };
 
 describe('configurations for browsers', () => {
@@ -46,6 +47,7 @@ describe('configurations for browsers', () => {
     );
     assert.equal(shown['token'], '${file:/secrets:token}');
     assert.equal(shown['sort.key'], 'id');
+    assert.equal(shown['read.url'], STORED['read.url']);
   });
 
   it('have a version that changes with what is shown, and not with a secret', async () => {
