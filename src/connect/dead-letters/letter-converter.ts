@@ -4,7 +4,7 @@ import type { ConsumedBlock, ConsumedRecord } from '../../kafka/api.ts';
 import type { ConvertedRecords, RecordConversion } from '../pipeline/record-converter.ts';
 import type { StageTimes } from '../pipeline/stage-times.ts';
 import { Turn } from '../pipeline/turn.ts';
-import { originalRecord } from './dead-letter.ts';
+import { deadLetter, originalRecord } from './dead-letter.ts';
 import { LetterBlock } from './letter-block.ts';
 import { LetterCounter, type LetterReplay } from './letter-replay.ts';
 import type { ReplayFailures } from './replay-failures.ts';
@@ -14,6 +14,15 @@ type Failures = Pick<ReplayFailures, 'converting' | 'isCounting'>;
 interface ConverterOptions {
   readonly replay: LetterReplay;
   readonly failures: Failures;
+}
+
+/** Letters of one partition. */
+interface Letters {
+  readonly count: number;
+  readonly partition: number;
+  readonly offset: (index: number) => number;
+  /** The letter as it was read; `undefined`: it is not selected. */
+  readonly selected: (index: number) => ConsumedRecord | undefined;
 }
 
 /** Makes of dead letters the records that the connector once consumed, and of these sink records; letters that are not selected are left out. */
@@ -35,17 +44,39 @@ export class LetterConverter implements RecordConversion {
   }
 
   async convert(consumed: readonly ConsumedRecord[]): Promise<ConvertedRecords> {
+    return this.#convert({
+      count: consumed.length,
+      partition: consumed[0]?.partition ?? -1,
+      offset: (index) => consumed[index]?.offset ?? -1,
+      selected: (index) => {
+        const source = consumed[index];
+        return source !== undefined && this.#replay.selected(source) !== undefined ? source : undefined;
+      },
+    });
+  }
+
+  /** As `convert`; of letters that are not selected no records are made. */
+  async convertBlock(block: ConsumedBlock): Promise<ConvertedRecords> {
+    const { count, partition, offsets } = block;
+    return this.#convert({
+      ...{ count, partition },
+      offset: (index) => offsets[index] ?? -1,
+      selected: (index) => (this.#replay.look(block, index).isPicked ? block.record(index) : undefined),
+    });
+  }
+
+  async #convert({ count, partition, offset, selected }: Letters): Promise<ConvertedRecords> {
     const records: SinkRecord[] = [];
     const counter = new LetterCounter();
     const turn = new Turn();
-    for (const [index, source] of consumed.entries()) {
+    for (let index = 0; index < count; index++) {
       const failedBefore = this.#failures.converting;
-      const isNew = this.#replay.isNew(source.partition, source.offset);
-      const letter = this.#replay.selected(source);
-      if (isNew) counter.add(letter !== undefined);
-      if (letter !== undefined) {
+      const isNew = this.#replay.isNew(partition, offset(index));
+      const source = selected(index);
+      if (isNew) counter.add(source !== undefined);
+      if (source !== undefined) {
         try {
-          const converted = this.#converter.convertOne({ ...originalRecord(letter), letter: source });
+          const converted = this.#convertSelected(source);
           const record = converted instanceof Promise ? await converted : converted;
           if (record !== undefined) records.push(record);
           else if (isNew && this.#failures.converting === failedBefore) counter.dropped++;
@@ -53,11 +84,14 @@ export class LetterConverter implements RecordConversion {
           return { records, failed: { index, error: toError(error) } };
         }
       }
-      if (turn.isOver(source.value?.length ?? 0)) await turn.next();
+      if (turn.isOver(source?.value?.length ?? 0)) await turn.next();
     }
-    const last = consumed.at(-1);
-    if (last !== undefined) this.#replay.converted(last.partition, last.offset + 1, counter);
+    if (count > 0) this.#replay.converted(partition, offset(count - 1) + 1, counter);
     return { records, failed: undefined };
+  }
+
+  #convertSelected(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
+    return this.#converter.convertOne({ ...originalRecord(deadLetter(source)), letter: source });
   }
 
   /** What is selected of a block, for a sink that reads messages where they lie; it is counted by this call. */
@@ -108,8 +142,7 @@ export class LetterConverter implements RecordConversion {
   }
 
   convertOne(source: ConsumedRecord): SinkRecord | undefined | Promise<SinkRecord | undefined> {
-    const letter = this.#replay.selected(source);
-    return letter && this.#converter.convertOne({ ...originalRecord(letter), letter: source });
+    return this.#replay.selected(source) && this.#convertSelected(source);
   }
 
   planned(): undefined {

@@ -23,6 +23,7 @@ interface Portion {
 
 interface BlockSelection {
   selected(block: ConsumedBlock): Promise<ConsumedBlock>;
+  convertBlock(block: ConsumedBlock): Promise<ConvertedRecords>;
 }
 
 export interface PolledRecordsSettings {
@@ -132,9 +133,13 @@ export class PolledRecords {
       }
       const content = new SinkBlock(block, this.#converter, this.#converters, this.#plans);
       const isPlanned = this.#readsStructs && this.#plans !== undefined;
-      const converted = await (isPlanned ? content.records() : this.#converter.convert(recordsOf(block)));
+      const converted = await (isPlanned ? content.records() : this.#converted(block));
       this.#add(block, { from: 0, to: count, isCareful: false }, converted);
     }
+  }
+
+  #converted(block: ConsumedBlock): Promise<ConvertedRecords> {
+    return this.#letters?.convertBlock(block) ?? this.#converter.convert(recordsOf(block));
   }
 
   /** The messages of a block that the task may read where they lie; `undefined`: records are to be made of them. */

@@ -287,8 +287,7 @@ describe('a replay of dead letters in a task', () => {
     const records: unknown[] = [];
     for (let polls = 0; polls < 30 && !replayed.replay.isAtEnd(replayed.consumer); polls++) {
       for (const block of await replayed.consumer.pollBlocks(0)) {
-        const source = Array.from({ length: block.count }, (_, index) => block.record(index));
-        records.push(...(await replayed.converter.convert(source)).records.map((record) => record.value));
+        records.push(...(await replayed.converter.convertBlock(block)).records.map((record) => record.value));
       }
     }
     replayed.replay.end();
