@@ -181,7 +181,7 @@ class LetterSoak {
   }
 
   async #rate(): Promise<number> {
-    const options = { timeoutMs: TIMEOUT_MS, everyMs: 300 };
+    const options = { timeoutMs: TIMEOUT_MS, everyMs: 50 };
     const first = await until(async () => (await this.#count()) || undefined, 'first rows', options);
     const startedAt = performance.now();
     await until(async () => (await this.#count()) >= this.letters, 'all rows', options);
