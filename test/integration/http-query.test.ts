@@ -65,6 +65,16 @@ describe('the query endpoint', () => {
     }
   });
 
+  it('says SQLSTATE and position of a statement that fails, also of a page and behind characters beyond 16 bits', async () => {
+    const sql = "select '😀' as a,\n nope from pg_class";
+    for (const parameters of ['', '?limit=5']) {
+      const { headers } = await api.query(sql, api.admin, parameters);
+      assert.deepEqual([headers['x-sql-state'], headers['x-sql-position']], ['42703', '19']);
+    }
+    const { headers } = await api.query('select 1 / 0');
+    assert.deepEqual([headers['x-sql-state'], headers['x-sql-position']], ['22012', undefined]);
+  });
+
   it('ends at 5 MB with a whole row and says so', async () => {
     const reply = await api.query("select n, repeat('x', 1000) from generate_series(1, 10000) n");
     assert.equal(reply.status, 200);

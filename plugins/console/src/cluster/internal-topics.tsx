@@ -20,7 +20,11 @@ export function InternalTopics() {
   return (
     <>
       <Problem text={problem} />
-      <TitledTable label={texts.partTitles.topics} titles={titles}>
+      <TitledTable
+        label={texts.partTitles.topics}
+        titles={titles}
+        numbers={[texts.partitions, texts.replicas, texts.size]}
+      >
         {value.topics.map((topic) => (
           <TopicRow key={topic.property} topic={topic} brokers={value.brokers} />
         ))}

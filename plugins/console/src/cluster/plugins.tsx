@@ -77,7 +77,9 @@ function Options({ plugin }: { readonly plugin: PluginView }) {
           <tr key={option.name}>
             <th scope="row">{option.name}</th>
             <td>{option.type.toLowerCase()}</td>
-            <td class="default">{option.required ? <em>{texts.required}</em> : (option.default_value ?? '–')}</td>
+            <td class="default">
+              {option.required ? <em>{texts.required}</em> : <DefaultText text={option.default_value} />}
+            </td>
             <td>{option.importance.toLowerCase()}</td>
             <td class="meaning">{option.documentation}</td>
           </tr>
@@ -85,6 +87,10 @@ function Options({ plugin }: { readonly plugin: PluginView }) {
       </TitledTable>
     </section>
   );
+}
+
+function DefaultText({ text }: { readonly text: string | null }) {
+  return text === '' ? <i class="quiet">{texts.emptyText}</i> : <>{text ?? '–'}</>;
 }
 
 interface SearchProps {

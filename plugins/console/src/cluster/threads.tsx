@@ -10,7 +10,11 @@ export function Threads({ detail: { worker, threads } }: { readonly detail: Work
   return (
     <>
       <h2>{texts.threadsOf(worker)}</h2>
-      <TitledTable label={texts.threads} titles={[texts.thread, texts.purpose, texts.loopDelay, texts.tasks]}>
+      <TitledTable
+        label={texts.threads}
+        titles={[texts.thread, texts.purpose, texts.loopDelay, texts.tasks]}
+        numbers={[texts.loopDelay]}
+      >
         {threads.map(({ thread, purpose, loopDelayMs, taskCount, tasks }) => (
           <tr key={thread}>
             <th scope="row">{thread}</th>

@@ -15,6 +15,7 @@ import type { GroupWorker, WorkerDetail } from './worker-detail.ts';
 /** Of more workers only what their leader knows is shown. */
 const MAX_DETAILS = 50;
 const LONG_TURN_MS = 1000;
+const NUMBERS = [texts.connectors, texts.tasks, texts.memory, texts.cpu, texts.loopDelay];
 
 interface Group {
   readonly workers: readonly GroupWorker[];
@@ -91,7 +92,7 @@ function WorkerTable({ workers, details, report }: WorkerTableProps) {
     ...(isWritable ? [texts.drain] : []),
   ];
   return (
-    <TitledTable label={texts.workers} titles={titles}>
+    <TitledTable label={texts.workers} titles={titles} numbers={NUMBERS}>
       {workers.map((each) => (
         <WorkerRow
           key={each.worker_id}

@@ -21,7 +21,7 @@ export function MessageTable({ path, messages, hasTopics }: MessageTableProps) {
     ...[texts.partition, texts.offset, texts.time, texts.key, texts.value, texts.headers, texts.show],
   ];
   return (
-    <TitledTable label={texts.messages} titles={titles}>
+    <TitledTable label={texts.messages} titles={titles} numbers={[texts.partition, texts.offset]}>
       {messages.map((message) => {
         const place = placeText(message);
         const isOpen = place === open;

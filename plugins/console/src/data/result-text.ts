@@ -22,6 +22,11 @@ function csvCell(cell: Cell): string {
 }
 
 const NUMERIC = /^(?:INT[248]|FLOAT[48]|NUMERIC|DECIMAL|OID)/i;
+
+export function isNumeric(type: string): boolean {
+  return NUMERIC.test(type);
+}
+
 const TIMES = /^(?:TIMESTAMP|DATE)/i;
 
 export interface ChartColumns {
@@ -32,7 +37,7 @@ export interface ChartColumns {
 /** Columns that make a chart: the first one with times, and those with numbers; `undefined`: there is none. */
 export function chartColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): ChartColumns | undefined {
   const time = columns.findIndex(({ type }) => TIMES.test(type));
-  const values = columns.flatMap(({ type }, index) => (NUMERIC.test(type) ? [index] : []));
+  const values = columns.flatMap(({ type }, index) => (isNumeric(type) ? [index] : []));
   return time < 0 || values.length === 0 || rows.length < 2 ? undefined : { time, values };
 }
 

@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { lazy } from '../common/lazy.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/data.ts';
-import { chartColumns, csvOf } from './result-text.ts';
+import { chartColumns, csvOf, isNumeric } from './result-text.ts';
 import { MAX_ROWS, type Cell, type SqlResult } from './sql-api.ts';
 
 const ResultChart = lazy(() => import('./result-chart.tsx').then((module) => module.ResultChart));
@@ -13,6 +13,7 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
   const { columns, rows, hasMore } = result;
   if (columns.length === 0) return null;
   const drawn = chartColumns(result);
+  const titles = unique(columns.map(({ name }) => name));
   return (
     <section aria-label={texts.result}>
       <div class="bulk">
@@ -55,11 +56,15 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
         <ResultChart result={result} columns={drawn} />
       ) : (
         <div class="sql-grid">
-          <TitledTable label={texts.result} titles={unique(columns.map(({ name }) => name))}>
+          <TitledTable
+            label={texts.result}
+            titles={titles}
+            numbers={titles.filter((_, index) => isNumeric(columns[index]?.type ?? ''))}
+          >
             {rows.slice(0, MAX_ROWS).map((row, index) => (
               <tr key={index}>
                 {row.map((cell, column) => (
-                  <td key={column} class={typeof cell === 'number' || typeof cell === 'bigint' ? 'number' : ''}>
+                  <td key={column} class={isNumeric(columns[column]?.type ?? '') ? 'number' : ''}>
                     <CellView cell={cell} />
                   </td>
                 ))}

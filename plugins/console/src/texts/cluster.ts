@@ -53,7 +53,7 @@ export const texts = {
   nothingMoved: 'nothing moved here',
   gained: (number: number, names: string) => `got ${String(number)}: ${names}`,
   lost: (number: number, names: string) => `gave up ${String(number)}: ${names}`,
-  again: (ms: number) => `once more in ${(ms / 1000).toFixed(0)} s`,
+  again: (ms: number) => `once more in ${ms < 1000 ? `${String(ms)} ms` : `${(ms / 1000).toFixed(0)} s`}`,
 
   topic: 'Topic',
   property: 'Property',
@@ -103,6 +103,7 @@ export const texts = {
   importance: 'Importance',
   meaning: 'Meaning',
   required: 'required',
+  emptyText: 'empty',
   noPlugin: 'No plugin matches.',
   noOption: 'No option matches.',
   choosePlugin: 'Choose a plugin to see its options.',
