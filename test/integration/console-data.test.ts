@@ -63,6 +63,12 @@ describe('the data of a connector in the console', () => {
     await shown.page.getByRole('button', { name: 'What would this become?' }).click();
     await shown.page.locator('.message').getByRole('status').getByText(/\b7\b/).first().waitFor();
     await shown.isAccessible();
+    await shown.page.setViewportSize({ width: 360, height: 740 });
+    await shown.page.emulateMedia({ colorScheme: 'dark' });
+    const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
+    assert.ok(width <= 360, `${String(width)} pixels wide`);
+    await shown.isAccessible();
+    await shown.page.setViewportSize({ width: 1280, height: 900 });
 
     await shown.page.getByLabel('Key').fill('');
     await shown.page.getByLabel('Partition').selectOption('0');
@@ -91,6 +97,42 @@ describe('the data of a connector in the console', () => {
     await broken.getByText('0x7b6f6f7073').waitFor();
     await broken.getByRole('button').click();
     await shown.page.getByText(/^Cannot be decoded: .+/).waitFor();
+    await worker.rest.delete(`/connectors/${name}`);
+  });
+
+  it('goes back by pages to the first message, each once and in the order of time, from any time', async () => {
+    const name = uniqueName('peek');
+    await kafka.createTopic(name, 3);
+    const startMs = Date.now() - 120 * 60_000;
+    const values = Array.from({ length: 120 }, (_, number) => ({
+      value: String(number),
+      partition: number % 3,
+      timestamp: startMs + number * 60_000,
+    }));
+    await kafka.produce(name, values);
+    await worker.rest.create(
+      name,
+      sinkConfig(db, { topics: name, 'protocol.type': 'line_lp', 'errors.tolerance': 'all' }),
+    );
+    const ask = async (body: object) => {
+      const { body: page } = await worker.rest.post<{
+        readonly messages: readonly { readonly value: { readonly text: string } }[];
+        readonly next: readonly object[];
+      }>(`/ui/connectors/${name}/messages`, body);
+      return { texts: page.messages.map(({ value }) => Number(value.text)), next: page.next };
+    };
+    const found: number[] = [];
+    for (let page = await ask({ limit: 50 }); ; page = await ask({ limit: 50, before: page.next })) {
+      found.push(...page.texts);
+      if (page.next.length === 0) break;
+    }
+    assert.deepEqual(
+      found,
+      Array.from({ length: 120 }, (_, index) => 119 - index),
+    );
+    assert.deepEqual((await ask({ time: startMs + 10 * 60_000, limit: 2 })).texts, [10, 9]);
+    assert.deepEqual((await ask({ time: startMs - 1 })).texts, []);
+    assert.deepEqual((await ask({ time: startMs + 10 * 60_000, partition: 0, limit: 2 })).texts, [9, 6]);
     await worker.rest.delete(`/connectors/${name}`);
   });
 

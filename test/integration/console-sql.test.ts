@@ -210,12 +210,12 @@ describe('SQL in the console', () => {
     });
   });
 
-  describe('of a worker without the database’s HTTP API', () => {
+  describe('of a standalone worker without the database’s HTTP API', () => {
     const shown = consolePage();
     let worker: WorkerProcess;
 
     before(async () => {
-      worker = await WorkerProcess.start();
+      worker = await WorkerProcess.start({ standalone: [] });
     });
 
     after(async () => {
@@ -228,6 +228,13 @@ describe('SQL in the console', () => {
       await shown.isAccessible();
       const { status } = await worker.rest.post('/ui/sql/login', { user: 'a', password: 'b' });
       assert.equal(status, 404);
+    });
+
+    it('shows the worker like a group of one', async () => {
+      await shown.page.goto(`${worker.url}/ui#/cluster`);
+      await shown.page.getByText('This worker is a standalone one: it has no group.').waitFor();
+      await shown.page.getByRole('rowheader', { name: 'main' }).waitFor();
+      assert.equal(await shown.page.getByRole('button', { name: /Drain/ }).count(), 0);
     });
   });
 });

@@ -53,6 +53,8 @@ interface ReadyConnector {
   readonly hide: (text: string) => string;
 }
 
+/** Each takes some seconds at most, and a request waits 90. */
+const MAX_WAITING = 8;
 const DEFAULT_LIMIT = 50;
 const MAX_TOPICS = 100;
 const MAX_PARTITIONS = 500;
@@ -77,6 +79,7 @@ const FETCHES = {
 export class TopicPeek {
   readonly #dependencies: TopicPeekDependencies;
   readonly #queue = new SerialQueue();
+  #waiting = 0;
 
   constructor(dependencies: TopicPeekDependencies) {
     this.#dependencies = dependencies;
@@ -88,7 +91,7 @@ export class TopicPeek {
    */
   async page(connector: string, query: PeekQuery): Promise<string> {
     const ready = await this.#ready(connector);
-    return this.#queue.run(() => this.#page(ready, query));
+    return this.#inTurn(() => this.#page(ready, query));
   }
 
   /**
@@ -98,8 +101,23 @@ export class TopicPeek {
   async preview(connector: string, place: MessagePlace): Promise<string> {
     const ready = await this.#ready(connector);
     const { config, className } = ready;
-    const record = await this.#queue.run(() => this.#recordAt(ready, place));
+    const record = await this.#inTurn(() => this.#recordAt(ready, place));
     return this.#dependencies.preview.preview(className, { config, records: [record] }, new StageTracker());
+  }
+
+  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#waiting >= MAX_WAITING) {
+      throw new RequestError(
+        503,
+        `This worker looks for messages for ${String(MAX_WAITING)} others already; try again`,
+      );
+    }
+    this.#waiting += 1;
+    try {
+      return await this.#queue.run(work);
+    } finally {
+      this.#waiting -= 1;
+    }
   }
 
   async #page(ready: ReadyConnector, query: PeekQuery): Promise<string> {

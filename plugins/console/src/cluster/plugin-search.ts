@@ -2,7 +2,7 @@
 export interface PluginView {
   readonly class: string;
   readonly type: string;
-  readonly version: string;
+  readonly version?: string;
 }
 
 /** An option, as `GET /connector-plugins/{plugin}/config` has it. */
@@ -21,7 +21,7 @@ const KINDS = ['sink', 'source', 'converter', 'header_converter', 'transformatio
 export function matchingPlugins(plugins: readonly PluginView[], text: string): readonly PluginView[] {
   const rank = ({ type }: PluginView): number => (KINDS.indexOf(type) + 1 || KINDS.length + 1) - 1;
   return plugins
-    .filter((plugin) => hasWords(`${plugin.class} ${plugin.type} ${plugin.version}`, text))
+    .filter((plugin) => hasWords(`${plugin.class} ${plugin.type} ${plugin.version ?? ''}`, text))
     .sort((a, b) => rank(a) - rank(b) || (a.class < b.class ? -1 : 1));
 }
 

@@ -56,7 +56,7 @@ export function Plugins() {
 
 function Options({ plugin }: { readonly plugin: PluginView }) {
   const [text, setText] = useState('');
-  const query = plugin.version === 'undefined' ? '' : `?version=${encodeURIComponent(`[${plugin.version}]`)}`;
+  const query = plugin.version === undefined ? '' : `?version=${encodeURIComponent(`[${plugin.version}]`)}`;
   const path = `/connector-plugins/${encodeURIComponent(plugin.class)}/config`;
   const { value, error } = usePolled(path + query, () => request<readonly OptionView[]>('GET', path + query));
   const found = matchingOptions(value ?? [], text);
