@@ -1,6 +1,7 @@
 import { SerialQueue } from '../../async/serial-queue.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
 import { buildConverters, withDefaultConverters } from '../../connect/pipeline/converter-builder.ts';
+import { Turn } from '../../connect/pipeline/turn.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import type { TaskClients } from '../../connect/tasks/task-clients.ts';
 import { RequestError } from '../../errors.ts';
@@ -139,7 +140,12 @@ export class TopicPeek {
         keep,
       );
       const messages = [];
-      for (const record of records) messages.push(await decoder.shown(record));
+      const turn = new Turn();
+      for (const record of records) {
+        const message = await decoder.shown(record);
+        messages.push(message);
+        if (turn.isOver(message.bytes)) await turn.next();
+      }
       return hiddenInJson(JSON.stringify({ topics, searched: scanned, messages, next }), ready.hide);
     } finally {
       converters.key.close?.();
