@@ -88,7 +88,7 @@ function Fold({ title, opens, className, children }: FoldProps) {
       }}
     >
       <summary>{title}</summary>
-      {isOpen ? children : null}
+      {children}
     </details>
   );
 }

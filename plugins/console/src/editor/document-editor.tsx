@@ -5,11 +5,15 @@ import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/editor.ts';
 import { curlCommand, propertiesText, strimziText } from './config-copies.ts';
 import { lineOf, valueIn, type DocumentProblem, type Entry } from './config-document.ts';
-import { errorsOf } from './config-form.ts';
+import { errorsOf, type Validation } from './config-form.ts';
 import { ConfigForm } from './config-form-view.tsx';
 import { fieldId } from './config-field.tsx';
 import type { Checked, EditedDocument } from './edited-document.ts';
 import './editor.css';
+
+const NOTHING_KNOWN: Validation = { groups: [], configs: [], secrets: [], restarts: true };
+/** What the worker has not said yet. */
+const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase/i;
 
 const JsonEditor = lazy(() => import('./json-editor.tsx').then((module) => module.JsonEditor));
 
@@ -35,6 +39,8 @@ export function DocumentEditor(props: DocumentEditorProps) {
   const [target, setTarget] = useState<{ readonly at: number } | undefined>(undefined);
   const { text, parsed } = edited;
   const problems = problemsOf(props);
+  // Of a class that nobody can check, the keys alone are shown.
+  const shownValidation = checked.validation ?? (checked.problem === '' ? undefined : NOTHING_KNOWN);
   const isWrong = parsed !== undefined && parsed.problems.length > 0;
   const goTo = ({ key, from }: ShownProblem): void => {
     if (text === undefined && key !== undefined) openField(key);
@@ -85,8 +91,8 @@ export function DocumentEditor(props: DocumentEditorProps) {
         </ul>
       )}
       {text === undefined ? (
-        checked.validation === undefined ? null : (
-          <ConfigForm {...props} entries={edited.entries} validation={checked.validation} onChange={edited.change} />
+        shownValidation && (
+          <ConfigForm {...props} entries={edited.entries} validation={shownValidation} onChange={edited.change} />
         )
       ) : (
         <JsonEditor
@@ -147,7 +153,9 @@ interface CopiesProps {
 
 /** What is hidden is a secret, whatever else is known of it. */
 function Copies({ entries, secrets, mark }: CopiesProps) {
-  const hidden = entries.flatMap(([key, value]) => (value === mark ? [key] : []));
+  const isHidden = ([key, value]: Entry): boolean =>
+    value === mark || (SECRET_NAME.test(key) && value?.startsWith('${') !== true);
+  const hidden = entries.filter(isHidden).map(([key]) => key);
   const copied = { entries, secrets: new Set([...secrets, ...hidden]) };
   return (
     <div class="bulk copies" role="group" aria-label={texts.copies} title={texts.copiesHint}>
