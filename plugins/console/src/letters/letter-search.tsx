@@ -24,7 +24,7 @@ export function LetterSearch({ name }: { readonly name: string }) {
     }
   };
   return (
-    <details>
+    <details class="further">
       <summary>{texts.find}</summary>
       <form
         class="form"

@@ -1,3 +1,4 @@
+import { useEffect, useState } from 'preact/hooks';
 import { texts } from '../texts/letters.ts';
 import { faultText, outcomes, rowTables, type LettersPreview, type PreviewedLetter, type RowTable } from './letter.ts';
 
@@ -7,14 +8,32 @@ export function outcomeText({ records }: LettersPreview): string {
   return texts.previewed(records.length, parts.join(', '));
 }
 
+const FIRST = 5;
+
 /** What would become of each letter: its rows, its SQL, its faults. */
 export function PreviewedLetters({ records }: Pick<LettersPreview, 'records'>) {
+  const [isWhole, setWhole] = useState(false);
+  useEffect(() => {
+    setWhole(false);
+  }, [records]);
   return (
-    <ul class="previewed">
-      {records.map((record) => (
-        <Previewed key={`${String(record.letter.partition)}-${String(record.letter.offset)}`} previewed={record} />
-      ))}
-    </ul>
+    <>
+      <ul class="previewed">
+        {(isWhole ? records : records.slice(0, FIRST)).map((record) => (
+          <Previewed key={`${String(record.letter.partition)}-${String(record.letter.offset)}`} previewed={record} />
+        ))}
+      </ul>
+      {isWhole || records.length <= FIRST ? null : (
+        <button
+          type="button"
+          onClick={() => {
+            setWhole(true);
+          }}
+        >
+          {texts.showAll(records.length)}
+        </button>
+      )}
+    </>
   );
 }
 

@@ -16,7 +16,7 @@ export function RecentFaults({ name, found: { topic, faults } }: RecentFaultsPro
       {recent.length === 0 ? (
         topic === null && <p>{texts.noFaults}</p>
       ) : (
-        <details open={topic === null}>
+        <details class="further" open={topic === null}>
           <summary>
             {texts.lastFaults} ({recent.length})
           </summary>

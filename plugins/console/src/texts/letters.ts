@@ -44,6 +44,7 @@ export const texts = {
   whole: 'Show the whole letter',
   null: 'null',
   operations: { store: 'stored in', delete: 'removed from' } as Readonly<Record<string, string>>,
+  showAll: (count: number) => `Show all ${String(count)}`,
   rowsOf: (operation: string, table: string) => `Rows ${operation} ${table}`,
   sql: 'SQL',
   lines: 'Lines',
