@@ -18,8 +18,8 @@ export interface ClientDefaults {
 
 /** Of the classic protocol. The client's own 3 s is how long the others would notice nothing of a task that moved. */
 const HEARTBEAT_MS = '1000';
-/** Of replays: letters have a kilobyte of headers, and a megabyte holds too few of them to keep a task busy. */
-const LETTER_FETCH_BYTES = '8388608';
+/** Of replays, whose letters have a kilobyte of headers: 10 % less CPU for each than with 1 MB, and with 8 MB. */
+const LETTER_FETCH_BYTES = '2097152';
 const KAFKA_LOGGER = 'org.apache.kafka.clients';
 
 /** Clients of tasks with Connect's own settings, then the worker's, then overrides; later ones win. */
