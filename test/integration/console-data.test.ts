@@ -115,10 +115,15 @@ describe('the data of a connector in the console', () => {
       sinkConfig(db, { topics: name, 'protocol.type': 'line_lp', 'errors.tolerance': 'all' }),
     );
     const ask = async (body: object) => {
-      const { body: page } = await worker.rest.post<{
+      const response = await fetch(`${worker.url}/ui/connectors/${name}/messages`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify(body),
+      });
+      const page = (await response.json()) as {
         readonly messages: readonly { readonly value: { readonly text: string } }[];
         readonly next: readonly object[];
-      }>(`/ui/connectors/${name}/messages`, body);
+      };
       return { texts: page.messages.map(({ value }) => Number(value.text)), next: page.next };
     };
     const found: number[] = [];
