@@ -154,6 +154,10 @@ describe('the console’s editor of configurations', function () {
       .locator('.field', { has: option('tasks.max') })
       .getByText(wrong)
       .waitFor();
+    await page.locator('.config-form summary', { hasText: 'Common' }).click();
+    await option('tasks.max').waitFor({ state: 'hidden' });
+    await page.getByRole('button', { name: wrong }).click();
+    await page.locator('[id="option-tasks.max"]:focus').waitFor();
     await shown.isAccessible();
     await page.getByRole('button', { name: 'JSON' }).click();
     const text = page.getByRole('textbox', { name: 'Configuration as JSON' });
@@ -294,7 +298,15 @@ describe('the console’s editor of configurations', function () {
     assert.equal(status, 400);
     assert.match(text, /connection\.url/);
     assert.ok(!text.includes(secret), text);
-    await worker.rest.delete(`/connectors/${name}`);
+    const stopped = { name: `${name}-3`, config: configOf(name), initial_state: 'STOPPED' };
+    const created = await fetch(`${worker.url}/ui/connectors`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify(stopped),
+    });
+    assert.deepEqual([created.status, await created.json()], [201, { name: `${name}-3` }]);
+    await worker.rest.untilState(`${name}-3`, 'STOPPED', 0);
+    for (const each of [name, `${name}-3`]) await worker.rest.delete(`/connectors/${each}`);
   });
 
   async function ask(method: string, path: string, body: unknown, asked = worker) {
