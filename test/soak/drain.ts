@@ -122,7 +122,7 @@ async function create(
     const table = `source_${String(number)}`;
     await sql.run(`create table ${table} (ts timestamptz(3) not null, id int8 primary key)`);
     await sql.run(`create index on ${table} (ts)`);
-    const shape = { 'topic.prefix': prefix, 'table.include': table, 'poll.interval.ms': '500' };
+    const shape = { 'topic.prefix': prefix, 'table.include': table };
     await rest.create(`${prefix}-${String(number)}`, sourceConfig(db, shape));
   }
   for (const name of sinks) await cluster.untilRuns(name, TASKS_OF_A_SINK, [0, 1, 2], ALL);
