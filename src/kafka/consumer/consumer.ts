@@ -161,6 +161,8 @@ export class KafkaConsumer implements Consumer {
   seek({ topic, partition, offset, leaderEpoch, topicId }: PartitionPosition): void {
     const buffer = this.#fetcher.get({ topic, partition });
     if (buffer === undefined) throw new Error(`No current assignment for partition ${topic}-${String(partition)}`);
+    // What was read ahead would come again after the fetch that waits for records behind it.
+    if (buffer.isAt(offset, leaderEpoch, topicId)) return;
     buffer.positionAt(offset, leaderEpoch, { topicId: topicId ?? this.#metadata.topicId(topic), leaderEpoch: -1 });
     this.#fetcher.wake();
     this.#progress.notify();

@@ -97,6 +97,13 @@ export class PartitionBuffer {
     return this.#doubt === 'diverged';
   }
 
+  /** Whether the caller gets the record at this offset next anyway, of the same log. */
+  isAt(offset: number, before: number | undefined, topicId: string | undefined): boolean {
+    const isSameLog = topicId === undefined || topicId === this.#identity.topicId;
+    const isSameEpoch = before === undefined || before === this.#epochs.before(offset);
+    return this.fetchOffset !== undefined && offset === this.#position && isSameLog && isSameEpoch;
+  }
+
   /** What was read ahead is dropped. `before`: epoch of the record before the offset. */
   positionAt(offset: number, before?: number, identity?: LogIdentity): void {
     this.#epochs.restart(before);
