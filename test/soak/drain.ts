@@ -25,7 +25,7 @@ const LONGEST_GAP_MS = 2000;
 const ALL = { timeoutMs: 300_000 };
 
 /** So that the load leaves the machine room for what is measured: fewer requests that bring nothing. */
-const CALM = { 'consumer.override.fetch.max.wait.ms': '2000', 'consumer.override.heartbeat.interval.ms': '5000' };
+const CALM = { 'consumer.override.fetch.max.wait.ms': '1000', 'consumer.override.heartbeat.interval.ms': '5000' };
 
 /**
  * Three workers with 200 tasks under load, 180 of sinks (every other one exactly once) and 20 of sources, are upgraded in a rolling
