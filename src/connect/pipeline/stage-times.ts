@@ -23,7 +23,7 @@ interface Stage {
 }
 
 /** So that to measure costs less than one part in a hundred of what is measured. */
-const RECORDS_PER_SAMPLE = 128;
+const RECORDS_PER_SAMPLE = 256;
 /** Of structs that are read together; there are `SLICES_PER_SAMPLE` such slices for each that is measured. */
 const SLICES_PER_SAMPLE = 128;
 /** Of an earlier mean, one sample changes so much. */

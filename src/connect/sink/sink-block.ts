@@ -1,6 +1,7 @@
 import type { SinkRecordBlock, StructRecord, TakeRecord } from '../../data/message-block.ts';
 import type { SinkRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
+import type { ConnectValue } from '../../data/value.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedBlock } from '../../kafka/api.ts';
 import type { SchemaAndValue } from '../api.ts';
@@ -25,6 +26,8 @@ export class SinkBlock implements SinkRecordBlock {
   #schema: Schema | undefined;
   #program: StructProgram | undefined;
   #unplanned = 0;
+  /** Of a slice that is measured: what its records took behind the converter. */
+  #beyondMs = 0;
   /** The record that fails the task. */
   failed: { readonly index: number; readonly error: unknown } | undefined;
 
@@ -44,56 +47,54 @@ export class SinkBlock implements SinkRecordBlock {
   }
 
   readStructs(from: number, to: number, take: TakeRecord): number {
-    const { value } = this.#converters;
-    if (value.readStructs === undefined || this.#unplanned > MAX_UNPLANNED) return from;
+    if (this.#converters.value.readStructs === undefined || this.#unplanned > MAX_UNPLANNED) return from;
+    const { times } = this.#converter;
+    const isMeasured = times.isSliceDue();
+    const beganAt = isMeasured ? performance.now() : 0;
+    this.#beyondMs = 0;
+    const end =
+      this.#plans === undefined
+        ? this.#read(from, to, take, isMeasured)
+        : this.#readPlanned(from, to, take, isMeasured);
+    if (isMeasured) times.converted(performance.now() - beganAt - this.#beyondMs, end - from);
+    return end;
+  }
+
+  #read(from: number, to: number, take: TakeRecord, isMeasured: boolean): number {
     const { messages } = this;
     const record = this.#record;
-    if (this.#converter.times.isSliceDue()) return this.#readMeasured(from, to, take);
-    if (this.#plans === undefined) {
-      return value.readStructs(messages, from, to, (schema, values, index) => {
-        record.index = index;
-        return take(schema, values, index, record);
-      });
-    }
-    return value.readStructs(messages, from, to, (schema, values, index) => {
+    const takeOne = (schema: Schema, values: readonly ConnectValue[], index: number): boolean => {
+      record.index = index;
+      if (!isMeasured) return take(schema, values, index, record);
+      const readAt = performance.now();
+      const isTaken = take(schema, values, index, record);
+      this.#beyondMs += performance.now() - readAt;
+      return isTaken;
+    };
+    return this.#converters.value.readStructs?.(messages, from, to, takeOne) ?? from;
+  }
+
+  #readPlanned(from: number, to: number, take: TakeRecord, isMeasured: boolean): number {
+    const { messages } = this;
+    const { times } = this.#converter;
+    const record = this.#record;
+    const transform = (schema: Schema, values: readonly ConnectValue[], index: number): boolean => {
+      const readAt = isMeasured ? performance.now() : 0;
       const program = schema === this.#schema ? this.#program : this.#planned(schema);
-      if (program?.run(values, messages, index) !== true) {
+      const isPlanned = isMeasured
+        ? program?.runMeasured(values, messages, index, times)
+        : program?.run(values, messages, index);
+      if (program === undefined || isPlanned !== true) {
         this.#unplanned++;
         return false;
       }
       record.index = index;
       record.program = program;
-      return take(program.schema, program.values, index, record);
-    });
-  }
-
-  /** As `readStructs`, with the time of the converter and of each transform. */
-  #readMeasured(from: number, to: number, take: TakeRecord): number {
-    const { messages } = this;
-    const { times } = this.#converter;
-    const record = this.#record;
-    const isPlanned = this.#plans !== undefined;
-    let beyondMs = 0;
-    const beganAt = performance.now();
-    const end = this.#converters.value.readStructs?.(messages, from, to, (schema, values, index) => {
-      const readAt = performance.now();
-      let taken = false;
-      if (isPlanned) {
-        const program = schema === this.#schema ? this.#program : this.#planned(schema);
-        if (program?.runMeasured(values, messages, index, times) === true) {
-          record.index = index;
-          record.program = program;
-          taken = take(program.schema, program.values, index, record);
-        } else this.#unplanned++;
-      } else {
-        record.index = index;
-        taken = take(schema, values, index, record);
-      }
-      beyondMs += performance.now() - readAt;
-      return taken;
-    });
-    times.converted(performance.now() - beganAt - beyondMs, (end ?? from) - from);
-    return end ?? from;
+      const isTaken = take(program.schema, program.values, index, record);
+      if (isMeasured) this.#beyondMs += performance.now() - readAt;
+      return isTaken;
+    };
+    return this.#converters.value.readStructs?.(messages, from, to, transform) ?? from;
   }
 
   #planned(schema: Schema): StructProgram | undefined {

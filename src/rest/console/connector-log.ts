@@ -14,7 +14,7 @@ import {
 } from '../resource.ts';
 
 /** More open logs at once are refused. */
-const MAX_LOGS = 50;
+const MAX_LOGS = 20;
 /** A browser that does not read is cut off. */
 const MAX_UNREAD_BYTES = 4_194_304;
 const OWN_MS = 300;

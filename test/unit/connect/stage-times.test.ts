@@ -4,14 +4,14 @@ import { connectorFlow } from '../../../src/herder/fleet/connector-flow.ts';
 import type { TaskReport } from '../../../src/connect/tasks/task-hosting.ts';
 
 describe('times of the stages of a task', () => {
-  it('are of one record in 128, and of one slice of structs in 128', () => {
+  it('are of one record in 256, and of one slice of structs in 128', () => {
     const times = new StageTimes([]);
     const due = (of: () => boolean, calls: number) =>
       Array.from({ length: calls }, (_, index) => (of() ? index : -1)).filter((index) => index >= 0);
     assert.deepEqual(
-      [due(() => times.isRecordDue(), 300), due(() => times.isSliceDue(), 260)],
+      [due(() => times.isRecordDue(), 600), due(() => times.isSliceDue(), 260)],
       [
-        [0, 128, 256],
+        [0, 256, 512],
         [0, 128, 256],
       ],
     );

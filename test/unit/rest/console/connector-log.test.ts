@@ -56,10 +56,10 @@ describe('the log of a connector for consoles', () => {
     assert.match(text, /^retry: 2000\n\nevent: lines\ndata: \{"worker":"w","isCut":false,"lines":\[/);
   });
 
-  it('is told to 50 consoles at most, until one goes', async () => {
+  it('is told to 20 consoles at most, until one goes', async () => {
     const { ask } = start();
-    const [first] = Array.from({ length: 50 }, () => ask());
-    assert.throws(() => ask(), /has 50 logs open, and takes no more/);
+    const [first] = Array.from({ length: 20 }, () => ask());
+    assert.throws(() => ask(), /has 20 logs open, and takes no more/);
     first?.request.emit('close');
     if (first !== undefined) await once(first.stream, 'close');
     ask();
