@@ -5,7 +5,7 @@ import { requireValid } from '../connectors-resource.ts';
 import { forwardAs } from '../forwarding.ts';
 import { configAt, numberOf, restore } from '../history-resource.ts';
 import { answer, pathName, queryText, withinTimeLimit, type Resource } from '../resource.ts';
-import { answerOf, hiding } from './config-resource.ts';
+import { answerOf, hiding, requireWritable } from './config-resource.ts';
 import { configMask, secretKeys } from './config-secrets.ts';
 
 const MAX_DELETED = 200;
@@ -24,8 +24,7 @@ export const changesResource: Resource = (router, dependencies) => {
 
   // `newest`: the last change that was known when the difference was shown.
   router.post('/ui/connectors/:connector/changes/:n/restore', async (context) => {
-    if (settings?.readOnly === true)
-      throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
+    requireWritable(settings);
     const name = pathName(context, 'connector');
     const n = numberOf(context);
     await withinTimeLimit(herder.stage, herder.catchUp());

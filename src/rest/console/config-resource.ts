@@ -28,6 +28,7 @@ import {
   withinTimeLimit,
   type Context,
   type Resource,
+  type ResourceDependencies,
 } from '../resource.ts';
 import { configMask, MARK, missingText, secretKeys, shownConfig, withStoredValues } from './config-secrets.ts';
 
@@ -54,10 +55,6 @@ const isSave = ajv.compile<{
 export const configResource: Resource = (router, dependencies) => {
   const { herder, validation, preview, console: settings, kafkaTopics } = dependencies;
   const { plugins } = validation;
-  const mustWrite = (): void => {
-    if (settings?.readOnly === true)
-      throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
-  };
 
   /** What a browser has sent, with the values that are stored for its marks. */
   const complete = async (context: Context, given: ConfigBody): Promise<Completed> => {
@@ -79,7 +76,7 @@ export const configResource: Resource = (router, dependencies) => {
   });
 
   router.put('/ui/connectors/:connector/config', async (context) => {
-    mustWrite();
+    requireWritable(settings);
     const name = pathName(context, 'connector');
     const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
     await herder.catchUp();
@@ -105,7 +102,7 @@ export const configResource: Resource = (router, dependencies) => {
   });
 
   router.post('/ui/connectors', async (context) => {
-    mustWrite();
+    requireWritable(settings);
     const { name, config: sent, initialState } = await readCreateConnector(context.req);
     const { missing } = withStoredValues(sent, {});
     requireStored(missing);
@@ -161,6 +158,12 @@ export const configResource: Resource = (router, dependencies) => {
     answer(context, 200, { topics: found.slice(0, MAX_TOPICS), total: found.length });
   });
 };
+
+/** @throws RequestError 403 */
+export function requireWritable(settings: ResourceDependencies['console']): void {
+  if (settings?.readOnly === true)
+    throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
+}
 
 interface Completed {
   readonly config: ConfigBody;

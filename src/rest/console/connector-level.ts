@@ -1,7 +1,7 @@
 import { RequestError } from '../../errors.ts';
 import { TemporaryLevels } from '../../observe/temporary-levels.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
-import { ajv, readJsonText } from '../request-body.ts';
+import { ajv, readPlainJson } from '../request-body.ts';
 import { answer, flag, pathName, type Resource } from '../resource.ts';
 
 const MAX_MINUTES = 60;
@@ -37,7 +37,7 @@ export const connectorLevelResource: Resource = (router, dependencies) => {
   router.put(path, async (context) => {
     const connector = pathName(context, 'connector');
     herder.directory.require(connector);
-    const given = JSON.parse((await readJsonText(context.req)).text) as unknown;
+    const given = await readPlainJson(context.req);
     if (!isSwitch(given)) {
       throw new RequestError(
         400,

@@ -1,17 +1,9 @@
-import { PassThrough } from 'node:stream';
 import { RequestError } from '../../errors.ts';
 import type { ConnectorLogPart } from '../../observe/connector-log.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { ajv } from '../request-body.ts';
-import {
-  answer,
-  flag,
-  pathName,
-  queryText,
-  type Context,
-  type Resource,
-  type ResourceDependencies,
-} from '../resource.ts';
+import { answer, flag, pathName, queryText, type Resource, type ResourceDependencies } from '../resource.ts';
+import { answerEvents, eventText, type EventStream } from './event-stream.ts';
 
 /** More open logs at once are refused. */
 const MAX_LOGS = 20;
@@ -63,31 +55,25 @@ export const connectorLogResource: Resource = (router, dependencies) => {
     if (open >= MAX_LOGS)
       throw new RequestError(503, `This worker has ${String(MAX_LOGS)} logs open, and takes no more`);
     open += 1;
-    const stream = new LogStream(connector, dependencies, others.get(askerOf(context)));
-    stream.body.once('close', () => {
+    const log = new LogFeed(connector, dependencies, others.get(askerOf(context)));
+    const stream = answerEvents(context, MAX_UNREAD_BYTES, () => {
       open -= 1;
+      log.end();
     });
-    begin(context, stream);
+    log.begin(stream);
   });
 };
 
-function begin(context: Context, stream: LogStream): void {
-  context.req.once('close', () => stream.body.destroy());
-  context.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-  context.status = 200;
-  context.body = stream.body;
-  stream.begin();
-}
-
 /** What one browser is told. */
-class LogStream {
-  readonly body = new PassThrough();
+class LogFeed {
   readonly #connector: string;
   readonly #dependencies: Pick<ResourceDependencies, 'herder' | 'connectorLog'>;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
   /** The last line that was told, by worker. */
   readonly #told = new Map<string, number>();
   #silent = '';
+  #stream: EventStream | undefined;
+  #timers: readonly NodeJS.Timeout[] = [];
 
   constructor(
     connector: string,
@@ -99,20 +85,21 @@ class LogStream {
     this.#get = get;
   }
 
-  begin(): void {
-    this.body.write('retry: 2000\n\n');
+  begin(stream: EventStream): void {
+    this.#stream = stream;
     this.#tellOwn();
     void this.#askOthers();
     const own = setInterval(() => {
       this.#tellOwn();
     }, OWN_MS).unref();
     const beat = setInterval(() => {
-      this.#write(': still here\n\n');
+      stream.write(': still here\n\n');
     }, BEAT_MS).unref();
-    this.body.once('close', () => {
-      clearInterval(own);
-      clearInterval(beat);
-    });
+    this.#timers = [own, beat];
+  }
+
+  end(): void {
+    for (const timer of this.#timers) clearInterval(timer);
   }
 
   #tellOwn(): void {
@@ -137,7 +124,7 @@ class LogStream {
     const text = silent.sort().join(', ');
     if (text !== this.#silent) this.#send('silent', { workers: silent });
     this.#silent = text;
-    if (!this.body.destroyed) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
+    if (this.#stream?.isClosed() === false) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
   }
 
   #tell(worker: string, { lines, isCut }: ConnectorLogPart): void {
@@ -148,12 +135,6 @@ class LogStream {
   }
 
   #send(event: string, data: unknown): void {
-    this.#write(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
-  }
-
-  #write(text: string): void {
-    if (this.body.destroyed) return;
-    if (this.body.readableLength + this.body.writableLength > MAX_UNREAD_BYTES) this.body.destroy();
-    else this.body.write(text);
+    this.#stream?.write(eventText(event, data));
   }
 }

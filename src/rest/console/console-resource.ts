@@ -1,4 +1,3 @@
-import { PassThrough } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
 import type { AskRates, FleetRow, OwnRate } from '../../herder/fleet/fleet.ts';
@@ -21,6 +20,7 @@ import { configResource } from './config-resource.ts';
 import { connectorFlowResource } from './connector-flow.ts';
 import { connectorLogResource } from './connector-log.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
+import { answerEvents } from './event-stream.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import { sqlResource } from './sql-resource.ts';
 import { topicPeekResource } from './topic-peek-resource.ts';
@@ -100,17 +100,10 @@ export const consoleResource: Resource = (router, dependencies) => {
     if (feed.listeners >= MAX_CONSOLES) {
       throw new RequestError(503, `This worker has ${String(MAX_CONSOLES)} consoles open, and takes no more`);
     }
-    const stream = new PassThrough();
-    const end = feed.listen((event) => {
-      if (stream.readableLength + stream.writableLength > MAX_UNREAD_BYTES) stream.destroy();
-      else stream.write(event);
+    const stream = answerEvents(context, MAX_UNREAD_BYTES, () => {
+      end();
     });
-    stream.once('close', end);
-    context.req.once('close', () => stream.destroy());
-    context.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
-    context.status = 200;
-    stream.write('retry: 2000\n\n');
-    context.body = stream;
+    const end = feed.listen(stream.write);
   });
 
   router.get('/ui/rates', (context) => {

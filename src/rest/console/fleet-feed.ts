@@ -1,5 +1,6 @@
 import type { FleetRow } from '../../herder/fleet/fleet.ts';
 import { toError } from '../../errors.ts';
+import { eventText } from './event-stream.ts';
 
 /** All rows of the fleet, or those that are new or have changed. */
 export interface FleetNews {
@@ -89,7 +90,7 @@ export class FleetFeed {
   }
 
   #send(event: 'rows' | 'failure', data: FleetNews | { readonly message: string }): void {
-    const text = `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+    const text = eventText(event, data);
     for (const listener of this.#listeners) listener(text);
   }
 

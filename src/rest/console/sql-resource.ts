@@ -1,5 +1,5 @@
 import { toError, RequestError } from '../../errors.ts';
-import { ajv, checkBody, readJsonText } from '../request-body.ts';
+import { ajv, checkBody, readPlainJson } from '../request-body.ts';
 import { answer, answerText, type Context, type Resource, type ResourceDependencies } from '../resource.ts';
 import { pinnedRequest, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
 
@@ -69,9 +69,9 @@ export const sqlResource: Resource = (router, dependencies) => {
       path: '/restapi/login',
       headers: { Authorization: `Basic ${credentials}` },
     });
-    const told = JSON.parse(body.toString()) as { readonly token?: string; readonly desc?: unknown };
-    if (status === 200 && told.token !== undefined) answer(context, 200, { token: told.token });
-    else answer(context, 200, { failure: { status, message: descText(told.desc) } });
+    const { token, desc } = answered(body);
+    if (status === 200 && token !== undefined) answer(context, 200, { token });
+    else answer(context, 200, { failure: { status, message: descText(desc) } });
   });
 
   router.post('/ui/sql/logout', async (context) => {
@@ -92,24 +92,23 @@ export const sqlResource: Resource = (router, dependencies) => {
     try {
       const parameters = new URLSearchParams(database === undefined ? {} : { db: database });
       if (kind === 'query') parameters.set('int64', 'string');
-      const answered = await ask(context, dependencies, STATEMENT_MS, {
+      const outcome = await ask(context, dependencies, STATEMENT_MS, {
         method: 'POST',
         path: `/restapi/${kind}?${parameters.toString()}`,
         headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ sql, ...(kind === 'query' && limit !== undefined ? { limit } : {}) }),
       });
-      if (answered.status === 200) answerText(context, 200, answered.body.toString());
-      else answer(context, 200, { failure: failureOf(answered) });
+      if (outcome.status === 200) answerText(context, 200, outcome.body.toString());
+      else answer(context, 200, { failure: failureOf(outcome) });
     } finally {
       running -= 1;
     }
   });
 };
 
-async function bodyOf(context: Context): Promise<unknown> {
+function bodyOf(context: Context): Promise<unknown> {
   context.set('Cache-Control', 'no-store');
-  const { text: body } = await readJsonText(context.req);
-  return JSON.parse(body) as unknown;
+  return readPlainJson(context.req);
 }
 
 /** A browser that goes away ends its statement. */
@@ -142,17 +141,18 @@ function failureOf({ status, headers, body }: PinnedAnswer): object {
   const position = Number(headers['x-sql-position'] ?? NaN);
   return {
     status,
-    message: descText(descOf(body)),
+    message: descText(answered(body).desc),
     ...(headers['x-sql-state'] === undefined ? {} : { sqlstate: headers['x-sql-state'] }),
     ...(Number.isSafeInteger(position) ? { position } : {}),
   };
 }
 
-function descOf(body: Buffer): unknown {
+/** What is no JSON is its own description. */
+function answered(body: Buffer): { readonly token?: string; readonly desc?: unknown } {
   try {
-    return (JSON.parse(body.toString()) as { readonly desc?: unknown }).desc;
+    return JSON.parse(body.toString()) as { readonly token?: string; readonly desc?: unknown };
   } catch {
-    return body.toString().slice(0, 500);
+    return { desc: body.toString().slice(0, 500) };
   }
 }
 

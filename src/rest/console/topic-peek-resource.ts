@@ -1,5 +1,5 @@
 import type { MessagePlace, PeekQuery } from '../../herder/peek/topic-peek.ts';
-import { ajv, checkBody, readJsonText } from '../request-body.ts';
+import { ajv, checkBody, readPlainJson } from '../request-body.ts';
 import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../resource.ts';
 
 const MAX_LIMIT = 200;
@@ -33,10 +33,9 @@ const isPlace = ajv.compile<MessagePlace>(PLACE);
  * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
  */
 export const topicPeekResource: Resource = (router, { herder, peek }) => {
-  const body = async (context: Context): Promise<unknown> => {
-    const { text } = await readJsonText(context.req);
+  const body = (context: Context): Promise<unknown> => {
     context.set('Cache-Control', 'no-store');
-    return JSON.parse(text) as unknown;
+    return readPlainJson(context.req);
   };
 
   router.post('/ui/connectors/:connector/messages', async (context) => {

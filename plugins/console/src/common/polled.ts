@@ -3,7 +3,7 @@ import { ApiError } from './api.ts';
 
 const INTERVAL_MS = 5000;
 
-/** What a view shows of the API: the last value, or why there is none. */
+/** The last value that the API answered, and the error of the last request if it failed. */
 export interface Polled<T> {
   readonly value: T | undefined;
   readonly error: ApiError | undefined;

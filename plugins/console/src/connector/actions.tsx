@@ -7,27 +7,24 @@ export interface ActionsProps {
   readonly report: (problem: string) => void;
 }
 
+const ACTIONS = [
+  { method: 'PUT', to: '/pause', title: texts.pause },
+  { method: 'PUT', to: '/resume', title: texts.resume },
+  { method: 'PUT', to: '/stop', title: texts.stop },
+  { method: 'POST', to: '/restart?includeTasks=true&onlyFailed=true', title: texts.restartFailed },
+  { method: 'POST', to: '/restart?includeTasks=true', title: texts.restart },
+] as const;
+
 /** What can be done with a connector. */
 export function Actions({ name, report }: ActionsProps) {
   const path = connectorPath(name);
-  const act = (method: string, to: string) => () => void send(method, path + to, report);
   return (
     <div class="bulk" role="toolbar" aria-label={name}>
-      <button type="button" onClick={act('PUT', '/pause')}>
-        {texts.pause}
-      </button>
-      <button type="button" onClick={act('PUT', '/resume')}>
-        {texts.resume}
-      </button>
-      <button type="button" onClick={act('PUT', '/stop')}>
-        {texts.stop}
-      </button>
-      <button type="button" onClick={act('POST', '/restart?includeTasks=true&onlyFailed=true')}>
-        {texts.restartFailed}
-      </button>
-      <button type="button" onClick={act('POST', '/restart?includeTasks=true')}>
-        {texts.restart}
-      </button>
+      {ACTIONS.map(({ method, to, title }) => (
+        <button key={to} type="button" onClick={() => void send(method, path + to, report)}>
+          {title}
+        </button>
+      ))}
     </div>
   );
 }

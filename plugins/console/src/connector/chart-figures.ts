@@ -1,7 +1,7 @@
 /** Seconds since the epoch, and the values at them. */
 export type Points = readonly [readonly number[], readonly (number | null)[]];
 
-/** The last, the lowest and the highest value; `null`: there is none. */
+/** The last, the lowest and the highest value; `null` if the series is empty. */
 export function extremes([, values]: Points): {
   readonly last: number | null;
   readonly min: number | null;

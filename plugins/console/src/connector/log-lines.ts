@@ -19,7 +19,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 const MAX_KEPT = 3000;
 
-/** Lines of all workers in the order of their times; a line that is told twice is there once. */
+/** Merges lines of all workers by time. Lines that were received before are dropped. */
 export function withLines(
   known: readonly PlacedLine[],
   worker: string,

@@ -79,7 +79,7 @@ export function writtenOffset(offset: Coordinates | null): string {
   return isInteger(incrementing) ? String(incrementing) : exactText(offset);
 }
 
-/** What was written by hand, as an offset of the same kind; `undefined`: it is none. */
+/** Parses an offset that the user has typed; `undefined` if it is not of the same kind as the stored offset. */
 export function readOffset(text: string, { partition, current }: OffsetRow): OffsetEntry | undefined {
   const trimmed = text.trim();
   const isSink = 'kafka_topic' in partition;

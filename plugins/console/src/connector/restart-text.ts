@@ -2,10 +2,10 @@ import { minutesText } from '../common/format.ts';
 import { texts } from '../texts/connector.ts';
 import type { Health, Restart } from './health.ts';
 
-/** What is told of a restart. */
+/** The texts of an automatic restart. */
 export interface RestartText {
   readonly what: string;
-  /** Attempt and time, or why there is none. */
+  /** Attempt and time, or the reason why the task is not restarted. */
   readonly how: string;
   readonly why: string;
 }
@@ -13,14 +13,14 @@ export interface RestartText {
 const CLAUSES = ['; the next attempt, ', '; it is not restarted, because ', '; attempt '];
 const PERMANENT = new Set(['configuration', 'data', 'unknown']);
 
-/** The sentence without what is told apart. */
+/** The health sentence without its clause about the restart, which is shown separately. */
 export function withoutRestart({ sentence, restarts }: Pick<Health, 'sentence' | 'restarts'>): string {
   if (restarts.length === 0) return sentence;
   const at = Math.max(...CLAUSES.map((clause) => sentence.lastIndexOf(clause)));
   return at < 0 ? sentence : `${sentence.slice(0, at)}.`;
 }
 
-/** `now`: by the worker's clock. `sentence`: what is told above it, be it the reason. */
+/** `now` is the worker's time. The reason is left out if `sentence`, which is shown above, contains it. */
 export function restartText(restart: Restart, now: number, sentence = ''): RestartText {
   const { task, state, nextAttemptAt, attempt, maxAttempts, kind, reason } = restart;
   const who = task === null ? texts.itself : texts.taskOf(task);

@@ -41,7 +41,7 @@ export interface Fields {
 
 export const NO_FIELDS: Fields = { topic: '', partition: '', key: '', offset: '', time: '' };
 
-/** The body of the request; `undefined`: the offset is none. */
+/** The body of the request; `undefined` if the offset is not a number. */
 export function queryOf(fields: Fields, before?: readonly Position[]): object | undefined {
   const { topic, partition, key, offset, time } = fields;
   if (offset.trim() !== '' && !/^\d{1,15}$/.test(offset.trim())) return undefined;

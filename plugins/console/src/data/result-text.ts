@@ -34,7 +34,7 @@ export interface ChartColumns {
   readonly values: readonly number[];
 }
 
-/** Columns that make a chart: the first one with times, and those with numbers; `undefined`: there is none. */
+/** The columns of a chart: the first column with times, and all columns with numbers; `undefined` if one of them is missing. */
 export function chartColumns({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): ChartColumns | undefined {
   const time = columns.findIndex(({ type }) => TIMES.test(type));
   const values = columns.flatMap(({ type }, index) => (isNumeric(type) ? [index] : []));

@@ -87,8 +87,11 @@ export function isFailure(answer: object): answer is SqlFailure {
 const READS: ReadonlySet<string> = new Set(['select', 'values', 'table', 'explain', 'show', 'with']);
 const BLANKS = /^(?:\s+|--[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/|\()*/;
 
-/** By the first word: each kind has a path of its own in the API, which refuses what is not of its kind. */
-function kindOf(sql: string): 'query' | 'insert' | 'ddl' {
+/**
+ * By the first word: each kind has a path of its own in the API, which refuses what is not of its kind.
+ * @internal
+ */
+export function kindOf(sql: string): 'query' | 'insert' | 'ddl' {
   const [word = ''] = /^[a-z]*/i.exec(sql.replace(BLANKS, '')) ?? [];
   const first = word.toLowerCase();
   return first === 'insert' ? 'insert' : READS.has(first) || first === '' ? 'query' : 'ddl';
