@@ -10,6 +10,8 @@ export interface RestartView {
   readonly maxAttempts: number | null;
   /** ISO 8601. */
   readonly nextAttemptAt: string | null;
+  /** Why it is not restarted; `null`: it is. `kind`: `policy` restarts no failure of this kind. */
+  readonly givenUpFor: 'policy' | 'kind' | 'attempts' | null;
   readonly kind: HealingEntry['kind'];
   readonly reason: string;
   /** ISO 8601: when it failed first. */
@@ -25,6 +27,7 @@ export function restartView({ task }: RestartTarget, entry: HealingEntry): Resta
     attempt,
     maxAttempts: maxAttempts < 0 ? null : maxAttempts,
     nextAttemptAt: nextAttemptAtMs === null ? null : new Date(nextAttemptAtMs).toISOString(),
+    givenUpFor: givenUpFor(entry),
     kind,
     reason,
     since: new Date(sinceMs).toISOString(),
@@ -32,16 +35,24 @@ export function restartView({ task }: RestartTarget, entry: HealingEntry): Resta
 }
 
 /** As the end of a sentence on a failure: `the next attempt, 3 of 20, is at …`. */
-export function restartClause({ state, policy, attempt, maxAttempts, nextAttemptAt, kind }: RestartView): string {
+export function restartClause(restart: RestartView): string {
+  const { state, policy, attempt, maxAttempts, nextAttemptAt, kind } = restart;
   const count = maxAttempts === null ? String(attempt) : `${String(attempt)} of ${String(maxAttempts)}`;
   if (state === 'WAITING') return `the next attempt, ${count}, is at ${nextAttemptAt ?? ''}`;
   if (state === 'STARTED') return `attempt ${count} has begun`;
-  if (policy === 'never') return 'it is not restarted, because restart.policy=never';
+  const why = {
+    policy: `restart.policy=${policy}`,
+    attempts: `restart.max.attempts=${String(maxAttempts ?? -1)} were made`,
+    kind: `the failure is of the kind ${kind} and restart.policy=${policy}`,
+  };
+  return `it is not restarted, because ${why[restart.givenUpFor ?? 'kind']}`;
+}
+
+function givenUpFor({ state, policy, attempt, maxAttempts, kind }: HealingEntry): RestartView['givenUpFor'] {
+  if (state !== 'GIVEN_UP') return null;
+  if (policy === 'never') return 'policy';
   const isExhausted = attempt > 0 || maxAttempts === 0;
-  if (isExhausted && (policy === 'always' || !PERMANENT.has(kind))) {
-    return `it is not restarted, because restart.max.attempts=${String(maxAttempts ?? -1)} were made`;
-  }
-  return `it is not restarted, because the failure is of the kind ${kind} and restart.policy=${policy}`;
+  return isExhausted && (policy === 'always' || !PERMANENT.has(kind)) ? 'attempts' : 'kind';
 }
 
 const PERMANENT: ReadonlySet<string> = new Set(['configuration', 'data', 'unknown']);

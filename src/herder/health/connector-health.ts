@@ -262,6 +262,7 @@ export class ConnectorHealth {
     const judgement = {
       verdict: judged.verdict,
       sentence: hide(judged.sentence),
+      summary: hide(judged.summary),
       reasons: judged.reasons.slice(0, MAX_REASONS).map(hide),
     };
     const times = this.#times[isOwn ? 'own' : 'all'];

@@ -76,15 +76,21 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** One sentence. */
   readonly sentence: string;
+  /** The sentence without its clause on the next restart, which `restarts` has as fields. */
+  readonly summary: string;
   readonly reasons: readonly string[];
 }
 
 /** Pure: what these figures mean. A rate limit holds a task back when it has nothing in hand, so that none is stalled by it. */
 export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
-  const byRequest = requested(figures);
-  if (byRequest !== undefined) return byRequest;
-  const [failed] = failures(figures);
-  if (failed !== undefined) return { verdict: 'FAILED', sentence: failed, reasons: failures(figures) };
+  const judged = requested(figures) ?? failed(figures) ?? working(figures, thresholds);
+  return { summary: judged.sentence, ...judged };
+}
+
+/** `summary` where it differs from the sentence. */
+type Finding = Omit<Judgement, 'summary'> & Partial<Pick<Judgement, 'summary'>>;
+
+function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
   const stalls = figures.tasks.flatMap((task) => stallOf(task, figures.type, thresholds));
   const [stalled] = stalls;
   if (stalled !== undefined) return { verdict: 'STALLED', sentence: stalled, reasons: stalls };
@@ -111,24 +117,27 @@ export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgem
   return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };
 }
 
-function requested({ state }: ConnectorFigures): Judgement | undefined {
+function requested({ state }: ConnectorFigures): Finding | undefined {
   if (state !== 'PAUSED' && state !== 'STOPPED') return undefined;
   return { verdict: state, sentence: `The connector is ${state.toLowerCase()} by request.`, reasons: [] };
 }
 
-function failures({ state, trace, tasks, restarts = [] }: ConnectorFigures): string[] {
-  const withRestart = (sentence: string, task: number | null): string => {
+function failed({ state, trace, tasks, restarts = [] }: ConnectorFigures): Finding | undefined {
+  const withRestart = (summary: string, task: number | null) => {
     const restart = restarts.find((each) => each.task === task);
-    return restart === undefined ? sentence : `${sentence.replace(/\.$/, '')}; ${restartClause(restart)}.`;
+    if (restart === undefined) return { summary, sentence: summary };
+    return { summary, sentence: `${summary.replace(/\.$/, '')}; ${restartClause(restart)}.` };
   };
   const own = state === 'FAILED' ? [withRestart(`The connector has failed: ${causeOf(trace)}`, null)] : [];
   const ofTasks = tasks.filter((task) => task.state === 'FAILED');
-  return [
+  const all = [
     ...own,
     ...ofTasks.map(({ task, trace: ofTask = null }) =>
       withRestart(`Task ${String(task)} has failed: ${causeOf(ofTask)}`, task),
     ),
   ];
+  const [first] = all;
+  return first && { verdict: 'FAILED', ...first, reasons: all.map(({ sentence }) => sentence) };
 }
 
 function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfterMs }: Thresholds): string[] {

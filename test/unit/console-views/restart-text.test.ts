@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import type { Restart } from '../../../plugins/console/src/connector/health.ts';
-import { restartText, withoutRestart } from '../../../plugins/console/src/connector/restart-text.ts';
-import { restartClause, type RestartView } from '../../../src/herder/healing/restart-view.ts';
+import { restartText } from '../../../plugins/console/src/connector/restart-text.ts';
 
 describe('an automatic restart in the console', () => {
   const restart = (given: Partial<Restart> = {}): Restart => ({
-    ...{ task: 0, state: 'WAITING', policy: 'transient', attempt: 3, maxAttempts: 20 },
+    ...{ task: 0, state: 'WAITING', givenUpFor: null, attempt: 3, maxAttempts: 20 },
     ...{ nextAttemptAt: '2026-01-01T00:01:05.000Z', kind: 'infrastructure', reason: 'the database is away' },
     ...given,
   });
@@ -28,20 +27,16 @@ describe('an automatic restart in the console', () => {
   it('that does not come says why', () => {
     const how = (given: Partial<Restart>) => restartText(restart({ state: 'GIVEN_UP', ...given }), now).how;
     assert.deepEqual(
-      [how({ policy: 'never' }), how({ attempt: 20 }), how({ kind: 'data', attempt: 0 })],
+      [how({ givenUpFor: 'policy' }), how({ givenUpFor: 'attempts' }), how({ givenUpFor: 'kind', kind: 'data' })],
       ['restart.policy=never', 'all 20 attempts were made', 'a restart does not mend a failure of the kind data'],
     );
   });
 
-  it('is not told twice: the sentence is without it', () => {
-    for (const each of [
-      restart(),
-      restart({ state: 'STARTED' }),
-      restart({ state: 'GIVEN_UP', kind: 'data', attempt: 0 }),
-    ]) {
-      const sentence = `Task 0 has failed: a; b; ${restartClause({ ...each, since: '' } as RestartView)}.`;
-      assert.equal(withoutRestart({ sentence, restarts: [each] }), 'Task 0 has failed: a; b.');
-    }
-    assert.equal(withoutRestart({ sentence: '1 task runs; attempt it.', restarts: [] }), '1 task runs; attempt it.');
+  it('gives its reason once: not where the sentence above has it', () => {
+    const why = (summary: string) => restartText(restart(), now, summary).why;
+    assert.deepEqual(
+      [why('Task 0 has failed: the database is away.'), why('1 task runs.')],
+      ['A failure of the kind infrastructure.', 'infrastructure: the database is away'],
+    );
   });
 });

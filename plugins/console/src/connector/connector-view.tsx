@@ -13,7 +13,6 @@ import type { Health, PartProps } from './health.ts';
 import { Overview } from './overview.tsx';
 import './overview.css';
 import { RestartNotice } from './restart-notice.tsx';
-import { withoutRestart } from './restart-text.ts';
 
 const ConfigHistory = lazy(() => import('./config-history.tsx').then((module) => module.ConfigHistory));
 
@@ -56,8 +55,8 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
         <>
           <section class={`sentence ${health.verdict.toLowerCase()}`} aria-label={texts.verdict}>
             <VerdictBadge verdict={health.verdict} />
-            <p>{withoutRestart(health)}</p>
-            <RestartNotice restarts={health.restarts} sentence={health.sentence} />
+            <p>{health.summary}</p>
+            <RestartNotice restarts={health.restarts} summary={health.summary} />
             {health.verdict === 'FAILED' ? <FaultLink name={name} /> : null}
             <p class="quiet">{texts.since(new Date(health.since).toLocaleString())}</p>
             {health.silentWorkers.length === 0 ? null : <p>{texts.silent(health.silentWorkers.join(', '))}</p>}

@@ -19,10 +19,10 @@ export interface Restart {
   /** `null`: the connector's own instance. */
   readonly task: number | null;
   readonly state: 'WAITING' | 'STARTED' | 'GIVEN_UP';
-  readonly policy: string;
   readonly attempt: number;
   readonly maxAttempts: number | null;
   readonly nextAttemptAt: string | null;
+  readonly givenUpFor: 'policy' | 'kind' | 'attempts' | null;
   readonly kind: string;
   readonly reason: string;
 }
@@ -32,7 +32,8 @@ export interface Health {
   readonly name: string;
   readonly type: string;
   readonly verdict: Verdict;
-  readonly sentence: string;
+  /** One sentence, without the next restart. */
+  readonly summary: string;
   readonly reasons: readonly string[];
   readonly since: string;
   readonly tasks: readonly TaskFigures[];

@@ -7,13 +7,13 @@ import { restartText } from './restart-text.ts';
 const MAX_SHOWN = 3;
 
 /** What starts again by itself, when, and why it has to. */
-export function RestartNotice({ restarts, sentence }: Pick<Health, 'restarts' | 'sentence'>) {
+export function RestartNotice({ restarts, summary }: Pick<Health, 'restarts' | 'summary'>) {
   const now = useNow(restarts.some(({ state }) => state === 'WAITING')) - skewMs.value;
   if (restarts.length === 0) return null;
   return (
     <ul class="restarts" aria-label={texts.restarts}>
       {restarts.slice(0, MAX_SHOWN).map((restart) => {
-        const { what, how, why } = restartText(restart, now, sentence);
+        const { what, how, why } = restartText(restart, now, summary);
         return (
           <li key={restart.task}>
             <strong>{what}</strong>

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { RestartView } from '../../../../src/herder/healing/restart-view.ts';
+import type { HealingEntry } from '../../../../src/herder/healing/healing-entry.ts';
+import { restartView } from '../../../../src/herder/healing/restart-view.ts';
 import { judge, type ConnectorFigures, type TaskFigures } from '../../../../src/herder/health/verdict.ts';
 
 const THRESHOLDS = { stallAfterMs: 1000, degradedRate: 5, laggingRecords: 100 };
@@ -94,23 +95,29 @@ describe('the verdict on a connector', () => {
 
   it('says whether, and when, what has failed is restarted', () => {
     const failed = task({ state: 'FAILED', trace: 'Error: away.' });
-    const restart = {
-      task: 0,
+    const restart: HealingEntry = {
       state: 'WAITING',
       policy: 'transient',
       attempt: 3,
       maxAttempts: 10,
-      nextAttemptAt: '2026-11-23T20:00:00.000Z',
+      nextAttemptAtMs: Date.parse('2026-11-23T20:00:00.000Z'),
+      quietMs: 1000,
       kind: 'infrastructure',
       reason: 'away',
-      since: '2026-11-23T19:00:00.000Z',
-    } as const;
-    const sentence = (more: Partial<RestartView>) => judged([failed], { restarts: [{ ...restart, ...more }] }).sentence;
-    const given = { state: 'GIVEN_UP', nextAttemptAt: null } as const;
+      sinceMs: 0,
+      config: '',
+    };
+    const sentence = (more: Partial<HealingEntry>) => {
+      const restarts = [restartView({ connector: 'c', task: 0 }, { ...restart, ...more })];
+      const { sentence: told, summary } = judged([failed], { restarts });
+      assert.equal(summary, 'Task 0 has failed: Error: away.');
+      return told;
+    };
+    const given = { state: 'GIVEN_UP', nextAttemptAtMs: null } as const;
     const next = 'the next attempt, 3 of 10, is at 2026-11-23T20:00:00.000Z.';
     assert.equal(sentence({}), `Task 0 has failed: Error: away; ${next}`);
-    assert.match(sentence({ maxAttempts: null }), /the next attempt, 3, is at/);
-    assert.match(sentence({ state: 'STARTED', nextAttemptAt: null }), /; attempt 3 of 10 has begun\.$/);
+    assert.match(sentence({ maxAttempts: -1 }), /the next attempt, 3, is at/);
+    assert.match(sentence({ state: 'STARTED', nextAttemptAtMs: null }), /; attempt 3 of 10 has begun\.$/);
     assert.match(sentence({ ...given, attempt: 10 }), /, because restart\.max\.attempts=10 were made\.$/);
     assert.match(sentence({ ...given, policy: 'never' }), /; it is not restarted, because restart\.policy=never\.$/);
     assert.match(sentence({ ...given, kind: 'data' }), /of the kind data and restart\.policy=transient\.$/);
