@@ -123,7 +123,7 @@ describe('a connector in the console', function () {
       ['Topics', 'Converter', 'Transform', 'Put', 'Tables'],
     );
     assert.match(texts[0] ?? '', new RegExp(`${name} 0 behind`));
-    assert.match(texts[2] ?? '', /route \(RegexRouter\)[^]*[\d.]+\/s[^]*µs/);
+    assert.match(texts[2] ?? '', /route \(RegexRouter\)[^]*[\d.]+\/s[^]*(µs|ms)/);
     assert.match(texts[4] ?? '', /[\d.]+\/s[^]*(µs|ms)/);
     assert.match(await shown.page.getByRole('region', { name: 'Tasks' }).innerText(), /in [\d,]+ ms/);
     await shown.page.locator('.chart canvas').first().waitFor();
