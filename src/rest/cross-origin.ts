@@ -24,12 +24,14 @@ export interface RequestState {
 /** Tells browsers from which origins and with which methods they may call. */
 export function crossOrigin({ origins, methods }: CrossOrigin): Koa.Middleware {
   const isAllowed = originTest(origins);
+  const isAllowedForConsole = consoleOriginTest(origins);
   const allowedMethods = entries(methods).join(',') || DEFAULT_METHODS;
   return async (context, next) => {
     const origin = context.get('Origin');
     context.vary('Origin');
     const isPreflight = context.method === 'OPTIONS' && context.get('Access-Control-Request-Method') !== '';
-    if (origin !== '' && isAllowed(origin)) {
+    const isAllowedHere = isOfConsole(context.path) ? isAllowedForConsole : isAllowed;
+    if (origin !== '' && isAllowedHere(origin)) {
       context.set('Access-Control-Allow-Origin', origin);
       if (isPreflight) {
         const state: RequestState = context.state;
@@ -56,6 +58,19 @@ export function originTest(origins: string): (origin: string) => boolean {
     return (origin: string) => fits(origin.toLowerCase(), parts);
   });
   return (origin) => tests.some((test) => test(origin));
+}
+
+const CONSOLE = /^\/ui(?:\/|$)/;
+const ANYBODY = ['http://anybody.invalid', 'https://anybody.invalid:8443'];
+
+export function isOfConsole(path: string): boolean {
+  return CONSOLE.test(path);
+}
+
+/** For `/ui`, whose only caller is its own page: an entry counts that names somebody, and not one that lets everybody in. */
+export function consoleOriginTest(origins: string): (origin: string) => boolean {
+  const named = entries(origins).filter((entry) => !ANYBODY.some(originTest(entry)));
+  return originTest(named.join(','));
 }
 
 /** Whether a text is made of these parts in their order, with anything between them. */

@@ -6,6 +6,8 @@ import type { OffsetChange } from '../herder/offset-requests.ts';
 import { HttpError } from './error-mapping.ts';
 import { initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
+/** Of a name that a message repeats. */
+const MAX_NAMED = 500;
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** A connector configuration as it came in; `null` values are refused by validation, which names their keys. */
@@ -19,7 +21,8 @@ export interface CreateConnectorBody {
   readonly initialOffsets: readonly OffsetChange[] | undefined;
 }
 
-export const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
+/** Stops at the first thing that is wrong: a large body may have a million. */
+export const ajv = new Ajv({ allowUnionTypes: true });
 
 /** Numbers come as text, see `parseJson`. */
 type Scalars = Record<string, string | boolean | null>;
@@ -119,8 +122,17 @@ export async function readJsonText(request: IncomingMessage): Promise<{ text: st
 
 /** As `readJsonText`, for bodies whose numbers need no more digits than a number has. */
 export async function readPlainJson(request: IncomingMessage): Promise<unknown> {
-  const { text } = await readJsonText(request);
-  return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+  return plainNumbers((await readJsonText(request)).text);
+}
+
+/** @throws RequestError 400 that has nothing of the text, which may be a login */
+function plainNumbers(text: string): unknown {
+  try {
+    return JSON.parse(text.replace(/^\ufeff/, '')) as unknown;
+  } catch {
+    // What the scanner takes beyond JSON, such as numbers with leading zeros.
+    throw new RequestError(400, 'The request body is not JSON');
+  }
 }
 
 /** Bodies that were read: one may be read again to be sent on to another worker. */
@@ -171,12 +183,17 @@ export function checkBody<T>(validate: ValidateFunction<T>, body: unknown, field
 
 function describe(error: ErrorObject | undefined, fields: BodyFields | undefined): string {
   if (error?.keyword === 'additionalProperties') {
-    const name = (error.params as { additionalProperty: string }).additionalProperty;
+    const name = shortened((error.params as { additionalProperty: string }).additionalProperty);
     if (error.instancePath === '' && fields !== undefined) return unrecognized(name, fields);
-    return `Unrecognized field "${name}" at ${error.instancePath}`;
+    return `Unrecognized field "${name}" at ${shortened(error.instancePath)}`;
   }
-  const where = error?.instancePath === '' ? 'The request body' : `The value at ${error?.instancePath ?? ''}`;
+  const path = shortened(error?.instancePath ?? '');
+  const where = path === '' ? 'The request body' : `The value at ${path}`;
   return `${where} ${error?.message ?? 'is not what is expected'}`;
+}
+
+function shortened(text: string): string {
+  return text.length > MAX_NAMED ? `${text.slice(0, MAX_NAMED)}…` : text;
 }
 
 /** Jackson's words. */

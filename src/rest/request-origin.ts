@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import type Koa from 'koa';
 import { RequestError } from '../errors.ts';
-import { originTest } from './cross-origin.ts';
+import { consoleOriginTest, isOfConsole, originTest } from './cross-origin.ts';
 import { HttpError } from './error-mapping.ts';
 
 /** How others call this worker; known once it listens. */
@@ -23,6 +23,8 @@ export interface RequestOriginRules {
 
 /** Names under these cannot be registered, so that no web site has one. */
 const PRIVATE_SUFFIXES = ['.localhost', '.local', '.internal', '.svc'];
+/** The page and its files; links of other sites lead there. */
+const PAGE = /^\/ui(?:\/assets\/[^/]+)?\/?$/;
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
@@ -35,11 +37,15 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * A browser says in `Origin` which site a writing request comes from: one from another site is answered 403, whether or not it has a
  * body, unless `access.control.allow.origin` allows it. Programs send no `Origin`.
  *
+ * What lies below `/ui` is for the console's own page: there a request that reads is refused in the same way, as it may hold a stream
+ * open, and an origin counts that is named, not one that any pattern lets in.
+ *
  * A body that is said to be anything but JSON is answered 415, as in Java. Some clients call a request without content a form:
  * they may, where no browser is at work.
  */
 export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOriginRules): Koa.Middleware {
   const isAllowedOrigin = originTest(allowedOrigins);
+  const isAllowedForConsole = consoleOriginTest(allowedOrigins);
   return async (context, next) => {
     const name = nameOf(context.get('Host'));
     if (!isAllowedHost(name, allowedHosts, own)) {
@@ -49,15 +55,19 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
       );
     }
     context.state['ownUrl'] = own.url;
-    if (WRITES.has(context.method)) {
-      const origin = context.get('Origin');
-      const isForeign = origin !== '' && !isSameSite(origin, context.get('Host'));
-      if (isForeign && !isAllowedOrigin(origin)) {
+    const isWrite = WRITES.has(context.method);
+    const isConsole = isOfConsole(context.path);
+    const origin = context.get('Origin');
+    if ((isWrite || (isConsole && !PAGE.test(context.path))) && isForeign(context)) {
+      const isAllowed = isConsole ? isAllowedForConsole : isAllowedOrigin;
+      if (origin === '' || !isAllowed(origin)) {
         throw new RequestError(
           403,
           "The request comes from a page of another origin; add the origin to access.control.allow.origin in the worker's properties to allow it",
         );
       }
+    }
+    if (isWrite) {
       // Requests between workers are signed, by a header that no page can send.
       const isSigned = context.get('X-Connect-Authorization') !== '' && origin === '';
       const isChecked = context.method !== 'DELETE' && !isSigned;
@@ -65,6 +75,14 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
     }
     await next();
   };
+}
+
+/** Browsers name the origin of what writes; of what reads some of them say no more than whether it is another one. */
+function isForeign(context: Koa.Context): boolean {
+  const origin = context.get('Origin');
+  if (origin !== '') return !isSameSite(origin, context.get('Host'));
+  const site = context.get('Sec-Fetch-Site').toLowerCase();
+  return site === 'cross-site' || site === 'same-site';
 }
 
 function isTakenType(contentType: string, origin: string): boolean {

@@ -13,6 +13,7 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import { clusterResource } from './cluster-resource.ts';
 import { connectorLevelResource } from './console/connector-level.ts';
+import { consoleHeaders } from './console/console-headers.ts';
 import { consoleResource } from './console/console-resource.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
@@ -159,6 +160,7 @@ export class RestServer {
     app.silent = true;
     app.use(({ method, path }, next) => eventLoopWatch.during(`${method} ${path.slice(0, MAX_NAMED_PATH)}`, next));
     if (headerRules.length > 0) app.use(responseHeaders(headerRules));
+    app.use(consoleHeaders);
     app.use(errors(this.#dependencies));
     app.use(requestOrigin({ allowedHosts, own, allowedOrigins: rules.origins }));
     if (rules.origins.trim() !== '') app.use(crossOrigin(rules));

@@ -18,7 +18,6 @@ export const changesResource: Resource = (router, dependencies) => {
     const found = herder.history.toToday(pathName(context, 'connector'), numberOf(context));
     const { today, then, difference, newest } = await withinTimeLimit(herder.stage, found);
     const restarts = today !== undefined && !isSameButLimits(withoutNulls(today), withoutNulls(then));
-    context.set('Cache-Control', 'no-store');
     answer(context, 200, { difference, newest, exists: today !== undefined, restarts });
   });
 

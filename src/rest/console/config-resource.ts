@@ -71,7 +71,6 @@ export const configResource: Resource = (router, dependencies) => {
     const config = herder.directory.config(name);
     const secrets = await secretKeys(config, plugins);
     const { entries, version } = shownConfig(config, secrets);
-    context.set('Cache-Control', 'no-store');
     answer(context, 200, { name, entries, version, mark: MARK, secrets: [...secrets] });
   });
 

@@ -33,13 +33,6 @@ const MAX_CONSOLES = 200;
 const MAX_UNREAD_BYTES = 8_388_608;
 const NOT_BUILT = 'The console was not built: run npm run build';
 
-const HEADERS: Readonly<Record<string, string>> = {
-  'Content-Security-Policy':
-    "default-src 'self'; img-src 'self' data:; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",
-  'X-Content-Type-Options': 'nosniff',
-  'Referrer-Policy': 'no-referrer',
-};
-
 const numbers = { type: 'array', maxItems: 1000, items: { type: ['number', 'null'] } } as const;
 const isRates = ajv.compile<readonly OwnRate[]>({
   type: 'array',
@@ -76,7 +69,6 @@ export const consoleResource: Resource = (router, dependencies) => {
     const file = found.get(path);
     if (found.size === 0) files = undefined;
     if (file === undefined) throw new RequestError(404, found.size === 0 ? NOT_BUILT : `There is no ${path}`);
-    context.set(HEADERS);
     context.set('Content-Type', file.type);
     context.set('Cache-Control', file.isFixed ? 'public, max-age=31536000, immutable' : 'no-cache');
     answerBytes(context, file.bytes, file.gzipped);
@@ -91,7 +83,6 @@ export const consoleResource: Resource = (router, dependencies) => {
     const worker = { id: herder.workerId, version: SLUICE_VERSION, readOnly: settings.readOnly };
     const text = Buffer.from(JSON.stringify({ at, worker, rows, total }));
     context.set('Content-Type', 'application/json');
-    context.set('Cache-Control', 'no-store');
     answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));
   });
 

@@ -7,7 +7,6 @@ export const letterResource: Resource = (router, { herder, deadLetters }) => {
     const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
     const letter = deadLetters.letter(pathName(context, 'connector'), partition, offset);
     const text = await withinTimeLimit(herder.stage, letter);
-    context.set('Cache-Control', 'no-store');
     answerText(context, 200, text);
   });
 };

@@ -57,7 +57,6 @@ export const sqlResource: Resource = (router, dependencies) => {
   let running = 0;
 
   router.get('/ui/sql', async (context) => {
-    context.set('Cache-Control', 'no-store');
     answer(context, 200, { available: (await dependencies.databaseApi()) !== undefined });
   });
 
@@ -107,7 +106,6 @@ export const sqlResource: Resource = (router, dependencies) => {
 };
 
 function bodyOf(context: Context): Promise<unknown> {
-  context.set('Cache-Control', 'no-store');
   return readPlainJson(context.req);
 }
 

@@ -34,7 +34,6 @@ const isPlace = ajv.compile<MessagePlace>(PLACE);
  */
 export const topicPeekResource: Resource = (router, { herder, peek }) => {
   const body = (context: Context): Promise<unknown> => {
-    context.set('Cache-Control', 'no-store');
     return readPlainJson(context.req);
   };
 

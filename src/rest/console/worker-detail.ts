@@ -39,7 +39,6 @@ export const workerDetailResource: Resource = (router, dependencies) => {
 
   router.get('/ui/workers/:worker', async (context) => {
     const worker = pathName(context, 'worker');
-    context.set('Cache-Control', 'no-store');
     if (worker.toLowerCase() === herder.workerId.toLowerCase() || flag(context, 'local')) {
       answer(context, 200, own());
       return;

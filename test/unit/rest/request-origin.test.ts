@@ -4,6 +4,7 @@ import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa from 'koa';
 import { errorAnswer } from '../../../src/rest/error-mapping.ts';
+import { consoleOriginTest, crossOrigin, originTest } from '../../../src/rest/cross-origin.ts';
 import { requestOrigin } from '../../../src/rest/request-origin.ts';
 
 describe('S13: where a request to the management API comes from', () => {
@@ -35,10 +36,14 @@ describe('S13: where a request to the management API comes from', () => {
   });
   after(() => server.close());
 
-  async function send(method: string, headers: Readonly<Record<string, string>>): Promise<[number, string]> {
+  async function send(
+    method: string,
+    headers: Readonly<Record<string, string>>,
+    path = '/',
+  ): Promise<[number, string]> {
     const { port } = server.address() as AddressInfo;
     return new Promise((resolve, reject) => {
-      const sent = request({ port, host: '127.0.0.1', method, headers, agent: false }, (response) => {
+      const sent = request({ port, host: '127.0.0.1', method, path, headers, agent: false }, (response) => {
         let text = '';
         response.on('data', (chunk: Buffer) => (text += chunk.toString()));
         response.on('end', () => resolve([response.statusCode ?? 0, text]));
@@ -77,6 +82,35 @@ describe('S13: where a request to the management API comes from', () => {
     }
   });
 
+  it('is refused where it writes and the browser says no more than that it comes from elsewhere', async () => {
+    for (const site of ['cross-site', 'same-site']) {
+      assert.equal((await send('POST', { Host: '127.0.0.1:8083', 'Sec-Fetch-Site': site }))[0], 403, site);
+    }
+    for (const site of ['same-origin', 'none']) {
+      assert.equal((await send('POST', { Host: '127.0.0.1:8083', 'Sec-Fetch-Site': site }))[0], 200, site);
+    }
+  });
+
+  it('is refused below /ui where it reads too, but for the page that links lead to', async () => {
+    const Host = '127.0.0.1:8083';
+    const paths = ['/ui/snapshot', '/ui/events', '/ui/connectors/a/log', '/ui/sql', '/ui/assets/a/b', '/ui//'];
+    for (const path of paths) {
+      for (const headers of [
+        { Host, Origin: 'http://evil.example' },
+        { Host, Origin: 'null' },
+        { Host, 'Sec-Fetch-Site': 'cross-site' },
+        { Host, 'Sec-Fetch-Site': 'same-site' },
+      ]) {
+        assert.equal((await send('GET', headers, path))[0], 403, path);
+      }
+      assert.equal((await send('GET', { Host, 'Sec-Fetch-Site': 'same-origin' }, path))[0], 200, path);
+      assert.equal((await send('GET', { Host, Origin: 'https://ui.example.org' }, path))[0], 200, path);
+    }
+    for (const path of ['/ui', '/ui/', '/ui/assets/index.js', '/connectors']) {
+      assert.equal((await send('GET', { Host, 'Sec-Fetch-Site': 'cross-site' }, path))[0], 200, path);
+    }
+  });
+
   it('may call no body anything but JSON, or a form where no browser is at work', async () => {
     const types = ['text/plain', 'multipart/form-data; boundary=x', 'application/xml'];
     for (const type of types)
@@ -89,5 +123,39 @@ describe('S13: where a request to the management API comes from', () => {
 
   it('S14: does not decide what Location says', async () => {
     assert.deepEqual(await send('GET', { Host: 'connect:1' }), [200, 'http://worker-1.example.com:8083']);
+  });
+});
+
+describe('access.control.allow.origin', () => {
+  it('opens the console to origins that it names, and not to everybody', () => {
+    for (const everybody of ['*', 'http://*,https://*', '.*', 'https?://.+', ' * , https://*:8443']) {
+      const isAllowed = consoleOriginTest(everybody);
+      assert.equal(originTest(everybody)('https://evil.example:8443'), true, everybody);
+      assert.equal(isAllowed('https://evil.example:8443'), false, everybody);
+    }
+    const isAllowed = consoleOriginTest('*, https://*.example.org, https://ops.example.net');
+    assert.equal(isAllowed('https://a.example.org'), true);
+    assert.equal(isAllowed('https://ops.example.net'), true);
+    assert.equal(isAllowed('https://evil.example'), false);
+    assert.equal(consoleOriginTest('')('https://evil.example'), false);
+  });
+
+  it('has no answer of the console read by others where everybody may read the API', async () => {
+    const headersFor = async (path: string): Promise<string | undefined> => {
+      const set = new Map<string, string>();
+      const context = {
+        path,
+        method: 'GET',
+        state: {},
+        get: (name: string) => (name === 'Origin' ? 'https://evil.example' : ''),
+        set: (name: string, value: string) => set.set(name, value),
+        vary: () => undefined,
+      } as unknown as Koa.Context;
+      await crossOrigin({ origins: '*', methods: '' })(context, () => Promise.resolve());
+      return set.get('Access-Control-Allow-Origin');
+    };
+    assert.equal(await headersFor('/connectors'), 'https://evil.example');
+    assert.equal(await headersFor('/ui/snapshot'), undefined);
+    assert.equal(await headersFor('/ui'), undefined);
   });
 });
