@@ -15,24 +15,43 @@ const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind;
   { option: 'header.converter', kind: 'header_converter', type: 'header' },
 ];
 
+/** The values of closed sets are recommended for the options of connectors alone, as in Kafka Connect, or for all. */
+export type RecommendedSets = 'connector' | 'all';
+
 /**
  * A connector's configuration checked against every declaration that applies to it, in the order of Connect's answer:
  * Connect's own options with those of transformations and predicates, the connector's, then those of converters that
  * the connector names itself, at last those of threads that are set.
  */
-export function validateConnectorSections(config: RawConfig, surroundings: ConnectorSurroundings): ValidatedSection[] {
+export function validateConnectorSections(
+  config: RawConfig,
+  surroundings: ConnectorSurroundings,
+  recommended: RecommendedSets = 'connector',
+): ValidatedSection[] {
   const findClass = classFinder(surroundings.plugins);
   const base = connectorOptionsFor(config, surroundings);
   const own = surroundings.connector.options;
+  const ofConnect = (section: ValidatedSection) => (recommended === 'all' ? withChoices(section) : section);
   return [
-    { declarations: base, results: validateOptions(base, config, { findClass }) },
-    { declarations: own, results: visibleResults(own, validateOptions(own, config)) },
-    ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)),
-    taskThreadSection(config),
-    healthSection(config),
-    rateLimitSection(config),
-    restartSection(config),
+    ofConnect({ declarations: base, results: validateOptions(base, config, { findClass }) }),
+    withChoices({ declarations: own, results: visibleResults(own, validateOptions(own, config)) }),
+    ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)).map(ofConnect),
+    ...[taskThreadSection, healthSection, rateLimitSection, restartSection].map((section) =>
+      withChoices(section(config)),
+    ),
   ];
+}
+
+/** What an option's recommender says goes first. */
+function withChoices({ declarations, results }: ValidatedSection): ValidatedSection {
+  return {
+    declarations,
+    results: results.map((result) => {
+      const { recommender, validator } = declarations[result.name] ?? {};
+      if (recommender !== undefined || validator?.choices === undefined) return result;
+      return { ...result, recommendedValues: validator.choices };
+    }),
+  };
 }
 
 function visibleResults(declarations: OptionDeclarations, results: readonly OptionResult[]): readonly OptionResult[] {

@@ -21,6 +21,8 @@ export interface ParsedTypes {
 /** Checks a parsed value. `text` describes what is allowed, in answers and in the tables of the documents. */
 export interface Validator {
   readonly text: string;
+  /** All values that are allowed, where these are texts of a closed set. */
+  readonly choices?: readonly string[];
   /** Lists only: repeated entries are dropped before a connector sees them, and reported by validation. */
   readonly distinct?: boolean;
   /**

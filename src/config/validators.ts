@@ -42,6 +42,7 @@ export function oneOf(...choices: readonly string[]): Validator {
   const list = choices.join(', ');
   return {
     text: `[${list}]`,
+    choices,
     check: (_name, value) =>
       typeof value === 'string' && choices.includes(value) ? undefined : `String must be one of: ${list}`,
   };
@@ -53,6 +54,7 @@ export function oneOfIgnoringCase(...choices: readonly string[]): Validator {
   const list = upper.join(', ');
   return {
     text: `(case insensitive) [${list}]`,
+    choices,
     check: (_name, value) =>
       typeof value === 'string' && upper.includes(value.toUpperCase())
         ? undefined

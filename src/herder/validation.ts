@@ -1,7 +1,7 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
-import { validateConnectorSections } from '../config/connector-sections.ts';
+import { validateConnectorSections, type RecommendedSets } from '../config/connector-sections.ts';
 import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/config-values.ts';
 import type { OptionResult } from '../config/option.ts';
 import type { OverridePolicy } from '../config/override-policy.ts';
@@ -54,13 +54,18 @@ export class ConnectorValidation {
   }
 
   /** The answer of `PUT /connector-plugins/{plugin}/config/validate`. */
-  async validateFor(pluginName: string, given: RawConnectorConfig, stage = new StageTracker()): Promise<ConfigInfos> {
+  async validateFor(
+    pluginName: string,
+    given: RawConnectorConfig,
+    stage = new StageTracker(),
+    recommended: RecommendedSets = 'connector',
+  ): Promise<ConfigInfos> {
     const config = await this.#resolve(given, stage);
     const className = config['connector.class'] ?? null;
     if (className !== null && !withoutSuffix(className).endsWith(withoutSuffix(pluginName))) {
       throw new RequestError(400, `Included connector type ${className} does not match request type ${pluginName}`);
     }
-    return this.#validate(given, config, stage);
+    return this.#validate(given, config, stage, recommended);
   }
 
   /**
@@ -107,9 +112,14 @@ export class ConnectorValidation {
   }
 
   /** `config` is what was given with the values of its variables, which the answer does not show. */
-  async #validate(given: RawConnectorConfig, config: RawConnectorConfig, stage: StageTracker): Promise<ConfigInfos> {
+  async #validate(
+    given: RawConnectorConfig,
+    config: RawConnectorConfig,
+    stage: StageTracker,
+    recommended?: RecommendedSets,
+  ): Promise<ConfigInfos> {
     const plugin = await stage.during('loading the plugins of a connector', () => this.#pluginOf(given, config));
-    const infos = await this.#validateResolved(plugin, config, stage);
+    const infos = await this.#validateResolved(plugin, config, stage, recommended);
     const shown = withHiddenValues(infos, given, config, this.#dependencies.secrets);
     return { ...shown, name: given['connector.class'] ?? shown.name };
   }
@@ -118,10 +128,11 @@ export class ConnectorValidation {
     plugin: ConnectorPlugin,
     config: RawConnectorConfig,
     stage: StageTracker,
+    recommended: RecommendedSets | undefined,
   ): Promise<ConfigInfos> {
     const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#dependencies;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
-    const [base, own, ...converters] = validateConnectorSections(config, surroundings);
+    const [base, own, ...converters] = validateConnectorSections(config, surroundings, recommended);
     const more = this.#conflicts(plugin, config);
     const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
     if (plugin.validate !== undefined && ownAreFine) {

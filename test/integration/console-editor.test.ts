@@ -99,6 +99,15 @@ describe('the console’s editor of configurations', function () {
     await option('name').waitFor();
 
     await openFolds();
+    for (const [key, values] of [
+      ['protocol.type', ['json_db', 'json_tsd', 'line_tsd', 'line_lp', 'cdc_db', 'struct']],
+      ['errors.tolerance', ['none', 'all']],
+    ] as const) {
+      const list = (await option(key).getAttribute('list')) ?? '';
+      const offered = await page.locator(`[id="${list}"] option`).all();
+      assert.deepEqual(await Promise.all(offered.map((each) => each.getAttribute('value'))), values);
+    }
+
     const config = configOf(name);
     await option('value.converter').fill(config['value.converter'] ?? '');
     await page.getByRole('button', { name: 'Show messages' }).click();

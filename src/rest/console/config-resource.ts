@@ -130,7 +130,7 @@ export const configResource: Resource = (router, dependencies) => {
     const completed = await complete(context, await readConfig(context.req));
     const stage = new StageTracker();
     const infos = await hiding(completed.mask, () =>
-      withinTimeLimit(stage, validation.validateFor(pathName(context, 'plugin'), completed.config, stage)),
+      withinTimeLimit(stage, validation.validateFor(pathName(context, 'plugin'), completed.config, stage, 'all')),
     );
     answer(context, 200, validationView(infos, completed));
   });

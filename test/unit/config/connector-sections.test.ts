@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { configInfos } from '../../../src/config/config-values.ts';
-import { validateConnectorSections } from '../../../src/config/connector-sections.ts';
+import { validateConnectorSections, type RecommendedSets } from '../../../src/config/connector-sections.ts';
 import { declareOptions, type OptionDeclarations } from '../../../src/config/option.ts';
 import type { RawConfig } from '../../../src/config/parse.ts';
 import type { ChoiceKind, PluginChoice, PluginChoices } from '../../../src/config/plugin-choices.ts';
-import { atLeast } from '../../../src/config/validators.ts';
+import { atLeast, nullOr, oneOf, oneOfIgnoringCase } from '../../../src/config/validators.ts';
 
 const none: OptionDeclarations = {};
 const encoding = declareOptions({
@@ -14,9 +14,27 @@ const encoding = declareOptions({
 const masking = declareOptions({
   text: { type: 'STRING', default: '', importance: 'LOW', documentation: '' },
   fields: { type: 'LIST', importance: 'HIGH', documentation: '' },
+  mode: { type: 'STRING', default: 'hide', importance: 'LOW', documentation: '', validator: oneOf('hide', 'drop') },
   count: { type: 'INT', default: 1, importance: 'MEDIUM', documentation: '', validator: atLeast(1) },
 });
-const own = declareOptions({ file: { type: 'STRING', default: null, importance: 'HIGH', documentation: '' } });
+const own = declareOptions({
+  unit: {
+    type: 'STRING',
+    default: null,
+    importance: 'LOW',
+    documentation: '',
+    validator: nullOr(oneOfIgnoringCase('ms', 's')),
+  },
+  format: {
+    type: 'STRING',
+    default: 'text',
+    importance: 'LOW',
+    documentation: '',
+    validator: oneOf('text', 'binary'),
+    recommender: { validValues: () => ['text'], visible: () => true },
+  },
+  file: { type: 'STRING', default: null, importance: 'HIGH', documentation: '' },
+});
 
 const installed: Readonly<Record<ChoiceKind, readonly PluginChoice[]>> = {
   connector: [{ className: 'x.FileSinkConnector', version: '1.2', options: own }],
@@ -40,7 +58,7 @@ const plugins: PluginChoices = {
     ),
 };
 
-function validate(config: RawConfig) {
+function validate(config: RawConfig, recommended?: RecommendedSets) {
   const [connector] = installed.connector;
   assert.ok(connector);
   const sections = validateConnectorSections(
@@ -55,6 +73,7 @@ function validate(config: RawConfig) {
         'header.converter': 'x.HeaderConverter',
       },
     },
+    recommended,
   );
   const infos = configInfos('x.FileSinkConnector', sections);
   const of = (name: string) => {
@@ -76,6 +95,18 @@ describe('validating a connector', () => {
     assert.deepEqual(of('value.converter.plugin.version').value.recommended_values, ['1.0']);
     assert.deepEqual(infos.groups, ['Common', 'Transforms', 'Predicates', 'Error Handling']);
     assert.equal(infos.configs.at(-1)?.value.name, 'file');
+  });
+
+  it('recommends the values of closed sets for its own options, for those of Connect where asked for all', () => {
+    const config = { transforms: 'm', 'transforms.m.type': 'x.Mask$Value', 'transforms.m.fields': 'a' };
+    const recommended = (sets?: RecommendedSets) => {
+      const { of } = validate(config, sets);
+      return ['unit', 'format', 'file', 'errors.tolerance', 'transforms.m.mode'].map(
+        (name) => of(name).value.recommended_values,
+      );
+    };
+    assert.deepEqual(recommended(), [['ms', 's'], ['text'], [], [], []]);
+    assert.deepEqual(recommended('all'), [['ms', 's'], ['text'], [], ['none', 'all'], ['hide', 'drop']]);
   });
 
   it('adds the options of a converter the connector names, and speaks of them without their prefix', () => {
@@ -106,7 +137,7 @@ describe('validating a connector', () => {
     const listed = infos.configs.filter(({ definition }) => definition?.group === 'Transforms: m');
     assert.deepEqual(
       listed.map(({ definition }) => [definition?.name, definition?.order_in_group]),
-      ['type', 'plugin.version', 'fields', 'count', 'negate', 'predicate', 'text'].map((name, index) => [
+      ['type', 'plugin.version', 'fields', 'count', 'negate', 'predicate', 'mode', 'text'].map((name, index) => [
         `transforms.m.${name}`,
         index,
       ]),
