@@ -116,7 +116,7 @@ export type FailureKind = 'body-too-large' | 'database-missing';
 /** Where and why the database has refused a statement. */
 export interface StatementFault {
   readonly sqlstate: string | undefined;
-  /** Of a character of the statement, from 1; `undefined`: not told, or of a statement that was translated. */
+  /** Of a character of the request's SQL, from 1; `undefined`: not told, or of a statement that was translated. */
   readonly position: number | undefined;
 }
 

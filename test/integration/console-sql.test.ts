@@ -125,6 +125,21 @@ describe('SQL in the console', () => {
       await alert.getByText('SQLSTATE 42703 · line 2, column 3').waitFor();
       assert.equal(await shown.page.locator('.fault').innerText(), 'nope');
       await shown.isAccessible();
+      for (const [statement, refused, place, word] of [
+        [`-- 😀 new\ninsert into ${table} values (absent)`, 'column "absent"', 'SQLSTATE 42703 · line 2', 'absent'],
+        [
+          `update ${table} set v = 1;\nupdate ${table} set wrong = 1`,
+          'statement 2: column "wrong"',
+          'SQLSTATE 42703 · line 2',
+          'wrong',
+        ],
+        [`create table ${table} (v int8)`, 'already exists', 'SQLSTATE 42P07', ''],
+      ] as const) {
+        await run(statement);
+        await alert.getByText(refused).waitFor();
+        await alert.getByText(place).waitFor();
+        assert.deepEqual(await shown.page.locator('.fault').allInnerTexts(), word === '' ? [] : [word]);
+      }
     });
 
     it('writes where the console may, and cancels what runs', async () => {

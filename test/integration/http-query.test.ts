@@ -73,6 +73,25 @@ describe('the query endpoint', () => {
     }
     const { headers } = await api.query('select 1 / 0');
     assert.deepEqual([headers['x-sql-state'], headers['x-sql-position']], ['22012', undefined]);
+    const after = await api.query('\n/* 😀 */ ; select nope');
+    assert.deepEqual([after.headers['x-sql-state'], after.headers['x-sql-position']], ['42703', '19']);
+  });
+
+  it('says them of the first statement that the database refuses among those that write', async () => {
+    await api.post('/restapi/ddl', 'create table positions (ts timestamptz, v int8)');
+    const faultOf = async (path: string, sql: string): Promise<unknown[]> => {
+      const { status, headers } = await api.post(path, sql);
+      return [status, headers['x-sql-state'], headers['x-sql-position']];
+    };
+    const insert = "insert into positions values ('2026-01-01 00:00Z', 1)";
+    assert.deepEqual(await faultOf('/restapi/insert', `${insert};\n insert into positions values (nope); ${insert}`), [
+      500,
+      '42703',
+      String(insert.length + ';\n insert into positions values ('.length + 1),
+    ]);
+    assert.deepEqual(await faultOf('/restapi/ddl', 'update positions set nope = 1'), [500, '42703', '22']);
+    assert.deepEqual(await faultOf('/restapi/ddl', 'create table positions (v int8)'), [500, '42P07', undefined]);
+    assert.deepEqual(await faultOf('/restapi/insert', insert), [200, undefined, undefined]);
   });
 
   it('ends at 5 MB with a whole row and says so', async () => {

@@ -15,6 +15,7 @@ import { Page } from './page.ts';
 import { acceptedFormat, resultWriter } from './result-format.ts';
 import type { ResultWriter } from './result-writer.ts';
 import { readSqlBody } from './sql-body.ts';
+import { faultHeaders, faultOf } from './statement-fault.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
 import { MAX_ROUNDS, pinned, type RunnerDependencies } from './statement-runner.ts';
 import { readStatements, type RequestStatement, translateAgain, translateIn, Turns } from './statement-text.ts';
@@ -40,6 +41,7 @@ export interface QueryDependencies extends RunnerDependencies {
 }
 
 interface Query {
+  readonly sql: string;
   readonly statement: RequestStatement;
   readonly parameters: readonly (string | null)[];
   readonly page: Page;
@@ -64,9 +66,8 @@ export function queryRoute(dependencies: QueryDependencies): Route {
         maxBytes: isJson ? dependencies.maxBytes : Number.MAX_SAFE_INTEGER,
         holdBytes: claimBytes(dependencies.maxBytes),
       });
-      held.fillFrom(
-        execute(request, { statement, parameters: body.parameters, page, held, executed: '' }, dependencies),
-      );
+      const query = { sql: body.sql, statement, parameters: body.parameters, page, held, executed: '' };
+      held.fillFrom(execute(request, query, dependencies));
       return held.answer();
     },
     failure,
@@ -76,15 +77,7 @@ export function queryRoute(dependencies: QueryDependencies): Route {
 /** `code` 500 for statements that failed, as in the documents; all that could not be given is null. */
 function failure({ status, message, fault }: ApiFailure): ApiAnswer {
   const nothing = { time: null, column_meta: null, data: null, rows: null };
-  const { sqlstate, position } = fault ?? {};
-  return jsonAnswer(
-    status,
-    { code: status === 500 ? 500 : -1, desc: message, ...nothing },
-    {
-      ...(sqlstate === undefined ? {} : { 'X-SQL-State': sqlstate }),
-      ...(position === undefined ? {} : { 'X-SQL-Position': String(position) }),
-    },
-  );
+  return jsonAnswer(status, { code: status === 500 ? 500 : -1, desc: message, ...nothing }, faultHeaders(fault));
 }
 
 async function onlyStatement(sql: string, maxLength: number): Promise<RequestStatement> {
@@ -153,19 +146,9 @@ async function execute(request: ApiRequest, query: Query, dependencies: QueryDep
 }
 
 /** A statement that fails is 500; that the database is missing shows first where the statement's tables are looked up. */
-function statementFailure(error: DatabaseError, { statement, executed }: Query): ApiFailure {
+function statementFailure(error: DatabaseError, query: Query): ApiFailure {
   if (isUnavailable(error) || isDatabaseMissing(error)) return databaseFailure(error);
-  const fault = { sqlstate: error.sqlstate, position: positionIn(statement.text, executed, error) };
-  return new ApiFailure(500, databaseText(error), { fault, cause: error });
-}
-
-/** PostgreSQL counts characters in what it was given, which has the statement as part of a page, or translated. */
-function positionIn(statement: string, executed: string, { cause }: DatabaseError): number | undefined {
-  const told = Number((cause as { readonly position?: unknown } | undefined)?.position ?? NaN);
-  const before = executed.indexOf(statement);
-  if (before < 0 || !Number.isSafeInteger(told)) return undefined;
-  const position = told - [...executed.slice(0, before)].length;
-  return position >= 1 && position <= [...statement].length + 1 ? position : undefined;
+  return new ApiFailure(500, databaseText(error), { fault: faultOf(error, query.statement, query), cause: error });
 }
 
 /** The chunks of the result. A statement that the database refuses may be the original's SQL, and is translated then. */

@@ -1,11 +1,18 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { DatabaseError, isRollback, type RunTranslation, type Session } from '../../../src/index-database.ts';
+import {
+  DatabaseError,
+  isRollback,
+  isUnavailable,
+  type RunTranslation,
+  type Session,
+} from '../../../src/index-database.ts';
 import { audit, isAudited } from '../audit.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
 import type { ConnectionSlots, SlotHolder } from '../transport/connection-slots.ts';
 import { databaseFailure } from '../database-failure.ts';
-import { ApiFailure, type ApiRequest } from '../route.ts';
+import { ApiFailure, type ApiRequest, type StatementFault } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
+import { faultOf } from './statement-fault.ts';
 import { failed, refused, success, type StatementOutcome } from './statement-outcome.ts';
 import {
   MAX_STATEMENTS,
@@ -42,43 +49,49 @@ export interface StatementRules {
   refusal(statement: RequestStatement): string | undefined;
 }
 
+/** What became of the statements of one request. */
+export interface StatementsRun {
+  /** One for each statement. */
+  readonly outcomes: readonly StatementOutcome[];
+  /** Of the first statement that the database has refused. */
+  readonly fault: StatementFault | undefined;
+}
+
 /**
  * Runs the statements of one request one after the other, each for itself, on one connection; a failure does not stop
- * those behind it. `USE` goes on with a connection to another database; where it fails, those behind it are refused. One
- * outcome per statement.
+ * those behind it. `USE` goes on with a connection to another database; where it fails, those behind it are refused.
  */
 export async function runStatements(
   request: ApiRequest,
-  { sql, parameters }: SqlBody,
+  body: SqlBody,
   rules: StatementRules,
   dependencies: RunnerDependencies,
-): Promise<readonly StatementOutcome[]> {
-  const runner = new StatementRunner(request, parameters, rules, dependencies);
+): Promise<StatementsRun> {
+  const { sql, parameters } = body;
+  const runner = new StatementRunner(request, body, rules, dependencies);
   const turns = new Turns();
   const most = parameters.length > 0 ? 1 : MAX_STATEMENTS;
   await requireFewStatements(sql, most, dependencies.maxStatementLength, turns);
   await runner.run(readStatements(sql, dependencies.maxStatementLength), turns);
-  return runner.outcomes;
+  return runner;
 }
 
-class StatementRunner {
+class StatementRunner implements StatementsRun {
   readonly outcomes: StatementOutcome[] = [];
+  fault: StatementFault | undefined;
   readonly #request: ApiRequest;
-  readonly #parameters: SqlBody['parameters'];
+  readonly #body: SqlBody;
   readonly #rules: StatementRules;
   readonly #dependencies: RunnerDependencies;
   #database: string;
   /** A USE failed: what is behind it was meant for another database. */
   #isLost = false;
+  /** What the database was given last; empty where that was a part of what the statement means. */
+  #executed = '';
 
-  constructor(
-    request: ApiRequest,
-    parameters: SqlBody['parameters'],
-    rules: StatementRules,
-    dependencies: RunnerDependencies,
-  ) {
+  constructor(request: ApiRequest, body: SqlBody, rules: StatementRules, dependencies: RunnerDependencies) {
     this.#request = request;
-    this.#parameters = parameters;
+    this.#body = body;
     this.#rules = rules;
     this.#dependencies = dependencies;
     this.#database = request.database;
@@ -134,6 +147,7 @@ class StatementRunner {
   async #tryOne(session: Session, statement: RequestStatement): Promise<StatementOutcome> {
     const refusal = this.#rules.refusal(statement);
     if (refusal !== undefined) return refused(refusal);
+    this.#executed = '';
     try {
       const outcome = await this.#carryOut(session, statement.text);
       if (CHANGES_TABLES.has(statement.classification.kind)) {
@@ -141,7 +155,11 @@ class StatementRunner {
       }
       return outcome;
     } catch (error) {
-      if (error instanceof DatabaseError) return failed(error);
+      if (error instanceof DatabaseError) {
+        const { sql } = this.#body;
+        if (!isUnavailable(error)) this.fault ??= faultOf(error, statement, { sql, executed: this.#executed });
+        return failed(error);
+      }
       if (error instanceof ApiFailure) return refused(error.message);
       throw error;
     }
@@ -186,10 +204,12 @@ class StatementRunner {
   }
 
   async #runRetried(session: Session, translation: RunTranslation): Promise<StatementOutcome> {
+    const [executed = '', ...others] = translation.statements;
+    this.#executed = others.length === 0 ? executed : '';
     for (let tries = 1, pauseMs = FIRST_PAUSE_MS; ; tries++, pauseMs = Math.min(2 * pauseMs, MAX_PAUSE_MS)) {
       try {
         return success(
-          await runTranslation(session, translation, this.#request, this.#parameters),
+          await runTranslation(session, translation, this.#request, this.#body.parameters),
           translation.notices,
         );
       } catch (error) {

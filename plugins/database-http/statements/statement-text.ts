@@ -14,6 +14,8 @@ import { TEXTS } from '../texts.ts';
 /** A statement of a request's text, classified. */
 export interface RequestStatement {
   readonly text: string;
+  /** Where it begins in the request's SQL, in UTF-16 units. */
+  readonly offset: number;
   readonly classification: Classification;
 }
 
@@ -85,7 +87,7 @@ export function* readStatements(
       read = end ?? window.length;
       if (text.length > LONG) yield undefined;
       const classification = classify(text);
-      if (classification.kind !== 'empty') yield { text, classification };
+      if (classification.kind !== 'empty') yield { text, offset: from + offset, classification };
     }
     if (read === 0 && isLong) throw new ApiFailure(400, TEXTS.longStatement(maxLength));
     from += read === 0 ? window.length : read;

@@ -1,6 +1,7 @@
 import { type ApiAnswer, type ApiFailure, jsonAnswer, type Route } from '../route.ts';
+import { faultHeaders } from './statement-fault.ts';
 import { statusOf, type StatementOutcome } from './statement-outcome.ts';
-import { runStatements, type RunnerDependencies, type StatementRules } from './statement-runner.ts';
+import { runStatements, type RunnerDependencies, type StatementRules, type StatementsRun } from './statement-runner.ts';
 import { readSqlBody } from './sql-body.ts';
 import { TEXTS } from '../texts.ts';
 
@@ -35,14 +36,14 @@ export function ddlRoute(dependencies: RunnerDependencies): Route {
     path: '/restapi/ddl',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const outcomes = await runStatements(
+      const run = await runStatements(
         request,
         await readSqlBody(request, dependencies.maxStatementLength),
         ddlRules,
         dependencies,
       );
       const time = seconds(startedAt);
-      return answer(outcomes, (ok) => ({ code: ok ? 0 : -1, desc: descs(outcomes), time: ok ? time : null }));
+      return answer(run, (ok) => ({ code: ok ? 0 : -1, desc: descs(run.outcomes), time: ok ? time : null }));
     },
     failure: (failure) => jsonAnswer(failure.status, { code: -1, desc: [failure.message], time: null }),
   };
@@ -55,18 +56,18 @@ export function insertRoute(dependencies: RunnerDependencies): Route {
     path: '/restapi/insert',
     handle: async (request) => {
       const { startedAt } = request.clock;
-      const outcomes = await runStatements(
+      const run = await runStatements(
         request,
         await readSqlBody(request, dependencies.maxStatementLength),
         insertRules,
         dependencies,
       );
       const time = seconds(startedAt);
-      return answer(outcomes, (ok) => ({
+      return answer(run, (ok) => ({
         code: ok ? 0 : -1,
-        desc: descs(outcomes),
-        rows: ok ? rowCount(outcomes) : null,
-        notice: notice(outcomes),
+        desc: descs(run.outcomes),
+        rows: ok ? rowCount(run.outcomes) : null,
+        notice: notice(run.outcomes),
         time: ok ? time : null,
       }));
     },
@@ -79,11 +80,14 @@ function insertFailure(failure: ApiFailure): ApiAnswer {
   return jsonAnswer(failure.status, body);
 }
 
-function answer(outcomes: readonly StatementOutcome[], body: (ok: boolean) => Record<string, unknown>): ApiAnswer {
+function answer({ outcomes, fault }: StatementsRun, body: (ok: boolean) => Record<string, unknown>): ApiAnswer {
   const status = statusOf(outcomes);
   const faults = outcomes.filter(({ verdict }) => verdict !== 'success').length;
   return {
-    ...jsonAnswer(status, body(status === 200), status === 503 ? { 'Retry-After': '5' } : {}),
+    ...jsonAnswer(status, body(status === 200), {
+      ...faultHeaders(fault),
+      ...(status === 503 ? { 'Retry-After': '5' } : {}),
+    }),
     tally: () => ({ rows: rowCount(outcomes), faults }),
   };
 }

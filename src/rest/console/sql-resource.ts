@@ -9,6 +9,8 @@ const LOGIN_MS = 30_000;
 const STATEMENT_MS = 3_600_000;
 const MAX_RUNNING = 50;
 const MAX_ROWS = 5000;
+/** Statements whose failures are spelled out. */
+const MAX_TOLD = 20;
 const NOT_RUNNING =
   "The database's HTTP API does not run on this worker: set services=database-http and database.http.connection.url in its properties";
 
@@ -154,7 +156,16 @@ function answered(body: Buffer): { readonly token?: string; readonly desc?: unkn
   }
 }
 
+/** One reason for each statement; of several, which have failed. */
 function descText(desc: unknown): string {
-  if (Array.isArray(desc)) return desc.map(String).join('; ');
+  if (Array.isArray(desc)) {
+    if (desc.length === 1) return String(desc[0]);
+    const failed = desc.flatMap((each, index) =>
+      each === 'success' ? [] : [`statement ${String(index + 1)}: ${String(each).replace(/^pq: /, '')}`],
+    );
+    return failed.length > MAX_TOLD
+      ? `${failed.slice(0, MAX_TOLD).join('; ')} and ${String(failed.length - MAX_TOLD)} more`
+      : failed.join('; ');
+  }
   return typeof desc === 'string' ? desc : 'no reason was given';
 }

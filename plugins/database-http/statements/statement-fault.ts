@@ -1,0 +1,35 @@
+import type { DatabaseError } from '../../../src/index-database.ts';
+import type { StatementFault } from '../route.ts';
+import type { RequestStatement } from './statement-text.ts';
+
+/**
+ * Why and where the database has refused a statement of `sql`. PostgreSQL counts characters in what it was given (`executed`), which has the
+ * statement as part of a page, or translated.
+ */
+export function faultOf(
+  { sqlstate, cause }: DatabaseError,
+  { text, offset }: Pick<RequestStatement, 'text' | 'offset'>,
+  { sql, executed }: { readonly sql: string; readonly executed: string },
+): StatementFault {
+  const told = Number((cause as { readonly position?: unknown } | undefined)?.position ?? NaN);
+  const before = executed.indexOf(text);
+  if (before < 0 || !Number.isSafeInteger(told)) return { sqlstate, position: undefined };
+  const position = told - characters(executed, before);
+  const isWithin = position >= 1 && position <= characters(text, text.length) + 1;
+  return { sqlstate, position: isWithin ? position + characters(sql, offset) : undefined };
+}
+
+export function faultHeaders(fault: StatementFault | undefined): Readonly<Record<string, string>> {
+  const { sqlstate, position } = fault ?? {};
+  return {
+    ...(sqlstate === undefined ? {} : { 'X-SQL-State': sqlstate }),
+    ...(position === undefined ? {} : { 'X-SQL-Position': String(position) }),
+  };
+}
+
+/** Of the first `end` UTF-16 units of a text. */
+function characters(text: string, end: number): number {
+  let count = 0;
+  for (let at = 0; at < end; at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1) count++;
+  return count;
+}
