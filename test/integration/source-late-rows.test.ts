@@ -96,19 +96,19 @@ describe('a row that is committed late', function () {
     await fixture.sql.run(`insert into far_back values (now() - interval '1 day', 0), (now(), 1)`, flush);
     const source = await fixture.start('far_back', { 'timestamp.delay.ms': '500' });
     await source.untilRows(2);
-    const passedOver = () => source.part('far_back')?.counts['passedOver'];
+    const passedOver = () => source.part('far_back')?.counts['passedOver'] ?? 0;
     await delay(300);
     assert.equal(passedOver(), 0);
-    await fixture.sql.run(
-      `insert into far_back select now() - interval '1 hour', n from generate_series(2, 4) n`,
-      'insert into far_back values (now(), 5)',
-      flush,
-    );
-    await source.untilRows(3);
-    await until(() => passedOver() === 3, 'three rows are missed');
-    assert.deepEqual(numbers(source), [0, 1, 5]);
+    await fixture.sql.run('insert into far_back values (now(), 1)');
+    // Those of the first 12 seconds are not counted: the statistics of the table may be older.
+    let n = 2;
+    await until(async () => {
+      await fixture.sql.run(`insert into far_back values (now() - interval '1 hour', ${String(n++)})`, flush);
+      return passedOver() > 0;
+    }, 'rows are missed');
+    assert.deepEqual(numbers(source), [0, 1, 1]);
     assert.ok(
-      source.log.some((line) => line.startsWith('warn: About 3 rows of table far_back were inserted and not read')),
+      source.log.some((line) => /^warn: About \d+ rows of table far_back were inserted and not read/.test(line)),
     );
     assert.equal(source.part('far_back')?.counts['lateRows'], 0);
   });
