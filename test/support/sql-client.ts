@@ -7,7 +7,7 @@ const DUPLICATE_TABLE = '42P07';
 /** One connection of the test's own to look at what arrived; values are text, as the server prints them. */
 export class SqlClient {
   readonly #database: TestDatabase;
-  #client: pg.Client | undefined;
+  #client: Promise<pg.Client> | undefined;
 
   constructor(database: TestDatabase) {
     this.#database = database;
@@ -44,19 +44,27 @@ export class SqlClient {
   }
 
   async close(): Promise<void> {
-    await this.#client?.end().catch(() => undefined);
+    const client = await this.#client?.catch(() => undefined);
+    await client?.end().catch(() => undefined);
     this.#client = undefined;
   }
 
+  /** One connection, also for callers that ask at the same time. */
   async #connected(): Promise<pg.Client> {
-    if (this.#client !== undefined) return this.#client;
+    this.#client ??= this.#connect().catch((error: unknown) => {
+      this.#client = undefined;
+      throw error;
+    });
+    return this.#client;
+  }
+
+  async #connect(): Promise<pg.Client> {
     const { host, port, user, password, database } = this.#database;
     const client = new pg.Client({ host, port, user, password, database });
     client.on('error', () => {
       this.#client = undefined;
     });
     await client.connect();
-    this.#client = client;
     return client;
   }
 }
