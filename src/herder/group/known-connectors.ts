@@ -31,7 +31,11 @@ export class KnownConnectors {
     if (count === undefined) this.#counts.delete(connector);
     else this.#counts.set(connector, count);
     const happened =
-      count === undefined ? 'was deleted' : before === undefined ? 'was created' : `has ${String(count)} tasks`;
+      count === undefined
+        ? 'was deleted'
+        : before === undefined
+          ? 'was created'
+          : `has ${String(count)} ${count === 1 ? 'task' : 'tasks'}`;
     return { reason: `connector ${connector} ${happened}`, configOffset: this.#configured.offset };
   }
 }

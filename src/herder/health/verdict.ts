@@ -211,14 +211,19 @@ function runningText({ tasks, silentWorkers }: ConnectorFigures, [uncommitted]: 
 }
 
 const MAX_LINE = 1000;
+/** Classes whose names say no more than their messages. */
+const WRAPPERS =
+  /^(?:org\.apache\.kafka\.connect\.errors\.(?:Connect|Data|Retriable)Exception|org\.apache\.kafka\.common\.(?:errors\.SerializationException|config\.ConfigException)|Error): (?=\S)/;
+const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
 /** The innermost cause, as the outer ones say that a task ends, not why; and the record, which is in one of those. */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';
   const at = text.lastIndexOf(CAUSED_BY);
   const begin = at < 0 ? 0 : at + CAUSED_BY.length;
-  const [line = ''] = text.slice(begin, begin + MAX_LINE).split('\n', 1);
-  if (line === '') return 'there is no trace';
+  const [first = ''] = text.slice(begin, begin + MAX_LINE).split('\n', 1);
+  if (first === '') return 'there is no trace';
+  const line = first.replace(WRAPPERS, '').replace(PACKAGE, '');
   const place = placeIn(text);
   return place === undefined || line.includes(place) ? line : `${line} (${place})`;
 }

@@ -81,6 +81,24 @@ describe('the verdict on a connector', () => {
     );
   });
 
+  it('leaves out the class of a failure where it says nothing, and the packages of the others', () => {
+    const sentence = (trace: string) => judged([task({ state: 'FAILED', trace })]).sentence;
+    const told = [
+      'org.apache.kafka.connect.errors.DataException: it is no JSON',
+      'org.apache.kafka.common.config.ConfigException: max.retries is missing',
+      'java.net.UnknownHostException: db',
+      'java.lang.NullPointerException',
+      'no class: a.b.C: stays',
+    ].map((trace) => sentence(`${trace}\n\tat x`).replace('Task 0 has failed: ', ''));
+    assert.deepEqual(told, [
+      'it is no JSON',
+      'max.retries is missing',
+      'UnknownHostException: db',
+      'NullPointerException',
+      'no class: a.b.C: stays',
+    ]);
+  });
+
   it('names the topic that does not exist', () => {
     const { verdict, sentence } = judged([task({ partitions: [], lag: null, missingTopics: ['orders'] })]);
     assert.deepEqual([verdict, sentence], ['STALLED', 'Task 0 has nothing to read: the topic orders does not exist.']);
@@ -110,12 +128,12 @@ describe('the verdict on a connector', () => {
     const sentence = (more: Partial<HealingEntry>) => {
       const restarts = [restartView({ connector: 'c', task: 0 }, { ...restart, ...more })];
       const { sentence: told, summary } = judged([failed], { restarts });
-      assert.equal(summary, 'Task 0 has failed: Error: away.');
+      assert.equal(summary, 'Task 0 has failed: away.');
       return told;
     };
     const given = { state: 'GIVEN_UP', nextAttemptAtMs: null } as const;
     const next = 'the next attempt, 3 of 10, is at 2026-11-23T20:00:00.000Z.';
-    assert.equal(sentence({}), `Task 0 has failed: Error: away; ${next}`);
+    assert.equal(sentence({}), `Task 0 has failed: away; ${next}`);
     assert.match(sentence({ maxAttempts: -1 }), /the next attempt, 3, is at/);
     assert.match(sentence({ state: 'STARTED', nextAttemptAtMs: null }), /; attempt 3 of 10 has begun\.$/);
     assert.match(sentence({ ...given, attempt: 10 }), /, because restart\.max\.attempts=10 were made\.$/);
@@ -126,7 +144,7 @@ describe('the verdict on a connector', () => {
   it('is FAILED with the innermost cause of the trace, whatever else holds', () => {
     const failed = task({ task: 1, state: 'FAILED', trace: 'Error: no such table\n\tat x' });
     const { verdict, sentence } = judged([task({ waiting: 1, waitedMs: 9000 }), failed]);
-    assert.deepEqual([verdict, sentence], ['FAILED', 'Task 1 has failed: Error: no such table']);
+    assert.deepEqual([verdict, sentence], ['FAILED', 'Task 1 has failed: no such table']);
     const trace =
       'Outer: the task ends\n\tat a (b:1)\nCaused by: Middle: tolerance exceeded\n\tat c (d:2)\nCaused by: Inner: no such column\n\tat e (f:3)\n';
     const caused = judged([task({ state: 'FAILED', trace })]);
