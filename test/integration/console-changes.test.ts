@@ -207,8 +207,18 @@ describe('changes in the console', function () {
 
     await fixture.sql.run(`alter table ${topic} drop constraint small`);
     await page.getByText('Only some of them').click();
-    await page.getByLabel('Partition').last().fill('0');
-    await page.getByLabel('To offset').fill('1');
+    await page.getByLabel('Class of the error is').fill('no.such.Class');
+    await page.getByRole('button', { name: 'Preview' }).click();
+    await page.getByText('There is none any more.').waitFor();
+    await page.getByLabel('Class of the error is').fill('');
+    const first = page.getByRole('group', { name: 'Partition and offsets 1' });
+    await first.getByLabel('Partition').fill('0');
+    await first.getByLabel('To offset').fill('0');
+    await page.getByRole('button', { name: 'Add another partition' }).click();
+    const second = page.getByRole('group', { name: 'Partition and offsets 2' });
+    await second.getByLabel('Partition').fill('0');
+    await second.getByLabel('From offset').fill('1');
+    await second.getByLabel('To offset').fill('1');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Of the first 2: stored: 2').waitFor();
     await page.getByRole('row', { name: /100/ }).first().waitFor();

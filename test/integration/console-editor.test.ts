@@ -138,6 +138,22 @@ describe('the console’s editor of configurations', function () {
     assert.equal(await sql.number(`select count(*) from "${name}"`), 0);
     await shown.isAccessible();
 
+    await page.getByRole('button', { name: 'JSON' }).click();
+    const text = page.getByRole('textbox', { name: 'Configuration as JSON' });
+    await text.click();
+    await page.keyboard.press('Control+End');
+    await page.keyboard.type('my own words');
+    await page.getByText('Another class can be chosen when the JSON below is right').waitFor();
+    assert.ok(await page.getByLabel('Class', { exact: true }).isDisabled());
+    await shown.isAccessible();
+    await text.locator('.cm-line', { hasText: 'my own words' }).waitFor();
+    await page.keyboard.press('Control+Shift+ArrowLeft');
+    await page.keyboard.press('Control+Shift+ArrowLeft');
+    await page.keyboard.press('Control+Shift+ArrowLeft');
+    await page.keyboard.press('Delete');
+    await page.getByText('The configuration is valid.').waitFor();
+    assert.ok(await page.getByLabel('Class', { exact: true }).isEnabled());
+
     await page.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await until(async () => (await sql.number(`select sum(v) from "${name}"`)) === 3, 'both rows are stored');

@@ -1,5 +1,10 @@
 import assert from 'node:assert/strict';
-import { EVERYTHING, selectionBody } from '../../../plugins/console/src/letters/letter-selection.ts';
+import {
+  ANY_RANGE,
+  EVERYTHING,
+  selectionBody,
+  type RangeForm,
+} from '../../../plugins/console/src/letters/letter-selection.ts';
 import { faultText, hexDump, rowTables } from '../../../plugins/console/src/letters/letter.ts';
 import {
   failedAgain,
@@ -14,29 +19,37 @@ describe('a selection of letters in the console', () => {
     const body = selectionBody({
       ...EVERYTHING,
       group: 'abc',
-      partition: ' 0 ',
-      from: '5',
+      ranges: [
+        { partition: ' 0 ', from: '5', to: '' },
+        { partition: '', from: '', to: '' },
+        { partition: '2', from: '', to: '9' },
+      ],
       since: '2026-01-01T00:00:00Z',
+      class: 'org.example.Broken',
       message: ' not null ',
       transforms: '{"transforms": "cut", "transforms.cut.max": 5}',
     });
     assert.deepEqual(body, {
       selection: {
         group: 'abc',
-        offsets: [{ partition: 0, from: 5 }],
+        offsets: [
+          { partition: 0, from: 5 },
+          { partition: 2, to: 9 },
+        ],
         time: { from: Date.UTC(2026, 0, 1) },
-        filter: { message: 'not null' },
+        filter: { class: 'org.example.Broken', message: 'not null' },
       },
       transforms: { transforms: 'cut', 'transforms.cut.max': '5' },
     });
   });
 
   it('says which field is wrong', () => {
+    const range = (typed: Partial<RangeForm>) => ({ ranges: [ANY_RANGE, { ...ANY_RANGE, ...typed }] });
     const problems = [
-      { partition: 'x' },
-      { from: '1' },
-      { partition: '0', from: '5', to: '4' },
-      { partition: '0', to: '-1' },
+      range({ partition: 'x' }),
+      range({ from: '1' }),
+      range({ partition: '0', from: '5', to: '4' }),
+      range({ partition: '0', to: '-1' }),
       { since: '2026-01-02T00:00:00', until: '2026-01-01T00:00:00' },
       { transforms: '["a"]' },
       { transforms: '{"a": {}}' },

@@ -19,6 +19,7 @@ interface Plugin {
 
 const STATES = ['RUNNING', 'PAUSED', 'STOPPED'] as const;
 const ORDER = ['name', 'connector.class', 'tasks.max', 'topics'];
+const CLASS_HINT = 'class-hint';
 /** The worker takes it for a value that is stored; here none is. */
 const MARK = '[hidden]';
 
@@ -79,6 +80,8 @@ function NewConnector({ plugins }: { readonly plugins: readonly Plugin[] }) {
           {texts.class}
           <select
             value={className}
+            disabled={isWrong}
+            aria-describedby={isWrong ? CLASS_HINT : undefined}
             onChange={({ currentTarget }) => {
               change(withValue(entries, 'connector.class', currentTarget.value, ORDER));
             }}
@@ -90,6 +93,11 @@ function NewConnector({ plugins }: { readonly plugins: readonly Plugin[] }) {
             <Classes plugins={plugins} type="source" label={texts.sources} />
           </select>
         </label>
+        {isWrong ? (
+          <span id={CLASS_HINT} class="quiet hint">
+            {texts.classKept}
+          </span>
+        ) : null}
       </div>
       {className === '' ? (
         <p class="empty">{texts.chooseFirst}</p>

@@ -1,13 +1,20 @@
-/** What is typed of a selection of letters; an empty text does not restrict. */
-export interface SelectionForm {
-  readonly group: string;
+/** Offsets of one partition, as typed. */
+export interface RangeForm {
   readonly partition: string;
   readonly from: string;
   readonly to: string;
+}
+
+/** What is typed of a selection of letters; an empty text does not restrict. */
+export interface SelectionForm {
+  readonly group: string;
+  /** At least one. */
+  readonly ranges: readonly RangeForm[];
   /** Of `datetime-local`. */
   readonly since: string;
   readonly until: string;
   readonly stage: string;
+  readonly class: string;
   readonly sqlstate: string;
   readonly table: string;
   readonly column: string;
@@ -28,19 +35,24 @@ export interface SelectionProblem {
   readonly problem: 'partition' | 'offsets' | 'time' | 'transforms';
 }
 
+export const ANY_RANGE: RangeForm = { partition: '', from: '', to: '' };
+/** The API takes more, which nobody types. */
+export const MAX_RANGES = 100;
 export const EVERYTHING: SelectionForm = {
-  ...{ group: '', partition: '', from: '', to: '', since: '', until: '' },
-  ...{ stage: '', sqlstate: '', table: '', column: '', topic: '', message: '', transforms: '' },
+  ...{ group: '', ranges: [ANY_RANGE], since: '', until: '' },
+  ...{ stage: '', class: '', sqlstate: '', table: '', column: '', topic: '', message: '', transforms: '' },
 };
-export const FILTERS = ['stage', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
+export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
 
 /** The body for what was typed, or what is wrong with it. */
 export function selectionBody(form: SelectionForm): SelectionBody | SelectionProblem {
-  const { group, partition, from, to, since, until } = form;
-  const [part, first, last] = [number(partition), number(from), number(to)];
-  if (part === null || (part === undefined && (first ?? last) !== undefined)) return { problem: 'partition' };
-  if (first === null || last === null || (first !== undefined && last !== undefined && last < first))
-    return { problem: 'offsets' };
+  const { group, since, until } = form;
+  const offsets: Readonly<Record<string, number>>[] = [];
+  for (const typed of form.ranges) {
+    const range = rangeOf(typed);
+    if (typeof range === 'string') return { problem: range };
+    if (range !== undefined) offsets.push(range);
+  }
   const [begin, end] = [milliseconds(since), milliseconds(until)];
   if (begin === null || end === null || (begin !== undefined && end !== undefined && end <= begin))
     return { problem: 'time' };
@@ -49,11 +61,23 @@ export function selectionBody(form: SelectionForm): SelectionBody | SelectionPro
   const filter = FILTERS.flatMap((key) => (form[key].trim() === '' ? [] : [[key, form[key].trim()] as const]));
   const selection = {
     ...(group === '' ? {} : { group }),
-    ...(part === undefined ? {} : { offsets: [defined({ partition: part, from: first, to: last })] }),
+    ...(offsets.length === 0 ? {} : { offsets }),
     ...(begin === undefined && end === undefined ? {} : { time: defined({ from: begin, to: end }) }),
     ...(filter.length === 0 ? {} : { filter: Object.fromEntries(filter) }),
   };
   return { selection, ...(transforms === undefined ? {} : { transforms }) };
+}
+
+/** `undefined`: nothing is given. */
+function rangeOf({
+  partition,
+  from,
+  to,
+}: RangeForm): Readonly<Record<string, number>> | undefined | 'partition' | 'offsets' {
+  const [part, first, last] = [number(partition), number(from), number(to)];
+  if (part === null || (part === undefined && (first ?? last) !== undefined)) return 'partition';
+  if (first === null || last === null || (first !== undefined && last !== undefined && last < first)) return 'offsets';
+  return part === undefined ? undefined : defined({ partition: part, from: first, to: last });
 }
 
 /** `undefined`: nothing is given; `null`: it is none. */

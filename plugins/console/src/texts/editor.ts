@@ -70,6 +70,7 @@ export const texts = {
   newConnector: 'New connector',
   readOnlyCreate: 'This console is read only: connectors are created through the API.',
   class: 'Class',
+  classKept: 'Another class can be chosen when the JSON below is right: until then your text would be lost.',
   chooseClass: 'Choose a class…',
   sinks: 'Sinks: from Kafka',
   sources: 'Sources: to Kafka',
