@@ -160,7 +160,22 @@ describe('changes in the console', function () {
     await rest.untilState(name, 'RUNNING', 1);
     assert.ok(bodies.length > 0);
     assert.ok(!bodies.some((body) => body.includes(password)));
+
     await rest.delete(`/connectors/${name}`);
+    await page.goto(`${fixture.sluice.url}/ui#/`);
+    await page.getByText('Deleted connectors').click();
+    await shown.isAccessible();
+    await page.getByRole('button', { name: `Restore ${name}` }).click();
+    await dialog.getByText('The connector was deleted and is created again').waitFor();
+    await dialog.getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('link', { name: `${name} is created again.` }).click();
+    await page.getByRole('heading', { level: 1, name }).waitFor();
+    await rest.untilState(name, 'RUNNING', 1);
+    await rest.delete(`/connectors/${name}`);
+    await page.goto(`${fixture.sluice.url}/ui#/create`);
+    await page.getByText('Deleted connectors').click();
+    await page.getByRole('button', { name: `Restore ${name}` }).waitFor();
+    await shown.isAccessible();
   });
 
   it('replays dead letters whose table was mended: previewed with their rows, then with progress until they have arrived', async () => {

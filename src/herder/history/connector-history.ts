@@ -43,6 +43,14 @@ export interface DifferenceToToday {
   readonly newest: number;
 }
 
+/** One that was deleted and has a history. */
+export interface DeletedConnector {
+  readonly connector: string;
+  readonly atMs: number;
+  /** The last change whose configuration can be put back. */
+  readonly restores: number | undefined;
+}
+
 export interface ConnectorHistoryDependencies {
   readonly configs: ConfigStore;
   readonly own: OwnStore;
@@ -172,10 +180,8 @@ export class ConnectorHistory {
     if (entry.what === 'deleted') {
       throw new RequestError(400, `Change ${String(n)} deleted the connector; restore one before it`);
     }
-    for (const { config, what, tooLarge } of entries.slice(0, index + 1).reverse()) {
-      if (config !== undefined) return { config, state: entry.state };
-      if (what === 'deleted' || tooLarge === true) break;
-    }
+    const config = keptConfig(entries.slice(0, index + 1));
+    if (config !== undefined) return { config, state: entry.state };
     throw new RequestError(404, `The configuration of connector ${connector} after change ${String(n)} was not kept`);
   }
 
@@ -194,12 +200,18 @@ export class ConnectorHistory {
   }
 
   /** Those that were deleted and have a history, the last first. */
-  async deleted(): Promise<readonly HistoryEntry[]> {
+  async deleted(): Promise<readonly DeletedConnector[]> {
     const { configs, own } = this.#dependencies;
     await own.refresh();
     const known = byConnector(own.entries(HISTORY_PREFIX).flatMap((entry) => entryOf(...entry) ?? []));
     const gone = [...known].filter(([name]) => configs.connector(name) === undefined);
-    return gone.flatMap(([, entries]) => entries.at(-1) ?? []).sort((a, b) => b.atMs - a.atMs);
+    return gone
+      .map(([connector, entries]) => ({
+        connector,
+        atMs: entries.at(-1)?.atMs ?? 0,
+        restores: lastRestorable(entries),
+      }))
+      .sort((a, b) => b.atMs - a.atMs);
   }
 
   async #read(connector: string): Promise<HistoryEntry[]> {
@@ -318,6 +330,19 @@ export class ConnectorHistory {
       );
     });
   }
+}
+
+/** The configuration after the last of the entries; `undefined` where it was not kept. */
+function keptConfig(entries: readonly HistoryEntry[]): KeptConfig | undefined {
+  const last = entries.findLast(
+    ({ config, what, tooLarge }) => config !== undefined || what === 'deleted' || tooLarge === true,
+  );
+  return last?.config;
+}
+
+function lastRestorable(entries: readonly HistoryEntry[]): number | undefined {
+  const end = entries.findLastIndex(({ what }) => what !== 'deleted') + 1;
+  return keptConfig(entries.slice(0, end)) === undefined ? undefined : entries[end - 1]?.n;
 }
 
 const STATE_CHANGES = { STARTED: 'resumed', PAUSED: 'paused', STOPPED: 'stopped' } as const;

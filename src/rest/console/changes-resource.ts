@@ -48,7 +48,9 @@ export const changesResource: Resource = (router, dependencies) => {
 
   router.get('/ui/deleted-connectors', async (context) => {
     const deleted = await withinTimeLimit(herder.stage, herder.history.deleted());
-    const connectors = deleted.slice(0, MAX_DELETED).map(({ connector, atMs }) => ({ name: connector, at: atMs }));
+    const connectors = deleted
+      .slice(0, MAX_DELETED)
+      .map(({ connector, atMs, restores = null }) => ({ name: connector, at: atMs, restores }));
     answer(context, 200, { connectors, total: deleted.length });
   });
 };

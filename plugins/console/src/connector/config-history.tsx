@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
+import { DeletedFold } from '../common/deleted-fold.tsx';
 import { worker } from '../common/fleet-store.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
-import { connectorAddress } from '../common/route.ts';
 import { texts } from '../texts/history.ts';
 import { ConfigDifference, type KeyDifference } from './config-difference.tsx';
 import './config-history.css';
@@ -65,7 +65,7 @@ export function ConfigHistory({ name, health }: Pick<PartProps, 'name'> & Partia
           </ol>
         )}
       </section>
-      <Deleted />
+      <DeletedFold />
       {restoring === undefined ? null : (
         <RestoreDialog key={restoring} name={name} n={restoring} tasks={health?.tasks.length ?? 0} onEnd={end} />
       )}
@@ -124,47 +124,4 @@ function byText(by: Change['by']): string {
     via === undefined ? undefined : texts.via(via),
   ].filter((part) => part !== undefined);
   return parts.length === 0 ? texts.byUnknown : parts.join(', ');
-}
-
-interface DeletedConnectors {
-  readonly connectors: readonly { readonly name: string; readonly at: number }[];
-  readonly total: number;
-}
-
-/** Asked for when it is opened. */
-function Deleted() {
-  const [isOpen, setOpen] = useState(false);
-  const [found, setFound] = useState<DeletedConnectors | undefined>();
-  const [problem, setProblem] = useState('');
-  useEffect(() => {
-    if (!isOpen) return;
-    request<DeletedConnectors>('GET', '/ui/deleted-connectors').then(setFound, (error: unknown) => {
-      setProblem((error as Error).message);
-    });
-  }, [isOpen]);
-  return (
-    <details
-      onToggle={({ currentTarget }) => {
-        setOpen(currentTarget.open);
-      }}
-    >
-      <summary>{texts.deletedConnectors}</summary>
-      <Problem text={problem} />
-      {found === undefined ? null : found.connectors.length === 0 ? (
-        <p>{texts.noDeleted}</p>
-      ) : (
-        <ul class="plain">
-          {found.connectors.map(({ name, at }) => (
-            <li key={name}>
-              <a href={connectorAddress(name, 'history')}>{name}</a>{' '}
-              <span class="quiet">{texts.deletedAt(new Date(at).toLocaleString())}</span>
-            </li>
-          ))}
-        </ul>
-      )}
-      {found !== undefined && found.total > found.connectors.length ? (
-        <p class="quiet">{texts.more(found.total - found.connectors.length)}</p>
-      ) : null}
-    </details>
-  );
 }

@@ -53,7 +53,7 @@ export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
         onEnd(false);
       }}
     >
-      <h2 id="restore-title">{texts.asked(n)}</h2>
+      <h2 id="restore-title">{texts.asked(name, n)}</h2>
       {found === undefined ? (
         problem === '' && <p class="quiet">{texts.loading}</p>
       ) : (

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { request } from '../common/api.ts';
+import { DeletedFold } from '../common/deleted-fold.tsx';
 import { refresh, worker } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
 import { Problem } from '../common/problem.tsx';
@@ -38,6 +39,7 @@ export function CreateView() {
       <h1>{texts.newConnector}</h1>
       <Problem text={problem} />
       <NewConnector plugins={plugins} />
+      <DeletedFold />
     </>
   );
 }

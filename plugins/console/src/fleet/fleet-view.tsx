@@ -1,6 +1,7 @@
 import { useComputed, useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { BulkActions } from './bulk-actions.tsx';
+import { DeletedFold } from '../common/deleted-fold.tsx';
 import { matching, type Filters, type FleetRow } from '../common/fleet-row.ts';
 import { short, shortClass } from '../common/format.ts';
 import { VERDICTS } from '../common/verdict.ts';
@@ -33,6 +34,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
       <div class="empty">
         <p>{texts.noneYet}</p>
         <p>{isReadOnly ? texts.noneYetNext : <a href={CREATE_ADDRESS}>{texts.create}</a>}</p>
+        <DeletedFold />
       </div>
     );
   }
@@ -56,6 +58,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
           choose={isReadOnly ? undefined : (next) => (chosen.value = next)}
         />
       )}
+      <DeletedFold />
     </>
   );
 }

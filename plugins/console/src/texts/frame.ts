@@ -21,6 +21,7 @@ export const texts = {
   copied: 'Copied',
   cluster: 'Cluster',
   create: 'New connector',
+  deletedConnectors: 'Deleted connectors',
   sql: 'SQL',
   notLoaded: 'This part of the console could not be loaded. Load the page again.',
 } as const;

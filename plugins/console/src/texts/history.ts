@@ -34,7 +34,7 @@ export const texts = {
   hidden: '[hidden]',
   restore: 'Restore…',
   restoreOf: (n: number) => `Restore the configuration of change ${String(n)}`,
-  asked: (n: number) => `Restore the configuration of after change ${String(n)}?`,
+  asked: (name: string, n: number) => `Restore the configuration of ${name} after change ${String(n)}?`,
   sameAsToday: 'This configuration is the same as that of today. There is nothing to restore.',
   willRestart: (tasks: number) =>
     tasks === 1 ? 'The connector and its task restart.' : `The connector and its ${String(tasks)} tasks restart.`,
@@ -45,8 +45,11 @@ export const texts = {
   cancel: 'Cancel',
   confirm: 'Restore',
   done: (n: number) => `The configuration of change ${String(n)} is restored.`,
-  deletedConnectors: 'Deleted connectors',
-  noDeleted: 'No deleted connector has a history.',
+  created: (name: string) => `${name} is created again.`,
+  restoreConnector: (name: string) => `Restore ${name}`,
+  notRestorable: 'its configuration was not kept',
+  noDeleted:
+    'No deleted connector has a history. One that is deleted from now on stands here, and can be created again.',
   more: (count: number) => `${String(count)} more are not shown.`,
   deletedAt: (time: string) => `deleted ${time}`,
 } as const;

@@ -99,9 +99,18 @@ describe('the history of connectors', () => {
     const gone = await scene.history.toToday('c', 2);
     assert.equal(gone.today, undefined);
     assert.deepEqual(gone.difference[2], { key: 'pin', after: '[hidden]' });
+    const restorable = async () =>
+      (await scene.history.deleted()).map(({ connector, restores }) => [connector, restores]);
+    assert.deepEqual(await restorable(), [['c', 3]]);
+    await scene.put('large', { pin: '1', place: 'x'.repeat(300_000) }, 'created');
+    const removeLarge = () => scene.configs.removeConnector('large');
+    await scene.history.recorded({ connector: 'large', by: ANN }, removeLarge, () => 'deleted');
     assert.deepEqual(
-      (await scene.history.deleted()).map(({ connector, what }) => [connector, what]),
-      [['c', 'deleted']],
+      new Map((await restorable()) as [string, unknown][]),
+      new Map<string, unknown>([
+        ['c', 3],
+        ['large', undefined],
+      ]),
     );
     await assert.rejects(scene.history.toToday('c', 4), /restore one before it$/);
   });
