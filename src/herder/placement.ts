@@ -45,6 +45,8 @@ export interface ClusterView {
   readonly rebalancing: boolean;
   /** It gives up its work and gets none. */
   readonly draining: boolean;
+  /** So long, at most, the work of a worker that is lost waits for another one: its session, then the delay. */
+  readonly lostWorkWaitsMs: number;
   readonly connectors: readonly string[];
   readonly tasks: readonly TaskId[];
   readonly completedRebalances: number;

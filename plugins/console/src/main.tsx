@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { failure, follow, updatedAt, worker } from './common/fleet-store.ts';
 import { lazy } from './common/lazy.tsx';
+import { Silence } from './common/silence.tsx';
 import { clusterAddress, CREATE_ADDRESS, fleetAddress, route, SQL_ADDRESS } from './common/route.ts';
 import { FleetView } from './fleet/fleet-view.tsx';
 import './styles.css';
@@ -45,6 +46,7 @@ function App() {
         <Freshness />
       </header>
       <main id="content" tabIndex={-1}>
+        <Silence />
         {value.view === 'fleet' ? <FleetView filters={value.filters} /> : null}
         {value.view === 'connector' ? <ConnectorView key={value.name} name={value.name} part={value.part} /> : null}
         {value.view === 'create' ? <CreateView /> : null}

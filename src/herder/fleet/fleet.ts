@@ -1,7 +1,7 @@
 import type { ConnectorDirectory } from '../connector-directory.ts';
 import type { ConnectorHealth, HealthView } from '../health/connector-health.ts';
 import type { AskWorker } from '../health/gathered-figures.ts';
-import type { Verdict } from '../health/verdict.ts';
+import type { TaskFigures, Verdict } from '../health/verdict.ts';
 import type { StatusStore } from '../stores/status-store.ts';
 import type { ConnectorHistory, FleetHistory } from './fleet-history.ts';
 
@@ -10,12 +10,13 @@ export interface FleetRow {
   readonly name: string;
   readonly type: HealthView['type'];
   readonly className: string;
-  readonly verdict: Verdict;
+  /** `SILENT`: nothing is wrong with the tasks that are known, and the worker of another one does not answer. */
+  readonly verdict: Verdict | typeof SILENT;
   /** One sentence. */
   readonly sentence: string;
   /** ISO 8601. */
   readonly since: string;
-  /** Tasks by their state. */
+  /** Tasks by their state; `SILENT` are those whose worker does not answer. */
   readonly tasks: Readonly<Record<string, number>>;
   readonly workers: readonly string[];
   /** `topics` or `topics.regex` of a sink. */
@@ -39,6 +40,19 @@ export interface OwnRate {
 /** Asks the other workers for their rates; those that do not answer are left out. */
 export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;
 
+/** A worker that has tasks and has not answered the last request. */
+export interface SilentWorker {
+  readonly worker: string;
+  readonly silentMs: number;
+  /** It is no single request that has gone wrong. */
+  readonly isCertain: boolean;
+}
+
+export interface FleetLook {
+  readonly rows: readonly FleetRow[];
+  readonly silent: readonly SilentWorker[];
+}
+
 interface FleetDependencies {
   readonly directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
   readonly health: Pick<ConnectorHealth, 'views'>;
@@ -46,6 +60,9 @@ interface FleetDependencies {
   readonly statuses: Pick<StatusStore, 'onChange'>;
 }
 
+const SILENT = 'SILENT';
+/** One request may have gone wrong. */
+const SILENT_MS = 1000;
 const MAX_TOPICS = 200;
 const MAX_WORKERS = 20;
 
@@ -57,12 +74,13 @@ export class Fleet {
     this.#dependencies = dependencies;
   }
 
-  async rows(ask: AskWorker, askRates: AskRates): Promise<readonly FleetRow[]> {
+  async look(ask: AskWorker, askRates: AskRates): Promise<FleetLook> {
     const { health, directory } = this.#dependencies;
     const [views, others] = await Promise.all([health.views(ask), askRates()]);
     const rates = merged([this.ownRates(), ...others]);
-    return views.map((view) => {
+    const rows = views.map((view): FleetRow => {
       const { name, type, verdict, sentence, since, tasks } = view;
+      const states = tasks.map((task) => (isSilent(task) ? SILENT : task.state));
       const config = directory.configOf(name) ?? {};
       const lags = tasks.flatMap(({ lag }) => lag ?? []);
       const known = rates.get(name);
@@ -70,10 +88,10 @@ export class Fleet {
         name,
         type,
         className: config['connector.class'] ?? '',
-        verdict,
+        verdict: verdict === 'RUNNING' && states.includes(SILENT) ? SILENT : verdict,
         sentence,
         since,
-        tasks: countBy(tasks.map(({ state }) => state)),
+        tasks: countBy(states),
         workers: [...new Set(tasks.map(({ worker }) => worker))].slice(0, MAX_WORKERS),
         topics: (config['topics'] ?? config['topics.regex'] ?? '').slice(0, MAX_TOPICS),
         rate: known?.rate ?? null,
@@ -82,6 +100,7 @@ export class Fleet {
         spark: known?.spark ?? [],
       };
     });
+    return { rows, silent: silentWorkers(views) };
   }
 
   /** The listener is called when the state of a connector or task anywhere in the cluster has changed. Returns what ends that. */
@@ -103,6 +122,20 @@ export class Fleet {
   history(connector: string): ConnectorHistory {
     return this.#dependencies.history.series(connector);
   }
+}
+
+function isSilent({ silentMs = 0 }: Pick<TaskFigures, 'silentMs'>): boolean {
+  return silentMs >= SILENT_MS;
+}
+
+/** For how long each has not answered. */
+function silentWorkers(views: readonly HealthView[]): readonly SilentWorker[] {
+  const found = new Map<string, SilentWorker>();
+  for (const task of views.flatMap(({ tasks }) => tasks)) {
+    const { worker, silentMs } = task;
+    if (silentMs !== undefined) found.set(worker, { worker, silentMs, isCertain: isSilent(task) });
+  }
+  return [...found.values()];
 }
 
 /** Rates of all workers by connector; sparks end with the present minute. */

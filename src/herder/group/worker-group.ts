@@ -172,14 +172,16 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   view(): ClusterView {
+    const { groupId, sessionTimeoutMs, maxDelayMs } = this.#dependencies.settings;
     return {
-      groupId: this.#dependencies.settings.groupId,
+      groupId,
       protocol: this.#work.protocol,
       generation: this.generation,
       leaderUrl: this.leaderUrl,
       isLeader: this.isLeader,
       rebalancing: !this.#settling.isSettled || this.#isMoving,
       draining: this.#membership.isDraining,
+      lostWorkWaitsMs: sessionTimeoutMs + maxDelayMs,
       ...this.#work.all.toWork(),
       ...this.#history.view(),
       requests: this.#membership.figures,

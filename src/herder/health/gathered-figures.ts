@@ -24,11 +24,13 @@ export interface Gathered {
 
 const MAX_WORKERS_ASKED = 100;
 const MAX_REMEMBERED = 1000;
+/** What a worker that was not asked for so long did meanwhile is not known. */
+const MAX_UNASKED_MS = 300_000;
 
 /** Asks the other workers, and remembers since when some do not answer. */
 export class SilentWorkers {
-  /** By `performance.now()`. */
-  readonly #since = new Map<string, number>();
+  /** By `performance.now()`: when the first request without an answer began, and when the last one did. */
+  readonly #known = new Map<string, { readonly since: number; readonly last: number }>();
 
   /** Never rejects. */
   async ask(
@@ -42,7 +44,7 @@ export class SilentWorkers {
     const placed = answers.flatMap((answer, index) => {
       const worker = asked[index] ?? '';
       if (answer.status === 'fulfilled') {
-        this.#since.delete(worker);
+        this.#known.delete(worker);
         return answer.value;
       }
       silentMs.set(worker, answer.reason instanceof NotUnderstoodError ? 0 : this.#silentMs(worker, askedAt));
@@ -52,10 +54,12 @@ export class SilentWorkers {
   }
 
   #silentMs(worker: string, askedAt: number): number {
-    const since = this.#since.get(worker) ?? askedAt;
-    this.#since.set(worker, since);
-    const [oldest] = this.#since.keys();
-    if (this.#since.size > MAX_REMEMBERED && oldest !== undefined) this.#since.delete(oldest);
+    const known = this.#known.get(worker);
+    const isStill = known !== undefined && askedAt - known.last < MAX_UNASKED_MS;
+    const since = isStill ? known.since : askedAt;
+    this.#known.set(worker, { since, last: askedAt });
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > MAX_REMEMBERED && oldest !== undefined) this.#known.delete(oldest);
     return performance.now() - since;
   }
 }

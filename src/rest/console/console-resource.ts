@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { AskRates, FleetRow, OwnRate } from '../../herder/fleet/fleet.ts';
+import type { AskRates, FleetLook, OwnRate } from '../../herder/fleet/fleet.ts';
 import { HISTORY_SERIES, type ConnectorHistory } from '../../herder/fleet/fleet-history.ts';
 import { RequestError } from '../../errors.ts';
 import { askerOf, OtherWorkers, type Asker } from '../other-workers.ts';
@@ -79,9 +79,10 @@ export const consoleResource: Resource = (router, dependencies) => {
   router.get('/ui/assets/:file', (context) => page(context, `assets/${pathName(context, 'file')}`));
 
   router.get('/ui/snapshot', async (context) => {
-    const { at, rows, total } = await view.feed(context).snapshot();
-    const worker = { id: herder.workerId, version: SLUICE_VERSION, readOnly: settings.readOnly };
-    const text = Buffer.from(JSON.stringify({ at, worker, rows, total }));
+    const { at, rows, total, silent } = await view.feed(context).snapshot();
+    const { lostWorkWaitsMs = null } = herder.cluster() ?? {};
+    const worker = { id: herder.workerId, version: SLUICE_VERSION, readOnly: settings.readOnly, lostWorkWaitsMs };
+    const text = Buffer.from(JSON.stringify({ at, worker, rows, total, silent }));
     context.set('Content-Type', 'application/json');
     answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));
   });
@@ -119,7 +120,7 @@ class ConsoleView {
     this.#dependencies = dependencies;
     this.#others = new OtherWorkers(dependencies);
     const { fleet } = dependencies.herder;
-    this.#feed = new FleetFeed({ look: () => this.#rows(), onChange: (listener) => fleet.onChange(listener) });
+    this.#feed = new FleetFeed({ look: () => this.#look(), onChange: (listener) => fleet.onChange(listener) });
   }
 
   /** Other workers are asked with the credentials of whoever came last. */
@@ -146,15 +147,15 @@ class ConsoleView {
     return [own, ...others];
   }
 
-  async #rows(): Promise<readonly FleetRow[]> {
+  async #look(): Promise<FleetLook> {
     const asker = this.#asker;
-    if (asker === undefined) return [];
+    if (asker === undefined) return { rows: [], silent: [] };
     const get = this.#others.get(asker);
     const askRates: AskRates = async () => {
       const answers = await Promise.allSettled(this.#workers().map((worker) => get(worker, '/ui/rates')));
       return answers.flatMap((each) => (each.status === 'fulfilled' && isRates(each.value) ? [each.value] : []));
     };
-    return this.#dependencies.herder.fleet.rows(this.#others.ask(asker, '/cluster/tasks'), askRates);
+    return this.#dependencies.herder.fleet.look(this.#others.ask(asker, '/cluster/tasks'), askRates);
   }
 
   /** The other workers that have tasks, of one connector or of any. */

@@ -1,4 +1,4 @@
-import type { FleetRow } from '../../herder/fleet/fleet.ts';
+import type { FleetLook, FleetRow } from '../../herder/fleet/fleet.ts';
 import { toError } from '../../errors.ts';
 import { eventText } from './event-stream.ts';
 
@@ -11,11 +11,13 @@ export interface FleetNews {
   readonly gone: readonly string[];
   /** How many there are now: a console that has another number asks for all rows again. */
   readonly total: number;
+  /** Workers that have tasks and do not answer, each since when (milliseconds since the epoch). */
+  readonly silent: readonly { readonly worker: string; readonly since: number }[];
 }
 
 /** What the feed asks for. */
 interface FleetSource {
-  look(): Promise<readonly FleetRow[]>;
+  look(): Promise<FleetLook>;
   /** The listener is called when a look is worth it. Returns what ends that. */
   onChange(listener: () => void): () => void;
 }
@@ -26,8 +28,13 @@ type Listener = (event: string) => void;
 const INTERVAL_MS = 5000;
 /** After a change; those that follow one another at once are seen together. */
 const CHANGE_MS = 500;
+/** After a first request without an answer. */
+const DOUBT_MS = 1000;
 
-/** Looks at all connectors every five seconds, and when a state changes, while a console is open; once for all consoles. */
+/**
+ * Looks at all connectors every five seconds, and sooner when a state changes or a worker does not answer, while a console is
+ * open; once for all consoles.
+ */
 export class FleetFeed {
   readonly #listeners = new Set<Listener>();
   readonly #source: FleetSource;
@@ -36,7 +43,7 @@ export class FleetFeed {
   #isChanged = false;
   #texts = new Map<string, string>();
   #timer: NodeJS.Timeout | undefined;
-  #running: Promise<readonly FleetRow[]> | undefined;
+  #running: Promise<FleetLook> | undefined;
 
   /** The source is asked again when its last answer has come and `intervalMs` have passed. */
   constructor(source: FleetSource, intervalMs = INTERVAL_MS) {
@@ -49,8 +56,9 @@ export class FleetFeed {
   }
 
   async snapshot(): Promise<FleetNews> {
-    const rows = await this.#rows();
-    return { at: Date.now(), rows, gone: [], total: rows.length };
+    const { rows, silent } = await this.#look();
+    const at = Date.now();
+    return { at, rows, gone: [], total: rows.length, silent: silentSince(silent, at) };
   }
 
   /** Returns what ends the listening. */
@@ -80,13 +88,16 @@ export class FleetFeed {
 
   async #tell(timer: NodeJS.Timeout): Promise<void> {
     this.#isChanged = false;
+    let isInDoubt = false;
     try {
-      this.#send('rows', this.#take(await this.#rows()));
+      const look = await this.#look();
+      isInDoubt = look.silent.some(({ isCertain }) => !isCertain);
+      this.#send('rows', this.#take(look));
     } catch (error) {
       this.#send('failure', { message: toError(error).message });
     }
     // Another timer runs after a change, or where all consoles were closed in between and one was opened.
-    if (this.#timer === timer) this.#lookAfter(this.#intervalMs);
+    if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
   }
 
   #send(event: 'rows' | 'failure', data: FleetNews | { readonly message: string }): void {
@@ -95,16 +106,23 @@ export class FleetFeed {
   }
 
   /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */
-  #rows(): Promise<readonly FleetRow[]> {
+  #look(): Promise<FleetLook> {
     this.#running ??= this.#source.look().finally(() => (this.#running = undefined));
     return this.#running;
   }
 
-  #take(rows: readonly FleetRow[]): FleetNews {
+  #take({ rows, silent }: FleetLook): FleetNews {
     const texts = new Map(rows.map((row) => [row.name, JSON.stringify(row)] as const));
     const changed = rows.filter(({ name }) => texts.get(name) !== this.#texts.get(name));
     const gone = [...this.#texts.keys()].filter((name) => !texts.has(name));
     this.#texts = texts;
-    return { at: Date.now(), rows: changed, gone, total: rows.length };
+    const at = Date.now();
+    return { at, rows: changed, gone, total: rows.length, silent: silentSince(silent, at) };
   }
+}
+
+function silentSince(silent: FleetLook['silent'], now: number): FleetNews['silent'] {
+  return silent.flatMap(({ worker, silentMs, isCertain }) =>
+    isCertain ? { worker, since: Math.round(now - silentMs) } : [],
+  );
 }

@@ -1,7 +1,9 @@
 import { useState } from 'preact/hooks';
 import { ApiError, request } from '../common/api.ts';
 import { bytesText } from '../common/bytes-text.ts';
-import { worker as served } from '../common/fleet-store.ts';
+import { silentWorkers, skewMs, worker as served } from '../common/fleet-store.ts';
+import { minutesText } from '../common/format.ts';
+import { useNow } from '../common/now.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { fleetAddress } from '../common/route.ts';
@@ -115,6 +117,8 @@ interface WorkerRowProps {
 
 function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
   const isSilent = isAsked && detail === undefined;
+  const since = silentWorkers.value.find(({ worker }) => worker === row.worker_id)?.since;
+  const now = useNow(isSilent) - skewMs.value;
   return (
     <tr>
       <th scope="row" class="nowrap">
@@ -122,9 +126,9 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
         {row.is_leader ? <small class="mark">{texts.leader}</small> : null}
         {row.url === '' ? null : <small class="below">{row.url}</small>}
       </th>
-      <td class={row.state === 'running' ? '' : 'warning'}>
-        {texts.states[row.state] ?? row.state}
-        {isSilent ? <span class="problem below">{texts.silent}</span> : null}
+      <td class={row.state === 'running' && !isSilent ? '' : 'warning'}>
+        {isSilent ? (since === undefined ? texts.silent : texts.silentFor(minutesText(now - since))) : stateText(row)}
+        {isSilent ? <small class="below">{texts.inGroup(stateText(row))}</small> : null}
       </td>
       <td>{detail?.version ?? '–'}</td>
       <td class="number">{row.connectors}</td>
@@ -140,6 +144,10 @@ function WorkerRow({ row, detail, isAsked, drain }: WorkerRowProps) {
       {drain === null ? null : <td>{drain}</td>}
     </tr>
   );
+}
+
+function stateText({ state }: GroupWorker): string {
+  return texts.states[state] ?? state;
 }
 
 async function look(): Promise<Group> {

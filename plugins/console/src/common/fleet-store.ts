@@ -1,18 +1,22 @@
 import { computed, signal } from '@preact/signals';
 import { ApiError, request } from './api.ts';
 import { inOrder, type FleetRow } from './fleet-row.ts';
+import type { SilentWorker } from './silence-text.ts';
 
 interface News {
   readonly at: number;
   readonly rows: readonly FleetRow[];
   readonly gone: readonly string[];
   readonly total: number;
+  readonly silent: readonly SilentWorker[];
 }
 
 interface Worker {
   readonly id: string;
   readonly version: string;
   readonly readOnly: boolean;
+  /** So long, at most, the work of a lost worker waits for another one. */
+  readonly lostWorkWaitsMs: number | null;
 }
 
 const byName = new Map<string, FleetRow>();
@@ -23,6 +27,7 @@ export const worker = signal<Worker | undefined>(undefined);
 export const updatedAt = signal<number | undefined>(undefined);
 /** By how many milliseconds this machine's clock is ahead of the worker's. */
 export const skewMs = signal(0);
+export const silentWorkers = signal<readonly SilentWorker[]>([]);
 /** Why there are no news. */
 export const failure = signal<string | undefined>(undefined);
 /** All connectors, the broken first. */
@@ -74,6 +79,7 @@ function take(news: News): void {
   for (const row of news.rows) byName.set(row.name, row);
   updatedAt.value = Date.now();
   skewMs.value = Date.now() - news.at;
+  silentWorkers.value = news.silent;
   failure.value = undefined;
   changes.value += 1;
 }

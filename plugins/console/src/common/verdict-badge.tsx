@@ -3,6 +3,7 @@ import type { Verdict } from './verdict.ts';
 const SIGNS: Readonly<Record<Verdict, string>> = {
   FAILED: '✕',
   STALLED: '■',
+  SILENT: '?',
   UNASSIGNED: '○',
   DEGRADED: '▲',
   LAGGING: '◆',

@@ -1,7 +1,8 @@
-/** The verdicts of a connector, the worst first. */
+/** The verdicts of a connector, the worst first. `SILENT` is RUNNING with tasks whose worker does not answer. */
 export const VERDICTS = [
   'FAILED',
   'STALLED',
+  'SILENT',
   'UNASSIGNED',
   'DEGRADED',
   'LAGGING',

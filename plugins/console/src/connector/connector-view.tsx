@@ -9,7 +9,7 @@ import { CONNECTOR_PARTS, connectorAddress, fleetAddress, type ConnectorPart } f
 import { Tabs } from '../common/tabs.tsx';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 import { texts } from '../texts/connector.ts';
-import type { Health, PartProps } from './health.ts';
+import { shownVerdict, type Health, type PartProps } from './health.ts';
 import { Overview } from './overview.tsx';
 import './overview.css';
 import { RestartNotice } from './restart-notice.tsx';
@@ -53,8 +53,8 @@ export function ConnectorView({ name, part }: ConnectorViewProps) {
         problem === '' && <p class="empty">{texts.loading}</p>
       ) : (
         <>
-          <section class={`sentence ${health.verdict.toLowerCase()}`} aria-label={texts.verdict}>
-            <VerdictBadge verdict={health.verdict} />
+          <section class={`sentence ${shownVerdict(health).toLowerCase()}`} aria-label={texts.verdict}>
+            <VerdictBadge verdict={shownVerdict(health)} />
             <p>{health.summary}</p>
             <RestartNotice restarts={health.restarts} summary={health.summary} />
             {health.verdict === 'FAILED' ? <FaultLink name={name} /> : null}

@@ -12,6 +12,21 @@ export interface TaskFigures {
   readonly lastDeliveredAt: string | null;
   readonly lastPutMs?: number;
   readonly retries: number;
+  /** For so long its worker has not answered; absent: it has. */
+  readonly silentMs?: number;
+}
+
+/** One request may have gone wrong. */
+const SILENT_MS = 1000;
+
+/** The worker of the task does not answer: what is known of it may no longer be so. */
+export function isSilent({ silentMs = 0 }: Pick<TaskFigures, 'silentMs'>): boolean {
+  return silentMs >= SILENT_MS;
+}
+
+/** As the list of all connectors has it. */
+export function shownVerdict({ verdict, tasks }: Pick<Health, 'verdict' | 'tasks'>): Verdict {
+  return verdict === 'RUNNING' && tasks.some(isSilent) ? 'SILENT' : verdict;
 }
 
 /** An automatic restart that comes, has begun, or does not come. */

@@ -4,7 +4,7 @@ import { worker } from '../common/fleet-store.ts';
 import { minutesText } from '../common/format.ts';
 import { usePolled } from '../common/polled.ts';
 import { texts } from '../texts/log.ts';
-import { useNow } from './now.ts';
+import { useNow } from '../common/now.ts';
 
 interface Level {
   readonly level: string | null;

@@ -1,7 +1,7 @@
 import { skewMs } from '../common/fleet-store.ts';
 import { texts } from '../texts/connector.ts';
 import type { Health } from './health.ts';
-import { useNow } from './now.ts';
+import { useNow } from '../common/now.ts';
 import { restartText } from './restart-text.ts';
 
 const MAX_SHOWN = 3;

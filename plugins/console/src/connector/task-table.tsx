@@ -1,10 +1,10 @@
 import { connectorPath } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
-import { short } from '../common/format.ts';
+import { minutesText, short } from '../common/format.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
 import { send, type ActionsProps } from './actions.tsx';
-import type { Health, Restart, TaskFigures } from './health.ts';
+import { isSilent, type Health, type Restart, type TaskFigures } from './health.ts';
 import { Trace } from './trace.tsx';
 
 /** The answer of `GET /connectors/{connector}/status`, as far as it is shown. */
@@ -37,7 +37,13 @@ export function TaskTable({ health, status, name, report }: TaskTableProps) {
         {health.tasks.map((task) => (
           <tr key={task.task}>
             <th scope="row">{task.task}</th>
-            <td>{task.state}</td>
+            <td>
+              {isSilent(task) ? (
+                <span class="problem">{texts.silentFor(minutesText(task.silentMs ?? 0))}</span>
+              ) : (
+                task.state
+              )}
+            </td>
             <td>{task.worker}</td>
             <td>{task.thread ?? '–'}</td>
             <td class="partitions">{partitionsText(task)}</td>

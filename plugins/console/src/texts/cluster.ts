@@ -21,6 +21,7 @@ export const texts = {
   tasks: 'Tasks',
   leader: 'Leader',
   silent: 'No answer',
+  inGroup: (state: string) => `In the group: ${state.toLowerCase()}`,
   states: { running: 'Running', draining: 'Draining', drained: 'Drained' } as Readonly<Record<string, string>>,
   manyWorkers: (shown: number) => `Details of the first ${String(shown)} workers are shown.`,
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FleetRow } from '../../../../src/herder/fleet/fleet.ts';
+import type { FleetLook, FleetRow } from '../../../../src/herder/fleet/fleet.ts';
 import { FleetFeed, type FleetNews } from '../../../../src/rest/console/fleet-feed.ts';
 import { until } from '../../../support/until.ts';
 
@@ -19,6 +19,7 @@ const row = (name: string, sentence = 'runs'): FleetRow => ({
   spark: [],
 });
 
+const of = (rows: readonly FleetRow[] = [], silent: FleetLook['silent'] = []): FleetLook => ({ rows, silent });
 const never = () => () => undefined;
 
 /** The name of an event, and its data. */
@@ -31,7 +32,7 @@ describe('the feed of the console', () => {
   it('tells what has changed and what is gone, once for all consoles, and looks no more when none is open', async () => {
     let looks = 0;
     const states = [[row('a'), row('b')], [row('a', 'waits'), row('b')], [row('a', 'waits')]];
-    const feed = new FleetFeed({ look: async () => states[Math.min(looks++, 2)] ?? [], onChange: never }, 1);
+    const feed = new FleetFeed({ look: async () => of(states[Math.min(looks++, 2)]), onChange: never }, 1);
     const told: FleetNews[] = [];
     const ends = [1, 2].map(() =>
       feed.listen((event) => {
@@ -56,10 +57,10 @@ describe('the feed of the console', () => {
 
   it('tells of a failure, and goes on', async () => {
     let looks = 0;
-    const look = async (): Promise<FleetRow[]> => {
+    const look = async (): Promise<FleetLook> => {
       looks += 1;
       if (looks === 1) throw new Error('no answer');
-      return [row('a')];
+      return of([row('a')]);
     };
     const feed = new FleetFeed({ look, onChange: never }, 1);
     const told: string[] = [];
@@ -79,7 +80,7 @@ describe('the feed of the console', () => {
       change = listener;
       return () => (ends += 1);
     };
-    const feed = new FleetFeed({ look: async () => [row('a')], onChange }, 60_000);
+    const feed = new FleetFeed({ look: async () => of([row('a')]), onChange }, 60_000);
     const told: string[] = [];
     const end = feed.listen((event) => told.push(parsed(event)[0]));
     for (let count = 0; count < 100; count++) change();
@@ -87,5 +88,27 @@ describe('the feed of the console', () => {
     end();
     assert.deepEqual(told, ['rows']);
     assert.equal(ends, 1);
+  });
+
+  it('looks again at once while a worker may be lost, and says since when it does not answer', async () => {
+    let looks = 0;
+    const look = async (): Promise<FleetLook> => {
+      looks += 1;
+      const silentMs = looks === 1 ? 2 : 1002;
+      return of([row('a')], [{ worker: 'w:1', silentMs, isCertain: looks > 1 }]);
+    };
+    const onChange = (listener: () => void): (() => void) => {
+      setImmediate(listener);
+      return () => undefined;
+    };
+    const feed = new FleetFeed({ look, onChange }, 60_000);
+    const told: FleetNews[] = [];
+    const end = feed.listen((event) => told.push(parsed(event)[1]));
+    await until(() => told.length >= 2, 'it has looked again');
+    end();
+    assert.deepEqual(
+      told.map(({ at, silent }) => silent.map(({ worker, since }) => `${worker} ${String(at - since)} ms`)),
+      [[], ['w:1 1002 ms']],
+    );
   });
 });

@@ -1,0 +1,21 @@
+import { texts } from '../texts/frame.ts';
+import { silentWorkers, skewMs, worker } from './fleet-store.ts';
+import { useNow } from './now.ts';
+import { silenceText } from './silence-text.ts';
+
+const MAX_SHOWN = 3;
+
+/** Which workers do not answer, since when, and what becomes of their tasks. */
+export function Silence() {
+  const all = silentWorkers.value;
+  const now = useNow(all.length > 0) - skewMs.value;
+  if (all.length === 0) return null;
+  return (
+    <ul class="silence" aria-label={texts.silentWorkers}>
+      {all.slice(0, MAX_SHOWN).map((each) => (
+        <li key={each.worker}>{silenceText(each, now, worker.value?.lostWorkWaitsMs ?? 0)}</li>
+      ))}
+      {all.length > MAX_SHOWN ? <li>{texts.moreWorkers(all.length - MAX_SHOWN)}</li> : null}
+    </ul>
+  );
+}
