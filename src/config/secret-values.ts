@@ -1,17 +1,33 @@
 import { isSecretName } from './password.ts';
 
 const SURELY_SECRET = /passw|secret|token|credential|jaas|passphrase|user\.info$/i;
+/** Of keys that nobody has declared. */
+const PROBABLY_SECRET = /(?:^|[._-])(?:pwd|pass|creds?)$|(?:api|access|private|secret|account)[._-]?key$/i;
 const PROVIDER_REFERENCE = /^\$\{[^{}]+\}$/;
 const REFERENCES = /\$\{[^{}]+\}/g;
-const URL_PASSWORD = /\/\/[^/?#@:\s]*:[^@/\s]+@|[?&;](?:password|passwd|secret|token)=[^&;\s]+/i;
+/** Places of passwords within values; each has the password in its group. What is repeated is bounded, so that any value is read once. */
+const PASSWORDS_WITHIN: readonly RegExp[] = [
+  /\/\/[^/?#@:\s]*:([^@/\s]+(?:@[^@/\s]{1,128})?)@/g,
+  // A slash that should be %2F; a port has digits alone.
+  /\/\/[^/?#@:\s]*:(?!\d{1,5}[/?#])([^@\s]{1,128})@/g,
+  /(?:^|[?&;,\s{"'(])[\w.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|accesskey|accountkey)\s{0,8}=\s{0,8}["']?([^&;,\s"']+)/gi,
+  /"[\w.-]{0,64}(?:passw(?:or)?d|passphrase|pwd|secret|token|api_?key|access_?key)"\s{0,8}:\s{0,8}"([^"]+)"/gi,
+  /(?:^|authorization["']?\s{0,8}[:=]\s{0,8}["']?)(?:basic|bearer)\s{1,8}([^\s"']{4,})/gi,
+  /-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----([^-]+)/g,
+];
 
 /**
- * Whether nobody is to see the value of an option: by its declared type where there is one, else by its name, and any URL with
- * a password. References to config providers are no secrets.
+ * Whether nobody is to see the value of an option: by its declared type where there is one, else by its name, and any value with
+ * a password in it: a URL, a list of parameters, JSON, a header, a private key. References to config providers are no secrets.
  */
 export function isSecretValue(key: string, value: string, type: string | undefined): boolean {
   if (value === '' || PROVIDER_REFERENCE.test(value)) return false;
   if (type === 'PASSWORD' || SURELY_SECRET.test(key)) return true;
-  if (URL_PASSWORD.test(value.replace(REFERENCES, ''))) return true;
-  return type === undefined && isSecretName(key) && !/url$/i.test(key);
+  if (passwordsWithin(value.replace(REFERENCES, '')).length > 0) return true;
+  return type === undefined && ((isSecretName(key) && !/url$/i.test(key)) || PROBABLY_SECRET.test(key));
+}
+
+/** The passwords in a value that is more than a password. */
+export function passwordsWithin(value: string): readonly string[] {
+  return PASSWORDS_WITHIN.flatMap((place) => [...value.matchAll(place)].flatMap(([, password]) => password ?? []));
 }

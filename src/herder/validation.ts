@@ -40,6 +40,12 @@ export interface ValidationDependencies {
 
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
 
+interface AskedValidation {
+  readonly recommended?: RecommendedSets;
+  /** The plugin may ask the services that the configuration names, with its secrets; so it may unless this is false. */
+  readonly connects?: boolean;
+}
+
 /**
  * Checks connector configurations (org.apache.kafka.connect.runtime.AbstractHerder#validateConnectorConfig): all options of
  * Connect, of the plugin and of its converters and transforms, every error at once.
@@ -58,14 +64,14 @@ export class ConnectorValidation {
     pluginName: string,
     given: RawConnectorConfig,
     stage = new StageTracker(),
-    recommended: RecommendedSets = 'connector',
+    asked: AskedValidation = { recommended: 'connector' },
   ): Promise<ConfigInfos> {
     const config = await this.#resolve(given, stage);
     const className = config['connector.class'] ?? null;
     if (className !== null && !withoutSuffix(className).endsWith(withoutSuffix(pluginName))) {
       throw new RequestError(400, `Included connector type ${className} does not match request type ${pluginName}`);
     }
-    return this.#validate(given, config, stage, recommended);
+    return this.#validate(given, config, stage, asked);
   }
 
   /**
@@ -116,10 +122,10 @@ export class ConnectorValidation {
     given: RawConnectorConfig,
     config: RawConnectorConfig,
     stage: StageTracker,
-    recommended?: RecommendedSets,
+    asked: AskedValidation = {},
   ): Promise<ConfigInfos> {
     const plugin = await stage.during('loading the plugins of a connector', () => this.#pluginOf(given, config));
-    const infos = await this.#validateResolved(plugin, config, stage, recommended);
+    const infos = await this.#validateResolved(plugin, config, stage, asked);
     const shown = withHiddenValues(infos, given, config, this.#dependencies.secrets);
     return { ...shown, name: given['connector.class'] ?? shown.name };
   }
@@ -128,14 +134,14 @@ export class ConnectorValidation {
     plugin: ConnectorPlugin,
     config: RawConnectorConfig,
     stage: StageTracker,
-    recommended: RecommendedSets | undefined,
+    { recommended, connects = true }: AskedValidation,
   ): Promise<ConfigInfos> {
     const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#dependencies;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
     const [base, own, ...converters] = validateConnectorSections(config, surroundings, recommended);
     const more = this.#conflicts(plugin, config);
     const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
-    if (plugin.validate !== undefined && ownAreFine) {
+    if (connects && plugin.validate !== undefined && ownAreFine) {
       const asked = plugin.validate(withoutNulls(config));
       const name = config['name'] ?? '';
       more.push(...(await stage.during(`performing multi-property validation for the connector ${name}`, () => asked)));

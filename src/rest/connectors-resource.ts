@@ -179,6 +179,9 @@ function locationOf(context: Context, name: string): string {
 /** The name in the configuration is the connector's; where both are given they must agree. */
 export function withName(config: ConfigBody, name: string): ConfigBody {
   const given = config['name'];
+  if (/\p{Surrogate}/u.test(name)) {
+    throw new RequestError(400, "The connector's name has half of a character (a surrogate without the other one)");
+  }
   if (given !== undefined && given !== null && given !== name) {
     throw new RequestError(
       400,

@@ -41,7 +41,8 @@ function stateView(status: Status) {
 
 /** The map of `GET /connectors?expand=…`; a connector that is gone meanwhile is left out. */
 export function expandedView(connectors: ConnectorDirectory, wanted: readonly string[]) {
-  const view: Record<string, Record<string, unknown>> = {};
+  // A connector may be named __proto__.
+  const view = Object.create(null) as Record<string, Record<string, unknown>>;
   for (const name of connectors.names()) {
     try {
       const entry: Record<string, unknown> = {};

@@ -30,7 +30,18 @@ import {
   type Resource,
   type ResourceDependencies,
 } from '../resource.ts';
-import { configMask, MARK, missingText, secretKeys, shownConfig, withStoredValues } from './config-secrets.ts';
+import {
+  bareText,
+  configMask,
+  MARK,
+  missingText,
+  secretKeys,
+  shownConfig,
+  withheld,
+  withStoredValues,
+  type CompletedConfig,
+  type Withheld,
+} from './config-secrets.ts';
 
 /** Topics of one answer. */
 const MAX_TOPICS = 200;
@@ -60,9 +71,11 @@ export const configResource: Resource = (router, dependencies) => {
   const complete = async (context: Context, given: ConfigBody): Promise<Completed> => {
     const connector = queryText(context, 'connector');
     const stored = connector === undefined ? undefined : herder.directory.configOf(connector);
-    const { config, missing } = withStoredValues(given, stored ?? {});
+    const completed = withStoredValues(given, stored ?? {});
+    const { config, kept } = completed;
     const secrets = await secretKeys(config, plugins);
-    return { config, missing, secrets, stored, mask: configMask(config, secrets) };
+    const mask = configMask(config, secrets, kept);
+    return { ...completed, secrets, stored, mask, withheld: withheld(completed, stored ?? {}) };
   };
 
   router.get('/ui/connectors/:connector/config', async (context) => {
@@ -80,10 +93,14 @@ export const configResource: Resource = (router, dependencies) => {
     const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
     await herder.catchUp();
     const stored = herder.directory.config(name);
-    if (shownConfig(stored, await secretKeys(stored, plugins)).version !== version) throw changed(name);
-    const { config, missing } = withStoredValues(withName(asConfig(sent), name), stored);
+    const storedSecrets = await secretKeys(stored, plugins);
+    if (shownConfig(stored, storedSecrets).version !== version) throw changed(name);
+    const { config, missing, kept } = withStoredValues(withName(asConfig(sent), name), stored);
     requireStored(missing);
-    const mask = configMask(config, await secretKeys(config, plugins));
+    const secrets = await secretKeys(config, plugins);
+    const bare = [...kept.keys()].filter((key) => storedSecrets.has(key) && !secrets.has(key));
+    if (bare.length > 0) throw new RequestError(400, bare.map(bareText).join('\n'));
+    const mask = configMask(config, secrets, kept);
     forwardAs(context, {
       path: `/connectors/${encodeURIComponent(name)}/config`,
       body: Buffer.from(JSON.stringify(config)),
@@ -103,6 +120,8 @@ export const configResource: Resource = (router, dependencies) => {
   router.post('/ui/connectors', async (context) => {
     requireWritable(settings);
     const { name, config: sent, initialState } = await readCreateConnector(context.req);
+    if (/^\.{1,2}$/.test(name))
+      throw new RequestError(400, `No address can name a connector ${name}: give another name`);
     const { missing } = withStoredValues(sent, {});
     requireStored(missing);
     const config = withName(sent, name);
@@ -125,21 +144,31 @@ export const configResource: Resource = (router, dependencies) => {
     answer(context, 201, { name });
   });
 
-  // `connector`: whose stored values the marks stand for.
+  // `connector`: whose stored values the marks stand for. While somebody types another address, no secret is sent there.
   router.put('/ui/connector-plugins/:plugin/validate', async (context) => {
     const completed = await complete(context, await readConfig(context.req));
     const stage = new StageTracker();
     const infos = await hiding(completed.mask, () =>
-      withinTimeLimit(stage, validation.validateFor(pathName(context, 'plugin'), completed.config, stage, 'all')),
+      withinTimeLimit(
+        stage,
+        validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
+          recommended: 'all',
+          connects: completed.withheld.keys.length === 0,
+        }),
+      ),
     );
     answer(context, 200, validationView(infos, completed));
   });
 
   router.post('/ui/connector-plugins/:plugin/preview', async (context) => {
     const request = await readPreview(context.req);
-    const { config, missing, mask } = await complete(context, request.config);
+    const completed = await complete(context, request.config);
+    const { missing, mask, withheld: held } = completed;
     const decodeOnly = flag(context, 'decode');
     if (!decodeOnly) requireStored(missing);
+    if (!decodeOnly && held.keys.length > 0) throw new RequestError(400, withheldText(held));
+    const marks = held.keys.map((key) => [key, MARK] as const);
+    const config = { ...completed.config, ...Object.fromEntries(marks) };
     const stage = new StageTracker();
     const work = preview.preview(pathName(context, 'plugin'), { ...request, config, decodeOnly }, stage);
     const text = await hiding(mask, () => withinTimeLimit(stage, work));
@@ -164,16 +193,15 @@ export function requireWritable(settings: ResourceDependencies['console']): void
     throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
 }
 
-interface Completed {
-  readonly config: ConfigBody;
-  readonly missing: readonly string[];
+interface Completed extends CompletedConfig {
+  readonly withheld: Withheld;
   readonly secrets: ReadonlySet<string>;
   readonly stored: Readonly<Record<string, string>> | undefined;
   readonly mask: SecretMask;
 }
 
 /** Without values: a browser knows those it has sent. */
-function validationView(infos: ConfigInfos, { config, missing, secrets, stored, mask }: Completed) {
+function validationView(infos: ConfigInfos, { config, missing, secrets, stored, mask, withheld: held }: Completed) {
   const without = new Set(missing);
   const configs = infos.configs.map(({ definition, value }) => {
     const { name, recommended_values, visible } = value;
@@ -188,6 +216,7 @@ function validationView(infos: ConfigInfos, { config, missing, secrets, stored, 
     groups: infos.groups,
     configs,
     secrets: [...secrets],
+    withheld: held,
     restarts: stored !== undefined && !isSameButLimits(stored, given),
   };
 }
@@ -198,6 +227,10 @@ function isText(entry: [string, string | null]): entry is [string, string] {
 
 function changed(name: string): RequestError {
   return new RequestError(409, `The configuration of ${name} was changed meanwhile: load it again`);
+}
+
+function withheldText({ keys, because }: Withheld): string {
+  return `What is stored for ${keys.join(', ')} is not sent to what ${because.join(', ')} names now: give the value`;
 }
 
 function requireStored(missing: readonly string[]): void {

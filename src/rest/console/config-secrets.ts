@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { clientDefinitions } from '../../config/client-definitions.ts';
-import { isSecretValue } from '../../config/secret-values.ts';
+import { isSecretValue, passwordsWithin } from '../../config/secret-values.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { declaredTypes } from '../../herder/history/password-keys.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
@@ -10,7 +10,9 @@ import type { ConfigBody } from '../request-body.ts';
 export const MARK = '[hidden]';
 
 const OVERRIDE = /^(producer|consumer|admin)\.override\.(.*)$/s;
-const PASSWORD_IN_URL = /\/\/[^/?#@:\s]*:([^@/\s]+)@|[?&;](?:password|passwd|secret|token)=([^&;\s]+)/gi;
+/** What says where a secret goes: an address, or the class that is given it. */
+const ADDRESS =
+  /(?:^|[._-])(?:ur[il]s?|hosts?|hostname|servers?|brokers?|endpoints?|address(?:es)?|port|proxy|dsn|class|type|converter|location)$/i;
 
 /** A configuration as a browser may see it. */
 export interface ShownConfig {
@@ -33,18 +35,59 @@ export function shownConfig(config: ConfigBody, secrets: ReadonlySet<string>): S
   return { entries, version: createHash('sha256').update(JSON.stringify(entries)).digest('hex') };
 }
 
-/** What was given, with stored values for marks. `missing`: keys with a mark for which nothing is stored. */
-export function withStoredValues(
-  given: ConfigBody,
-  stored: ConfigBody,
-): { readonly config: ConfigBody; readonly missing: readonly string[] } {
+/** What was given, with stored values for marks. */
+export interface CompletedConfig {
+  readonly config: ConfigBody;
+  /** Keys with a mark for which nothing is stored. */
+  readonly missing: readonly string[];
+  /** Keys with a mark, and what is stored for them. */
+  readonly kept: ReadonlyMap<string, string>;
+}
+
+export function withStoredValues(given: ConfigBody, stored: ConfigBody): CompletedConfig {
   const missing: string[] = [];
+  const kept = new Map<string, string>();
   const entries = Object.entries(given).map(([key, value]) => {
     if (value !== MARK) return [key, value] as const;
-    if (!Object.hasOwn(stored, key)) missing.push(key);
-    return [key, Object.hasOwn(stored, key) ? (stored[key] ?? null) : value] as const;
+    if (!Object.hasOwn(stored, key)) {
+      missing.push(key);
+      return [key, value] as const;
+    }
+    kept.set(key, stored[key] ?? '');
+    return [key, stored[key] ?? null] as const;
   });
-  return { config: Object.fromEntries(entries), missing };
+  return { config: Object.fromEntries(entries), missing, kept };
+}
+
+/** Stored secrets that are for another address, or another class, than what is given now. */
+export interface Withheld {
+  readonly keys: readonly string[];
+  /** The keys that were changed. */
+  readonly because: readonly string[];
+}
+
+/** An address is one of the secrets whose keys begin with the same word; the class of the connector is one of all. */
+export function withheld({ config, kept }: CompletedConfig, stored: ConfigBody): Withheld {
+  const keys = [...new Set([...Object.keys(config), ...Object.keys(stored)])];
+  const changed = keys.filter((key) => ADDRESS.test(key) && config[key] !== stored[key]);
+  const isFor = (address: string, key: string): boolean =>
+    address === 'connector.class' ||
+    !address.includes('.') ||
+    !key.includes('.') ||
+    firstWord(address) === firstWord(key);
+  return {
+    keys: [...kept.keys()].filter((key) => changed.some((address) => isFor(address, key))),
+    because: changed.filter((address) => [...kept.keys()].some((key) => isFor(address, key))),
+  };
+}
+
+function firstWord(key: string): string {
+  return key.slice(0, key.indexOf('.'));
+}
+
+/** What is wrong with a stored secret that anybody could read once the configuration is saved. */
+export function bareText(key: string): string {
+  return `The value of ${key} is a secret, and nothing in this configuration says so: give the value`;
 }
 
 /** What is wrong with a mark for which nothing is stored. */
@@ -52,15 +95,17 @@ export function missingText(key: string): string {
   return `${MARK} stands for a value that is stored, and there is none for ${key}: give the value`;
 }
 
-/** Takes the secrets of a configuration out of texts. */
-export function configMask(config: ConfigBody, secrets: ReadonlySet<string>): SecretMask {
+/** Takes the secrets of a configuration out of texts. `kept`: values that stay hidden, whatever they are now called. */
+export function configMask(
+  config: ConfigBody,
+  secrets: ReadonlySet<string>,
+  kept: ReadonlyMap<string, string> = new Map(),
+): SecretMask {
   const mask = new SecretMask();
-  for (const key of secrets) {
-    const value = config[key] ?? '';
+  for (const value of [...[...secrets].map((key) => config[key] ?? ''), ...kept.values()]) {
     if (value === MARK) continue;
     mask.add(value);
-    for (const [, user = '', parameter = ''] of value.matchAll(PASSWORD_IN_URL))
-      mask.add(user === '' ? parameter : user);
+    for (const password of passwordsWithin(value)) mask.add(password);
   }
   return mask;
 }

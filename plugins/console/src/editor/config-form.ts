@@ -28,6 +28,8 @@ export interface Validation {
   }[];
   /** Keys whose values are secrets. */
   readonly secrets: readonly string[];
+  /** Stored secrets that were for another address or class than the document has (`because`); they were sent nowhere. */
+  readonly withheld: { readonly keys: readonly string[]; readonly because: readonly string[] };
   /** Whether what is stored would start again with this configuration. */
   readonly restarts: boolean;
 }

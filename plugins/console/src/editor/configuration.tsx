@@ -5,6 +5,7 @@ import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/editor.ts';
 import { configDifference } from './config-difference.ts';
+import type { Validation } from './config-form.ts';
 import { configBody, type Entry } from './config-document.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
@@ -72,6 +73,7 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
   const { entries } = edited;
   const secrets = new Set([...stored.secrets, ...(checked.validation?.secrets ?? [])]);
   const changes = configDifference(stored.entries, entries, secrets);
+  const withheld = withheldTexts(checked.validation?.withheld);
   const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
   useEffect(() => {
     unsaved = changes.length === 0 ? undefined : { name, version: stored.version, entries };
@@ -127,6 +129,7 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
           </button>
         </p>
       )}
+      {withheld === undefined || changes.length === 0 ? null : <p role="status">{texts.withheld(...withheld)}</p>}
       <DocumentEditor
         document={edited}
         checked={checked}
@@ -140,6 +143,7 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
       <SaveDialog
         name={name}
         changes={changes}
+        sentAlong={withheld === undefined ? '' : texts.sentAlong(...withheld)}
         effect={effectOf(health, checked.validation?.restarts ?? true)}
         isOpen={isAsking}
         onClose={() => {
@@ -149,6 +153,11 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
       />
     </>
   );
+}
+
+function withheldTexts(withheld: Validation['withheld'] | undefined): readonly [string, string] | undefined {
+  if (withheld === undefined || withheld.keys.length === 0) return undefined;
+  return [withheld.keys.join(', '), withheld.because.join(', ')];
 }
 
 function effectOf({ verdict, tasks }: PartProps['health'], restarts: boolean): string {

@@ -11,7 +11,13 @@ import { fieldId } from './config-field.tsx';
 import type { Checked, EditedDocument } from './edited-document.ts';
 import './editor.css';
 
-const NOTHING_KNOWN: Validation = { groups: [], configs: [], secrets: [], restarts: true };
+const NOTHING_KNOWN: Validation = {
+  groups: [],
+  configs: [],
+  secrets: [],
+  withheld: { keys: [], because: [] },
+  restarts: true,
+};
 /** What the worker has not said yet. */
 const SECRET_NAME = /passw|secret|token|credential|jaas|passphrase/i;
 

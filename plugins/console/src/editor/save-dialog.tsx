@@ -8,13 +8,15 @@ interface SaveDialogProps {
   readonly changes: readonly KeyChange[];
   /** What starts again. */
   readonly effect: string;
+  /** Secrets that go to another address than before; empty: none do. */
+  readonly sentAlong: string;
   readonly isOpen: boolean;
   readonly onClose: () => void;
   readonly onSave: () => void;
 }
 
 /** The difference before it is saved, and what it does. */
-export function SaveDialog({ name, changes, effect, isOpen, onClose, onSave }: SaveDialogProps) {
+export function SaveDialog({ name, changes, effect, sentAlong, isOpen, onClose, onSave }: SaveDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => {
     if (isOpen) dialog.current?.showModal();
@@ -35,6 +37,7 @@ export function SaveDialog({ name, changes, effect, isOpen, onClose, onSave }: S
           </tr>
         ))}
       </TitledTable>
+      {sentAlong === '' ? null : <p class="problem">{sentAlong}</p>}
       <p>{effect}</p>
       <div class="buttons">
         <button type="button" onClick={onClose}>

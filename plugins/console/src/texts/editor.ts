@@ -63,6 +63,9 @@ export const texts = {
   restartsNothing: 'Nothing starts again: rate limits change while tasks run.',
   restartsStopped: 'The connector is stopped: nothing starts before it is resumed.',
   restartsPaused: 'The connector is paused: it takes the new configuration, and delivers nothing before it is resumed.',
+  withheld: (keys: string, because: string) =>
+    `What is stored for ${keys} has not been sent to what ${because} names now. Give it again to have the connection checked.`,
+  sentAlong: (keys: string, because: string) => `What is stored for ${keys} is then sent to what ${because} names now.`,
   saved: 'Saved.',
   reload: 'Load it again',
 

@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import type { PluginRegistry } from '../../../../src/connect/plugins/plugin-registry.ts';
-import { configMask, secretKeys, shownConfig, withStoredValues } from '../../../../src/rest/console/config-secrets.ts';
+import {
+  configMask,
+  secretKeys,
+  shownConfig,
+  withheld,
+  withStoredValues,
+} from '../../../../src/rest/console/config-secrets.ts';
 
 const OPTIONS = {
   'sink.Sink': { pin: { type: 'PASSWORD' }, 'sort.key': { type: 'STRING' } },
@@ -67,5 +73,42 @@ describe('configurations for browsers', () => {
   it('have their secrets taken out of messages, the password within a URL too', async () => {
     const mask = configMask(STORED, await secretKeys(STORED, plugins));
     assert.equal(mask.hide('no 1234-5678, and staple of ann for r1'), 'no [hidden], and [hidden] of ann for r1');
+  });
+
+  it('hold secrets back from an address or a class that is another one than they were stored for', () => {
+    const stored = {
+      'connector.class': 'sink.Sink',
+      'connection.url': 'jdbc:x://db/x',
+      'connection.password': 'correct horse',
+      'value.converter.schema.registry.url': 'https://registry',
+      'value.converter.basic.auth.user.info': 'ann:staple',
+      'tasks.max': '1',
+    };
+    const held = (changed: Readonly<Record<string, string>>) => {
+      const secrets = { 'connection.password': '[hidden]', 'value.converter.basic.auth.user.info': '[hidden]' };
+      const given = { ...stored, ...secrets, ...changed };
+      return withheld(withStoredValues(given, stored), stored);
+    };
+    assert.deepEqual(held({ 'tasks.max': '2' }), { keys: [], because: [] });
+    assert.deepEqual(held({ 'connection.url': 'jdbc:x://evil/x' }), {
+      keys: ['connection.password'],
+      because: ['connection.url'],
+    });
+    assert.deepEqual(held({ 'connection.url': 'jdbc:x://evil/x', 'connection.password': 'given again' }), {
+      keys: [],
+      because: [],
+    });
+    assert.deepEqual(held({ 'value.converter': 'evil.Converter' }).keys, ['value.converter.basic.auth.user.info']);
+    assert.equal(held({ 'connector.class': 'evil.Sink' }).keys.length, 2);
+    const { 'connection.url': _gone, ...others } = stored;
+    const given = { ...others, 'connection.password': '[hidden]' };
+    assert.deepEqual(withheld(withStoredValues(given, stored), stored).because, ['connection.url']);
+  });
+
+  it('keep a stored value out of messages also where nothing says any more that it is a secret', async () => {
+    const { config, kept } = withStoredValues({ 'connector.class': 'other.Sink', pin: '[hidden]' }, STORED);
+    const secrets = await secretKeys(config, plugins);
+    assert.equal(secrets.has('pin'), false);
+    assert.equal(configMask(config, secrets, kept).hide('no 1234-5678'), 'no [hidden]');
   });
 });
