@@ -19,7 +19,13 @@ describe('a connector in the console', function () {
 
   before(async () => {
     [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({ properties: { 'plugin.path': PLUGINS, 'offset.flush.interval.ms': '200' } }),
+      WorkerProcess.start({
+        properties: {
+          'plugin.path': PLUGINS,
+          'offset.flush.interval.ms': '200',
+          'task.shutdown.graceful.timeout.ms': '500',
+        },
+      }),
       KafkaTraffic.shared(),
       database('console'),
     ]);
@@ -70,8 +76,8 @@ describe('a connector in the console', function () {
       await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
       await kafka.createTopic(name, 1);
       const place = { ...db, host: '127.0.0.1', port: proxy.port };
-      const impatient = { 'max.retries': '0', 'connection.attempts': '1', 'restart.backoff.ms': '4000' };
-      const config = { topics: name, 'protocol.type': 'line_lp', 'restart.backoff.max.ms': '4000', ...impatient };
+      const impatient = { 'max.retries': '0', 'connection.attempts': '1', 'restart.backoff.ms': '3000' };
+      const config = { topics: name, 'protocol.type': 'line_lp', 'restart.backoff.max.ms': '3000', ...impatient };
       await worker.rest.create(name, sinkConfig(place, config));
       await worker.rest.untilState(name, 'RUNNING', 1);
       proxy.refuse();
@@ -79,7 +85,7 @@ describe('a connector in the console', function () {
       await open(name);
       await verdict('FAILED');
       await sentence()
-        .getByText(/Task 0 starts again by itself in 0:0[1-5] \(attempt \d+ of 20, at /)
+        .getByText(/Task 0 starts again by itself in 0:0[1-4] \(attempt \d+ of 20, at /)
         .waitFor();
       assert.match(await sentence().innerText(), /infrastructure: .*cannot connect to database/);
       proxy.pass();

@@ -348,7 +348,13 @@ function pictureRows(): FleetRow[] {
 /** The API with these connectors. */
 async function fakeApi(rows: readonly FleetRow[]): Promise<Server> {
   const files = await consoleFiles();
-  const snapshot = { at: Date.now(), worker: { id: 'w', version: '0', readOnly: false }, rows, total: rows.length };
+  const snapshot = {
+    at: Date.now(),
+    worker: { id: 'w', version: '0', readOnly: false },
+    rows,
+    total: rows.length,
+    silent: [],
+  };
   const server = createServer(({ url = '' }, response) => {
     const path = url === '/ui' ? 'index.html' : url.replace('/ui/', '');
     const file = files.get(path);
