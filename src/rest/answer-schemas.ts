@@ -123,6 +123,7 @@ export const ANSWER_SCHEMAS = {
         count: integer,
         first: letterPlace,
         last: letterPlace,
+        'histogram?': objectOf({ from: integer, bucketMs: integer, counts: arrayOf(integer) }),
         examples: arrayOf({ type: 'object' }),
         source: text,
       }),

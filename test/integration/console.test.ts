@@ -176,14 +176,21 @@ describe('the console', function () {
       'errors.deadletterqueue.context.headers.enable': 'true',
     });
     await worker.rest.create(name, config);
-    await kafka.produce(name, [{ value: 'this is no line' }]);
-    await kafka.read(`${name}-dead`, ({ length }) => length >= 1);
+    // Buckets of 32 s begin with the epoch.
+    const at = (Math.floor(Date.now() / 32_000) - 100) * 32_000;
+    const times = [at, at + 10_000, at + 1_800_000];
+    await kafka.produce(
+      name,
+      times.map((timestamp) => ({ value: 'this is no line', timestamp })),
+    );
+    await kafka.read(`${name}-dead`, ({ length }) => length >= times.length);
     await shown.page.goto(`${worker.url}/ui#/connectors/${name}/dead-letters`);
     const group = shown.page.locator('.group', { hasText: 'line protocol' });
+    await group.getByRole('img', { name: /^From .* to .*: at most 2 letters in 32 seconds, at / }).waitFor();
     await group.locator('summary').first().click();
     await group.getByText(/^Partition 0, offset 0,/).waitFor();
     await group.getByRole('button', { name: 'What would happen now?' }).first().click();
-    await group.getByText('Of the first 1: fails with the same fault: 1', { exact: true }).first().waitFor();
+    await group.getByText('Of the first 3: fails with the same fault: 3', { exact: true }).first().waitFor();
     await shown.isAccessible();
     await worker.rest.delete(`/connectors/${name}`);
   });

@@ -11,6 +11,7 @@ interface Group {
   readonly count: number;
   readonly first: { readonly offset: number };
   readonly last: { readonly offset: number };
+  readonly histogram: { readonly from: number; readonly bucketMs: number; readonly counts: readonly number[] };
   readonly examples: readonly { readonly record: unknown; readonly valueHex: string; readonly origin: unknown }[];
 }
 
@@ -79,6 +80,10 @@ describe('why records of a sink were not stored', function () {
     assert.ok(group !== undefined);
     assert.deepEqual(group.examples[0]?.origin, { topic, partition: 0, offset: 1 });
     assert.equal(group.examples[0].valueHex, Buffer.from(values[1] ?? '').toString('hex'));
+    assert.equal(
+      group.histogram.counts.reduce((sum, count) => sum + count, 0),
+      group.count,
+    );
     assert.match(JSON.stringify(group.examples[0].record), /grouped,site=a n=13i/);
     assert.equal(answer.faults.recent.length, 4);
     assert.equal((await ask<Answer>(`${path}?limit=1`)).hasMore, true);

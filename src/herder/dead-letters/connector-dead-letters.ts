@@ -80,6 +80,7 @@ export class ConnectorDeadLetters {
         ungrouped: groups.ungrouped,
         groups: listed.map((group) => ({
           ...group,
+          histogram: groups.times.histogram(group.id),
           source: 'topic',
           examples: group.examples.map((letter) => exampleView(letter, decoded.get(letter))),
         })),

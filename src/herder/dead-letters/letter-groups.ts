@@ -1,5 +1,6 @@
 import type { DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
 import { letterGroupId, letterGroupKey, type LetterGroupKey } from '../../connect/dead-letters/letter-group.ts';
+import { LetterTimes } from './letter-times.ts';
 
 /** Where and when a letter is. */
 export interface LetterPlace {
@@ -24,6 +25,7 @@ const MAX_EXAMPLE_BYTES = 4_000_000;
 
 /** Groups letters as they come; its memory is bounded. */
 export class LetterGroups {
+  readonly times = new LetterTimes();
   readonly #groups = new Map<string, LetterGroup>();
   #exampleBytes = 0;
   /** Letters of groups beyond the first 200. */
@@ -43,6 +45,7 @@ export class LetterGroups {
       this.#groups.set(id, group);
     }
     group.count++;
+    this.times.add(id, place.timestamp);
     if (place.timestamp < group.first.timestamp) group.first = place;
     if (place.timestamp >= group.last.timestamp) group.last = place;
     if (group.examples.length < MAX_EXAMPLES) this.#keep(group, letter);

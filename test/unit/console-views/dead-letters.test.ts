@@ -5,13 +5,14 @@ import {
   selectionBody,
   type RangeForm,
 } from '../../../plugins/console/src/letters/letter-selection.ts';
-import { faultText, hexDump, rowTables } from '../../../plugins/console/src/letters/letter.ts';
+import { faultText, hexDump, peakOf, rowTables } from '../../../plugins/console/src/letters/letter.ts';
 import {
   failedAgain,
   progressOf,
   readRate,
   type Replay,
 } from '../../../plugins/console/src/letters/replay-progress.ts';
+import { texts } from '../../../plugins/console/src/texts/letters.ts';
 
 describe('a selection of letters in the console', () => {
   it('has what was typed, and nothing else', () => {
@@ -68,6 +69,14 @@ describe('dead letters in the console', () => {
     const fault = { stage: 'TASK_PUT', sqlstate: '23514', class: 'a.B', table: 't', column: 'c', message: 'too large' };
     assert.equal(faultText(fault), 'TASK_PUT · 23514 · t.c · too large');
     assert.equal(faultText({ stage: 'VALUE_CONVERTER', class: 'org.example.Broken' }), 'VALUE_CONVERTER · Broken');
+  });
+
+  it('say when most of them were', () => {
+    assert.deepEqual(peakOf({ from: 60_000, bucketMs: 1000, counts: [1, 5, 0, 5] }), { count: 5, at: 61_000 });
+    const text = (ms: number) => texts.times('a', 'b', 1, 'c', ms);
+    assert.equal(text(1000), 'From a to b: at most 1 letter in 1 second, at c');
+    assert.equal(text(1_024_000), 'From a to b: at most 1 letter in 17.1 minutes, at c');
+    assert.match(text(3_600_000 * 24 * 2), / in 2 days,/);
   });
 
   it('show bytes with what of them is text', () => {

@@ -4,6 +4,7 @@ import { worker } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
 import { texts } from '../texts/letters.ts';
 import { faultText, type LetterGroup, type LettersPreview } from './letter.ts';
+import { LetterTimes } from './letter-times.tsx';
 import { LetterView } from './letter-view.tsx';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
 
@@ -36,6 +37,9 @@ export function LetterGroupView({ name, group, onReplay }: LetterGroupViewProps)
       <summary>
         <strong class="number">{short(group.count)}</strong>
         <span class="fault">{faultText({ ...group, ...(message === undefined ? {} : { message }) })}</span>
+        {group.histogram === undefined || group.histogram.counts.length < 2 ? null : (
+          <LetterTimes histogram={group.histogram} />
+        )}
         <span class="quiet">{texts.firstAndLast(time(group.first), time(group.last))}</span>
       </summary>
       <div class="bulk">

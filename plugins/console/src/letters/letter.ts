@@ -31,11 +31,21 @@ export interface WholeLetter extends Letter {
   readonly headers: readonly { readonly key: string; readonly value: string | null }[];
 }
 
+/** Letters in each bucket of time. */
+export interface Histogram {
+  /** Milliseconds since the epoch. */
+  readonly from: number;
+  readonly bucketMs: number;
+  readonly counts: readonly number[];
+}
+
 export interface LetterGroup extends Fault {
   readonly id: string;
   readonly count: number;
   readonly first: LetterPlace;
   readonly last: LetterPlace;
+  /** Absent where no letter has a time. */
+  readonly histogram?: Histogram;
   readonly examples: readonly WholeLetter[];
 }
 
@@ -86,6 +96,12 @@ export function faultText({ stage, message, sqlstate, table, column, class: clas
   const place = [table, column].filter(isFilled).join('.');
   const kind = sqlstate ?? className?.slice(className.lastIndexOf('.') + 1);
   return [stage, kind, place, message].filter(isFilled).join(' · ');
+}
+
+/** The bucket with the most letters, of these the first. */
+export function peakOf({ from, bucketMs, counts }: Histogram): { readonly count: number; readonly at: number } {
+  const count = Math.max(...counts);
+  return { count, at: from + counts.indexOf(count) * bucketMs };
 }
 
 /** How many have each outcome, in the order in which they came. */

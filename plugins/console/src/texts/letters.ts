@@ -2,6 +2,19 @@ import { texts as frame } from './frame.ts';
 
 const letters = (count: number) => `${count.toLocaleString('en')} ${count === 1 ? 'letter' : 'letters'}`;
 
+/** In the largest unit that keeps it above 1; buckets are seconds, doubled. */
+function durationText(ms: number): string {
+  const [unit, length] = (
+    [
+      ['day', 86_400_000],
+      ['hour', 3_600_000],
+      ['minute', 60_000],
+    ] as const
+  ).find(([, each]) => ms >= each) ?? ['second', 1000];
+  const count = Math.round((ms / length) * 10) / 10;
+  return `${count.toLocaleString('en')} ${unit}${count === 1 ? '' : 's'}`;
+}
+
 export const texts = {
   ...frame,
   deadLetters: 'Dead letters',
@@ -21,6 +34,8 @@ export const texts = {
   silentTasks: (tasks: string) => `No answer from these tasks: ${tasks}.`,
   taskFault: (task: number) => `task ${String(task)}`,
   firstAndLast: (first: string, last: string) => (first === last ? first : `${first} to ${last}`),
+  times: (from: string, to: string, most: number, at: string, bucketMs: number) =>
+    `From ${from} to ${to}: at most ${letters(most)} in ${durationText(bucketMs)}, at ${at}`,
   whatNow: 'What would happen now?',
   previewed: (count: number, outcomes: string) =>
     count === 0 ? 'There is none any more.' : `Of the first ${String(count)}: ${outcomes}`,
