@@ -204,10 +204,19 @@ describe('the console', function () {
     await shown.isAccessible();
   });
 
-  it('has its filters in the address', async () => {
+  it('has its filters in the address, and what they leave as CSV', async () => {
     const name = await create();
     await shown.page.goto(`${worker.url}/ui`);
     await rowOf(name).waitFor();
+    await shown.page.getByLabel('Search').fill(name);
+    const [download] = await Promise.all([
+      shown.page.waitForEvent('download'),
+      shown.page.getByRole('button', { name: 'CSV of 1 connector' }).click(),
+    ]);
+    const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
+    assert.equal(lines.length, 3);
+    assert.match(lines[0] ?? '', /^\ufeffconnector,type,class,verdict,/);
+    assert.match(lines[1] ?? '', new RegExp(`^${name},`));
     await shown.page.getByLabel('Search').fill('nothing is named so');
     await shown.page.getByText('No connector matches').waitFor();
     assert.match(shown.page.url(), /#\/\?text=nothing\+is\+named\+so$/);

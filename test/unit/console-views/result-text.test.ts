@@ -1,29 +1,10 @@
 import assert from 'node:assert/strict';
-import { chartColumns, chartPoints, csvOf, placeOf } from '../../../plugins/console/src/data/result-text.ts';
+import { chartColumns, chartPoints, placeOf } from '../../../plugins/console/src/data/result-text.ts';
 import { kindOf, type Cell } from '../../../plugins/console/src/data/sql-api.ts';
 
 function result(types: readonly string[], ...rows: readonly Cell[][]) {
   return { columns: types.map((type, index) => ({ name: `c${String(index)}`, type })), rows };
 }
-
-describe('the CSV of a result', () => {
-  it('quotes what has to be quoted, and tells NULL from an empty text', () => {
-    const text = csvOf(result(['TEXT', 'TEXT'], ['a,b', 'say "x"'], [null, ''], ['line\nbreak', 9007199254740993n]));
-    assert.equal(text, 'c0,c1\r\n"a,b","say ""x"""\r\n,""\r\n"line\nbreak",9007199254740993\r\n');
-  });
-
-  it('has no text that a spreadsheet runs as a formula, and numbers as they are', () => {
-    const cells = ['=1+1', '+cmd', '-2', '@SUM(A1)', '-2+3', '\t=1', -5, true];
-    const text = csvOf(
-      result(
-        cells.map(() => 'TEXT'),
-        cells,
-      ),
-    );
-    assert.equal(text.split('\r\n')[1], "'=1+1,'+cmd,-2,'@SUM(A1),'-2+3,'\t=1,-5,true");
-    assert.match(csvOf({ columns: [{ name: '=x', type: 'TEXT' }], rows: [] }), /^'=x\r\n$/);
-  });
-});
 
 describe('the chart of a result', () => {
   it('is there for a time and a number', () => {

@@ -1,25 +1,4 @@
-import type { Cell, SqlResult } from './sql-api.ts';
-
-/** What spreadsheets take for a formula. */
-const FORMULA = /^[=+\-@\t\r]/;
-const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
-const QUOTED = /[",\r\n]/;
-
-/**
- * RFC 4180, with a line of names. NULL is an empty field, an empty text is `""`. A text that a spreadsheet would run as a formula has
- * an apostrophe before it.
- */
-export function csvOf({ columns, rows }: Pick<SqlResult, 'columns' | 'rows'>): string {
-  const lines = [columns.map(({ name }) => csvCell(name)), ...rows.map((row) => row.map(csvCell))];
-  return lines.map((line) => `${line.join(',')}\r\n`).join('');
-}
-
-function csvCell(cell: Cell): string {
-  if (cell === null) return '';
-  if (typeof cell !== 'string') return String(cell);
-  const text = FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
-  return text === '' || QUOTED.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+import type { SqlResult } from './sql-api.ts';
 
 const NUMERIC = /^(?:INT[248]|FLOAT[48]|NUMERIC|DECIMAL|OID)/i;
 

@@ -1,8 +1,10 @@
 import { useState } from 'preact/hooks';
+import { csvOf } from '../common/csv.ts';
 import { lazy } from '../common/lazy.tsx';
+import { saveCsv } from '../common/save-csv.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/data.ts';
-import { chartColumns, csvOf, isNumeric } from './result-text.ts';
+import { chartColumns, isNumeric } from './result-text.ts';
 import { MAX_ROWS, type Cell, type SqlResult } from './sql-api.ts';
 
 const ResultChart = lazy(() => import('./result-chart.tsx').then((module) => module.ResultChart));
@@ -43,7 +45,8 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
           <button
             type="button"
             onClick={() => {
-              download(csvOf(result));
+              const names = columns.map(({ name }) => name);
+              saveCsv('result.csv', csvOf(names, rows));
             }}
           >
             {texts.download}
@@ -93,14 +96,4 @@ function unique(names: readonly string[]): readonly string[] {
     seen.set(name, count);
     return count === 1 ? name : `${name} (${String(count)})`;
   });
-}
-
-function download(csv: string): void {
-  // Spreadsheets take a file with a byte order mark for UTF-8.
-  const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
-  const link = document.createElement('a');
-  link.href = address;
-  link.download = 'result.csv';
-  link.click();
-  URL.revokeObjectURL(address);
 }

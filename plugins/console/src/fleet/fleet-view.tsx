@@ -7,8 +7,10 @@ import { short, shortClass } from '../common/format.ts';
 import { VERDICTS } from '../common/verdict.ts';
 import { rows, updatedAt, worker } from '../common/fleet-store.ts';
 import { connectorAddress, CREATE_ADDRESS, fleetAddress, replaceFilters } from '../common/route.ts';
+import { saveCsv } from '../common/save-csv.ts';
 import { Sparkline } from '../common/sparkline.tsx';
 import { texts } from '../texts/fleet.ts';
+import { fleetCsv } from './fleet-csv.ts';
 import './fleet.css';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 
@@ -57,6 +59,17 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
           chosen={chosen.value}
           choose={isReadOnly ? undefined : (next) => (chosen.value = next)}
         />
+      )}
+      {shown.length === 0 ? null : (
+        <button
+          type="button"
+          class="further"
+          onClick={() => {
+            saveCsv('connectors.csv', fleetCsv(shown));
+          }}
+        >
+          {texts.csv(shown.length)}
+        </button>
       )}
       <DeletedFold />
     </>

@@ -14,6 +14,11 @@ export const texts = {
   searchHint: 'Name, topic or reason',
   any: 'any',
   clear: 'Clear filters',
+  csv: (count: number) => `CSV of ${String(count)} ${count === 1 ? 'connector' : 'connectors'}`,
+  csvColumns: [
+    ...['connector', 'type', 'class', 'verdict', 'since', 'why', 'tasks running', 'tasks'],
+    ...['records/s', 'lag', 'dead letters/min', 'topics', 'workers'],
+  ],
   selectAll: 'Select all connectors shown',
   select: (name: string) => `Select ${name}`,
   selected: (count: number) => `${String(count)} selected`,

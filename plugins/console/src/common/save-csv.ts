@@ -1,0 +1,10 @@
+/** As a file, like any download. */
+export function saveCsv(file: string, csv: string): void {
+  // Spreadsheets take a file with a byte order mark for UTF-8.
+  const address = URL.createObjectURL(new Blob(['\ufeff', csv], { type: 'text/csv;charset=utf-8' }));
+  const link = document.createElement('a');
+  link.href = address;
+  link.download = file;
+  link.click();
+  URL.revokeObjectURL(address);
+}
