@@ -54,8 +54,14 @@ export interface ResourceDependencies {
   /** The database's HTTP API, where it is a service of this worker. */
   readonly databaseApi: () => Promise<OwnService | undefined>;
   /** `undefined`: there is no console. */
-  readonly console: { readonly readOnly: boolean } | undefined;
+  readonly console: ConsoleSettings | undefined;
   readonly logger: Logger;
+}
+
+interface ConsoleSettings {
+  readonly readOnly: boolean;
+  /** `admin.listeners`, where levels of loggers are set; `undefined`: at the listeners of the API, empty: nowhere. */
+  readonly adminListeners: readonly string[] | undefined;
 }
 
 export type Context = ParameterizedContext;

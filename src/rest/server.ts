@@ -15,6 +15,7 @@ import { clusterResource } from './cluster-resource.ts';
 import { connectorLevelResource } from './console/connector-level.ts';
 import { consoleHeaders } from './console/console-headers.ts';
 import { consoleResource } from './console/console-resource.ts';
+import { refuseWrites } from './console/read-only-console.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
@@ -197,6 +198,7 @@ function handleOf(resources: readonly Resource[], dependencies: ResourceDependen
   };
   return async (context) => {
     if (negotiated(router, context)) return;
+    refuseWrites(context, dependencies.console);
     await untilReady(dependencies.herder, context);
     await answered(context, notFound);
   };

@@ -238,8 +238,12 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     signatureAlgorithms: mode.signatureAlgorithms,
     drains: mode.drains,
     internalTopics: mode.internalTopics,
-    console: config.own.console === 'on' ? { readOnly: config.own['console.read.only'] } : undefined,
+    console: config.own.console === 'on' ? consoleSettings(config) : undefined,
   };
+}
+
+function consoleSettings({ own, rest }: WorkerConfig): ResourceDependencies['console'] {
+  return { readOnly: own['console.read.only'], adminListeners: rest['admin.listeners'] ?? undefined };
 }
 
 function openMode(config: WorkerConfig, dependencies: ModeDependencies): Mode {

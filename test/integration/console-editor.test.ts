@@ -223,14 +223,21 @@ describe('the console’s editor of configurations', function () {
     await until(async () => (await sql.number(`select count(*) from "${name}"`)) === 1, 'the row is stored');
 
     await option('tasks.max').fill('3');
-    await page.getByText('1 change', { exact: true }).waitFor();
+    await page.getByText(/^1 change, not saved/).waitFor();
     await worker.rest.put(`/connectors/${name}/config`, { ...config, 'my.own': 'changed by another' });
     await page.getByRole('button', { name: 'Review changes' }).click();
     await dialog.getByRole('button', { name: 'Save' }).click();
     await page.getByText('was changed meanwhile').waitFor();
     await page.getByRole('button', { name: 'Load it again' }).click();
+    await page.getByText('Your changes now stand on what is stored').waitFor();
+    assert.deepEqual(
+      [await option('my.own').inputValue(), await option('tasks.max').inputValue()],
+      ['changed by another', '3'],
+    );
+    await page.getByText(/^1 change, not saved/).waitFor();
+    await page.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByText('Nothing is changed.').waitFor();
-    assert.equal(await option('my.own').inputValue(), 'changed by another');
+    assert.equal(await option('tasks.max').inputValue(), '1');
     await worker.rest.delete(`/connectors/${name}`);
   });
 

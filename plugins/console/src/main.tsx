@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { render } from 'preact';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useRef } from 'preact/hooks';
 import { failure, follow, updatedAt, worker } from './common/fleet-store.ts';
 import { lazy } from './common/lazy.tsx';
 import { Silence } from './common/silence.tsx';
 import { clusterAddress, CREATE_ADDRESS, fleetAddress, route, SQL_ADDRESS } from './common/route.ts';
+import { unfinished } from './common/unfinished.ts';
 import { FleetView } from './fleet/fleet-view.tsx';
 import './styles.css';
 import { texts } from './texts/frame.ts';
@@ -23,6 +24,8 @@ const PLACES = [
 
 function App() {
   const { value } = route;
+  const isReadOnly = worker.value?.readOnly === true;
+  useArrival(value.view, value.view === 'connector' ? value.name : '');
   return (
     <>
       <a class="skip" href="#content" onClick={focusContent}>
@@ -33,7 +36,7 @@ function App() {
           {texts.title}
         </a>
         <nav aria-label={texts.title}>
-          {PLACES.map(({ view, address, title }) => (
+          {PLACES.filter(({ view }) => view !== 'create' || !isReadOnly).map(({ view, address, title }) => (
             <a key={view} href={address} aria-current={value.view === view ? 'page' : undefined}>
               {title}
             </a>
@@ -42,7 +45,8 @@ function App() {
         <span class="quiet">
           {worker.value?.id} {worker.value === undefined ? '' : `· ${worker.value.version}`}
         </span>
-        {worker.value?.readOnly === true ? <span class="quiet">{texts.readOnly}</span> : null}
+        {isReadOnly ? <span class="quiet">{texts.readOnly}</span> : null}
+        <UnfinishedPlaces />
         <Freshness />
       </header>
       <main id="content" tabIndex={-1}>
@@ -60,6 +64,33 @@ function App() {
 function focusContent(event: Event): void {
   event.preventDefault();
   document.getElementById('content')?.focus();
+}
+
+/** Another view has the title of the window and the focus, as another page would. */
+function useArrival(view: string, name: string): void {
+  const isFirst = useRef(true);
+  useEffect(() => {
+    const title = PLACES.find((place) => place.view === view)?.title ?? name;
+    document.title = `${title} – ${texts.title}`;
+    if (!isFirst.current) document.getElementById('content')?.focus({ preventScroll: true });
+    if (!isFirst.current) scrollTo(0, 0);
+    isFirst.current = false;
+  }, [view, name]);
+}
+
+/** Where something waits to be saved, to be ended, or to be thrown away. */
+function UnfinishedPlaces() {
+  if (unfinished.value.length === 0) return null;
+  return (
+    <span class="unfinished">
+      {texts.unfinished}{' '}
+      {unfinished.value.map(({ address, title }) => (
+        <a key={address} href={address}>
+          {title}
+        </a>
+      ))}
+    </span>
+  );
 }
 
 /** How old what is shown is; a lost connection is said aloud. */

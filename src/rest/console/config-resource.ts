@@ -28,7 +28,6 @@ import {
   withinTimeLimit,
   type Context,
   type Resource,
-  type ResourceDependencies,
 } from '../resource.ts';
 import {
   bareText,
@@ -64,7 +63,7 @@ const isSave = ajv.compile<{
  * that what is stored stays.
  */
 export const configResource: Resource = (router, dependencies) => {
-  const { herder, validation, preview, console: settings, kafkaTopics } = dependencies;
+  const { herder, validation, preview, kafkaTopics } = dependencies;
   const { plugins } = validation;
 
   /** What a browser has sent, with the values that are stored for its marks. */
@@ -88,7 +87,6 @@ export const configResource: Resource = (router, dependencies) => {
   });
 
   router.put('/ui/connectors/:connector/config', async (context) => {
-    requireWritable(settings);
     const name = pathName(context, 'connector');
     const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
     await herder.catchUp();
@@ -118,7 +116,6 @@ export const configResource: Resource = (router, dependencies) => {
   });
 
   router.post('/ui/connectors', async (context) => {
-    requireWritable(settings);
     const { name, config: sent, initialState } = await readCreateConnector(context.req);
     if (/^\.{1,2}$/.test(name))
       throw new RequestError(400, `No address can name a connector ${name}: give another name`);
@@ -186,12 +183,6 @@ export const configResource: Resource = (router, dependencies) => {
     answer(context, 200, { topics: found.slice(0, MAX_TOPICS), total: found.length });
   });
 };
-
-/** @throws RequestError 403 */
-export function requireWritable(settings: ResourceDependencies['console']): void {
-  if (settings?.readOnly === true)
-    throw new RequestError(403, 'The console of this worker is read only (console.read.only)');
-}
 
 interface Completed extends CompletedConfig {
   readonly withheld: Withheld;

@@ -1,4 +1,4 @@
-import { RequestError } from '../../errors.ts';
+import { RequestError, toError } from '../../errors.ts';
 import { TemporaryLevels } from '../../observe/temporary-levels.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { ajv, readPlainJson } from '../request-body.ts';
@@ -53,12 +53,14 @@ export const connectorLevelResource: Resource = (router, dependencies) => {
     logger.info({ connector }, `Log level of the connector: ${what}`);
     const workers = flag(context, 'local') ? [] : herder.health.workers(connector);
     const send = others.send(askerOf(context));
-    const unreached: string[] = [];
+    const unreached: { worker: string; reason: string }[] = [];
     await Promise.all(
       workers.map(async (worker) => {
         if (worker === herder.workerId) return;
         const target = `/ui/connectors/${encodeURIComponent(connector)}/log-level?local=true`;
-        await send(worker, 'PUT', target, given).catch(() => unreached.push(worker));
+        await send(worker, 'PUT', target, given).catch((error: unknown) => {
+          unreached.push({ worker, reason: toError(error).message });
+        });
       }),
     );
     answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector), unreached });

@@ -81,7 +81,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   router.get('/ui/snapshot', async (context) => {
     const { at, rows, total, silent } = await view.feed(context).snapshot();
     const { lostWorkWaitsMs = null } = herder.cluster() ?? {};
-    const worker = { id: herder.workerId, version: SLUICE_VERSION, readOnly: settings.readOnly, lostWorkWaitsMs };
+    const worker = { id: herder.workerId, version: SLUICE_VERSION, ...settings, lostWorkWaitsMs };
     const text = Buffer.from(JSON.stringify({ at, worker, rows, total, silent }));
     context.set('Content-Type', 'application/json');
     answerBytes(context, text, await promisify(gzip)(text, { level: constants.Z_BEST_SPEED }));

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import {
   ANY_RANGE,
   EVERYTHING,
+  restKey,
   selectionBody,
   type RangeForm,
 } from '../../../plugins/console/src/letters/letter-selection.ts';
@@ -10,6 +11,7 @@ import {
   failedAgain,
   progressOf,
   readRate,
+  restOf,
   type Replay,
 } from '../../../plugins/console/src/letters/replay-progress.ts';
 import { texts } from '../../../plugins/console/src/texts/letters.ts';
@@ -113,6 +115,36 @@ describe('the progress of a replay in the console', () => {
         { partition: 2, from: 5 },
       ],
     });
+  });
+
+  it('leaves a rest that can be replayed, within what was selected', () => {
+    const replay = {
+      id: 3,
+      state: 'STOPPED',
+      transforms: null,
+      selection: {
+        group: 'g',
+        offsets: [
+          { partition: 0, from: 2, to: 8 },
+          { partition: 0, from: 20 },
+        ],
+      },
+      partitions: [
+        { partition: 0, from: 2, next: 5, end: 30 },
+        { partition: 1, from: 0, next: 4, end: 4 },
+      ],
+    } as unknown as Replay;
+    const rest = restOf(replay);
+    const offsets = [
+      { partition: 0, from: 5, to: 8 },
+      { partition: 0, from: 20, to: 29 },
+    ];
+    assert.deepEqual(rest, { id: 3, selection: { group: 'g', offsets } });
+    const body = selectionBody({ ...EVERYTHING, group: restKey({ id: 3 }) }, rest);
+    assert.deepEqual(body, { selection: { group: 'g', offsets } });
+    assert.equal(restOf({ ...replay, state: 'RUNNING' }), undefined);
+    assert.equal(restOf({ ...replay, transforms: 'cut' }), undefined);
+    assert.equal(restOf({ ...replay, partitions: [] }), undefined);
   });
 
   it('has a rate only when it was looked at twice', () => {

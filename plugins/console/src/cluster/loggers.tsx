@@ -6,17 +6,23 @@ import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/cluster.ts';
 
-type Levels = Readonly<Record<string, { readonly level: string; readonly last_modified: number | null }>>;
+type FoundLevels = Readonly<Record<string, { readonly level: string; readonly last_modified: number | null }>>;
 
 const LEVELS = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'OFF'] as const;
 
 /** The levels of loggers, which can be set for all workers at once. */
 export function Loggers() {
+  if (worker.value === undefined) return <p class="empty">{texts.loading}</p>;
+  const { adminListeners } = worker.value;
+  return adminListeners === undefined ? <Levels /> : <p class="empty">{texts.levelsElsewhere(adminListeners)}</p>;
+}
+
+function Levels() {
   const [changes, setChanges] = useState(0);
   const [problem, setProblem] = useState('');
   const [done, setDone] = useState('');
-  const { value, error } = usePolled(`loggers ${String(changes)}`, () => request<Levels>('GET', '/admin/loggers'));
-  const reason = problem !== '' ? problem : error?.status === 404 ? texts.noLoggers : (error?.message ?? '');
+  const { value, error } = usePolled(`loggers ${String(changes)}`, () => request<FoundLevels>('GET', '/admin/loggers'));
+  const reason = problem === '' ? (error?.message ?? '') : problem;
   if (value === undefined && changes === 0) {
     return reason === '' ? <p class="empty">{texts.loading}</p> : <Problem text={reason} />;
   }

@@ -17,6 +17,8 @@ interface Worker {
   readonly readOnly: boolean;
   /** So long, at most, the work of a lost worker waits for another one. */
   readonly lostWorkWaitsMs: number | null;
+  /** Where levels of loggers are set; absent: here, empty: nowhere. */
+  readonly adminListeners?: readonly string[];
 }
 
 const byName = new Map<string, FleetRow>();

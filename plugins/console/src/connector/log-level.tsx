@@ -9,28 +9,40 @@ import { useNow } from '../common/now.ts';
 interface Level {
   readonly level: string | null;
   readonly remainingMs: number;
-  readonly unreached?: readonly string[];
+  readonly unreached?: readonly { readonly worker: string; readonly reason: string }[];
 }
 
 const LEVELS = ['DEBUG', 'TRACE'] as const;
 const MINUTES = [1, 5, 15, 60] as const;
 
+interface LevelSwitchProps {
+  readonly name: string;
+  readonly report: (problem: string) => void;
+}
+
 /** Makes the connector log more for some minutes; the worker ends it by itself. */
-export function LevelSwitch({ name, report }: { readonly name: string; readonly report: (problem: string) => void }) {
+export function LevelSwitch(props: LevelSwitchProps) {
+  if (worker.value === undefined) return null;
+  const { adminListeners } = worker.value;
+  if (adminListeners !== undefined) return <p class="quiet">{texts.levelsElsewhere(adminListeners)}</p>;
+  return <LevelForm {...props} />;
+}
+
+function LevelForm({ name, report }: LevelSwitchProps) {
   const path = `/ui${connectorPath(name)}/log-level`;
   const [sent, setSent] = useState(0);
   const [choice, setChoice] = useState({ level: 'DEBUG', minutes: 5 });
-  const { value: found, error } = usePolled(`${name} ${String(sent)}`, async () => {
+  const { value: found } = usePolled(`${name} ${String(sent)}`, async () => {
     const level = await request<Level>('GET', path);
     return { level: level.level, until: Date.now() + level.remainingMs };
   });
   const now = useNow(typeof found?.level === 'string');
-  if (error?.status === 404 || error?.status === 405) return <p class="quiet">{texts.levelsElsewhere}</p>;
   const set = async (level: string | null): Promise<void> => {
     try {
       const body = level === null ? { level } : { level, minutes: choice.minutes };
       const { unreached = [] } = await request<Level>('PUT', path, body);
-      report(unreached.length === 0 ? '' : texts.levelUnreached(unreached.join(', ')));
+      const reasons = unreached.map(({ worker: each, reason }) => `${each} (${reason})`);
+      report(reasons.length === 0 ? '' : texts.levelUnreached(reasons.join(', ')));
       setSent((count) => count + 1);
     } catch (problem) {
       report((problem as Error).message);

@@ -17,7 +17,6 @@ interface OffsetChangeProps {
   readonly name: string;
   readonly isSink: boolean;
   readonly rows: readonly OffsetRow[];
-  readonly onChanged: () => void;
 }
 
 type Choice = keyof typeof texts.choices;
@@ -26,7 +25,7 @@ const CHOICES = Object.keys(texts.choices) as Choice[];
 const MAX_GIVEN = 200;
 
 /** Other offsets: chosen, previewed, then set. */
-export function OffsetChange({ name, isSink, rows, onChanged }: OffsetChangeProps) {
+export function OffsetChange({ name, isSink, rows }: OffsetChangeProps) {
   const [choice, setChoice] = useState<Choice>('earliest');
   const [time, setTime] = useState('');
   const [given, setGiven] = useState<ReadonlyMap<string, string>>(new Map());
@@ -108,17 +107,13 @@ export function OffsetChange({ name, isSink, rows, onChanged }: OffsetChangeProp
           {isBusy ? texts.loading : texts.preview}
         </button>
       </form>
-      {planned === undefined ? null : <Outcome name={name} planned={planned} onChanged={onChanged} />}
+      {planned === undefined ? null : <Outcome name={name} planned={planned} />}
     </section>
   );
 }
 
 /** What would happen; has the focus when it comes. */
-function Outcome({
-  name,
-  planned,
-  onChanged,
-}: { readonly planned: PlannedChange } & Omit<OffsetChangeProps, 'isSink' | 'rows'>) {
+function Outcome({ name, planned }: { readonly name: string; readonly planned: PlannedChange }) {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), [planned]);
   return (
@@ -126,7 +121,7 @@ function Outcome({
       <h3 ref={title} tabIndex={-1}>
         {texts.previewed}
       </h3>
-      <ApplyOffsets name={name} planned={planned} onChanged={onChanged} />
+      <ApplyOffsets name={name} planned={planned} />
     </div>
   );
 }

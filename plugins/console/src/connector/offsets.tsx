@@ -1,13 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { connectorPath, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
-import { worker } from '../common/fleet-store.ts';
 import '../common/form.css';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/offsets.ts';
 import type { PartProps } from './health.ts';
 import { OffsetChange } from './offset-change.tsx';
+import { offsetRun } from './offset-run.ts';
+import { OffsetRunView } from './offset-run-view.tsx';
 import {
   offsetText,
   sinkRows,
@@ -31,6 +32,7 @@ export function Offsets({ name, health }: PartProps) {
   const [found, setFound] = useState<Found | undefined>();
   const [problem, setProblem] = useState('');
   const [round, setRound] = useState(0);
+  const run = offsetRun(name);
   const look = (): void => {
     setRound((last) => last + 1);
   };
@@ -49,7 +51,7 @@ export function Offsets({ name, health }: PartProps) {
     return () => {
       isOpen = false;
     };
-  }, [name, isSink, round]);
+  }, [name, isSink, round, run?.report]);
   return (
     <>
       <section>
@@ -64,10 +66,9 @@ export function Offsets({ name, health }: PartProps) {
           {texts.look}
         </button>
       </section>
-      {found === undefined ? null : worker.value?.readOnly === false ? (
-        <OffsetChange name={name} isSink={isSink} rows={found.rows} onChanged={look} />
-      ) : (
-        <p class="quiet">{texts.readOnlyHint}</p>
+      {run === undefined ? null : <OffsetRunView name={name} run={run} />}
+      {found === undefined || run?.report.at !== undefined ? null : (
+        <OffsetChange name={name} isSink={isSink} rows={found.rows} />
       )}
     </>
   );

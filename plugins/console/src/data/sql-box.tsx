@@ -1,5 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { worker } from '../common/fleet-store.ts';
+import { SQL_ADDRESS } from '../common/route.ts';
+import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/data.ts';
 import { placeOf } from './result-text.ts';
 import { isFailure, run, type Session, type SqlFailure, type SqlResult } from './sql-api.ts';
@@ -19,10 +21,19 @@ interface Outcome {
   readonly failure?: SqlFailure;
 }
 
+/** What was typed; it outlives the session and the view, in the memory of the page alone. `ran`: what has run last. */
+const kept = { sql: '', database: '', ran: '' };
+
+function keep(next: Partial<typeof kept>): void {
+  Object.assign(kept, next);
+  const isUnfinished = kept.sql.trim() !== '' && kept.sql !== kept.ran;
+  setUnfinished({ address: SQL_ADDRESS, title: texts.statementOfSql }, isUnfinished);
+}
+
 /** The statement, and what has come of it. */
 export function SqlBox({ session, leave }: SqlBoxProps) {
-  const [sql, setSql] = useState('');
-  const [database, setDatabase] = useState('');
+  const [sql, setSql] = useState(kept.sql);
+  const [database, setDatabase] = useState(kept.database);
   const [outcome, setOutcome] = useState<Outcome | undefined>();
   const [fault, setFault] = useState<{ readonly index: number } | undefined>();
   const [said, setSaid] = useState('');
@@ -35,6 +46,10 @@ export function SqlBox({ session, leave }: SqlBoxProps) {
     [],
   );
 
+  useEffect(() => {
+    keep({ sql, database });
+  }, [sql, database]);
+
   const start = async (): Promise<void> => {
     if (running.current !== undefined || sql.trim() === '') return;
     const stop = new AbortController();
@@ -44,6 +59,7 @@ export function SqlBox({ session, leave }: SqlBoxProps) {
     try {
       const answer = await run(session, sql, database.trim(), stop.signal);
       if (!isFailure(answer)) {
+        keep({ ran: sql });
         setOutcome({ sql, result: answer });
         setSaid(answer.columns.length === 0 ? texts.done(answer.ms) : texts.rowCount(answer.rows.length, answer.ms));
       } else if (answer.status === EXPIRED) leave(texts.sessionEnded);
@@ -86,7 +102,7 @@ export function SqlBox({ session, leave }: SqlBoxProps) {
           </button>
         </span>
       </div>
-      <SqlEditor label={texts.statement} text="" fault={fault} change={setSql} run={() => void start()} />
+      <SqlEditor label={texts.statement} text={sql} fault={fault} change={setSql} run={() => void start()} />
       <div class="bulk sql-actions">
         <button type="button" class="primary" disabled={isRunning || sql.trim() === ''} onClick={() => void start()}>
           {texts.run}

@@ -2,9 +2,12 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
+import { connectorAddress } from '../common/route.ts';
+import { setUnfinished, type Unfinished } from '../common/unfinished.ts';
 import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/editor.ts';
 import { configDifference } from './config-difference.ts';
+import { firstDocument, keepDraft, keptDraft } from './config-draft.ts';
 import type { Validation } from './config-form.ts';
 import { configBody, type Entry } from './config-document.ts';
 import { DocumentEditor } from './document-editor.tsx';
@@ -19,9 +22,6 @@ interface StoredConfig {
   readonly mark: string;
   readonly secrets: readonly string[];
 }
-
-/** What was not saved when the view was left; of one connector. */
-let unsaved: { readonly name: string; readonly version: string; readonly entries: readonly Entry[] } | undefined;
 
 /** A connector's configuration, to be looked at and changed. */
 export function Configuration({ name, health }: PartProps) {
@@ -39,7 +39,10 @@ export function Configuration({ name, health }: PartProps) {
     }
   };
   const reload = async (afterSave: boolean): Promise<void> => {
-    unsaved = undefined;
+    if (afterSave) {
+      keepDraft(name, undefined);
+      setUnfinished(placeOf(name), false);
+    }
     await load();
     setSaved(afterSave);
   };
@@ -63,21 +66,23 @@ interface EditorProps extends PartProps {
 }
 
 function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
-  const kept = unsaved?.name === name && unsaved.version === stored.version ? unsaved.entries : stored.entries;
-  const edited = useDocument(kept);
+  const [first] = useState(() => firstDocument(stored, keptDraft(name)));
+  const edited = useDocument(first.entries, first.text);
   const checked = useValidation(edited.entries, name);
   const outcome = useRef<HTMLSpanElement>(null);
   const [isAsking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
   const isReadOnly = worker.value?.readOnly === true;
-  const { entries } = edited;
+  const { entries, text } = edited;
   const secrets = new Set([...stored.secrets, ...(checked.validation?.secrets ?? [])]);
   const changes = configDifference(stored.entries, entries, secrets);
   const withheld = withheldTexts(checked.validation?.withheld);
   const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
+  const isUnsaved = changes.length > 0 || isWrong;
   useEffect(() => {
-    unsaved = changes.length === 0 ? undefined : { name, version: stored.version, entries };
-  }, [name, stored, entries, changes.length]);
+    keepDraft(name, isUnsaved ? { version: stored.version, base: stored.entries, entries, text } : undefined);
+    setUnfinished(placeOf(name), isUnsaved);
+  }, [name, stored, entries, text, isUnsaved]);
   // The button that was pressed is gone with the dialog.
   useEffect(() => {
     if (isSaved) outcome.current?.focus();
@@ -109,7 +114,7 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
           </button>
           <button
             type="button"
-            disabled={changes.length === 0}
+            disabled={!isUnsaved}
             onClick={() => {
               edited.change(stored.entries);
             }}
@@ -117,10 +122,11 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
             {texts.discard}
           </button>
           <span ref={outcome} role="status" class="quiet" tabIndex={-1}>
-            {changes.length > 0 ? texts.changes(changes.length) : isSaved ? texts.saved : texts.noChanges}
+            {isUnsaved ? texts.unsaved(changes.length) : isSaved ? texts.saved : texts.noChanges}
           </span>
         </div>
       )}
+      {first.isMoved && isUnsaved ? <p class="warning">{texts.moved}</p> : null}
       <Problem text={problem} />
       {problem === '' ? null : (
         <p>
@@ -158,6 +164,10 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
 function withheldTexts(withheld: Validation['withheld'] | undefined): readonly [string, string] | undefined {
   if (withheld === undefined || withheld.keys.length === 0) return undefined;
   return [withheld.keys.join(', '), withheld.because.join(', ')];
+}
+
+function placeOf(name: string): Unfinished {
+  return { address: connectorAddress(name, 'configuration'), title: texts.configurationOf(name) };
 }
 
 function effectOf({ verdict, tasks }: PartProps['health'], restarts: boolean): string {

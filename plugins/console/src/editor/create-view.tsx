@@ -4,9 +4,10 @@ import { DeletedFold } from '../common/deleted-fold.tsx';
 import { refresh, worker } from '../common/fleet-store.ts';
 import { shortClass } from '../common/format.ts';
 import { Problem } from '../common/problem.tsx';
-import { connectorAddress } from '../common/route.ts';
+import { connectorAddress, CREATE_ADDRESS } from '../common/route.ts';
+import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/editor.ts';
-import { configBody, valueIn, withoutKey, withValue } from './config-document.ts';
+import { configBody, valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
@@ -28,6 +29,7 @@ const MARK = '[hidden]';
 export function CreateView() {
   const [plugins, setPlugins] = useState<readonly Plugin[]>([]);
   const [problem, setProblem] = useState('');
+  const [round, setRound] = useState(0);
   useEffect(() => {
     request<readonly Plugin[]>('GET', '/connector-plugins').then(setPlugins, (error: unknown) => {
       setProblem((error as Error).message);
@@ -38,20 +40,47 @@ export function CreateView() {
     <>
       <h1>{texts.newConnector}</h1>
       <Problem text={problem} />
-      <NewConnector plugins={plugins} />
+      <NewConnector
+        key={round}
+        plugins={plugins}
+        again={() => {
+          setRound(round + 1);
+        }}
+      />
       <DeletedFold />
     </>
   );
 }
 
-function NewConnector({ plugins }: { readonly plugins: readonly Plugin[] }) {
-  const edited = useDocument([]);
+interface NewDraft {
+  readonly entries: readonly Entry[];
+  readonly text: string | undefined;
+  readonly state: string;
+}
+
+const NO_DRAFT: NewDraft = { entries: [], text: undefined, state: 'RUNNING' };
+/** What was typed when the view was left; in the memory of the page alone, as it may have a secret. */
+let draft = NO_DRAFT;
+
+function keep(next: NewDraft): boolean {
+  draft = next;
+  const isUnfinished = next.entries.length > 1 || next.text !== undefined;
+  setUnfinished({ address: CREATE_ADDRESS, title: texts.newConnector }, isUnfinished);
+  return isUnfinished;
+}
+
+function NewConnector({ plugins, again }: { readonly plugins: readonly Plugin[]; readonly again: () => void }) {
+  const edited = useDocument(draft.entries, draft.text);
   const checked = useValidation(edited.entries, undefined);
   const [isTried, setTried] = useState(false);
   const [isBusy, setBusy] = useState(false);
-  const [state, setState] = useState<string>('RUNNING');
+  const [state, setState] = useState(draft.state);
   const [problem, setProblem] = useState('');
-  const { entries, change } = edited;
+  const { entries, text, change } = edited;
+  const [isUnfinished, setUnfinishedHere] = useState(false);
+  useEffect(() => {
+    setUnfinishedHere(keep({ entries, text, state }));
+  }, [entries, text, state]);
   const className = valueIn(entries, 'connector.class') ?? '';
   const plugin = plugins.find((each) => each.class === className);
   const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
@@ -67,6 +96,7 @@ function NewConnector({ plugins }: { readonly plugins: readonly Plugin[] }) {
     try {
       const name = valueIn(entries, 'name') ?? '';
       await request('POST', '/ui/connectors', { name, config: configBody(entries), initial_state: state });
+      keep(NO_DRAFT);
       await refresh().catch(() => undefined);
       location.hash = connectorAddress(name);
     } catch (error) {
@@ -148,6 +178,19 @@ function NewConnector({ plugins }: { readonly plugins: readonly Plugin[] }) {
             >
               {isBusy ? texts.creating : texts.createNow}
             </button>
+            {isUnfinished ? (
+              <button
+                type="button"
+                disabled={isBusy}
+                onClick={() => {
+                  keep(NO_DRAFT);
+                  again();
+                }}
+              >
+                {texts.discardNew}
+              </button>
+            ) : null}
+            {isUnfinished ? <span class="quiet">{texts.draftKept}</span> : null}
           </div>
           <Problem text={problem} />
         </>

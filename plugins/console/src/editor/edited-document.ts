@@ -32,8 +32,9 @@ interface State {
   readonly revision: number;
 }
 
-export function useDocument(initial: readonly Entry[]): EditedDocument {
-  const [{ entries, text, revision }, setState] = useState<State>({ entries: initial, text: undefined, revision: 0 });
+/** `shown`: the text to begin with; absent: the form. */
+export function useDocument(initial: readonly Entry[], shown?: string): EditedDocument {
+  const [{ entries, text, revision }, setState] = useState<State>({ entries: initial, text: shown, revision: 0 });
   const parsed = useMemo(() => (text === undefined ? undefined : parseDocument(text)), [text]);
   return {
     entries,

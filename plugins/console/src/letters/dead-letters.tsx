@@ -1,6 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
 import '../common/form.css';
 import { short } from '../common/format.ts';
 import { Problem } from '../common/problem.tsx';
@@ -8,10 +7,11 @@ import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/letters.ts';
 import type { DeadLettersAnswer } from './letter.ts';
 import { LetterGroupView } from './letter-group-view.tsx';
+import { restKey } from './letter-selection.ts';
 import { LetterSearch } from './letter-search.tsx';
 import './letters.css';
 import { RecentFaults } from './recent-faults.tsx';
-import { ReplayForm } from './replay-form.tsx';
+import { ReplayForm, type Chosen } from './replay-form.tsx';
 import { ReplayList } from './replay-list.tsx';
 
 const FIRST_LIMIT = 100_000;
@@ -89,7 +89,7 @@ function topicText({ topic, scanned, hasMore }: DeadLettersAnswer): string {
 
 function FoundLetters({ name, found }: { readonly name: string; readonly found: DeadLettersAnswer }) {
   const { topic, groups, ungrouped } = found;
-  const [chosen, setChosen] = useState({ group: '', round: 0 });
+  const [chosen, setChosen] = useState<Chosen>({ group: '', round: 0 });
   const [started, setStarted] = useState(0);
   return (
     <>
@@ -109,7 +109,7 @@ function FoundLetters({ name, found }: { readonly name: string; readonly found: 
       <RecentFaults name={name} found={found} />
       {topic === null ? null : (
         <section>
-          {worker.value?.readOnly === false && groups.length > 0 ? (
+          {groups.length > 0 ? (
             <ReplayForm
               name={name}
               groups={groups}
@@ -119,7 +119,13 @@ function FoundLetters({ name, found }: { readonly name: string; readonly found: 
               }}
             />
           ) : null}
-          <ReplayList name={name} round={started} />
+          <ReplayList
+            name={name}
+            round={started}
+            onRest={(rest) => {
+              setChosen({ group: restKey(rest), rest, round: chosen.round + 1 });
+            }}
+          />
         </section>
       )}
     </>

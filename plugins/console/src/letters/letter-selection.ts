@@ -7,6 +7,7 @@ export interface RangeForm {
 
 /** What is typed of a selection of letters; an empty text does not restrict. */
 export interface SelectionForm {
+  /** Of a group, or of what a replay has left. */
   readonly group: string;
   /** At least one. */
   readonly ranges: readonly RangeForm[];
@@ -30,6 +31,12 @@ export interface SelectionBody {
   readonly transforms?: Readonly<Record<string, string>>;
 }
 
+/** What a replay that was stopped has left. */
+export interface RestOfReplay {
+  readonly id: number;
+  readonly selection: Readonly<Record<string, unknown>>;
+}
+
 /** Which field is wrong. */
 export interface SelectionProblem {
   readonly problem: 'partition' | 'offsets' | 'time' | 'transforms';
@@ -44,8 +51,8 @@ export const EVERYTHING: SelectionForm = {
 };
 export const FILTERS = ['stage', 'class', 'sqlstate', 'table', 'column', 'topic', 'message'] as const;
 
-/** The body for what was typed, or what is wrong with it. */
-export function selectionBody(form: SelectionForm): SelectionBody | SelectionProblem {
+/** The body for what was typed, or what is wrong with it; `rest` is what the group stands for, where it stands for that. */
+export function selectionBody(form: SelectionForm, rest?: RestOfReplay): SelectionBody | SelectionProblem {
   const { group, since, until } = form;
   const offsets: Readonly<Record<string, number>>[] = [];
   for (const typed of form.ranges) {
@@ -59,8 +66,9 @@ export function selectionBody(form: SelectionForm): SelectionBody | SelectionPro
   const transforms = chain(form.transforms);
   if (transforms === null) return { problem: 'transforms' };
   const filter = FILTERS.flatMap((key) => (form[key].trim() === '' ? [] : [[key, form[key].trim()] as const]));
+  const isRest = rest !== undefined && group === restKey(rest);
   const selection = {
-    ...(group === '' ? {} : { group }),
+    ...(isRest ? rest.selection : group === '' ? {} : { group }),
     ...(offsets.length === 0 ? {} : { offsets }),
     ...(begin === undefined && end === undefined ? {} : { time: defined({ from: begin, to: end }) }),
     ...(filter.length === 0 ? {} : { filter: Object.fromEntries(filter) }),
@@ -78,6 +86,11 @@ function rangeOf({
   if (part === null || (part === undefined && (first ?? last) !== undefined)) return 'partition';
   if (first === null || last === null || (first !== undefined && last !== undefined && last < first)) return 'offsets';
   return part === undefined ? undefined : defined({ partition: part, from: first, to: last });
+}
+
+/** In place of the id of a group. */
+export function restKey({ id }: Pick<RestOfReplay, 'id'>): string {
+  return `rest-of-${String(id)}`;
 }
 
 /** `undefined`: nothing is given; `null`: it is none. */

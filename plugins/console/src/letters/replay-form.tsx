@@ -1,17 +1,24 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
+import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/letters.ts';
 import { faultText, type LetterGroup, type LettersPreview } from './letter.ts';
-import { EVERYTHING, selectionBody, type SelectionForm } from './letter-selection.ts';
+import { EVERYTHING, restKey, selectionBody, type RestOfReplay, type SelectionForm } from './letter-selection.ts';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
 import { SelectionFields } from './selection-fields.tsx';
+
+/** What somebody has chosen to be replayed; another number chooses anew. */
+export interface Chosen {
+  readonly group: string;
+  readonly rest?: RestOfReplay;
+  readonly round: number;
+}
 
 interface ReplayFormProps {
   readonly name: string;
   readonly groups: readonly LetterGroup[];
-  /** The group that somebody has chosen to be replayed; another number chooses anew. */
-  readonly chosen: { readonly group: string; readonly round: number };
+  readonly chosen: Chosen;
   readonly onStarted: () => void;
 }
 
@@ -27,6 +34,7 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
   const [isBusy, setBusy] = useState(false);
   const [preview, setPreview] = useState<LettersPreview | undefined>();
   const select = useRef<HTMLSelectElement>(null);
+  const isReadOnly = worker.value?.readOnly !== false;
   const path = `${connectorPath(name)}/dead-letters`;
   const change = (next: SelectionForm): void => {
     setForm(next);
@@ -40,7 +48,7 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
     select.current?.focus();
   }, [chosen.round]);
   const send = async (work: (body: object) => Promise<void>): Promise<void> => {
-    const body = selectionBody(form);
+    const body = selectionBody(form, chosen.rest);
     setReport('');
     if ('problem' in body) {
       setProblem(texts.problems[body.problem]);
@@ -71,8 +79,8 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
     });
   return (
     <>
-      <h2>{texts.replay}</h2>
-      <p class="quiet">{texts.replayHint}</p>
+      <h2>{isReadOnly ? texts.whatNow : texts.replay}</h2>
+      {isReadOnly ? null : <p class="quiet">{texts.replayHint}</p>}
       <form
         class="form"
         onSubmit={(event) => {
@@ -90,6 +98,9 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
             }}
           >
             <option value="">{texts.all}</option>
+            {chosen.rest === undefined ? null : (
+              <option value={restKey(chosen.rest)}>{texts.restOf(chosen.rest.id)}</option>
+            )}
             {groups.map((group) => (
               <option key={group.id} value={group.id}>
                 {`${String(group.count)} · ${faultText(group)}`.slice(0, 160)}
@@ -98,32 +109,36 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
           </select>
         </label>
         <SelectionFields form={form} onChange={change} />
-        <label>
-          {texts.rate}
-          <input
-            type="text"
-            inputMode="numeric"
-            size={12}
-            value={rate}
-            onInput={({ currentTarget }) => {
-              setRate(currentTarget.value);
-            }}
-          />
-        </label>
+        {isReadOnly ? null : (
+          <label>
+            {texts.rate}
+            <input
+              type="text"
+              inputMode="numeric"
+              size={12}
+              value={rate}
+              onInput={({ currentTarget }) => {
+                setRate(currentTarget.value);
+              }}
+            />
+          </label>
+        )}
         <Problem text={problem} />
         <div class="row">
           <button type="submit" disabled={isBusy}>
             {texts.preview}
           </button>
-          <button
-            type="button"
-            class="primary"
-            disabled={isBusy || preview === undefined || preview.records.length === 0}
-            onClick={() => void start()}
-          >
-            {texts.start}
-          </button>
-          {preview === undefined && report === '' ? <p>{texts.previewFirst}</p> : null}
+          {isReadOnly ? null : (
+            <button
+              type="button"
+              class="primary"
+              disabled={isBusy || preview === undefined || preview.records.length === 0}
+              onClick={() => void start()}
+            >
+              {texts.start}
+            </button>
+          )}
+          {preview === undefined && report === '' && !isReadOnly ? <p>{texts.previewFirst}</p> : null}
         </div>
         <p role="status">{preview === undefined ? report : outcomeText(preview)}</p>
       </form>

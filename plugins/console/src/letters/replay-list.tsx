@@ -1,11 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/letters.ts';
 import type { LettersPreview } from './letter.ts';
 import { outcomeText, PreviewedLetters } from './previewed-letters.tsx';
-import { failedAgain, progressOf, readRate, type ReadAt, type Replay } from './replay-progress.ts';
+import type { RestOfReplay } from './letter-selection.ts';
+import { failedAgain, progressOf, readRate, restOf, type ReadAt, type Replay } from './replay-progress.ts';
 
 const RUNNING_MS = 1000;
 const QUIET_MS = 10_000;
@@ -15,8 +16,15 @@ interface Found {
   readonly rates: ReadonlyMap<number, number>;
 }
 
-/** The last replays with their progress. `round`: another number looks at once. */
-export function ReplayList({ name, round }: { readonly name: string; readonly round: number }) {
+interface ReplayListProps {
+  readonly name: string;
+  /** Another number looks at once. */
+  readonly round: number;
+  readonly onRest: (rest: RestOfReplay) => void;
+}
+
+/** The last replays with their progress. */
+export function ReplayList({ name, round, onRest }: ReplayListProps) {
   const [found, setFound] = useState<Found | undefined>();
   const [problem, setProblem] = useState('');
   const [own, setOwn] = useState(0);
@@ -72,7 +80,8 @@ export function ReplayList({ name, round }: { readonly name: string; readonly ro
               path={path}
               replay={replay}
               rate={found.rates.get(replay.id)}
-              onStop={() => void stop(replay.id)}
+              onStop={() => stop(replay.id)}
+              onRest={onRest}
             />
           ))}
         </ul>
@@ -85,19 +94,28 @@ interface ReplayItemProps {
   readonly path: string;
   readonly replay: Replay;
   readonly rate: number | undefined;
-  readonly onStop: () => void;
+  readonly onStop: () => Promise<void>;
+  readonly onRest: (rest: RestOfReplay) => void;
 }
 
-function ReplayItem({ path, replay, rate, onStop }: ReplayItemProps) {
+function ReplayItem({ path, replay, rate, onStop, onRest }: ReplayItemProps) {
   const { id, state, startedAt, startedBy, endedAt, reason, transforms, selected, delivered, dropped, failed } = replay;
   const { done, all } = progressOf(replay);
   const isRunning = state === 'RUNNING';
+  const isWritable = worker.value?.readOnly === false;
+  const rest = restOf(replay);
+  const title = useRef<HTMLElement>(null);
+  const [isStopping, setStopping] = useState(false);
   const time = (text: string) => new Date(text).toLocaleString();
   return (
     <li>
       <p>
-        <strong>{texts.replayTitle(id)}</strong>{' '}
-        <span class={`badge ${state.toLowerCase()}`}>{texts.states[state]}</span>{' '}
+        <strong ref={title} tabIndex={-1}>
+          {texts.replayTitle(id)}
+        </strong>{' '}
+        <span role="status" class={`badge ${state.toLowerCase()}`}>
+          {texts.states[state]}
+        </span>{' '}
         <span class="quiet">
           {texts.startedBy(time(startedAt), startedBy)}
           {endedAt === null ? '' : `, ${texts.ended(time(endedAt))}`}
@@ -114,9 +132,32 @@ function ReplayItem({ path, replay, rate, onStop }: ReplayItemProps) {
         <span class={failed === 0 ? undefined : 'problem'}>{texts.failed(failed)}</span>
       </p>
       {reason === null ? null : <p class={state === 'FAILED' ? 'problem' : undefined}>{reason}</p>}
-      {isRunning && worker.value?.readOnly === false ? (
-        <button type="button" aria-label={texts.stopReplay(id)} onClick={onStop}>
-          {texts.stop}
+      {isWritable && isRunning ? (
+        <button
+          type="button"
+          aria-label={texts.stopReplay(id)}
+          disabled={isStopping}
+          onClick={() => {
+            setStopping(true);
+            void onStop().then(() => {
+              setStopping(false);
+              // The button is gone.
+              title.current?.focus();
+            });
+          }}
+        >
+          {isStopping ? texts.stopping : texts.stop}
+        </button>
+      ) : null}
+      {isWritable && rest !== undefined ? (
+        <button
+          type="button"
+          aria-label={texts.replayRestOf(id)}
+          onClick={() => {
+            onRest(rest);
+          }}
+        >
+          {texts.replayRest}
         </button>
       ) : null}
       {!isRunning && failed > 0 ? <FailedAgain path={path} replay={replay} /> : null}

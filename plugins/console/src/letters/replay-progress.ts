@@ -1,8 +1,18 @@
+import type { RestOfReplay } from './letter-selection.ts';
+
+interface OffsetRange {
+  readonly partition: number;
+  readonly from?: number;
+  /** The last. */
+  readonly to?: number;
+}
+
 /** A replay, as `GET /connectors/{connector}/dead-letters/replays` has it. */
 export interface Replay {
   readonly id: number;
   readonly state: 'RUNNING' | 'STOPPED' | 'DONE' | 'FAILED';
   readonly transforms: string | null;
+  readonly selection?: { readonly offsets?: readonly OffsetRange[] };
   readonly rate: number;
   readonly read: number;
   readonly selected: number;
@@ -41,6 +51,20 @@ export function progressOf({ partitions }: Pick<Replay, 'partitions'>): {
 export function readRate(before: ReadAt | undefined, now: ReadAt): number | undefined {
   if (before === undefined || now.at <= before.at || now.read < before.read) return undefined;
   return ((now.read - before.read) * 1000) / (now.at - before.at);
+}
+
+/** What it has not come to; `undefined`: there is nothing, or it is not known by which transforms. */
+export function restOf({ id, state, transforms, selection = {}, partitions }: Replay): RestOfReplay | undefined {
+  if (state !== 'STOPPED' && state !== 'FAILED') return undefined;
+  const left = partitions.filter(({ next, end }) => next < end);
+  const offsets = left.flatMap(({ partition, next, end }) => {
+    const ranges = selection.offsets?.filter((range) => range.partition === partition) ?? [{ partition }];
+    return ranges.flatMap(({ from = 0, to = end - 1 }) => {
+      const range = { partition, from: Math.max(from, next), to: Math.min(to, end - 1) };
+      return range.from > range.to ? [] : [range];
+    });
+  });
+  return transforms !== null || offsets.length === 0 ? undefined : { id, selection: { ...selection, offsets } };
 }
 
 /** Letters that this replay has written again lie behind its ends. */

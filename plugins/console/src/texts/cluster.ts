@@ -86,7 +86,6 @@ export const texts = {
   levelOf: (logger: string) => `Level of ${logger}`,
   changed: 'Changed',
   everyWorker: 'A level that is set here holds on all workers until they end.',
-  noLoggers: 'Levels cannot be set at this address: they have listeners of their own (admin.listeners).',
   addLogger: 'Another logger',
   addLoggerHint: 'The name of a class or package, such as org.apache.kafka.connect.runtime',
   set: 'Set',

@@ -51,6 +51,13 @@ export const texts = {
   discard: 'Discard changes',
   noChanges: 'Nothing is changed.',
   changes: (count: number) => (count === 1 ? '1 change' : `${String(count)} changes`),
+  unsaved: (count: number) =>
+    `${count === 0 ? 'The text is not right yet' : count === 1 ? '1 change' : `${String(count)} changes`}, not saved but kept while this page is open.`,
+  moved:
+    'The configuration was changed meanwhile. Your changes now stand on what is stored: look at the difference before you save.',
+  configurationOf: (name: string) => `configuration of ${name}`,
+  discardNew: 'Discard',
+  draftKept: 'Not created yet. It is kept while this page is open.',
   saveTitle: (name: string) => `Save ${name}?`,
   changeTitles: ['Key', 'Change', 'Stored', 'New'],
   kinds: { added: 'added', changed: 'changed', removed: 'removed' },
@@ -71,7 +78,7 @@ export const texts = {
 
   // A new connector
   newConnector: 'New connector',
-  readOnlyCreate: 'This console is read only: connectors are created through the API.',
+  readOnlyCreate: 'Connectors are created through the API: POST /connectors.',
   class: 'Class',
   classKept: 'Another class can be chosen when the JSON below is right: until then your text would be lost.',
   chooseClass: 'Choose a class…',

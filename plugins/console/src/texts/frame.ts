@@ -25,6 +25,13 @@ export const texts = {
   state: 'State',
   copy: 'Copy',
   copied: 'Copied',
+  copiedAloud: 'Copied to the clipboard.',
+  copyByHand: 'The browser does not let the page copy. The text is selected: copy it with Ctrl-C, or with ⌘C.',
+  unfinished: 'Not finished:',
+  levelsElsewhere: (listeners: readonly string[]) =>
+    listeners.length === 0
+      ? 'Levels of loggers cannot be set while the worker runs: its admin.listeners is empty.'
+      : `Levels of loggers are not set here: this worker has its /admin/loggers at ${listeners.join(', ')} (admin.listeners).`,
   cluster: 'Cluster',
   create: 'New connector',
   deletedConnectors: 'Deleted connectors',

@@ -117,6 +117,10 @@ export const texts = {
     `${letters(selected)} selected, ${delivered.toLocaleString('en')} delivered, ${dropped.toLocaleString('en')} dropped,`,
   failed: (count: number) => `${count.toLocaleString('en')} failed again`,
   speed: (perSecond: number) => `${Math.round(perSecond).toLocaleString('en')} a second`,
+  stopping: 'Stopping…',
+  replayRest: 'Replay the rest…',
+  replayRestOf: (id: number) => `Replay the rest of replay ${String(id)}`,
+  restOf: (id: number) => `What replay ${String(id)} has left`,
   stopReplay: (id: number) => `Stop replay ${String(id)}`,
   showFailed: 'Show what failed again',
 } as const;

@@ -23,6 +23,5 @@ export const texts = {
   levelEnd: 'End now',
   levelIs: (level: string) => `The connector logs at ${level}.`,
   levelEnds: (time: string) => `It ends by itself in ${time}.`,
-  levelUnreached: (workers: string) => `The level was not changed on ${workers}: no answer.`,
-  levelsElsewhere: 'Levels are changed at the listeners of admin.listeners of this worker, not here.',
+  levelUnreached: (workers: string) => `The level was not changed on all workers of the connector, not on ${workers}.`,
 } as const;

@@ -64,15 +64,19 @@ export const texts = {
   nothingSet: 'The connector has no offsets that could be removed.',
   finished: 'The offsets are set.',
   notSet: 'The connector is as it was before. Look at the offsets above: they may not be set.',
-  failures: {
-    stop: 'Nothing was changed.',
-    set: {
-      stopped:
-        'The connector is stopped and stays so until it is resumed. Look at the offsets above before you go on: they may not be set.',
-      was: 'Look at the offsets above: they may not be set.',
-    },
-    resume: 'The offsets are set, but the connector is still stopped.',
-    pause: 'The offsets are set, but the connector is still stopped.',
+  stateNow: (state: string | undefined) => {
+    if (state === undefined) return 'The state of the connector is not known, as the worker does not say it.';
+    return state === 'STOPPED'
+      ? 'The connector is stopped, and stays so until it is resumed.'
+      : `The state of the connector is ${state}.`;
   },
-  readOnlyHint: 'This console is read only and changes no offsets.',
+  offsetsNow: {
+    stop: 'Its offsets are as they were.',
+    set: 'Its offsets may not be set: look at them above before you go on.',
+    resume: 'Its offsets are set.',
+    pause: 'Its offsets are set.',
+  },
+  underWay: 'The change of the offsets',
+  offsetsOf: (name: string) => `offsets of ${name}`,
+  leaveIt: 'Leave it so',
 } as const;

@@ -1,0 +1,101 @@
+import { useEffect, useRef } from 'preact/hooks';
+import { Problem } from '../common/problem.tsx';
+import { texts } from '../texts/offsets.ts';
+import { forgetOffsetRun, runOffsetSteps, type OffsetRun } from './offset-run.ts';
+import type { ChangeReport, Step } from './offset-steps.ts';
+
+const NOTHING_DONE: ChangeReport = { done: [], at: undefined, problem: undefined };
+
+interface OffsetRunViewProps {
+  readonly name: string;
+  readonly run: OffsetRun;
+}
+
+/** How far a change of offsets is; where it broke off, what holds and how to go on. */
+export function OffsetRunView({ name, run }: OffsetRunViewProps) {
+  const { steps, change, report } = run;
+  const title = useRef<HTMLHeadingElement>(null);
+  // The button that was pressed is gone.
+  useEffect(() => {
+    if (document.activeElement === document.body) title.current?.focus();
+  }, [report.problem]);
+  const isSet = report.done.includes('set');
+  return (
+    <section class="outcome">
+      <h2 ref={title} tabIndex={-1}>
+        {texts.underWay}
+      </h2>
+      <StepList steps={steps} report={report} count={change === 'all' ? 'all' : change.length} />
+      {report.at === undefined ? <p role="status">{isSet ? texts.finished : texts.notSet}</p> : null}
+      {report.at === undefined || report.problem === undefined ? null : (
+        <BrokenOff name={name} run={run} at={report.at} problem={report.problem} />
+      )}
+    </section>
+  );
+}
+
+interface BrokenOffProps extends OffsetRunViewProps {
+  readonly at: Step;
+  readonly problem: string;
+}
+
+function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
+  const { steps, report, state } = run;
+  const last = steps.at(-1);
+  const mayGoBack = (at === 'stop' || at === 'set') && steps.includes('stop') && (state ?? 'STOPPED') === 'STOPPED';
+  return (
+    <>
+      <Problem text={problem} />
+      <p role="status">
+        <strong>{texts.stateNow(state)}</strong> {texts.offsetsNow[at]}
+      </p>
+      <div class="bulk">
+        <button
+          type="button"
+          onClick={() => void runOffsetSteps(name, run, steps.slice(steps.indexOf(at)), report.done)}
+        >
+          {texts.tryAgain}
+        </button>
+        {mayGoBack && last !== undefined ? (
+          <button type="button" onClick={() => void runOffsetSteps(name, run, [last], report.done)}>
+            {last === 'pause' ? texts.pauseNow : texts.resumeNow}
+          </button>
+        ) : null}
+        <button
+          type="button"
+          onClick={() => {
+            forgetOffsetRun(name);
+          }}
+        >
+          {texts.leaveIt}
+        </button>
+      </div>
+    </>
+  );
+}
+
+interface StepListProps {
+  readonly steps: readonly Step[];
+  /** Absent before they begin. */
+  readonly report?: ChangeReport;
+  readonly count: number | 'all';
+}
+
+export function StepList({ steps, report = NOTHING_DONE, count }: StepListProps) {
+  const stateOf = (step: Step): keyof typeof texts.stepStates => {
+    if (report.done.includes(step)) return 'done';
+    if (report.at !== step) return 'waiting';
+    return report.problem === undefined ? 'now' : 'failed';
+  };
+  const textOf = (step: Step): string =>
+    step === 'set' ? (count === 'all' ? texts.steps.setAll : texts.steps.set(count)) : texts.steps[step];
+  return (
+    <ol class="steps" aria-live="polite">
+      {steps.map((step) => (
+        <li key={step} data-state={stateOf(step)}>
+          {textOf(step)} {report === NOTHING_DONE ? null : <small>{texts.stepStates[stateOf(step)]}</small>}
+        </li>
+      ))}
+    </ol>
+  );
+}

@@ -1,0 +1,62 @@
+import { signal } from '@preact/signals';
+import { connectorPath, request, requestText } from '../common/api.ts';
+import { refresh } from '../common/fleet-store.ts';
+import { connectorAddress } from '../common/route.ts';
+import { setUnfinished } from '../common/unfinished.ts';
+import { texts } from '../texts/offsets.ts';
+import { takeSteps, type ChangeReport, type OffsetsChange, type Step } from './offset-steps.ts';
+
+/** A change of offsets that was begun; it goes on when its view is left. */
+export interface OffsetRun {
+  readonly steps: readonly Step[];
+  readonly change: OffsetsChange;
+  readonly report: ChangeReport;
+  /** Of the connector, after a step has failed; `undefined`: it is not known. */
+  readonly state: string | undefined;
+}
+
+const runs = signal<ReadonlyMap<string, OffsetRun>>(new Map());
+
+export function offsetRun(name: string): OffsetRun | undefined {
+  return runs.value.get(name);
+}
+
+export function forgetOffsetRun(name: string): void {
+  const next = new Map(runs.peek());
+  next.delete(name);
+  runs.value = next;
+  tell(name, false);
+}
+
+/** Takes the steps that are left of a change; `done` were taken before. */
+export async function runOffsetSteps(
+  name: string,
+  { steps, change }: Pick<OffsetRun, 'steps' | 'change'>,
+  left: readonly Step[],
+  done: readonly Step[] = [],
+): Promise<void> {
+  const set = (report: ChangeReport, state?: string): void => {
+    runs.value = new Map(runs.peek()).set(name, { steps, change, state, report });
+    tell(name, report.at !== undefined);
+  };
+  const send = (method: string, path: string, json?: string) => requestText(method, connectorPath(name) + path, json);
+  const whole = (each: ChangeReport): ChangeReport => ({ ...each, done: [...done, ...each.done] });
+  const end = await takeSteps(left, change, send, (each) => {
+    if (each.problem === undefined) set(whole(each));
+  });
+  if (end.problem !== undefined) set(whole(end), await stateOf(name));
+  await refresh().catch(() => undefined);
+}
+
+async function stateOf(name: string): Promise<string | undefined> {
+  try {
+    const path = `${connectorPath(name)}/status`;
+    return (await request<{ readonly connector: { readonly state: string } }>('GET', path)).connector.state;
+  } catch {
+    return undefined;
+  }
+}
+
+function tell(name: string, isUnfinished: boolean): void {
+  setUnfinished({ address: connectorAddress(name, 'offsets'), title: texts.offsetsOf(name) }, isUnfinished);
+}

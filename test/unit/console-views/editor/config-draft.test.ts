@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { firstDocument, keepDraft, keptDraft } from '../../../../plugins/console/src/editor/config-draft.ts';
+import type { Entry } from '../../../../plugins/console/src/editor/config-document.ts';
+
+const base: readonly Entry[] = [
+  ['name', 'a'],
+  ['topics', 't'],
+  ['tasks.max', '1'],
+];
+const draft = {
+  version: 'v1',
+  base,
+  entries: [
+    ['name', 'a'],
+    ['my.own', 'x'],
+    ['tasks.max', '2'],
+  ] as readonly Entry[],
+  text: undefined,
+};
+
+describe('a draft of a configuration', () => {
+  it('is what the editor begins with, its text too', () => {
+    const stored = { version: 'v1', entries: base };
+    assert.deepEqual(firstDocument(stored, undefined), { entries: base, text: undefined, isMoved: false });
+    const found = firstDocument(stored, { ...draft, text: '{"name": ' });
+    assert.deepEqual(found, { entries: draft.entries, text: '{"name": ', isMoved: false });
+  });
+
+  it('stands on what somebody else has stored meanwhile, with its own changes alone', () => {
+    const stored = { version: 'v2', entries: [...base, ['batch.size', '7'] as const] };
+    const { entries, isMoved } = firstDocument(stored, draft);
+    assert.equal(isMoved, true);
+    assert.deepEqual(Object.fromEntries(entries), { name: 'a', 'my.own': 'x', 'tasks.max': '2', 'batch.size': '7' });
+  });
+
+  it('shows the moved document as text; a text that is not right yet stays as it is', () => {
+    const stored = { version: 'v2', entries: [...base, ['batch.size', '7'] as const] };
+    const right = firstDocument(stored, { ...draft, text: JSON.stringify(Object.fromEntries(draft.entries)) });
+    assert.match(right.text ?? '', /"batch\.size": "7"/);
+    assert.equal(firstDocument(stored, { ...draft, text: '{"name": ' }).text, '{"name": ');
+  });
+
+  it('is kept for 50 connectors; the one that was changed first is dropped', () => {
+    for (let n = 0; n <= 50; n += 1) keepDraft(`c${String(n)}`, draft);
+    assert.equal(keptDraft('c0'), undefined);
+    assert.equal(keptDraft('c50'), draft);
+    for (let n = 0; n <= 50; n += 1) keepDraft(`c${String(n)}`, undefined);
+    assert.equal(keptDraft('c50'), undefined);
+  });
+});
