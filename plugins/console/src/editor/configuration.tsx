@@ -146,17 +146,19 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
         isReadOnly={isReadOnly}
       />
       {health.type === 'sink' ? <MessagePreview entries={entries} connector={name} /> : null}
-      <SaveDialog
-        name={name}
-        changes={changes}
-        sentAlong={withheld === undefined ? '' : texts.sentAlong(...withheld)}
-        effect={effectOf(health, checked.validation?.restarts ?? true)}
-        isOpen={isAsking}
-        onClose={() => {
-          setAsking(false);
-        }}
-        onSave={() => void save()}
-      />
+      {isReadOnly ? null : (
+        <SaveDialog
+          name={name}
+          changes={changes}
+          sentAlong={withheld === undefined ? '' : texts.sentAlong(...withheld)}
+          effect={effectOf(health, checked.validation?.restarts ?? true)}
+          isOpen={isAsking}
+          onClose={() => {
+            setAsking(false);
+          }}
+          onSave={() => void save()}
+        />
+      )}
     </>
   );
 }
