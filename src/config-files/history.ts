@@ -33,7 +33,7 @@ export async function runHistory(
   }
   if (action === 'restore') {
     const restored = await client.ask<unknown>('POST', `${path}/${String(n)}/restore`);
-    return print(flags, restored, `${connector} has the configuration of after change ${String(n)} again`);
+    return print(flags, restored, `${connector} has the configuration of change ${String(n)} again`);
   }
   const changes = await client.ask<readonly Change[]>('GET', path);
   if (action === 'list') {

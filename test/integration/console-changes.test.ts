@@ -48,7 +48,7 @@ describe('changes in the console', function () {
     await offsets.getByRole('row', { name: `${topic}-0 0 20 20 0` }).waitFor();
     await shown.isAccessible();
 
-    await page.getByLabel('Go on from').selectOption({ label: 'offsets that I give' });
+    await page.getByLabel('Continue from').selectOption({ label: 'offsets that I give' });
     await page.getByLabel(`Offset of ${topic}-0`).fill('13');
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('7 records come again. 0 records are skipped.').waitFor();
@@ -69,7 +69,7 @@ describe('changes in the console', function () {
     await page.setViewportSize({ width: 360, height: 740 });
     await page.emulateMedia({ colorScheme: 'dark' });
     await open(name, 'offsets');
-    await page.getByLabel('Go on from').selectOption({ label: 'as a new connector: remove all offsets' });
+    await page.getByLabel('Continue from').selectOption({ label: 'as a new connector: remove all offsets' });
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('20 records come again.').waitFor();
     const apply = page.getByRole('button', { name: 'Set the offsets' });
@@ -107,7 +107,7 @@ describe('changes in the console', function () {
     await open(name, 'offsets');
     const { page } = shown;
     await page.getByRole('region', { name: 'Offsets' }).getByText('2026-01-01 10:00:00.000000 UTC').waitFor();
-    await page.getByLabel('Go on from').selectOption({ label: 'a time' });
+    await page.getByLabel('Continue from').selectOption({ label: 'a time' });
     await page.getByRole('button', { name: 'Preview' }).click();
     await page.getByText('Give a time.').waitFor();
     const time = new Date('2026-01-01T06:00:00Z');

@@ -83,7 +83,8 @@ describe('the console', function () {
     for (const name of names) await shown.page.getByRole('checkbox', { name: `Select ${name}` }).check();
     await shown.page.getByRole('toolbar').getByRole('button', { name: button }).click();
     const count = String(names.length);
-    const dialog = shown.page.getByRole('dialog', { name: `${button} ${count} connectors?` });
+    const what = button === 'Restart failed' ? 'Restart what has failed in' : button;
+    const dialog = shown.page.getByRole('dialog', { name: `${what} ${count} connectors?` });
     for (const name of names) await dialog.getByText(name).waitFor();
     await dialog.getByRole('button', { name: button }).click();
     await shown.page.getByText(`${button}: ${count} done.`).waitFor();

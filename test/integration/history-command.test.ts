@@ -50,7 +50,7 @@ describe('sluice history', () => {
     const restored = await run(name, 'restore', created);
     assert.deepEqual(restored, {
       code: 0,
-      printed: `${name} has the configuration of after change ${created} again\n`,
+      printed: `${name} has the configuration of change ${created} again\n`,
     });
     const { body } = await worker.rest.get<Record<string, string>>(`/connectors/${name}/config`);
     assert.deepEqual([body['file'], body['note']], ['/dev/null', LEAKED]);

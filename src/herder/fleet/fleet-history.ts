@@ -112,8 +112,9 @@ export class FleetHistory {
       rate: perSecond,
       lag: counts.lag,
       letters: Number.isFinite(seconds) ? (Math.max(0, counts.letters - last.letters) / seconds) * 60 : 0,
-      batchMs: counts.batchMs / counts.tasks,
-      batchSize: counts.batchSize / counts.tasks,
+      // The means of the last minute count batches without records too: they say nothing where none has come.
+      batchMs: perSecond === 0 ? NaN : counts.batchMs / counts.tasks,
+      batchSize: perSecond === 0 ? NaN : counts.batchSize / counts.tasks,
       retries: Math.max(0, counts.retries - last.retries),
     };
     HISTORY_SERIES.forEach((name, index) => {

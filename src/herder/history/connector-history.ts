@@ -186,7 +186,7 @@ export class ConnectorHistory {
   }
 
   /**
-   * What would change if the configuration of after change `n` were put back; `today` is undefined for a connector that is not
+   * What would change if the configuration of change `n` were put back; `today` is undefined for a connector that is not
    * there. `newest`: the number of the last change. A RequestError when there is nothing to put back.
    */
   async toToday(connector: string, n: number): Promise<DifferenceToToday> {

@@ -6,7 +6,7 @@ import {
   selectionBody,
   type RangeForm,
 } from '../../../plugins/console/src/letters/letter-selection.ts';
-import { faultText, hexDump, peakOf, rowTables } from '../../../plugins/console/src/letters/letter.ts';
+import { faultText, hexDump, peakOf } from '../../../plugins/console/src/letters/letter.ts';
 import {
   failedAgain,
   progressOf,
@@ -86,18 +86,6 @@ describe('dead letters in the console', () => {
     const dump = hexDump(Buffer.from('sixteen bytes !!\u0000x').toString('hex')).split('\n');
     assert.equal(dump[0], '000000  73 69 78 74 65 65 6e 20 62 79 74 65 73 20 21 21  sixteen bytes !!');
     assert.match(dump[1] ?? '', /^000010 {2}00 78 +\.x$/);
-  });
-
-  it('have rows with the same columns in one table', () => {
-    const row = (table: string, value: number) => ({ table, operation: 'store', columns: ['n'], values: [value] });
-    assert.deepEqual(
-      rowTables([row('a', 1), row('a', 2), row('b', 3), row('a', 4)]).map(({ table, rows }) => [table, rows]),
-      [
-        ['a', [[1], [2]]],
-        ['b', [[3]]],
-        ['a', [[4]]],
-      ],
-    );
   });
 });
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Restart } from '../../../plugins/console/src/connector/health.ts';
-import { restartText } from '../../../plugins/console/src/connector/restart-text.ts';
+import { alike, restartText } from '../../../plugins/console/src/connector/restart-text.ts';
 
 describe('an automatic restart in the console', () => {
   const restart = (given: Partial<Restart> = {}): Restart => ({
@@ -37,6 +37,17 @@ describe('an automatic restart in the console', () => {
     assert.deepEqual(
       [why('Task 0 has failed: the database is away.'), why('1 task runs.')],
       ['A failure of the kind infrastructure.', 'infrastructure: the database is away'],
+    );
+  });
+
+  it('stands once for all tasks of which the same holds', () => {
+    const groups = alike([restart(), restart({ task: 2 }), restart({ task: 3, attempt: 4 }), restart({ task: 5 })]);
+    assert.deepEqual(
+      groups.map(({ first, others }) => [first.task, others]),
+      [
+        [0, [2, 5]],
+        [3, []],
+      ],
     );
   });
 });

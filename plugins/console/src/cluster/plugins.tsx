@@ -1,5 +1,7 @@
 import { useState } from 'preact/hooks';
 import { request } from '../common/api.ts';
+import { Broken } from '../common/broken.tsx';
+import { Documentation } from '../common/documentation.tsx';
 import { shortClass } from '../common/format.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
@@ -37,7 +39,9 @@ export function Plugins() {
                 >
                   {shortClass(plugin.class)}
                 </button>
-                <small class="below">{plugin.class}</small>
+                <small class="below">
+                  <Broken text={plugin.class} />
+                </small>
               </th>
               <td>{plugin.type}</td>
               <td class="nowrap">{plugin.version}</td>
@@ -60,7 +64,7 @@ function Options({ plugin }: { readonly plugin: PluginView }) {
   const path = `/connector-plugins/${encodeURIComponent(plugin.class)}/config`;
   const { value, error } = usePolled(path + query, () => request<readonly OptionView[]>('GET', path + query));
   const found = matchingOptions(value ?? [], text);
-  const titles = [texts.option, texts.type, texts.default, texts.importance, texts.meaning];
+  const titles = [texts.option, texts.meaning];
   return (
     <section class="options" aria-label={texts.optionsOf(shortClass(plugin.class))}>
       <h2>{texts.optionsOf(shortClass(plugin.class))}</h2>
@@ -75,13 +79,16 @@ function Options({ plugin }: { readonly plugin: PluginView }) {
       <TitledTable label={texts.optionsOf(shortClass(plugin.class))} titles={titles}>
         {found.map((option) => (
           <tr key={option.name}>
-            <th scope="row">{option.name}</th>
-            <td>{option.type.toLowerCase()}</td>
-            <td class="default">
-              {option.required ? <em>{texts.required}</em> : <DefaultText text={option.default_value} />}
+            <th scope="row">
+              <Broken text={option.name} />
+            </th>
+            <td class="meaning">
+              <Documentation text={option.documentation} />
+              <small class="below">
+                {option.type.toLowerCase()}, {texts.importanceOf(option.importance.toLowerCase())},{' '}
+                {option.required ? <em>{texts.required}</em> : <DefaultText text={option.default_value} />}
+              </small>
             </td>
-            <td>{option.importance.toLowerCase()}</td>
-            <td class="meaning">{option.documentation}</td>
           </tr>
         ))}
       </TitledTable>
@@ -90,7 +97,12 @@ function Options({ plugin }: { readonly plugin: PluginView }) {
 }
 
 function DefaultText({ text }: { readonly text: string | null }) {
-  return text === '' ? <i class="quiet">{texts.emptyText}</i> : <>{text ?? '–'}</>;
+  if (text === null) return <>{texts.noDefault}</>;
+  return (
+    <>
+      {texts.default} {text === '' ? <i>{texts.emptyText}</i> : <code>{text}</code>}
+    </>
+  );
 }
 
 interface SearchProps {

@@ -17,15 +17,28 @@ export type WorkerHistory = Readonly<Record<Series, readonly (number | null)[]>>
 
 const STEP_MS = 5000;
 const HEIGHT = 160;
+/** A younger history begins in the middle of the chart. */
+const MIN_SPAN_SECONDS = 600;
+const MINUTES = [1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60);
+/** As labels have one digit after the point. */
+const ROUND_STEPS = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((step) => (step * 10 ** power) / 10)).flat();
 /** These are added up over workers, the others are means. */
 const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries']);
 
+const OF_SOURCE = SERIES.filter((name) => name !== 'lag' && name !== 'letters');
+
+interface HistoryChartsProps {
+  readonly workers: readonly WorkerHistory[];
+  readonly isSink: boolean;
+}
+
 /** A chart for each figure, over the tasks of all workers. */
-export function HistoryCharts({ workers }: { readonly workers: readonly WorkerHistory[] }) {
+export function HistoryCharts({ workers, isSink }: HistoryChartsProps) {
+  const series = isSink ? SERIES : OF_SOURCE;
   const isEmpty = workers.every(({ rate }) => rate.every((value) => value === null));
   const isDark = useDark();
   if (isEmpty) return <p class="empty">{texts.noHistory}</p>;
-  const charts = SERIES.map((name) => ({ name, points: merged(workers, name) }));
+  const charts = series.map((name) => ({ name, points: merged(workers, name) }));
   return (
     <>
       <div class="charts">
@@ -35,12 +48,16 @@ export function HistoryCharts({ workers }: { readonly workers: readonly WorkerHi
       </div>
       <details class="charts-as-table">
         <summary>{texts.asTable}</summary>
-        <TitledTable label={texts.asTable} titles={[texts.minute, ...SERIES.map((name) => texts.series[name])]}>
+        <TitledTable
+          label={texts.asTable}
+          titles={[texts.minute, ...series.map((name) => texts.series[name])]}
+          numbers={series.map((name) => texts.series[name])}
+        >
           {inFiveMinutes(charts.map(({ points }) => points)).map(({ at, values }) => (
             <tr key={at}>
               <th scope="row">{clock(at)}</th>
               {values.map((value, index) => (
-                <td key={SERIES[index]} class="number">
+                <td key={series[index]} class="number">
                   {short(value)}
                 </td>
               ))}
@@ -122,10 +139,13 @@ function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => 
     cursor: { points: { show: true }, y: false, drag: { x: false, y: false } },
     legend: { show: false },
     axes: [
-      { ...axis, size: 26, space: 60, values: (_, seconds) => seconds.map((second) => clock(second)) },
-      { ...axis, size: 52, space: 24, values: (_, values) => values.map((value) => short(value)) },
+      { ...axis, size: 26, space: 60, incrs: MINUTES, values: (_, seconds) => seconds.map((second) => clock(second)) },
+      { ...axis, size: 52, space: 24, incrs: ROUND_STEPS, values: (_, values) => values.map((value) => short(value)) },
     ],
-    scales: { y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.05)] } },
+    scales: {
+      x: { range: (_, min, max) => [Math.min(min, max - MIN_SPAN_SECONDS), max] },
+      y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.05)] },
+    },
     series: [{}, { stroke: caretColor, width: 1.5, points: { show: false } }],
     hooks: {
       setCursor: [

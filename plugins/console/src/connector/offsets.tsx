@@ -93,14 +93,14 @@ function OffsetTable({ found: { rows, at }, isSink }: { readonly found: Found; r
     : [texts.table, texts.position];
   return (
     <div class="offsets">
-      <TitledTable label={texts.offsets} titles={titles}>
+      <TitledTable label={texts.offsets} titles={titles} numbers={isSink ? titles.slice(1) : []}>
         {rows.slice(0, MAX_ROWS).map(({ key, current, first, end, lag }) => (
           <tr key={key}>
             <th scope="row">{key}</th>
-            {isSink ? <td>{shown(first)}</td> : null}
-            <td>{shown(current)}</td>
-            {isSink ? <td>{shown(end)}</td> : null}
-            {isSink ? <td>{lag?.toLocaleString('en') ?? '–'}</td> : null}
+            {isSink ? <td class="number">{shown(first)}</td> : null}
+            <td class={isSink ? 'number' : undefined}>{shown(current)}</td>
+            {isSink ? <td class="number">{shown(end)}</td> : null}
+            {isSink ? <td class="number">{lag?.toLocaleString('en') ?? '–'}</td> : null}
           </tr>
         ))}
       </TitledTable>

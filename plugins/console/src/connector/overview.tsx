@@ -25,7 +25,7 @@ export function Overview({ name, health }: PartProps) {
   return (
     <>
       {health.reasons.length < 2 ? null : (
-        <details>
+        <details class="further">
           <summary>
             {texts.reasons} ({health.reasons.length})
           </summary>
@@ -42,7 +42,7 @@ export function Overview({ name, health }: PartProps) {
       <TaskTable health={health} status={status} name={name} report={setProblem} />
       {health.type === 'source' ? <SourceTables name={name} workers={flow} /> : null}
       <h2>{texts.charts}</h2>
-      <HistoryCharts workers={history ?? []} />
+      <HistoryCharts workers={history ?? []} isSink={health.type === 'sink'} />
     </>
   );
 }

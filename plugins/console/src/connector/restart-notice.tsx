@@ -2,7 +2,7 @@ import { skewMs } from '../common/fleet-store.ts';
 import { texts } from '../texts/connector.ts';
 import type { Health } from './health.ts';
 import { useNow } from '../common/now.ts';
-import { restartText } from './restart-text.ts';
+import { alike, restartText } from './restart-text.ts';
 
 const MAX_SHOWN = 3;
 
@@ -10,19 +10,22 @@ const MAX_SHOWN = 3;
 export function RestartNotice({ restarts, summary }: Pick<Health, 'restarts' | 'summary'>) {
   const now = useNow(restarts.some(({ state }) => state === 'WAITING')) - skewMs.value;
   if (restarts.length === 0) return null;
+  const groups = alike(restarts);
   return (
     <ul class="restarts" aria-label={texts.restarts}>
-      {restarts.slice(0, MAX_SHOWN).map((restart) => {
-        const { what, how, why } = restartText(restart, now, summary);
+      {groups.slice(0, MAX_SHOWN).map(({ first, others }) => {
+        const { what, how, why } = restartText(first, now, summary);
         return (
-          <li key={restart.task}>
+          <li key={first.task}>
             <strong>{what}</strong>
             {how === '' ? '' : <span> ({how})</span>}
-            <span class="quiet">{why}</span>
+            <span class="quiet">
+              {why} {others.length === 0 ? '' : texts.likewise(others)}
+            </span>
           </li>
         );
       })}
-      {restarts.length > MAX_SHOWN ? <li class="quiet">{texts.more(restarts.length - MAX_SHOWN)}</li> : null}
+      {groups.length > MAX_SHOWN ? <li class="quiet">{texts.more(groups.length - MAX_SHOWN)}</li> : null}
     </ul>
   );
 }

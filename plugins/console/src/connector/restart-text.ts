@@ -17,10 +17,34 @@ export function restartText(restart: Restart, now: number, summary = ''): Restar
   const count = texts.attemptOf(attempt, maxAttempts);
   const why = summary.includes(reason) ? texts.ofKind(kind) : texts.because(kind, reason);
   if (state === 'STARTED') return { what: texts.restarted(who, count), how: '', why };
-  if (state === 'GIVEN_UP') return { what: texts.restartsNot(who), how: whyNot(restart), why };
+  if (state === 'GIVEN_UP') {
+    const isSaid = restart.givenUpFor === 'kind' && summary.includes(reason);
+    return { what: texts.restartsNot(who), how: whyNot(restart), why: isSaid ? '' : why };
+  }
   const at = nextAttemptAt === null ? now : Date.parse(nextAttemptAt);
   const what = at <= now ? texts.restartsNow(who) : texts.restartsIn(who, minutesText(at - now));
   return { what, how: texts.attemptAt(count, new Date(at).toLocaleTimeString()), why };
+}
+
+/** Restarts that differ in their tasks alone, each with the first of them. */
+export function alike(
+  restarts: readonly Restart[],
+): readonly { readonly first: Restart; readonly others: readonly number[] }[] {
+  const groups = new Map<string, { first: Restart; others: number[] }>();
+  for (const restart of restarts) {
+    const key = JSON.stringify([
+      restart.state,
+      restart.givenUpFor,
+      restart.attempt,
+      restart.nextAttemptAt,
+      restart.kind,
+      restart.reason,
+    ]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, { first: restart, others: [] });
+    else if (restart.task !== null) group.others.push(restart.task);
+  }
+  return [...groups.values()];
 }
 
 function whyNot({ givenUpFor, attempt, maxAttempts, kind }: Restart): string {

@@ -24,7 +24,7 @@ export function SourceTables({ name, workers }: SourceTablesProps) {
   return (
     <section class="tasks">
       <h2>{texts.table}</h2>
-      <TitledTable label={texts.table} titles={[...titles, texts.position]}>
+      <TitledTable label={texts.table} titles={[...titles, texts.position]} numbers={titles.slice(2)}>
         {parts.map((part) => (
           <tr key={part.name}>
             <th scope="row">{part.name}</th>

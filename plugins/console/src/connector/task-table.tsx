@@ -33,7 +33,7 @@ export function TaskTable({ health, status, name, report }: TaskTableProps) {
     <section class="tasks">
       <h2>{texts.tasks}</h2>
       {status?.connector.trace === undefined ? null : <Trace text={status.connector.trace} />}
-      <TitledTable label={texts.tasks} titles={titles}>
+      <TitledTable label={texts.tasks} titles={titles} numbers={[texts.lag, texts.waiting]}>
         {health.tasks.map((task) => (
           <tr key={task.task}>
             <th scope="row">{task.task}</th>
@@ -77,7 +77,7 @@ export function TaskTable({ health, status, name, report }: TaskTableProps) {
 }
 
 function attemptText(restart: Restart | undefined): string {
-  return restart === undefined ? '–' : texts.attemptOf(restart.attempt, restart.maxAttempts);
+  return restart === undefined || restart.attempt === 0 ? '–' : texts.attemptOf(restart.attempt, restart.maxAttempts);
 }
 
 const MAX_PARTITIONS = 6;

@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import { request } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
+import { PreviewedWrites } from '../common/previewed-writes.tsx';
+import type { Writes } from '../common/previewed-rows.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/data.ts';
-import { firstOf, indented, placeText, type Message, type Part } from './message.ts';
+import { firstOf, indented, placeText, timeText, type Message, type Part } from './message.ts';
 
 interface MessageTableProps {
   /** Of the requests. */
@@ -21,22 +23,22 @@ export function MessageTable({ path, messages, hasTopics }: MessageTableProps) {
     ...[texts.partition, texts.offset, texts.time, texts.key, texts.value, texts.headers, texts.show],
   ];
   return (
-    <TitledTable label={texts.messages} titles={titles} numbers={[texts.partition, texts.offset]}>
+    <TitledTable name="messages" label={texts.messages} titles={titles} numbers={[texts.partition, texts.offset]}>
       {messages.map((message) => {
         const place = placeText(message);
         const isOpen = place === open;
         return [
-          <tr key={place} class={isOpen ? 'opened' : ''}>
-            {hasTopics ? <td>{message.topic}</td> : null}
+          <tr key={place} class={isOpen ? 'line opened' : 'line'}>
+            {hasTopics ? <td class="topic">{message.topic}</td> : null}
             <td class="number">{message.partition}</td>
             <td class="number">{message.offset}</td>
-            <td class="nowrap">{message.timestamp === null ? '–' : new Date(message.timestamp).toLocaleString()}</td>
+            <td class="nowrap time">{message.timestamp === null ? '–' : timeText(message.timestamp)}</td>
             <td class="part">{<First part={message.key} />}</td>
             <td class="part value">{<First part={message.value} />}</td>
-            <td class="quiet nowrap">
+            <td class="quiet nowrap headers">
               {message.headers.length === 0 ? '' : texts.headerCount(message.headers.length)}
             </td>
-            <td>
+            <td class="show">
               <button
                 type="button"
                 aria-expanded={isOpen}
@@ -117,11 +119,8 @@ function PartView({ title, part }: { readonly title: string; readonly part: Part
   );
 }
 
-interface Previewed {
+interface Previewed extends Writes {
   readonly dropped: boolean;
-  readonly rows?: readonly unknown[];
-  readonly lines?: readonly unknown[];
-  readonly statements?: readonly unknown[];
   readonly faults: readonly { readonly stage: string; readonly message: string }[];
 }
 
@@ -152,27 +151,16 @@ function Preview({ path, message }: { readonly path: string; readonly message: M
 }
 
 function PreviewView({ found }: { readonly found: Previewed }) {
-  const parts = [
-    [texts.rows, found.rows],
-    [texts.lines, found.lines],
-    [texts.statements, found.statements],
-  ] as const;
-  const told = parts.flatMap(([title, list]) => (list === undefined || list.length === 0 ? [] : [{ title, list }]));
+  const { faults, dropped, ...writes } = found;
+  const isEmpty = [writes.rows, writes.lines, writes.statements].every((list = []) => list.length === 0);
   return (
     <>
-      {found.faults.map(({ stage, message }, index) => (
+      {faults.map(({ stage, message }, index) => (
         <p key={index} class="problem">{`${stage}: ${message}`}</p>
       ))}
-      {found.dropped ? <p>{texts.dropped}</p> : null}
-      {told.map(({ title, list }) => (
-        <div key={title} class="message-part">
-          <strong>{title}</strong>
-          <pre tabIndex={0}>
-            {list.map((each) => (typeof each === 'string' ? each : JSON.stringify(each, null, 2))).join('\n')}
-          </pre>
-        </div>
-      ))}
-      {told.length === 0 && !found.dropped && found.faults.length === 0 ? <p>{texts.nothing}</p> : null}
+      {dropped ? <p>{texts.dropped}</p> : null}
+      <PreviewedWrites {...writes} />
+      {isEmpty && !dropped && faults.length === 0 ? <p>{texts.nothing}</p> : null}
     </>
   );
 }

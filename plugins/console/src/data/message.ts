@@ -59,6 +59,13 @@ export function placeText({ topic, partition, offset }: Position): string {
   return `${topic}-${String(partition)}@${String(offset)}`;
 }
 
+/** With milliseconds, as records have them. */
+export function timeText(timestamp: number): string {
+  const date = new Date(timestamp);
+  const milliseconds = String(date.getMilliseconds()).padStart(3, '0');
+  return `${date.toLocaleDateString()}, ${date.toLocaleTimeString('en-GB')}.${milliseconds}`;
+}
+
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const MAX_INDENTED = 200_000;
 

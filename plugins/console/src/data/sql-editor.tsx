@@ -139,7 +139,7 @@ export function SqlEditor(props: SqlEditorProps) {
         replacing,
         look,
         EditorView.lineWrapping,
-        EditorView.contentAttributes.of({ 'aria-label': label }),
+        EditorView.contentAttributes.of({ tabindex: '0', 'aria-label': label }),
         EditorView.updateListener.of((update) => {
           if (update.docChanged) latest.current.change(update.state.doc.toString());
         }),

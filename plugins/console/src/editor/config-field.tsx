@@ -1,3 +1,4 @@
+import { Documentation } from '../common/documentation.tsx';
 import { texts } from '../texts/editor.ts';
 import type { Field } from './config-form.ts';
 
@@ -62,9 +63,7 @@ export function ConfigField(props: ConfigFieldProps) {
       )}
       {field.documentation === '' ? null : (
         <p id={`${id}-text`} class="quiet">
-          {field.documentation
-            .split('`')
-            .map((part, index) => (index % 2 === 0 ? part : <code key={index}>{part}</code>))}
+          <Documentation text={field.documentation} />
         </p>
       )}
     </div>

@@ -19,9 +19,13 @@ export interface JsonEditorProps {
   readonly onInput: (text: string) => void;
 }
 
+const KEY = Decoration.mark({ class: 'key' });
+/** Each text is read to its end, key or not: what is within it begins no other. */
 const keys = new MatchDecorator({
-  regexp: /"(?:[^"\\]|\\.)*"(?=\s*:)/g,
-  decoration: Decoration.mark({ class: 'key' }),
+  regexp: /"(?:[^"\\]|\\.)*"(\s*:)?/g,
+  decorate: (add, from, to, [, colon]) => {
+    if (colon !== undefined) add(from, to - colon.length, KEY);
+  },
 });
 const keyColours = ViewPlugin.define(
   (view) => ({
@@ -108,7 +112,11 @@ function extensionsOf(isReadOnly: boolean, listener: { readonly current: (text: 
     keymap.of([...defaultKeymap, ...historyKeymap, ...lintKeymap]),
     EditorView.lineWrapping,
     EditorState.readOnly.of(isReadOnly),
-    EditorView.contentAttributes.of({ 'aria-label': texts.jsonLabel, 'aria-readonly': String(isReadOnly) }),
+    EditorView.contentAttributes.of({
+      tabindex: '0',
+      'aria-label': texts.jsonLabel,
+      'aria-readonly': String(isReadOnly),
+    }),
     EditorView.updateListener.of(({ docChanged, state }) => {
       if (docChanged) listener.current(state.doc.toString());
     }),

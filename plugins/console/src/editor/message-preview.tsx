@@ -1,10 +1,12 @@
 import { useState } from 'preact/hooks';
 import { request } from '../common/api.ts';
+import { payloadText, type Writes } from '../common/previewed-rows.ts';
+import { PreviewedWrites } from '../common/previewed-writes.tsx';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/editor.ts';
 import { configBody, valueIn, type Entry } from './config-document.ts';
-import { payloadText, rowText, type PreviewedRecord } from './previewed-record.ts';
+import type { PreviewedRecord } from './previewed-record.ts';
 
 interface MessagePreviewProps {
   readonly entries: readonly Entry[];
@@ -120,19 +122,7 @@ function Records({ kind, records }: Shown) {
   );
 }
 
-function Becomes({ rows = [], lines = [], statements = [] }: Pick<PreviewedRecord, 'rows' | 'lines' | 'statements'>) {
-  if (rows.length + lines.length + statements.length === 0) return <span class="quiet">{texts.noPreview}</span>;
-  return (
-    <>
-      {rows.map(({ table, operation, columns, values }, index) => (
-        <div key={index}>
-          <strong>{texts.rowIn(operation, table)}</strong>
-          <pre>{rowText(columns, values)}</pre>
-        </div>
-      ))}
-      {[...lines, ...statements].map((text, index) => (
-        <pre key={index}>{text}</pre>
-      ))}
-    </>
-  );
+function Becomes(writes: Writes) {
+  const isEmpty = [writes.rows, writes.lines, writes.statements].every((list = []) => list.length === 0);
+  return isEmpty ? <span class="quiet">{texts.noPreview}</span> : <PreviewedWrites {...writes} />;
 }

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
+import { payloadText } from '../common/previewed-rows.ts';
 import { texts } from '../texts/letters.ts';
 import { faultText, hexDump, type WholeLetter } from './letter.ts';
 
@@ -27,7 +28,12 @@ export function LetterView({ name, letter: given }: LetterViewProps) {
       <p>
         {faultText(fault)} {attempt === 0 ? null : <em>({texts.attempt(attempt)})</em>}
       </p>
-      <pre tabIndex={0}>{JSON.stringify(letter.record, null, 2)}</pre>
+      <Payload title={texts.key} value={letter.record?.key} />
+      <Payload title={texts.value} value={letter.record?.value} />
+      <details>
+        <summary>{texts.record}</summary>
+        <pre tabIndex={0}>{JSON.stringify(letter.record, null, 2)}</pre>
+      </details>
       <details>
         <summary>{texts.bytes}</summary>
         <Bytes title={texts.key} hex={letter.keyHex} bytes={letter.keyBytes} />
@@ -53,6 +59,16 @@ export function LetterView({ name, letter: given }: LetterViewProps) {
 
 export async function letterAt(name: string, partition: number, offset: number): Promise<WholeLetter> {
   return request('GET', `/ui${connectorPath(name)}/dead-letters/${String(partition)}/${String(offset)}`);
+}
+
+function Payload({ title, value }: { readonly title: string; readonly value: unknown }) {
+  const text = payloadText(value);
+  return text === '' ? null : (
+    <>
+      <p class="quiet">{title}</p>
+      <pre tabIndex={0}>{text}</pre>
+    </>
+  );
 }
 
 interface BytesProps {

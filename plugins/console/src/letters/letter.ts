@@ -1,3 +1,5 @@
+import type { Writes } from '../common/previewed-rows.ts';
+
 /** What was wrong with a record. */
 export interface Fault {
   readonly stage?: string;
@@ -22,7 +24,8 @@ export interface Letter extends LetterPlace {
 }
 
 export interface WholeLetter extends Letter {
-  readonly record: unknown;
+  /** As the JSON converter writes keys and values; `null`: the record cannot be decoded. */
+  readonly record: { readonly key?: unknown; readonly value?: unknown } | null;
   readonly keyHex: string | null;
   readonly valueHex: string | null;
   /** Only of a letter that was asked for alone. */
@@ -62,19 +65,9 @@ export interface DeadLettersAnswer {
   };
 }
 
-interface PreviewedRow {
-  readonly table: string;
-  readonly operation: string;
-  readonly columns: readonly string[];
-  readonly values: readonly (string | number | boolean | null)[];
-}
-
-export interface PreviewedLetter {
+export interface PreviewedLetter extends Writes {
   readonly letter: Letter;
   readonly outcome: string;
-  readonly rows?: readonly PreviewedRow[];
-  readonly lines?: readonly string[];
-  readonly statements?: readonly string[];
   readonly faults: readonly Fault[];
 }
 
@@ -82,13 +75,6 @@ export interface PreviewedLetter {
 export interface LettersPreview {
   readonly hasMore: boolean;
   readonly records: readonly PreviewedLetter[];
-}
-
-export interface RowTable {
-  readonly table: string;
-  readonly operation: string;
-  readonly columns: readonly string[];
-  readonly rows: readonly PreviewedRow['values'][];
 }
 
 /** Stage, SQLSTATE or class, place and message in a line. */
@@ -109,19 +95,6 @@ export function outcomes(records: readonly PreviewedLetter[]): readonly (readonl
   const counts = new Map<string, number>();
   for (const { outcome } of records) counts.set(outcome, (counts.get(outcome) ?? 0) + 1);
   return [...counts];
-}
-
-/** Rows that follow one another and have the same columns stand in one table. */
-export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
-  const tables: { table: string; operation: string; columns: readonly string[]; rows: PreviewedRow['values'][] }[] = [];
-  for (const { table, operation, columns, values } of rows) {
-    const last = tables.at(-1);
-    const isSame =
-      last?.table === table && last.operation === operation && last.columns.join('\0') === columns.join('\0');
-    if (isSame) last.rows.push(values);
-    else tables.push({ table, operation, columns, rows: [values] });
-  }
-  return tables;
 }
 
 /** Bytes as a hex dump: offset, sixteen bytes, and what of them is text. */

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
+import { PreviewedWrites } from '../common/previewed-writes.tsx';
 import { texts } from '../texts/letters.ts';
-import { faultText, outcomes, rowTables, type LettersPreview, type PreviewedLetter, type RowTable } from './letter.ts';
+import { faultText, outcomes, type LettersPreview, type PreviewedLetter } from './letter.ts';
 
 /** What would become of letters, in one line. */
 export function outcomeText({ records }: LettersPreview): string {
@@ -9,6 +10,8 @@ export function outcomeText({ records }: LettersPreview): string {
 }
 
 const FIRST = 5;
+/** The letter itself has it. */
+const SAME_FAULT = 'fails with the same fault';
 
 /** What would become of each letter: its rows, its SQL, its faults. */
 export function PreviewedLetters({ records }: Pick<LettersPreview, 'records'>) {
@@ -38,61 +41,23 @@ export function PreviewedLetters({ records }: Pick<LettersPreview, 'records'>) {
 }
 
 function Previewed({ previewed }: { readonly previewed: PreviewedLetter }) {
-  const { letter, outcome, faults, rows = [], lines = [], statements = [] } = previewed;
+  const { letter, outcome, faults, ...writes } = previewed;
   return (
     <li>
       <span class={`outcome-mark ${outcome.split(' ', 1)[0] ?? ''}`}>{textOf(outcome)}</span>{' '}
       <span class="quiet">{texts.place(letter.partition, letter.offset)}</span>
-      {faults.map((fault, index) => (
-        <p key={index}>{faultText(fault)}</p>
-      ))}
-      {rowTables(rows).map((table, index) => (
-        <RowsView key={index} of={table} />
-      ))}
-      {lines.length === 0 ? null : <Folded title={texts.lines} text={lines.join('\n')} />}
-      {statements.length === 0 ? null : <Folded title={texts.sql} text={statements.join(';\n')} />}
+      {outcome === SAME_FAULT
+        ? null
+        : faults.map((fault, index) => (
+            <p key={index} class="problem">
+              {faultText(fault)}
+            </p>
+          ))}
+      <PreviewedWrites {...writes} />
     </li>
   );
 }
 
 function textOf(outcome: string): string {
   return texts.outcomes[outcome] ?? outcome;
-}
-
-function RowsView({ of: { table, operation, columns, rows } }: { readonly of: RowTable }) {
-  const title = texts.rowsOf(texts.operations[operation] ?? operation, table);
-  return (
-    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-      <table>
-        <caption>{title}</caption>
-        <thead>
-          <tr>
-            {columns.map((column) => (
-              <th scope="col" key={column}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {rows.map((values, index) => (
-            <tr key={index}>
-              {values.map((value, place) => (
-                <td key={place}>{value === null ? <em class="quiet">{texts.null}</em> : String(value)}</td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </div>
-  );
-}
-
-function Folded({ title, text }: { readonly title: string; readonly text: string }) {
-  return (
-    <details>
-      <summary>{title}</summary>
-      <pre tabIndex={0}>{text}</pre>
-    </details>
-  );
 }

@@ -20,6 +20,8 @@ export const texts = {
   restartsIn: (who: string, time: string) => `${who} starts again by itself in ${time}`,
   restartsNow: (who: string) => `${who} is to start again now`,
   restarted: (who: string, attempt: string) => `${who} was started again: attempt ${attempt}`,
+  likewise: (tasks: readonly number[]) =>
+    `The same holds for ${tasks.length === 1 ? 'task' : 'tasks'} ${tasks.slice(0, 10).join(', ')}${tasks.length > 10 ? ` and ${String(tasks.length - 10)} more` : ''}.`,
   restartsNot: (who: string) => `${who} does not start again by itself`,
   attemptAt: (attempt: string, time: string) => `attempt ${attempt}, at ${time}`,
   because: (kind: string, reason: string) => `${kind}: ${reason}`,

@@ -109,5 +109,4 @@ export const texts = {
   dropped: 'Dropped by a transformation',
   noPreview: 'nothing to show',
   fault: (stage: string, message: string) => `${stage}: ${message}`,
-  rowIn: (operation: string, table: string) => `${operation} ${table}`,
 } as const;

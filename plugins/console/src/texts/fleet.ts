@@ -29,7 +29,8 @@ export const texts = {
     stop: 'Their tasks end. Offsets can be changed then; resume starts them again.',
     restart: 'The failed connectors and tasks among them start again. All others stay as they are.',
   },
-  confirm: (action: string, count: number) => `${action} ${String(count)} ${count === 1 ? 'connector' : 'connectors'}?`,
+  confirm: (action: string, count: number) =>
+    `${action === 'Restart failed' ? 'Restart what has failed in' : action} ${String(count)} ${count === 1 ? 'connector' : 'connectors'}?`,
   done: (action: string, count: number) => `${action}: ${String(count)} done.`,
   failed: (name: string, message: string) => `${name}: ${message}`,
   noneYet: 'There are no connectors yet.',

@@ -34,7 +34,7 @@ export const texts = {
   hidden: '[hidden]',
   restore: 'Restore…',
   restoreOf: (n: number) => `Restore the configuration of change ${String(n)}`,
-  asked: (name: string, n: number) => `Restore the configuration of ${name} after change ${String(n)}?`,
+  asked: (name: string, n: number) => `Restore the configuration of ${name} as of change ${String(n)}?`,
   sameAsToday: 'This configuration is the same as that of today. There is nothing to restore.',
   willRestart: (tasks: number) =>
     tasks === 1 ? 'The connector and its task restart.' : `The connector and its ${String(tasks)} tasks restart.`,

@@ -18,8 +18,8 @@ export const texts = {
   noneOfSink: 'The topics of this sink have no partitions yet. Offsets appear when the topics exist.',
   noneOfSource: 'The source has not stored a position yet. It begins at the start of its tables when it runs.',
   more: (count: number) => `${count.toLocaleString('en')} more are not shown.`,
-  change: 'Go on elsewhere',
-  from: 'Go on from',
+  change: 'Change the offsets',
+  from: 'Continue from',
   choices: {
     earliest: 'the beginning',
     latest: 'the end: only what comes from now on',

@@ -24,7 +24,7 @@ function report(
 }
 
 describe('the last hour of connectors', () => {
-  it('has rates over all tasks of a connector, and nothing of the time in which none ran', () => {
+  it('has rates over all tasks of a connector, and nothing of the time in which none ran or nothing came', () => {
     const history = new FleetHistory();
     history.add([report('a', 0, 100)], START);
     history.add([report('a', 0, 150, { lag: 7 }), report('a', 1, 0, { lag: 3, letters: 1 })], START + 5000);
@@ -35,8 +35,8 @@ describe('the last hour of connectors', () => {
       rate: [0, 10, null, 5],
       lag: [0, 10, null, 0],
       letters: [0, 12, null, 0],
-      batchMs: [4, 4, null, 4],
-      batchSize: [10, 10, null, 10],
+      batchMs: [null, 4, null, 4],
+      batchSize: [null, 10, null, 10],
       retries: [0, 0, null, 0],
     });
     assert.equal(history.newest('a').rate, 5);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { payloadText, rowText } from '../../../../plugins/console/src/editor/previewed-record.ts';
+import { payloadText, rowTables } from '../../../plugins/console/src/common/previewed-rows.ts';
 
 describe('a previewed record', () => {
   it('is shown without its schema, cut where it is long, and as it is where it only looks like one with a schema', () => {
@@ -11,8 +11,15 @@ describe('a previewed record', () => {
     assert.equal(payloadText({ schema: null, payload: 'x'.repeat(5000) }), `${'x'.repeat(4000)}…`);
   });
 
-  it('has its rows column by column', () => {
-    assert.equal(rowText(['ts', 'v', 'note'], ['2026-01-01', 1, null]), 'ts = 2026-01-01\nv = 1\nnote = null');
-    assert.equal(rowText(['missing'], []), 'missing = null');
+  it('has rows with the same columns in one table', () => {
+    const row = (table: string, value: number) => ({ table, operation: 'store', columns: ['n'], values: [value] });
+    assert.deepEqual(
+      rowTables([row('a', 1), row('a', 2), row('b', 3), row('a', 4)]).map(({ table, rows }) => [table, rows]),
+      [
+        ['a', [[1], [2]]],
+        ['b', [[3]]],
+        ['a', [[4]]],
+      ],
+    );
   });
 });

@@ -1,0 +1,53 @@
+/** A row that a sink would store or delete, as the worker's previews have it. */
+export interface PreviewedRow {
+  readonly table: string;
+  readonly operation: string;
+  readonly columns: readonly string[];
+  readonly values: readonly unknown[];
+}
+
+/** What a sink would write. */
+export interface Writes {
+  readonly rows?: readonly PreviewedRow[];
+  readonly lines?: readonly string[];
+  readonly statements?: readonly string[];
+}
+
+export interface RowTable {
+  readonly table: string;
+  readonly operation: string;
+  readonly columns: readonly string[];
+  readonly rows: readonly PreviewedRow['values'][];
+}
+
+/** Rows that follow one another and have the same columns stand in one table. */
+export function rowTables(rows: readonly PreviewedRow[]): readonly RowTable[] {
+  const tables: { table: string; operation: string; columns: readonly string[]; rows: PreviewedRow['values'][] }[] = [];
+  for (const { table, operation, columns, values } of rows) {
+    const last = tables.at(-1);
+    const isSame =
+      last?.table === table && last.operation === operation && last.columns.join('\0') === columns.join('\0');
+    if (isSame) last.rows.push(values);
+    else tables.push({ table, operation, columns, rows: [values] });
+  }
+  return tables;
+}
+
+/** A longer value is cut. */
+const MAX_TEXT = 4000;
+
+/** A value as the JSON converter has it, without its schema. */
+export function payloadText(value: unknown): string {
+  if (value === null || value === undefined) return '';
+  return cellText(isEnvelope(value) ? value.payload : value);
+}
+
+/** A value of a row or record. */
+export function cellText(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value ?? null);
+  return text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text;
+}
+
+function isEnvelope(value: unknown): value is { readonly payload: unknown } {
+  return typeof value === 'object' && value !== null && 'schema' in value && 'payload' in value;
+}

@@ -1,0 +1,54 @@
+import { texts } from '../texts/preview.ts';
+import { cellText, rowTables, type RowTable, type Writes } from './previewed-rows.ts';
+import './previewed-writes.css';
+
+/** Rows in tables; lines and SQL are opened by a click. */
+export function PreviewedWrites({ rows = [], lines = [], statements = [] }: Writes) {
+  return (
+    <div class="writes">
+      {rowTables(rows).map((table, index) => (
+        <RowsView key={index} of={table} />
+      ))}
+      {lines.length === 0 ? null : <Folded title={texts.lines} text={lines.join('\n')} />}
+      {statements.length === 0 ? null : <Folded title={texts.sql} text={statements.join(';\n')} />}
+    </div>
+  );
+}
+
+function RowsView({ of: { table, operation, columns, rows } }: { readonly of: RowTable }) {
+  const title = texts.rowsOf(texts.operations[operation] ?? operation, table);
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+      <table>
+        <caption>{title}</caption>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th scope="col" key={column}>
+                {column}
+              </th>
+            ))}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((values, index) => (
+            <tr key={index}>
+              {values.map((value, place) => (
+                <td key={place}>{value === null ? <em class="quiet">{texts.null}</em> : cellText(value)}</td>
+              ))}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Folded({ title, text }: { readonly title: string; readonly text: string }) {
+  return (
+    <details>
+      <summary>{title}</summary>
+      <pre tabIndex={0}>{text}</pre>
+    </details>
+  );
+}

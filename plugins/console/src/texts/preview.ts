@@ -1,0 +1,8 @@
+/** What a sink would write, in the views that preview it. */
+export const texts = {
+  null: 'null',
+  operations: { store: 'stored in', delete: 'deleted from' } as Readonly<Record<string, string>>,
+  rowsOf: (operation: string, table: string) => `Rows ${operation} ${table}`,
+  lines: 'Lines',
+  sql: 'SQL',
+} as const;
