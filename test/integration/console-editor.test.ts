@@ -130,7 +130,8 @@ describe('the console’s editor of configurations', function () {
     await page.getByText('The configuration is valid.').waitFor();
     await page.getByRole('button', { name: 'Preview' }).click();
     const preview = page.getByRole('region', { name: 'Preview' });
-    await preview.getByText('v = 2').waitFor();
+    await preview.getByRole('cell', { name: '2', exact: true }).waitFor();
+    await preview.getByText('SQL').first().click();
     await preview
       .getByText(/insert into/i)
       .first()

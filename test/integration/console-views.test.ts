@@ -175,7 +175,10 @@ describe('each view of the console', function () {
       await lookAt(`connector-${view}`);
     }
     const page = await open('#/connectors/there-is-none');
-    await page.getByText(/There is no connector/).first().waitFor();
+    await page
+      .getByText(/There is no connector/)
+      .first()
+      .waitFor();
     await lookAt('connector-none');
   });
 
@@ -186,12 +189,18 @@ describe('each view of the console', function () {
     await lookAt('letters');
     await group.locator('summary').first().click();
     await group.getByRole('button', { name: 'What would happen now?' }).first().click();
-    await group.getByText(/fails with the same fault/).first().waitFor();
+    await group
+      .getByText(/fails with the same fault/)
+      .first()
+      .waitFor();
     await group.getByText('Bytes and headers').first().click();
     await lookAt('letters-group');
     await group.getByRole('button', { name: 'Replay these' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText(/fails with the same fault/).nth(1).waitFor();
+    await page
+      .getByText(/fails with the same fault/)
+      .nth(1)
+      .waitFor();
     await page.getByRole('button', { name: 'Start the replay' }).click();
     await page.getByRole('region', { name: 'Replays' }).getByText('failed again').first().waitFor();
     await lookAt('letters-replayed');
@@ -238,7 +247,10 @@ describe('each view of the console', function () {
     await page.getByRole('region', { name: 'Offsets' }).locator('tbody tr').first().waitFor();
     await page.getByLabel('Continue from').selectOption({ label: 'as a new connector: remove all offsets' });
     await page.getByRole('button', { name: 'Preview' }).click();
-    await page.getByText(/records come again/).first().waitFor();
+    await page
+      .getByText(/records come again/)
+      .first()
+      .waitFor();
     await lookAt('offsets');
     page = await open(`#/connectors/${customers}/offsets`);
     await page.getByRole('region', { name: 'Offsets' }).locator('tbody tr').first().waitFor();
@@ -250,7 +262,10 @@ describe('each view of the console', function () {
     await page.getByRole('dialog').waitFor();
     await lookAt('history-restore');
     page = await open(`#/connectors/${payments}/log`);
-    await page.getByText(/Task 0|failed/i).first().waitFor();
+    await page
+      .getByText(/Task 0|failed/i)
+      .first()
+      .waitFor();
     await lookAt('log');
   });
 
