@@ -21,6 +21,8 @@ const NO_LEADER =
   'Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.';
 const TWO_HOPS = 'Cannot complete request because of a conflicting operation (e.g. worker rebalance)';
 const RETRY_MS = 250;
+/** Of another worker; no answer of this API is larger that somebody could use. */
+const MAX_ANSWER_BYTES = 134_217_728;
 
 /** A request that another worker gets in another form than it came here, and what its answer becomes. */
 export interface OtherForm extends SentRequest {
@@ -88,6 +90,7 @@ async function forwarded(
       headers: { ...headersOf(context), ...(await senderHeaders(context, dependencies, form)) },
       body: form?.body ?? (hasBody(context) ? await readBytes(context.req) : undefined),
       timeoutMs: Math.max(1, deadline - Date.now()),
+      maxBytes: MAX_ANSWER_BYTES,
     });
   } catch (error) {
     if (!(error instanceof PeerUnreachableError) || Date.now() + RETRY_MS > deadline) {

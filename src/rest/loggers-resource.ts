@@ -3,6 +3,10 @@ import { parseLogLevel, type LoggerLevel } from '../observe/log-levels.ts';
 import { readConfig } from './request-body.ts';
 import { answer, answerEmpty, pathName, queryText, withinTimeLimit, type Resource } from './resource.ts';
 
+/** A worker has some hundred. */
+const MAX_LOGGERS = 5000;
+const MAX_NAME = 500;
+
 /** `/admin/loggers`: levels of loggers, of this worker or of the cluster. */
 export const loggersResource: Resource = (router, { herder, logLevels, logger }) => {
   router.get('/admin/loggers', (context) => {
@@ -25,6 +29,7 @@ export const loggersResource: Resource = (router, { herder, logLevels, logger })
     }
     const level = parseLogLevel(given);
     if (level === undefined) throw new RequestError(404, `invalid log level '${given}'.`);
+    if (logLevels.get(name) === undefined) requireRoom(name, logLevels.all().size);
     const scope = queryText(context, 'scope')?.toLowerCase() ?? 'worker';
     if (scope === 'cluster') {
       await withinTimeLimit(herder.stage, herder.requests.setClusterLogLevel(name, level));
@@ -37,6 +42,19 @@ export const loggersResource: Resource = (router, { herder, logLevels, logger })
     answer(context, 200, logLevels.set(name, level));
   });
 };
+
+/** @throws RequestError 400: names that nobody logs under would be kept until the worker ends */
+function requireRoom(name: string, count: number): void {
+  if (name.length > MAX_NAME) {
+    throw new RequestError(400, `The name of a logger has at most ${String(MAX_NAME)} characters`);
+  }
+  if (count >= MAX_LOGGERS) {
+    throw new RequestError(
+      400,
+      `This worker knows ${String(count)} loggers, and takes no more names that nobody logs under`,
+    );
+  }
+}
 
 function view({ level, lastModifiedMs }: LoggerLevel) {
   return { level, last_modified: lastModifiedMs };

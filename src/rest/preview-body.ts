@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { JsonNumber, JsonScanner, type JsonTree } from '../json/json-tree.ts';
 import type { PreviewRequest } from '../herder/preview/connector-preview.ts';
 import { RequestError } from '../errors.ts';
-import { ajv, checkBody, readJsonText } from './request-body.ts';
+import { ajv, asConfig, checkBody, readJsonText } from './request-body.ts';
 
 const MAX_MESSAGES = 100;
 
@@ -62,8 +62,7 @@ export async function readPreview(request: IncomingMessage): Promise<PreviewRequ
   if (messages !== undefined && count !== undefined) {
     throw new RequestError(400, 'A preview takes messages, or a count of the newest ones of a topic, not both');
   }
-  const texts = Object.entries(config).map(([key, value]) => [key, value === null ? null : String(value)] as const);
-  return { config: Object.fromEntries(texts), messages, topic, count };
+  return { config: asConfig(config), messages, topic, count };
 }
 
 function exactNumber(text: string, integral: boolean): JsonNumber {

@@ -6,6 +6,8 @@ import type { OffsetChange } from '../herder/offset-requests.ts';
 import { HttpError } from './error-mapping.ts';
 import { initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
+const MAX_KEYS = 5000;
+const MAX_ALIASES = 500;
 /** Of a name that a message repeats. */
 const MAX_NAMED = 500;
 const MAX_BODY_BYTES = 8 * 1024 * 1024;
@@ -108,7 +110,15 @@ export function parseTaskConfigs(text: string): Record<string, string>[] {
   });
 }
 
-export function asConfig(map: Scalars): ConfigBody {
+/** @throws RequestError 400 where it is larger than any that is meant: each key, transform and predicate costs the worker time */
+export function asConfig(map: Readonly<Scalars>): ConfigBody {
+  const keys = Object.keys(map).length;
+  if (keys > MAX_KEYS)
+    throw new RequestError(400, `A configuration has at most ${String(MAX_KEYS)} keys, and this one ${String(keys)}`);
+  for (const list of ['transforms', 'predicates']) {
+    const aliases = String(map[list] ?? '').split(',', MAX_ALIASES + 1).length;
+    if (aliases > MAX_ALIASES) throw new RequestError(400, `${list} has more than ${String(MAX_ALIASES)} names`);
+  }
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, value === null ? null : String(value)]));
 }
 

@@ -19,6 +19,8 @@ export interface Bounds {
   /** Of what is kept at once. */
   readonly maxBytes: number;
   readonly deadline: number;
+  /** Aborted when nobody waits for the records any more. */
+  readonly signal: AbortSignal;
 }
 
 const POLL_MS = 100;
@@ -114,7 +116,7 @@ export class BackwardReader {
     consumer.assign(windows.map(({ stretch: { topic, partition } }) => ({ topic, partition })));
     for (const { stretch, from } of windows) consumer.seek({ ...placeOf(stretch), offset: from });
     while (open.size > 0) {
-      if (Date.now() >= this.#bounds.deadline) {
+      if (this.#bounds.signal.aborted || Date.now() >= this.#bounds.deadline) {
         this.#isOver = true;
         return 'cut';
       }

@@ -87,26 +87,26 @@ export class TopicPeek {
   }
 
   /**
-   * A page of messages as JSON text, without secrets.
+   * A page of messages as JSON text, without secrets. `signal`: nobody waits for it any more.
    * @throws RequestError 404: no such connector; 400: it is not a sink, or has no such topic or partition
    */
-  async page(connector: string, query: PeekQuery): Promise<string> {
+  async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
-    return this.#inTurn(() => this.#page(ready, query));
+    return this.#inTurn(signal, () => this.#page(ready, query, signal));
   }
 
   /**
    * What the connector would do with one message, as `ConnectorPreview` says it.
    * @throws RequestError 404: no such connector, or no such message
    */
-  async preview(connector: string, place: MessagePlace): Promise<string> {
+  async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
     const { config, className } = ready;
-    const record = await this.#inTurn(() => this.#recordAt(ready, place));
+    const record = await this.#inTurn(signal, () => this.#recordAt(ready, place, signal));
     return this.#dependencies.preview.preview(className, { config, records: [record] }, new StageTracker());
   }
 
-  async #inTurn<T>(work: () => Promise<T>): Promise<T> {
+  async #inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     if (this.#waiting >= MAX_WAITING) {
       throw new RequestError(
         503,
@@ -115,13 +115,16 @@ export class TopicPeek {
     }
     this.#waiting += 1;
     try {
-      return await this.#queue.run(work);
+      return await this.#queue.run(() => {
+        if (signal.aborted) throw new RequestError(409, 'Nobody waits for the messages any more');
+        return work();
+      });
     } finally {
       this.#waiting -= 1;
     }
   }
 
-  async #page(ready: ReadyConnector, query: PeekQuery): Promise<string> {
+  async #page(ready: ReadyConnector, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const { plugins, converterConfig } = this.#dependencies;
     const config = withDefaultConverters(ready.config, converterConfig);
     await plugins.prepare(config);
@@ -130,33 +133,43 @@ export class TopicPeek {
     try {
       const { topics, stretches } = await this.#withAdmin(ready, (admin) => stretchesOf(admin, ready.config, query));
       const { key, limit = DEFAULT_LIMIT } = query;
-      const keep = async (record: ConsumedRecord): Promise<boolean> =>
-        key === undefined || (await decoder.keyText(record)) === key;
+      const turn = new Turn();
+      const keep = async (record: ConsumedRecord): Promise<boolean> => {
+        if (key === undefined) return true;
+        if (turn.isOver(record.key?.length ?? 0)) await turn.next();
+        return (await decoder.keyText(record)) === key;
+      };
       const { records, scanned, next } = await this.#read(
         ready,
         stretches,
         key === undefined ? PAGE : SEARCH,
         limit,
         keep,
+        signal,
       );
-      const messages = [];
-      const turn = new Turn();
+      const messages: string[] = [];
       for (const record of records) {
         const message = await decoder.shown(record);
-        messages.push(message);
+        messages.push(hiddenInJson(JSON.stringify(message), ready.hide));
         if (turn.isOver(message.bytes)) await turn.next();
       }
-      return hiddenInJson(JSON.stringify({ topics, searched: scanned, messages, next }), ready.hide);
+      const head = hiddenInJson(JSON.stringify({ topics, searched: scanned, next }), ready.hide);
+      return `${head.slice(0, -1)},"messages":[${messages.join(',')}]}`;
     } finally {
       converters.key.close?.();
       converters.value.close?.();
     }
   }
 
-  async #recordAt(ready: ReadyConnector, { topic, partition, offset }: MessagePlace): Promise<ConsumedRecord> {
+  async #recordAt(
+    ready: ReadyConnector,
+    { topic, partition, offset }: MessagePlace,
+    signal: AbortSignal,
+  ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
     const { stretches } = await this.#withAdmin(ready, (admin) => stretchesOf(admin, ready.config, query));
-    const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, () => Promise.resolve(true));
+    const all = (): Promise<boolean> => Promise.resolve(true);
+    const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;
     if (record?.offset === offset) return record;
     throw new RequestError(
@@ -171,6 +184,7 @@ export class TopicPeek {
     { maxRecords, window }: typeof PAGE,
     limit: number,
     keep: (record: ConsumedRecord) => Promise<boolean>,
+    signal: AbortSignal,
   ): Promise<{ records: readonly ConsumedRecord[]; scanned: number; next: readonly PartitionPosition[] }> {
     const filled = stretches.filter(({ begin, low }) => low > begin);
     if (filled.length === 0) return { records: [], scanned: 0, next: [] };
@@ -180,7 +194,7 @@ export class TopicPeek {
       FETCHES,
     );
     try {
-      const bounds = { maxRecords, maxBytes: MAX_BYTES, deadline: Date.now() + READ_MS };
+      const bounds = { maxRecords, maxBytes: MAX_BYTES, deadline: Date.now() + READ_MS, signal };
       const wanted = window === PAGE.window ? Math.min(window, limit * filled.length) : window;
       const reader = new BackwardReader(consumer, filled, bounds, wanted);
       const records = await reader.read(limit, keep);

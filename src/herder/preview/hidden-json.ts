@@ -1,13 +1,48 @@
-/** A string, which is a name when a colon follows, or a number. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"(?:\s*(:))?|\\?$)|-?\d[\d.eE+-]*/gs;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BEGIN = /["\d]|-\d/g;
+const NUMBER = /-?\d[\d.eE+-]*/y;
+const NO_BLANK = /\S/g;
 
 /** JSON text with `hide` done to its texts and numbers, whatever it finds in them, and not to its names. */
 export function hiddenInJson(json: string, hide: (text: string) => string): string {
-  return json.replace(TOKEN, (token: string, colon: string | undefined) => {
-    if (colon === ':') return token;
-    if (!token.startsWith('"')) return hide(token) === token ? token : JSON.stringify(hide(token));
-    const text = JSON.parse(token) as string;
-    const shown = hide(text);
-    return shown === text ? token : JSON.stringify(shown);
-  });
+  const pieces: string[] = [];
+  let end = 0;
+  for (let begin = find(BEGIN, json, 0); begin >= 0; begin = find(BEGIN, json, end)) {
+    const isText = json.charCodeAt(begin) === QUOTE;
+    const next = isText ? endOfText(json, begin) : endOf(NUMBER, json, begin);
+    pieces.push(json.slice(end, begin));
+    const token = json.slice(begin, next);
+    pieces.push(isText && json.charAt(find(NO_BLANK, json, next)) === ':' ? token : hiddenToken(token, isText, hide));
+    end = next;
+  }
+  pieces.push(json.slice(end));
+  return pieces.join('');
+}
+
+function hiddenToken(token: string, isText: boolean, hide: (text: string) => string): string {
+  const text = isText ? (JSON.parse(token) as string) : token;
+  const shown = hide(text);
+  return shown === text ? token : JSON.stringify(shown);
+}
+
+/** A loop: an expression that remembers each of a million escapes has no room for them. */
+function endOfText(json: string, begin: number): number {
+  for (let at = begin + 1; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
+  }
+  return json.length;
+}
+
+function find(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.exec(text)?.index ?? -1;
+}
+
+/** -1: it is not there. */
+function endOf(pattern: RegExp, text: string, from: number): number {
+  pattern.lastIndex = from;
+  return pattern.test(text) ? pattern.lastIndex : -1;
 }

@@ -3,7 +3,7 @@ import type { ConnectorLogPart } from '../../observe/connector-log.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { ajv } from '../request-body.ts';
 import { answer, flag, pathName, queryText, type Resource, type ResourceDependencies } from '../resource.ts';
-import { answerEvents, eventText, type EventStream } from './event-stream.ts';
+import { answerEvents, eventBytes, type EventStream } from './event-stream.ts';
 
 /** More open logs at once are refused. */
 const MAX_LOGS = 20;
@@ -13,6 +13,7 @@ const OWN_MS = 300;
 const OTHERS_MS = 2000;
 /** Proxies close what is silent. */
 const BEAT_MS = 15_000;
+const BEAT = Buffer.from(': still here\n\n');
 
 const isPart = ajv.compile<ConnectorLogPart>({
   type: 'object',
@@ -93,7 +94,7 @@ class LogFeed {
       this.#tellOwn();
     }, OWN_MS).unref();
     const beat = setInterval(() => {
-      stream.write(': still here\n\n');
+      stream.write(BEAT);
     }, BEAT_MS).unref();
     this.#timers = [own, beat];
   }
@@ -135,6 +136,6 @@ class LogFeed {
   }
 
   #send(event: string, data: unknown): void {
-    this.#stream?.write(eventText(event, data));
+    this.#stream?.write(eventBytes(event, data));
   }
 }

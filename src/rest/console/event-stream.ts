@@ -3,8 +3,8 @@ import type { Context } from '../resource.ts';
 
 /** Server-sent events to one browser. */
 export interface EventStream {
-  /** Takes events as text; whoever leaves more than `maxUnreadBytes` unread is cut off. */
-  readonly write: (text: string) => void;
+  /** Takes events; whoever leaves more than `maxUnreadBytes` unread is cut off. */
+  readonly write: (event: Buffer) => void;
   readonly isClosed: () => boolean;
 }
 
@@ -18,16 +18,16 @@ export function answerEvents(context: Context, maxUnreadBytes: number, closed: (
   body.write('retry: 2000\n\n');
   context.body = body;
   return {
-    write: (text) => {
+    write: (event) => {
       if (body.destroyed) return;
       if (body.readableLength + body.writableLength > maxUnreadBytes) body.destroy();
-      else body.write(text);
+      else body.write(event);
     },
     isClosed: () => body.destroyed,
   };
 }
 
-/** An event with its data as JSON. */
-export function eventText(event: string, data: unknown): string {
-  return `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+/** An event with its data as JSON. These are bytes, as several streams that nobody reads then share them. */
+export function eventBytes(event: string, data: unknown): Buffer {
+  return Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
 }

@@ -1,6 +1,6 @@
 import type { FleetLook, FleetRow } from '../../herder/fleet/fleet.ts';
 import { toError } from '../../errors.ts';
-import { eventText } from './event-stream.ts';
+import { eventBytes } from './event-stream.ts';
 
 /** All rows of the fleet, or those that are new or have changed. */
 export interface FleetNews {
@@ -23,7 +23,7 @@ interface FleetSource {
 }
 
 /** Is given a server-sent event with its data: `FleetNews` for `rows`, a message for `failure`. */
-type Listener = (event: string) => void;
+type Listener = (event: Buffer) => void;
 
 const INTERVAL_MS = 5000;
 /** After a change; those that follow one another at once are seen together. */
@@ -101,8 +101,8 @@ export class FleetFeed {
   }
 
   #send(event: 'rows' | 'failure', data: FleetNews | { readonly message: string }): void {
-    const text = eventText(event, data);
-    for (const listener of this.#listeners) listener(text);
+    const bytes = eventBytes(event, data);
+    for (const listener of this.#listeners) listener(bytes);
   }
 
   /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */

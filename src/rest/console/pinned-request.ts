@@ -17,7 +17,6 @@ export interface PinnedRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | undefined;
-  readonly maxBytes: number;
   readonly signal: AbortSignal;
 }
 
@@ -28,11 +27,13 @@ export interface PinnedAnswer {
 }
 
 /**
- * A request to a service of this process. It is sent only to who has the service's own certificate, which need not be one that the
- * system trusts, nor be for the name that is used here.
+ * A request to a service of this process; the body of the answer is still to be read, or destroyed. It is sent only to who has the
+ * service's own certificate, which need not be one that the system trusts, nor be for the name that is used here.
  */
-export async function pinnedRequest(service: OwnService, request: PinnedRequest): Promise<PinnedAnswer> {
-  const { method, path, headers, body, maxBytes, signal } = request;
+export async function pinnedResponse(
+  service: OwnService,
+  { method, path, headers, body, signal }: PinnedRequest,
+): Promise<IncomingMessage> {
   const url = new URL(path, service.url);
   const socket = service.certificate === undefined ? undefined : await trusted(url, service.certificate, signal);
   try {
@@ -47,17 +48,24 @@ export async function pinnedRequest(service: OwnService, request: PinnedRequest)
     sent.end(body);
     const [response] = (await once(sent, 'response', { signal })) as [IncomingMessage];
     sent.on('error', () => undefined);
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      if (bytes > maxBytes) throw new Error(`the answer has more than ${String(maxBytes)} bytes`);
-      chunks.push(chunk);
-    }
-    return { status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(chunks) };
-  } finally {
+    response.once('close', () => socket?.destroy());
+    return response;
+  } catch (error) {
     socket?.destroy();
+    throw error;
   }
+}
+
+/** Rejects, and reads no further, when there are more bytes than these. */
+export async function bodyOf(response: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`the answer has more than ${String(maxBytes)} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
 }
 
 /** No byte of the request goes to anybody else. */

@@ -1,10 +1,13 @@
+import type { IncomingMessage } from 'node:http';
 import { toError, RequestError } from '../../errors.ts';
 import { ajv, checkBody, readPlainJson } from '../request-body.ts';
-import { answer, answerText, type Context, type Resource, type ResourceDependencies } from '../resource.ts';
-import { pinnedRequest, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
+import { answer, type Context, type Resource, type ResourceDependencies } from '../resource.ts';
+import { goneSignal } from './client-gone.ts';
+import { bodyOf, pinnedResponse, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
 
-/** What the database's HTTP API answers statements with at most, 5 MB by default. */
-const MAX_ANSWER_BYTES = 33_554_432;
+/** Of an answer without rows. Those with rows are handed on as they come. */
+const MAX_ANSWER_BYTES = 16_777_216;
+const MAX_FAILURE = 20_000;
 const LOGIN_MS = 30_000;
 const STATEMENT_MS = 3_600_000;
 const MAX_RUNNING = 50;
@@ -63,7 +66,7 @@ export const sqlResource: Resource = (router, dependencies) => {
   });
 
   router.post('/ui/sql/login', async (context) => {
-    const { user, password } = checkBody(isLogin, await bodyOf(context));
+    const { user, password } = checkBody(isLogin, await readPlainJson(context.req));
     const credentials = Buffer.from(`${user}:${password}`).toString('base64');
     const { status, body } = await ask(context, dependencies, LOGIN_MS, {
       method: 'GET',
@@ -72,76 +75,105 @@ export const sqlResource: Resource = (router, dependencies) => {
     });
     const { token, desc } = answered(body);
     if (status === 200 && token !== undefined) answer(context, 200, { token });
-    else answer(context, 200, { failure: { status, message: descText(desc) } });
+    else answer(context, 200, { failure: { status, message: shortened(descText(desc)) } });
   });
 
   router.post('/ui/sql/logout', async (context) => {
-    const { token } = checkBody(isLogout, await bodyOf(context));
+    const { token } = checkBody(isLogout, await readPlainJson(context.req));
     const headers = { Authorization: `Basic ${token}` };
     await ask(context, dependencies, LOGIN_MS, { method: 'DELETE', path: '/restapi/session', headers });
     answer(context, 200, {});
   });
 
   router.post('/ui/sql/run', async (context) => {
-    const { token, sql, kind, database, limit } = checkBody(isStatement, await bodyOf(context));
+    const { token, sql, kind, database, limit } = checkBody(isStatement, await readPlainJson(context.req));
     if (kind !== 'query' && dependencies.console?.readOnly === true) {
       throw new RequestError(403, 'The console is read only (console.read.only): it runs statements that read');
     }
     if (running >= MAX_RUNNING)
       throw new RequestError(503, `This worker runs ${String(running)} statements of consoles already`);
+    const parameters = new URLSearchParams(database === undefined ? {} : { db: database });
+    if (kind === 'query') parameters.set('int64', 'string');
     running += 1;
+    const ended = (): void => {
+      running -= 1;
+    };
+    let response: IncomingMessage | undefined;
     try {
-      const parameters = new URLSearchParams(database === undefined ? {} : { db: database });
-      if (kind === 'query') parameters.set('int64', 'string');
-      const outcome = await ask(context, dependencies, STATEMENT_MS, {
+      response = await respond(context, dependencies, STATEMENT_MS, {
         method: 'POST',
         path: `/restapi/${kind}?${parameters.toString()}`,
         headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
         body: JSON.stringify({ sql, ...(kind === 'query' && limit !== undefined ? { limit } : {}) }),
       });
-      if (outcome.status === 200) answerText(context, 200, outcome.body.toString());
-      else answer(context, 200, { failure: failureOf(outcome) });
     } finally {
-      running -= 1;
+      if (response === undefined) ended();
+      else if (response.closed) ended();
+      else response.once('close', ended);
     }
+    if (response.statusCode === 200) answerStream(context, response);
+    else answer(context, 200, { failure: failureOf(await whole(context, response)) });
   });
 };
 
-function bodyOf(context: Context): Promise<unknown> {
-  return readPlainJson(context.req);
+async function ask(
+  context: Context,
+  dependencies: ResourceDependencies,
+  timeoutMs: number,
+  request: Asked,
+): Promise<PinnedAnswer> {
+  return whole(context, await respond(context, dependencies, timeoutMs, request));
 }
 
+type Asked = Omit<PinnedRequest, 'signal'>;
+
 /** A browser that goes away ends its statement. */
-async function ask(
+async function respond(
   context: Context,
   { databaseApi }: ResourceDependencies,
   timeoutMs: number,
-  request: Omit<PinnedRequest, 'maxBytes' | 'signal'>,
-): Promise<PinnedAnswer> {
+  request: Asked,
+): Promise<IncomingMessage> {
+  const gone = goneSignal(context);
   const service = await databaseApi();
   if (service === undefined) throw new RequestError(404, NOT_RUNNING);
-  const gone = new AbortController();
-  const onClose = (): void => {
-    gone.abort();
-  };
-  context.res.once('close', onClose);
-  try {
+  return reached(gone, () => {
     // The API slows down guesses by address, where its database.http.trusted.proxies says that this worker may tell it.
     const headers = { ...request.headers, 'X-Forwarded-For': context.req.socket.remoteAddress ?? '' };
-    const signal = AbortSignal.any([gone.signal, AbortSignal.timeout(timeoutMs)]);
-    return await pinnedRequest(service, { ...request, headers, maxBytes: MAX_ANSWER_BYTES, signal });
+    const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
+    return pinnedResponse(service, { ...request, headers, signal });
+  });
+}
+
+function whole(context: Context, response: IncomingMessage): Promise<PinnedAnswer> {
+  return reached(goneSignal(context), async () => ({
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: await bodyOf(response, MAX_ANSWER_BYTES),
+  }));
+}
+
+async function reached<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
+    if (gone.aborted) throw new RequestError(409, 'Nobody waits for the answer any more');
     throw new RequestError(503, `The database's HTTP API does not answer: ${toError(error).message}`, { cause: error });
-  } finally {
-    context.res.off('close', onClose);
   }
+}
+
+/** Memory is needed for no more than a browser has not read yet. */
+function answerStream(context: Context, response: IncomingMessage): void {
+  context.status = 200;
+  context.set('Content-Type', 'application/json');
+  context.body = response;
 }
 
 function failureOf({ status, headers, body }: PinnedAnswer): object {
   const position = Number(headers['x-sql-position'] ?? NaN);
   return {
     status,
-    message: descText(answered(body).desc),
+    message: shortened(descText(answered(body).desc)),
     ...(headers['x-sql-state'] === undefined ? {} : { sqlstate: headers['x-sql-state'] }),
     ...(Number.isSafeInteger(position) ? { position } : {}),
   };
@@ -157,6 +189,10 @@ function answered(body: Buffer): { readonly token?: string; readonly desc?: unkn
 }
 
 /** One reason for each statement; of several, which have failed. */
+function shortened(text: string): string {
+  return text.length > MAX_FAILURE ? `${text.slice(0, MAX_FAILURE)}…` : text;
+}
+
 function descText(desc: unknown): string {
   if (Array.isArray(desc)) {
     if (desc.length === 1) return String(desc[0]);

@@ -1,6 +1,7 @@
 import type { MessagePlace, PeekQuery } from '../../herder/peek/topic-peek.ts';
+import { goneSignal } from './client-gone.ts';
 import { ajv, checkBody, readPlainJson } from '../request-body.ts';
-import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../resource.ts';
+import { answerText, pathName, withinTimeLimit, type Resource } from '../resource.ts';
 
 const MAX_LIMIT = 200;
 const OFFSET = { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER } as const;
@@ -33,17 +34,15 @@ const isPlace = ajv.compile<MessagePlace>(PLACE);
  * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
  */
 export const topicPeekResource: Resource = (router, { herder, peek }) => {
-  const body = (context: Context): Promise<unknown> => {
-    return readPlainJson(context.req);
-  };
-
   router.post('/ui/connectors/:connector/messages', async (context) => {
-    const query = checkBody(isQuery, await body(context));
-    answerText(context, 200, await withinTimeLimit(herder.stage, peek.page(pathName(context, 'connector'), query)));
+    const query = checkBody(isQuery, await readPlainJson(context.req));
+    const page = peek.page(pathName(context, 'connector'), query, goneSignal(context));
+    answerText(context, 200, await withinTimeLimit(herder.stage, page));
   });
 
   router.post('/ui/connectors/:connector/messages/preview', async (context) => {
-    const place = checkBody(isPlace, await body(context));
-    answerText(context, 200, await withinTimeLimit(herder.stage, peek.preview(pathName(context, 'connector'), place)));
+    const place = checkBody(isPlace, await readPlainJson(context.req));
+    const preview = peek.preview(pathName(context, 'connector'), place, goneSignal(context));
+    answerText(context, 200, await withinTimeLimit(herder.stage, preview));
   });
 };

@@ -53,6 +53,14 @@ describe('bodies of requests', () => {
     assert.equal(isMap.errors?.length, 1);
   });
 
+  it('are refused with 400 where a configuration has more keys or transforms than any that is meant', async () => {
+    const many = Object.fromEntries(Array.from({ length: 5001 }, (_, index) => [`key-${String(index)}`, 'value']));
+    const { status, message } = await refusal(readConfig(requestOf(JSON.stringify(many))));
+    assert.deepEqual([status, message], [400, 'A configuration has at most 5000 keys, and this one 5001']);
+    const chain = await refusal(readConfig(requestOf(JSON.stringify({ transforms: 'a,'.repeat(500) }))));
+    assert.deepEqual([chain.status, chain.message], [400, 'transforms has more than 500 names']);
+  });
+
   it('have keys that objects have anyway, and nothing else comes of them', async () => {
     const text = '{"__proto__": "a", "constructor": "b", "toString": "c"}';
     const config = await readConfig(requestOf(text));

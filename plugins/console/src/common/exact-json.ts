@@ -1,22 +1,53 @@
-/** A text, or a number. */
-const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*(?:"|\\?$)|-?\d[\d.eE+-]*/gs;
+const QUOTE = 0x22;
+const BACKSLASH = 0x5c;
+const BEGIN = /["\d]|-\d/g;
+const NUMBER = /-?\d[\d.eE+-]*/y;
 const INTEGER = /^-?\d+$/;
 /** Stands before the digits of an integer while it is a text; of the private use area. */
 const MARK = '\ue000';
 
 /** JSON with every digit of its integers: those beyond what a number holds are `bigint`. */
 export function parseExact(text: string): unknown {
-  const marked = text.replace(TOKEN, (token) => (isLarge(token) ? `"${MARK}${token}"` : token));
+  const marked = withTokens(text, (token) => (isLarge(token) ? `"${MARK}${token}"` : token));
   return JSON.parse(marked, (_, value: unknown) => (isMarked(value) ? BigInt(value.slice(MARK.length)) : value));
 }
 
 /** JSON of a value that may have `bigint`. */
 export function exactText(value: unknown, indent?: number): string {
   const marked = (_: string, each: unknown): unknown => (typeof each === 'bigint' ? `${MARK}${String(each)}` : each);
-  return JSON.stringify(value, marked, indent).replace(TOKEN, (token) => {
+  return withTokens(JSON.stringify(value, marked, indent), (token) => {
     const text = token.slice(1, -1);
     return token.startsWith('"') && isMarked(text) ? text.slice(MARK.length) : token;
   });
+}
+
+/** JSON with others in place of its texts and numbers. A loop: no expression has room for a text with a million escapes. */
+function withTokens(json: string, other: (token: string) => string): string {
+  const pieces: string[] = [];
+  let end = 0;
+  BEGIN.lastIndex = 0;
+  for (let found = BEGIN.exec(json); found !== null; found = BEGIN.exec(json)) {
+    const next = json.charCodeAt(found.index) === QUOTE ? endOfText(json, found.index) : endOfNumber(json, found.index);
+    pieces.push(json.slice(end, found.index), other(json.slice(found.index, next)));
+    end = next;
+    BEGIN.lastIndex = end;
+  }
+  pieces.push(json.slice(end));
+  return pieces.join('');
+}
+
+function endOfText(json: string, begin: number): number {
+  for (let at = begin + 1; at < json.length; at += 1) {
+    const code = json.charCodeAt(at);
+    if (code === QUOTE) return at + 1;
+    if (code === BACKSLASH) at += 1;
+  }
+  return json.length;
+}
+
+function endOfNumber(json: string, begin: number): number {
+  NUMBER.lastIndex = begin;
+  return NUMBER.test(json) ? NUMBER.lastIndex : begin + 1;
 }
 
 function isLarge(token: string): boolean {

@@ -3,7 +3,7 @@ import { BackwardReader, type Bounds, type Stretch } from '../../../../src/herde
 import type { ConsumedRecord, Consumer } from '../../../../src/kafka/api.ts';
 
 const ALL = (): Promise<boolean> => Promise.resolve(true);
-const BOUNDS: Bounds = { maxRecords: 1000, maxBytes: 1000, deadline: Infinity };
+const BOUNDS: Bounds = { maxRecords: 1000, maxBytes: 1000, signal: new AbortController().signal, deadline: Infinity };
 
 function record(partition: number, offset: number, timestamp: number, size = 1): ConsumedRecord {
   const common = { topic: 't', partition, offset, timestamp, timestampType: 'CreateTime' } as const;
@@ -105,6 +105,19 @@ describe('topics that are read backwards', () => {
     );
     assert.deepEqual(await reader.read(5, ALL), []);
     assert.deepEqual(reader.next(), [{ topic: 't', partition: 0, offset: 1 }]);
+  });
+
+  it('end when nobody waits for them any more', async () => {
+    const log = Array.from({ length: 100 }, (_, offset) => record(0, offset, offset));
+    const gone = new AbortController();
+    const bounds = { ...BOUNDS, signal: gone.signal };
+    const reader = new BackwardReader(new FakeConsumer([log]).asConsumer, [stretch(0, 100)], bounds, 10);
+    const none = (): Promise<boolean> => {
+      gone.abort();
+      return Promise.resolve(false);
+    };
+    assert.deepEqual(await reader.read(5, none), []);
+    assert.ok(reader.scanned <= 10, String(reader.scanned));
   });
 
   it('keep no more bytes than they may, but one record of any size', async () => {

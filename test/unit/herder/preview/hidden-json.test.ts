@@ -33,4 +33,11 @@ describe('secrets in JSON text', () => {
       text,
     );
   });
+
+  it('are hidden in texts of millions of escapes, in time that grows with their length alone', () => {
+    const text = `${'"'.repeat(3_000_000)}correct horse${'\\'.repeat(1_000_000)}`;
+    const shown = hidden(JSON.stringify({ text }), 'correct horse') as { text: string };
+    assert.equal(shown.text.length, text.length - 'correct horse'.length + '[hidden]'.length);
+    assert.ok(!shown.text.includes('horse'));
+  });
 });

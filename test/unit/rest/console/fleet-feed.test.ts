@@ -23,12 +23,21 @@ const of = (rows: readonly FleetRow[] = [], silent: FleetLook['silent'] = []): F
 const never = () => () => undefined;
 
 /** The name of an event, and its data. */
-function parsed(event: string): readonly [string, FleetNews & { readonly message?: string }] {
-  const [, name = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(event) ?? [];
+function parsed(event: Buffer): readonly [string, FleetNews & { readonly message?: string }] {
+  const [, name = '', data = ''] = /^event: (\w+)\ndata: (.*)\n\n$/.exec(event.toString()) ?? [];
   return [name, JSON.parse(data) as FleetNews];
 }
 
 describe('the feed of the console', () => {
+  it('gives all consoles the same bytes, so that many that do not read cost no more memory than one', async () => {
+    const feed = new FleetFeed({ look: async () => of([row('a')]), onChange: never }, 1);
+    const told: Buffer[][] = [[], []];
+    const ends = told.map((events) => feed.listen((event) => events.push(event)));
+    await until(() => told.every(({ length }) => length > 0), 'both were told');
+    for (const end of ends) end();
+    assert.equal(told[0]?.[0], told[1]?.[0]);
+  });
+
   it('tells what has changed and what is gone, once for all consoles, and looks no more when none is open', async () => {
     let looks = 0;
     const states = [[row('a'), row('b')], [row('a', 'waits'), row('b')], [row('a', 'waits')]];

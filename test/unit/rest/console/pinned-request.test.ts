@@ -7,7 +7,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { developmentCertificate } from '../../../../plugins/database-http/transport/certificate.ts';
-import { pinnedRequest } from '../../../../src/rest/console/pinned-request.ts';
+import { bodyOf, pinnedResponse, type OwnService } from '../../../../src/rest/console/pinned-request.ts';
 import { CERTIFICATE, PRIVATE_KEY } from '../../tls/tls-fixture.ts';
 
 describe('a request to a service of this process', () => {
@@ -26,7 +26,15 @@ describe('a request to a service of this process', () => {
     seen.push(request.url ?? '');
     response.end('x'.repeat(100));
   };
-  const ask = { method: 'GET', path: '/restapi/login?a=1', headers: {}, maxBytes: 100 };
+  const ask = { method: 'GET', path: '/restapi/login?a=1', headers: {} };
+
+  async function pinnedRequest(
+    service: OwnService,
+    { maxBytes = 100, signal }: { maxBytes?: number; signal: AbortSignal },
+  ) {
+    const response = await pinnedResponse(service, { ...ask, signal });
+    return { status: response.statusCode, body: await bodyOf(response, maxBytes) };
+  }
 
   beforeEach(() => {
     seen.length = 0;
@@ -72,5 +80,29 @@ describe('a request to a service of this process', () => {
     const waiting = pinnedRequest({ url: `http://${silent}` }, { ...ask, signal: stop.signal });
     stop.abort();
     await assert.rejects(waiting, { name: 'AbortError' });
+  });
+
+  it('gives an answer of any size as it comes, and ends when the answer is no longer wanted', async () => {
+    const closed: Promise<unknown>[] = [];
+    const host = await listen(
+      createServer({ cert: CERTIFICATE, key: PRIVATE_KEY }, (request, response) => {
+        request.socket.on('error', () => undefined);
+        closed.push(new Promise((resolve) => request.socket.once('close', resolve)));
+        const more = (): void => {
+          while (!response.destroyed && response.write('x'.repeat(65_536)));
+          response.once('drain', more);
+        };
+        more();
+      }),
+    );
+    const service = { url: `https://${host}`, certificate: CERTIFICATE };
+    const response = await pinnedResponse(service, { ...ask, signal: new AbortController().signal });
+    let bytes = 0;
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
+      if (bytes > 10_000_000) break;
+    }
+    await Promise.all(closed);
+    assert.equal(closed.length, 1);
   });
 });
