@@ -146,7 +146,7 @@ describe('changes in the console', function () {
     await dialog.getByText(/^Secrets differ: sasl.password\./).waitFor();
     await shown.isAccessible();
     await dialog.getByRole('button', { name: 'Restore' }).click();
-    await page.getByText('is restored.').waitFor();
+    await page.locator('[role="status"]:focus', { hasText: 'is restored.' }).waitFor();
     await page.locator('.changes > li').first().getByText('configuration restored').waitFor();
     const { body: config } = await rest.get<Record<string, string>>(`/connectors/${name}/config`);
     assert.deepEqual([config['max.retries'], config['sasl.password']], [undefined, undefined]);
@@ -168,6 +168,8 @@ describe('changes in the console', function () {
     await page.getByRole('button', { name: `Restore ${name}` }).click();
     await dialog.getByText('The connector was deleted and is created again').waitFor();
     await dialog.getByRole('button', { name: 'Restore' }).click();
+    await page.locator('[role="status"]:focus', { hasText: `${name} is created again.` }).waitFor();
+    await page.getByRole('row', { name }).waitFor();
     await page.getByRole('link', { name: `${name} is created again.` }).click();
     await page.getByRole('heading', { level: 1, name }).waitFor();
     await rest.untilState(name, 'RUNNING', 1);

@@ -212,7 +212,7 @@ describe('the console', function () {
     await shown.page.getByLabel('Search').fill(name);
     const [download] = await Promise.all([
       shown.page.waitForEvent('download'),
-      shown.page.getByRole('button', { name: 'CSV of 1 connector' }).click(),
+      shown.page.getByRole('button', { name: 'Save 1 as CSV' }).click(),
     ]);
     const lines = (await readFile(await download.path(), 'utf8')).split('\r\n');
     assert.equal(lines.length, 3);

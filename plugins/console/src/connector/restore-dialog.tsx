@@ -23,6 +23,7 @@ interface ToToday {
 /** What a restore would change, and the way to do it. */
 export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
+  const isDone = useRef(false);
   const [found, setFound] = useState<ToToday | undefined>();
   const [problem, setProblem] = useState('');
   const [isBusy, setBusy] = useState(false);
@@ -37,7 +38,9 @@ export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
     setBusy(true);
     try {
       await request('POST', `${path}/restore?newest=${String(newest)}`);
-      onEnd(true);
+      isDone.current = true;
+      // What is behind an open dialog cannot be focused.
+      dialog.current?.close();
       await refresh().catch(() => undefined);
     } catch (error) {
       setProblem((error as Error).message);
@@ -50,7 +53,7 @@ export function RestoreDialog({ name, n, tasks, onEnd }: RestoreDialogProps) {
       class="restore"
       aria-labelledby="restore-title"
       onClose={() => {
-        onEnd(false);
+        onEnd(isDone.current);
       }}
     >
       <h2 id="restore-title">{texts.asked(name, n)}</h2>

@@ -15,6 +15,8 @@ import './fleet.css';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 
 const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', topic: '' };
+/** It stays open when a connector is restored into an empty list. */
+const DELETED = 'deleted';
 /** Rows beyond what is seen, above and below. */
 const MARGIN = 8;
 
@@ -33,18 +35,20 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
   if (updatedAt.value === undefined) return <p class="empty">{texts.loading}</p>;
   if (rows.value.length === 0) {
     return (
-      <div class="empty">
-        <p>{texts.noneYet}</p>
-        <p>{isReadOnly ? texts.noneYetNext : <a href={CREATE_ADDRESS}>{texts.create}</a>}</p>
-        <DeletedFold />
-      </div>
+      <>
+        <div class="empty">
+          <p>{texts.noneYet}</p>
+          <p>{isReadOnly ? texts.noneYetNext : <a href={CREATE_ADDRESS}>{texts.create}</a>}</p>
+        </div>
+        <DeletedFold key={DELETED} />
+      </>
     );
   }
   return (
     <>
       <h1 class="visually-hidden">{texts.connectors}</h1>
       <VerdictFilter filters={filters} />
-      <FilterBar filters={filters} change={change} />
+      <FilterBar filters={filters} change={change} shown={shown} />
       {isReadOnly ? null : <BulkActions names={names.value} />}
       {shown.length === 0 ? (
         <div class="empty">
@@ -60,18 +64,7 @@ export function FleetView({ filters }: { readonly filters: Filters }) {
           choose={isReadOnly ? undefined : (next) => (chosen.value = next)}
         />
       )}
-      {shown.length === 0 ? null : (
-        <button
-          type="button"
-          class="further"
-          onClick={() => {
-            saveCsv('connectors.csv', fleetCsv(shown));
-          }}
-        >
-          {texts.csv(shown.length)}
-        </button>
-      )}
-      <DeletedFold />
+      <DeletedFold key={DELETED} />
     </>
   );
 }
@@ -101,10 +94,11 @@ function VerdictFilter({ filters }: { readonly filters: Filters }) {
 
 interface FilterBarProps {
   readonly filters: Filters;
+  readonly shown: readonly FleetRow[];
   readonly change: (part: Partial<Filters>) => void;
 }
 
-function FilterBar({ filters, change }: FilterBarProps) {
+function FilterBar({ filters, change, shown }: FilterBarProps) {
   const classes = [...new Set(rows.value.map(({ className }) => className))].sort();
   const workers = [...new Set(rows.value.flatMap((row) => row.workers))].sort();
   const isFiltered = Object.values(filters).some((value) => value !== '');
@@ -151,6 +145,16 @@ function FilterBar({ filters, change }: FilterBarProps) {
           {texts.clear}
         </button>
       ) : null}
+      {shown.length === 0 ? null : (
+        <button
+          type="button"
+          onClick={() => {
+            saveCsv('connectors.csv', fleetCsv(shown));
+          }}
+        >
+          {texts.csv(shown.length)}
+        </button>
+      )}
     </form>
   );
 }

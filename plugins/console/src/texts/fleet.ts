@@ -14,7 +14,7 @@ export const texts = {
   searchHint: 'Name, topic or reason',
   any: 'any',
   clear: 'Clear filters',
-  csv: (count: number) => `CSV of ${String(count)} ${count === 1 ? 'connector' : 'connectors'}`,
+  csv: (count: number) => `Save ${String(count)} as CSV`,
   csvColumns: [
     ...['connector', 'type', 'class', 'verdict', 'since', 'why', 'tasks running', 'tasks'],
     ...['records/s', 'lag', 'dead letters/min', 'topics', 'workers'],
