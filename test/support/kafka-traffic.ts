@@ -7,6 +7,7 @@ import { until } from './until.ts';
 export interface TestMessage {
   readonly key?: string | Uint8Array;
   readonly value: string | Uint8Array | null;
+  readonly headers?: Readonly<Record<string, string>>;
   readonly partition?: number;
   /** Milliseconds since the epoch. */
   readonly timestamp?: number;
@@ -103,14 +104,14 @@ export class KafkaTraffic {
   }
 }
 
-function toRecord(topic: string, { key, value, partition, timestamp }: TestMessage): ProducedRecord {
+function toRecord(topic: string, { key, value, headers = {}, partition, timestamp }: TestMessage): ProducedRecord {
   return {
     topic,
     partition: partition ?? null,
     key: key === undefined ? null : bytesOf(key),
     value: value === null ? null : bytesOf(value),
     timestamp: timestamp ?? null,
-    headers: [],
+    headers: Object.entries(headers).map(([name, text]) => ({ key: name, value: bytesOf(text) })),
   };
 }
 

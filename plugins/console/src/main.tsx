@@ -3,6 +3,7 @@ import { render } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { failure, follow, updatedAt, worker } from './common/fleet-store.ts';
 import { lazy } from './common/lazy.tsx';
+import { showTexts } from './common/shown-nodes.ts';
 import { Silence } from './common/silence.tsx';
 import { clusterAddress, CREATE_ADDRESS, fleetAddress, route, SQL_ADDRESS } from './common/route.ts';
 import { unfinished } from './common/unfinished.ts';
@@ -113,6 +114,7 @@ function Freshness() {
   );
 }
 
+showTexts();
 const place = document.getElementById('app');
 if (place !== null) render(<App />, place);
 void follow();

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { request } from '../common/api.ts';
+import { inPath, request } from '../common/api.ts';
 import { worker } from '../common/fleet-store.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
@@ -29,7 +29,7 @@ function Levels() {
   const isWritable = worker.value?.readOnly === false;
   const set = async (logger: string, level: string): Promise<void> => {
     try {
-      await request('PUT', `/admin/loggers/${encodeURIComponent(logger)}?scope=cluster`, { level });
+      await request('PUT', `/admin/loggers/${inPath(logger)}?scope=cluster`, { level });
       setProblem('');
       setDone(texts.levelSet(logger, level));
     } catch (failure) {
@@ -73,7 +73,9 @@ function LevelChoice({ label, level, set }: LevelChoiceProps) {
   return (
     <select aria-label={label} value={level} onChange={(event) => void set(event.currentTarget.value)}>
       {LEVELS.map((each) => (
-        <option key={each}>{each}</option>
+        <option key={each} value={each}>
+          {each}
+        </option>
       ))}
     </select>
   );

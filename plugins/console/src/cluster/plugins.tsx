@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { request } from '../common/api.ts';
+import { inPath, request } from '../common/api.ts';
 import { Broken } from '../common/broken.tsx';
 import { Documentation } from '../common/documentation.tsx';
 import { shortClass } from '../common/format.ts';
@@ -60,8 +60,8 @@ export function Plugins() {
 
 function Options({ plugin }: { readonly plugin: PluginView }) {
   const [text, setText] = useState('');
-  const query = plugin.version === undefined ? '' : `?version=${encodeURIComponent(`[${plugin.version}]`)}`;
-  const path = `/connector-plugins/${encodeURIComponent(plugin.class)}/config`;
+  const query = plugin.version === undefined ? '' : `?version=${inPath(`[${plugin.version}]`)}`;
+  const path = `/connector-plugins/${inPath(plugin.class)}/config`;
   const { value, error } = usePolled(path + query, () => request<readonly OptionView[]>('GET', path + query));
   const found = matchingOptions(value ?? [], text);
   const titles = [texts.option, texts.meaning];

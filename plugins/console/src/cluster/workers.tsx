@@ -64,7 +64,9 @@ export function Workers() {
               }}
             >
               {ids.map((id) => (
-                <option key={id}>{id}</option>
+                <option key={id} value={id}>
+                  {id}
+                </option>
               ))}
             </select>
           </label>

@@ -17,6 +17,13 @@ export async function request<T>(method: string, path: string, body?: unknown): 
 
 /** The same with JSON as text, for numbers beyond what JavaScript has. */
 export async function requestText(method: string, path: string, json?: string): Promise<string> {
+  // A name of dots alone would lead elsewhere.
+  if (path.split(/[?#]/, 1)[0] !== new URL(path, 'http://worker').pathname) {
+    throw new ApiError(
+      0,
+      'No address can have this name: use the API with a client that sends paths as they are, such as curl --path-as-is',
+    );
+  }
   let response: Response;
   try {
     response = await fetch(path, {
@@ -34,7 +41,12 @@ export async function requestText(method: string, path: string, json?: string): 
 
 /** The path of a connector in the API. */
 export function connectorPath(name: string): string {
-  return `/connectors/${encodeURIComponent(name)}`;
+  return `/connectors/${inPath(name)}`;
+}
+
+/** As part of a path. Half of a character, of which there is no address, becomes a replacement character. */
+export function inPath(name: string): string {
+  return encodeURIComponent(name.replace(/\p{Surrogate}/gu, '\ufffd'));
 }
 
 function messageOf(text: string, status: number): string {

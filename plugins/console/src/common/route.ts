@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { inPath } from './api.ts';
 import type { Filters } from './fleet-row.ts';
 
 const hash = signal(location.hash);
@@ -64,7 +65,7 @@ export function fleetAddress(filters: Partial<Filters> = {}): string {
 }
 
 export function connectorAddress(name: string, part: ConnectorPart = 'overview'): string {
-  const address = `#/connectors/${encodeURIComponent(name)}`;
+  const address = `#/connectors/${inPath(name)}`;
   return part === 'overview' ? address : `${address}/${part}`;
 }
 

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import { request } from '../common/api.ts';
+import { inPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/data.ts';
@@ -19,7 +19,7 @@ export function ConnectorData({ name }: Pick<PartProps, 'name'>) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState('');
   const asked = useRef(0);
-  const path = `/ui/connectors/${encodeURIComponent(name)}/messages`;
+  const path = `/ui/connectors/${inPath(name)}/messages`;
 
   const look = async (wanted: Fields, before: readonly Page[]): Promise<void> => {
     const query = queryOf(wanted, before.at(-1)?.next);
@@ -107,7 +107,9 @@ function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) 
           >
             <option value="">{texts.allTopics}</option>
             {topics.map(({ topic }) => (
-              <option key={topic}>{topic}</option>
+              <option key={topic} value={topic}>
+                {topic}
+              </option>
             ))}
           </select>
         </label>

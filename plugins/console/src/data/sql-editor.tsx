@@ -3,7 +3,14 @@ import { PostgreSQL, sql } from '@codemirror/lang-sql';
 import { syntaxTree } from '@codemirror/language';
 import type { EditorState } from '@codemirror/state';
 import { StateEffect, StateField, type Range } from '@codemirror/state';
-import { Decoration, EditorView, keymap, ViewPlugin, type DecorationSet } from '@codemirror/view';
+import {
+  Decoration,
+  EditorView,
+  highlightSpecialChars,
+  keymap,
+  ViewPlugin,
+  type DecorationSet,
+} from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 
 interface SqlEditorProps {
@@ -133,6 +140,7 @@ export function SqlEditor(props: SqlEditorProps) {
       extensions: [
         keymap.of([runs, ...defaultKeymap, ...historyKeymap]),
         history(),
+        highlightSpecialChars(),
         sql({ dialect: PostgreSQL }),
         colours,
         faultField,

@@ -100,7 +100,9 @@ function Choice(props: ControlProps) {
     >
       <option value="">{field.byDefault === undefined ? texts.notSet : texts.isDefault(field.byDefault)}</option>
       {values.map((each) => (
-        <option key={each}>{each}</option>
+        <option key={each} value={each}>
+          {each}
+        </option>
       ))}
     </select>
   );

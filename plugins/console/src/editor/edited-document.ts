@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { request } from '../common/api.ts';
+import { inPath, request } from '../common/api.ts';
 import {
   configBody,
   documentText,
@@ -88,8 +88,8 @@ export function useValidation(entries: readonly Entry[], connector: string | und
     const check = async (): Promise<void> => {
       await Promise.race([running.current, new Promise((resolve) => setTimeout(resolve, PATIENCE_MS))]);
       if (!isCurrent) return;
-      const query = connector === undefined ? '' : `?connector=${encodeURIComponent(connector)}`;
-      const path = `/ui/connector-plugins/${encodeURIComponent(className)}/validate${query}`;
+      const query = connector === undefined ? '' : `?connector=${inPath(connector)}`;
+      const path = `/ui/connector-plugins/${inPath(className)}/validate${query}`;
       const asked = request<Validation>('PUT', path, configBody(entries));
       running.current = asked.catch(() => undefined);
       try {

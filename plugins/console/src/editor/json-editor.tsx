@@ -3,7 +3,15 @@ import { json } from '@codemirror/lang-json';
 import { bracketMatching } from '@codemirror/language';
 import { lintGutter, lintKeymap, setDiagnostics, type Diagnostic } from '@codemirror/lint';
 import { EditorState } from '@codemirror/state';
-import { Decoration, EditorView, keymap, lineNumbers, MatchDecorator, ViewPlugin } from '@codemirror/view';
+import {
+  Decoration,
+  EditorView,
+  highlightSpecialChars,
+  keymap,
+  lineNumbers,
+  MatchDecorator,
+  ViewPlugin,
+} from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
 import { texts } from '../texts/editor.ts';
 import type { DocumentProblem } from './config-document.ts';
@@ -105,6 +113,7 @@ function extensionsOf(isReadOnly: boolean, listener: { readonly current: (text: 
   return [
     lineNumbers(),
     history(),
+    highlightSpecialChars(),
     json(),
     bracketMatching(),
     lintGutter(),

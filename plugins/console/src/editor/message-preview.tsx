@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { request } from '../common/api.ts';
+import { inPath, request } from '../common/api.ts';
 import { payloadText, type Writes } from '../common/previewed-rows.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
 import { Problem } from '../common/problem.tsx';
@@ -35,7 +35,7 @@ export function MessagePreview({ entries, connector }: MessagePreviewProps) {
     try {
       const query = new URLSearchParams(kind === 'messages' ? { decode: 'true' } : {});
       if (connector !== undefined) query.set('connector', connector);
-      const className = encodeURIComponent(valueIn(entries, 'connector.class') ?? '');
+      const className = inPath(valueIn(entries, 'connector.class') ?? '');
       const path = `/ui/connector-plugins/${className}/preview?${query.toString()}`;
       const body = { config: configBody(entries), topic, count: COUNT };
       const { records } = await request<{ records: readonly PreviewedRecord[] }>('POST', path, body);
@@ -71,7 +71,9 @@ export function MessagePreview({ entries, connector }: MessagePreviewProps) {
               }}
             >
               {topics.map((each) => (
-                <option key={each}>{each}</option>
+                <option key={each} value={each}>
+                  {each}
+                </option>
               ))}
             </select>
           )}

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { request } from '../common/api.ts';
+import { inPath, request } from '../common/api.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/editor.ts';
 
@@ -23,7 +23,7 @@ export function TopicPicker({ chosen, onChange }: TopicPickerProps) {
   useEffect(() => {
     let isCurrent = true;
     const timer = setTimeout(() => {
-      request<Topics>('GET', `/ui/topics?text=${encodeURIComponent(text.trim())}`).then(
+      request<Topics>('GET', `/ui/topics?text=${inPath(text.trim())}`).then(
         (answer) => {
           if (!isCurrent) return;
           setFound(answer);

@@ -1,0 +1,26 @@
+/** More of one text is no help to anybody, and browsers need seconds to lay it out. */
+const MAX_SHOWN = 100_000;
+
+/**
+ * What is there and not to be seen, or changes the order of what is: control characters, marks and overrides of direction, blanks without
+ * width, tags, halves of characters.
+ */
+const UNSEEN =
+  /[\p{Cc}\p{Bidi_Control}\u00ad\u180e\u200b\u2028\u2029\u2060-\u2064\ufeff\ufff9-\ufffb\p{Surrogate}\u{e0000}-\u{e007f}]/u;
+/** Joiners shape letters of many scripts, and emojis; between others they are nothing but unseen. */
+const IDLE_JOINER = /(?<![^\0-\x7f])[\u200c\u200d]|[\u200c\u200d](?![^\0-\x7f])/u;
+const ALL = new RegExp(`${UNSEEN.source}|${IDLE_JOINER.source}`, 'gu');
+const MAY_BE = /[^ -~\n\t]/;
+
+/** A text as a page shows it: what nobody would see is named, and what is too long is cut. What is copied or sent is the text itself. */
+export function shownText(text: string): string {
+  const first = text.length > MAX_SHOWN ? text.slice(0, MAX_SHOWN) : text;
+  const named = MAY_BE.test(first) ? first.replace(ALL, nameOf) : first;
+  return text.length > MAX_SHOWN ? `${named}… (${text.length.toLocaleString('en-US')} characters)` : named;
+}
+
+function nameOf(character: string): string {
+  if (character === '\n' || character === '\t' || character === '\r') return character;
+  const code = (character.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, '0');
+  return `‹U+${code}›`;
+}
