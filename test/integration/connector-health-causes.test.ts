@@ -1,14 +1,13 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { TcpProxy } from '../support/proxy.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
 import { GroupReader } from './group-reader.ts';
 import { record, sharedClient } from './kafka-fixture.ts';
+import { workerServices } from '../support/worker-services.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/waiting-plugins', import.meta.url));
 
@@ -22,39 +21,23 @@ interface Health {
 
 /** Issue 18: each cause is made for real, and named rightly. */
 describe('why a connector is not RUNNING', function () {
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
+  const on = workerServices('health-causes', {
+    properties: {
+      'plugin.path': PLUGINS,
+      'offset.flush.interval.ms': '200',
+      'task.shutdown.graceful.timeout.ms': '500',
+      // Of the worker, for all connectors of these tests.
+      'stall.after.ms': '1500',
+      'lagging.records': '5',
+      'config.providers': 'env',
+      'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',
+    },
+    environment: { HEALTH_SECRET: SECRET },
+  });
   let created: string[] = [];
 
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({
-        properties: {
-          'plugin.path': PLUGINS,
-          'offset.flush.interval.ms': '200',
-          'task.shutdown.graceful.timeout.ms': '500',
-          // Of the worker, for all connectors of these tests.
-          'stall.after.ms': '1500',
-          'lagging.records': '5',
-          'config.providers': 'env',
-          'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',
-        },
-        environment: { HEALTH_SECRET: SECRET },
-      }),
-      KafkaTraffic.shared(),
-      database('health-causes'),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await Promise.all([worker.discard(), sql.close()]);
-  });
-
   afterEach(async () => {
-    for (const name of created) await worker.rest.delete(`/connectors/${name}`);
+    for (const name of created) await on.worker.rest.delete(`/connectors/${name}`);
     created = [];
   });
 
@@ -62,7 +45,7 @@ describe('why a connector is not RUNNING', function () {
     let seen: unknown;
     return until(
       async () => {
-        const { body } = await worker.rest.get<Health>(`/connectors/${name}/health`);
+        const { body } = await on.worker.rest.get<Health>(`/connectors/${name}/health`);
         seen = body;
         return body.verdict === verdict && text.test(body.sentence) && body;
       },
@@ -74,18 +57,18 @@ describe('why a connector is not RUNNING', function () {
   }
 
   async function create(name: string, config: Record<string, string>): Promise<void> {
-    await worker.rest.create(name, config);
+    await on.worker.rest.create(name, config);
     created.push(name);
   }
 
   async function table(name: string): Promise<void> {
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int)`);
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int)`);
   }
 
-  async function lineSink(at = db, more: Record<string, string> = {}): Promise<string> {
+  async function lineSink(at = on.db, more: Record<string, string> = {}): Promise<string> {
     const name = uniqueName('cause');
     await table(name);
-    await kafka.createTopic(name, 1);
+    await on.kafka.createTopic(name, 1);
     await create(name, sinkConfig(at, { topics: name, 'protocol.type': 'line_lp', ...more }));
     return name;
   }
@@ -97,9 +80,9 @@ describe('why a connector is not RUNNING', function () {
     count = 1,
   ): Promise<string> {
     const name = uniqueName('cause');
-    await kafka.createTopic(name, 1);
+    await on.kafka.createTopic(name, 1);
     if (type === 'Sink') {
-      await kafka.produce(
+      await on.kafka.produce(
         name,
         Array.from({ length: count }, (_, n) => ({ value: String(n) })),
       );
@@ -119,26 +102,26 @@ describe('why a connector is not RUNNING', function () {
 
   /** A name of the database that can go away for those who use it. */
   async function throughProxy(): Promise<[TcpProxy, TestDatabase]> {
-    const proxy = await TcpProxy.start(db);
-    return [proxy, { ...db, host: '127.0.0.1', port: proxy.port }];
+    const proxy = await TcpProxy.start(on.db);
+    return [proxy, { ...on.db, host: '127.0.0.1', port: proxy.port }];
   }
 
   it('a sink: the database is away, with its address, and back', async () => {
     const [proxy, away] = await throughProxy();
     const user = uniqueName('cause').replaceAll('-', '_');
     const password = uniqueName('secret');
-    await sql.run(`create role ${user} superuser login password '${password}'`);
+    await on.sql.run(`create role ${user} superuser login password '${password}'`);
     try {
       const name = await lineSink(
         { ...away, user, password },
         { 'max.retries': '1000', 'retry.backoff.ms': '100', 'connection.backoff.ms': '200' },
       );
-      await kafka.produce(name, [line(name, 1)]);
-      await until(async () => (await sql.number(`select count(*) from "${name}"`)) === 1, 'the first row is stored');
+      await on.kafka.produce(name, [line(name, 1)]);
+      await until(async () => (await on.sql.number(`select count(*) from "${name}"`)) === 1, 'the first row is stored');
       await untilVerdict(name, 'RUNNING', / 0 records behind/);
       proxy.refuse();
-      await kafka.produce(name, [line(name, 2)]);
-      const address = `database ${db.database} at 127.0.0.1:${String(proxy.port)}`;
+      await on.kafka.produce(name, [line(name, 2)]);
+      const address = `database ${on.db.database} at 127.0.0.1:${String(proxy.port)}`;
       const expected = new RegExp(`^Task 0: 1 record waits, .* the ${address} cannot be reached \\(retry \\d+\\): .`);
       const { sentence } = await untilVerdict(name, 'STALLED', expected);
       assert.ok(!sentence.includes(password), sentence);
@@ -148,8 +131,8 @@ describe('why a connector is not RUNNING', function () {
       await untilVerdict(name, 'RUNNING', / 0 records behind/);
     } finally {
       await proxy.close();
-      for (const name of created.splice(0)) await worker.rest.delete(`/connectors/${name}`);
-      await sql.run(`drop role ${user}`);
+      for (const name of created.splice(0)) await on.worker.rest.delete(`/connectors/${name}`);
+      await on.sql.run(`drop role ${user}`);
     }
   });
 
@@ -161,7 +144,7 @@ describe('why a connector is not RUNNING', function () {
       await create(name, sourceConfig(away, { 'table.include': name, 'connection.backoff.ms': '200' }));
       await untilVerdict(name, 'RUNNING', /1 task runs/);
       proxy.refuse();
-      const address = `database ${db.database} at 127.0.0.1:${String(proxy.port)}`;
+      const address = `database ${on.db.database} at 127.0.0.1:${String(proxy.port)}`;
       const { sentence } = await untilVerdict(name, 'STALLED', new RegExp(`the ${address} cannot be reached: .`));
       assert.equal(sentence.split(`127.0.0.1:${String(proxy.port)}`).length, 2, sentence);
       proxy.pass();
@@ -182,9 +165,9 @@ describe('why a connector is not RUNNING', function () {
       await untilVerdict(source, 'RUNNING', /1 task runs/);
       proxy.refuse();
       const sink = await lineSink(away, patience);
-      assert.equal((await worker.rest.post(`/connectors/${source}/tasks/0/restart`)).status, 204);
+      assert.equal((await on.worker.rest.post(`/connectors/${source}/tasks/0/restart`)).status, 204);
       const place = `127.0.0.1:${String(proxy.port)}`;
-      const reached = `: the database ${db.database} at ${place} cannot be reached`;
+      const reached = `: the database ${on.db.database} at ${place} cannot be reached`;
       for (const [name, text] of [
         [sink, `${reached} \\(attempt \\d+ of 1000\\): \\w`],
         [source, `${reached}: \\w`],
@@ -196,7 +179,7 @@ describe('why a connector is not RUNNING', function () {
       await untilVerdict(sink, 'RUNNING', / 0 records behind/);
       await untilVerdict(source, 'RUNNING', /1 task runs/);
     } finally {
-      for (const name of created.splice(0)) await worker.rest.delete(`/connectors/${name}`);
+      for (const name of created.splice(0)) await on.worker.rest.delete(`/connectors/${name}`);
       await proxy.close();
     }
   });
@@ -204,9 +187,9 @@ describe('why a connector is not RUNNING', function () {
   it('a source: its query waits for a lock, and who holds it', async () => {
     const name = uniqueName('cause');
     await table(name);
-    await create(name, sourceConfig(db, { 'table.include': name }));
+    await create(name, sourceConfig(on.db, { 'table.include': name }));
     await untilVerdict(name, 'RUNNING', /1 task runs/);
-    const holder = new SqlClient(db);
+    const holder = new SqlClient(on.db);
     try {
       await holder.run('begin', `lock table "${name}" in access exclusive mode`);
       const pid = await holder.number('select pg_backend_pid()');
@@ -220,7 +203,7 @@ describe('why a connector is not RUNNING', function () {
 
   it('two sinks of one user: each names the holder of its own lock', async () => {
     const names = [await lineSink(), await lineSink()];
-    const holders = names.map(() => new SqlClient(db));
+    const holders = names.map(() => new SqlClient(on.db));
     try {
       const pids: number[] = [];
       for (const [index, holder] of holders.entries()) {
@@ -228,7 +211,7 @@ describe('why a connector is not RUNNING', function () {
         await untilVerdict(name, 'RUNNING', / 0 records behind/);
         await holder.run('begin', `lock table "${name}" in access exclusive mode`);
         pids.push(await holder.number('select pg_backend_pid()'));
-        await kafka.produce(name, [line(name, 1)]);
+        await on.kafka.produce(name, [line(name, 1)]);
       }
       for (const [index, name] of names.entries()) {
         await untilVerdict(name, 'STALLED', new RegExp(`a lock that pid ${String(pids[index])} holds`));
@@ -251,7 +234,7 @@ describe('why a connector is not RUNNING', function () {
     const name = await waiting('Sink', 'tell', { secret: '${env:HEALTH_SECRET}' });
     await untilVerdict(name, 'STALLED', /the last error was: the login with \[hidden\] is refused\.$/);
     for (const path of [`/connectors/${name}/health`, `/connectors/${name}/health?local=true`, '/cluster/tasks']) {
-      const text = JSON.stringify((await worker.rest.get(path)).body);
+      const text = JSON.stringify((await on.worker.rest.get(path)).body);
       assert.ok(text.includes('[hidden]') && !text.includes(SECRET), path);
     }
   });
@@ -297,7 +280,7 @@ describe('why a connector is not RUNNING', function () {
 
   it('a sink without a partition, because another member of its group has it', async () => {
     const name = uniqueName('cause');
-    await kafka.createTopic(name, 1);
+    await on.kafka.createTopic(name, 1);
     const client = await sharedClient({ 'client.id': 'a-member-that-sorts-first' });
     const foreign = new GroupReader(client, `connect-${name}`, name, { 'partition.assignment.strategy': 'range' });
     try {
@@ -316,7 +299,7 @@ describe('why a connector is not RUNNING', function () {
 
   it('a sink whose next record belongs to a transaction that is open', async () => {
     const name = uniqueName('cause');
-    await kafka.createTopic(name, 1);
+    await on.kafka.createTopic(name, 1);
     const client = await sharedClient();
     const producer = client.transactionalProducer({ 'transactional.id': name });
     try {

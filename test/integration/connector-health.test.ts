@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { sinkConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
+import { uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { workerServices } from '../support/worker-services.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
 
@@ -23,25 +22,9 @@ interface Summary {
 }
 
 describe('the health of a connector', function () {
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
+  const on = workerServices('health', { properties: { 'plugin.path': PLUGINS, 'offset.flush.interval.ms': '200' } });
 
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({ properties: { 'plugin.path': PLUGINS, 'offset.flush.interval.ms': '200' } }),
-      KafkaTraffic.shared(),
-      database('health'),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await Promise.all([worker.discard(), sql.close()]);
-  });
-
-  const health = async (name: string) => (await worker.rest.get<Health>(`/connectors/${name}/health`)).body;
+  const health = async (name: string) => (await on.worker.rest.get<Health>(`/connectors/${name}/health`)).body;
   const untilVerdict = async (name: string, verdict: string, text: RegExp): Promise<Health> => {
     let seen: Health | undefined;
     return until(
@@ -56,15 +39,15 @@ describe('the health of a connector', function () {
     });
   };
 
-  async function create(more: Record<string, string> = {}, at: TestDatabase = db): Promise<string> {
+  async function create(more: Record<string, string> = {}, at: TestDatabase = on.db): Promise<string> {
     const name = uniqueName('health');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int)`);
-    await kafka.createTopic(name, 1);
-    await worker.rest.create(
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int)`);
+    await on.kafka.createTopic(name, 1);
+    await on.worker.rest.create(
       name,
       sinkConfig(at, { topics: name, 'protocol.type': 'json_db', 'stall.after.ms': '1000', ...more }),
     );
-    await worker.rest.untilState(name, 'RUNNING', 1);
+    await on.worker.rest.untilState(name, 'RUNNING', 1);
     return name;
   }
 
@@ -72,14 +55,14 @@ describe('the health of a connector', function () {
 
   it('names the session that holds the lock, and is RUNNING again when it is gone', async () => {
     const name = await create({ 'protocol.type': 'line_lp' });
-    await kafka.produce(name, [line(name, 1)]);
+    await on.kafka.produce(name, [line(name, 1)]);
     await untilVerdict(name, 'RUNNING', /0 records behind/);
-    const holder = new SqlClient(db);
+    const holder = new SqlClient(on.db);
     try {
       await holder.run('begin');
       const pid = await holder.number('select pg_backend_pid()');
       await holder.run(`lock table "${name}" in access exclusive mode`);
-      await kafka.produce(name, [line(name, 2)]);
+      await on.kafka.produce(name, [line(name, 2)]);
       const { sentence } = await untilVerdict(name, 'STALLED', /waits for a lock/);
       assert.match(sentence, new RegExp(`pid ${String(pid)} holds`));
       await holder.run('rollback');
@@ -91,38 +74,38 @@ describe('the health of a connector', function () {
 
   it('says that put has not returned', async () => {
     const name = uniqueName('health');
-    await sql.run(`create table "${name}" (value text primary key)`);
-    await kafka.createTopic(name, 1);
-    await worker.rest.create(name, {
+    await on.sql.run(`create table "${name}" (value text primary key)`);
+    await on.kafka.createTopic(name, 1);
+    await on.worker.rest.create(name, {
       'connector.class': 'StuckSink',
       topics: name,
       table: name,
-      url: db.url,
+      url: on.db.url,
       'stall.after.ms': '1000',
     });
-    await kafka.produce(name, [{ value: 'wait' }]);
+    await on.kafka.produce(name, [{ value: 'wait' }]);
     await untilVerdict(name, 'STALLED', /put\(\) of the task has not returned/);
-    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    const page = await (await fetch(`${on.worker.url}/metrics`)).text();
     const of = (verdict: string): string => `sluice_connector_verdict{connector="${name}",verdict="${verdict}"}`;
     for (const sample of [`${of('STALLED')} 1`, `${of('RUNNING')} 0`]) assert.ok(page.includes(`${sample}\n`), sample);
   });
 
   it('names the topic that does not exist', async () => {
     const name = uniqueName('health');
-    const config = sinkConfig(db, { topics: name, 'protocol.type': 'json_db' });
-    await worker.rest.create(name, { ...config, 'consumer.override.allow.auto.create.topics': 'false' });
+    const config = sinkConfig(on.db, { topics: name, 'protocol.type': 'json_db' });
+    await on.worker.rest.create(name, { ...config, 'consumer.override.allow.auto.create.topics': 'false' });
     await untilVerdict(name, 'STALLED', new RegExp(`topic ${name} does not exist`));
   });
 
   it('is DEGRADED when records are skipped, and FAILED with the first line of the trace', async () => {
     const tolerant = await create({ 'errors.tolerance': 'all', 'degraded.rate': '2' });
     const broken = Array.from({ length: 4 }, () => ({ value: 'no json' }));
-    await kafka.produce(tolerant, broken);
+    await on.kafka.produce(tolerant, broken);
     await untilVerdict(tolerant, 'DEGRADED', /4 records could not be delivered/);
     const strict = await create();
-    await kafka.produce(strict, broken);
+    await on.kafka.produce(strict, broken);
     await untilVerdict(strict, 'FAILED', /^Task 0 has failed: \S/);
-    const { status, body } = await worker.rest.get<Summary>('/health?connectors=true&fail=stalled,FAILED');
+    const { status, body } = await on.worker.rest.get<Summary>('/health?connectors=true&fail=stalled,FAILED');
     assert.deepEqual([status, body.status], [503, 'unhealthy']);
     const found = body.attention.filter(({ name }) => [tolerant, strict].includes(name));
     assert.deepEqual(
@@ -133,15 +116,15 @@ describe('the health of a connector', function () {
       ],
     );
     const listed = Object.values(body.connectors).reduce((sum, count) => sum + count, 0);
-    assert.equal(listed, (await worker.rest.get<string[]>('/connectors')).body.length);
+    assert.equal(listed, (await on.worker.rest.get<string[]>('/connectors')).body.length);
   });
 
   it('leaves the answer of Connect to /health without connectors, and refuses what is no verdict', async () => {
     const message = 'Worker has completed startup and is ready to handle requests.';
     for (const query of ['', '?fail=FAILED', '?connectors=false']) {
-      const { status, body } = await worker.rest.get(`/health${query}`);
+      const { status, body } = await on.worker.rest.get(`/health${query}`);
       assert.deepEqual([status, body], [200, { status: 'healthy', message }]);
     }
-    assert.equal((await worker.rest.get('/health?connectors&fail=BROKEN')).status, 400);
+    assert.equal((await on.worker.rest.get('/health?connectors&fail=BROKEN')).status, 400);
   });
 });

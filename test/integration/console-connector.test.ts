@@ -2,51 +2,32 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { TcpProxy } from '../support/proxy.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { uniqueName } from '../support/services.ts';
+import { workerServices } from '../support/worker-services.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
 
 describe('a connector in the console', function () {
   const shown = consolePage();
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
-
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({
-        properties: {
-          'plugin.path': PLUGINS,
-          'offset.flush.interval.ms': '200',
-          'task.shutdown.graceful.timeout.ms': '500',
-        },
-      }),
-      KafkaTraffic.shared(),
-      database('console'),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await worker?.discard();
-    await sql?.close();
+  const on = workerServices('console', {
+    properties: {
+      'plugin.path': PLUGINS,
+      'offset.flush.interval.ms': '200',
+      'task.shutdown.graceful.timeout.ms': '500',
+    },
   });
 
   async function create(config: Readonly<Record<string, string>> = {}): Promise<string> {
     const name = uniqueName('console');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await kafka.createTopic(name, 1);
-    await worker.rest.create(name, sinkConfig(db, { topics: name, 'protocol.type': 'line_lp', ...config }));
-    await worker.rest.untilState(name, 'RUNNING', 1);
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await on.kafka.createTopic(name, 1);
+    await on.worker.rest.create(name, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp', ...config }));
+    await on.worker.rest.untilState(name, 'RUNNING', 1);
     return name;
   }
 
-  const open = (name: string, part = '') => shown.page.goto(`${worker.url}/ui#/connectors/${name}${part}`);
+  const open = (name: string, part = '') => shown.page.goto(`${on.worker.url}/ui#/connectors/${name}${part}`);
 
   const sentence = () => shown.page.locator('.sentence');
   const verdict = (text: string) => sentence().locator('.badge', { hasText: text }).waitFor({ timeout: 30_000 });
@@ -55,7 +36,7 @@ describe('a connector in the console', function () {
 
   it('that has failed at a record says why it does not start again, and leads to its trace', async () => {
     const name = await create();
-    await kafka.produce(name, [{ value: 'this is no line' }]);
+    await on.kafka.produce(name, [{ value: 'this is no line' }]);
     await open(name, '/log');
     await verdict('FAILED');
     await sentence().getByText('Task 0 does not start again by itself').waitFor();
@@ -63,25 +44,25 @@ describe('a connector in the console', function () {
     await sentence().getByRole('link', { name: 'Show the fault' }).click();
     const trace = shown.page.locator('details.trace[open] pre');
     await trace.waitFor();
-    const { tasks } = await worker.rest.status(name);
+    const { tasks } = await on.worker.rest.status(name);
     assert.equal((await trace.innerText()).trimEnd(), tasks[0]?.trace?.trimEnd());
     await shown.isAccessible();
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('whose database is away counts down to its next start, and runs again by itself', async () => {
     const name = uniqueName('console');
-    const proxy = await TcpProxy.start(db);
+    const proxy = await TcpProxy.start(on.db);
     try {
-      await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-      await kafka.createTopic(name, 1);
-      const place = { ...db, host: '127.0.0.1', port: proxy.port };
+      await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+      await on.kafka.createTopic(name, 1);
+      const place = { ...on.db, host: '127.0.0.1', port: proxy.port };
       const impatient = { 'max.retries': '0', 'connection.attempts': '1', 'restart.backoff.ms': '3000' };
       const config = { topics: name, 'protocol.type': 'line_lp', 'restart.backoff.max.ms': '3000', ...impatient };
-      await worker.rest.create(name, sinkConfig(place, config));
-      await worker.rest.untilState(name, 'RUNNING', 1);
+      await on.worker.rest.create(name, sinkConfig(place, config));
+      await on.worker.rest.untilState(name, 'RUNNING', 1);
       proxy.refuse();
-      await kafka.produce(name, lines(name, 1));
+      await on.kafka.produce(name, lines(name, 1));
       await open(name);
       await verdict('FAILED');
       await sentence()
@@ -94,22 +75,28 @@ describe('a connector in the console', function () {
         .getByText(/Task 0 was started again: attempt \d+ of 20/)
         .waitFor();
     } finally {
-      await worker.rest.delete(`/connectors/${name}`);
+      await on.worker.rest.delete(`/connectors/${name}`);
       await proxy.close();
     }
   });
 
   it('whose plugin hangs is STALLED, and says what does not return', async () => {
     const name = uniqueName('console');
-    await sql.run(`create table "${name}" (value text primary key)`);
-    await kafka.createTopic(name, 1);
-    const config = { 'connector.class': 'StuckSink', topics: name, table: name, url: db.url, 'stall.after.ms': '1000' };
-    await worker.rest.create(name, config);
-    await kafka.produce(name, [{ value: 'wait' }]);
+    await on.sql.run(`create table "${name}" (value text primary key)`);
+    await on.kafka.createTopic(name, 1);
+    const config = {
+      'connector.class': 'StuckSink',
+      topics: name,
+      table: name,
+      url: on.db.url,
+      'stall.after.ms': '1000',
+    };
+    await on.worker.rest.create(name, config);
+    await on.kafka.produce(name, [{ value: 'wait' }]);
     await open(name);
     await verdict('STALLED');
     assert.match(await sentence().innerText(), /put\(\) of the task has not returned/);
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('shows what happens to a record, with rates and times, also at a width of 360 pixels in the dark', async () => {
@@ -119,7 +106,7 @@ describe('a connector in the console', function () {
       'transforms.route.regex': '(.*)',
       'transforms.route.replacement': '$1',
     });
-    await kafka.produce(name, lines(name, 500));
+    await on.kafka.produce(name, lines(name, 500));
     await open(name);
     const boxes = shown.page.locator('.flow .box');
     await boxes.filter({ hasText: 'Tables' }).getByText('500 rows').waitFor({ timeout: 20_000 });
@@ -140,16 +127,16 @@ describe('a connector in the console', function () {
     const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
     assert.ok(width <= 360, `${String(width)} pixels wide`);
     await shown.isAccessible();
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('that is a source shows how far it is in each table', async () => {
     const name = uniqueName('console');
-    await sql.run(
+    await on.sql.run(
       `create table "${name}" (ts timestamptz primary key, n int8)`,
       `insert into "${name}" select now() - n * interval '1 minute', n from generate_series(1, 7) n`,
     );
-    await worker.rest.create(name, sourceConfig(db, { 'topic.prefix': name, 'table.include': name }));
+    await on.worker.rest.create(name, sourceConfig(on.db, { 'topic.prefix': name, 'table.include': name }));
     await open(name);
     const table = shown.page.getByRole('region', { name: 'Tables' });
     await table
@@ -160,7 +147,7 @@ describe('a connector in the console', function () {
       'Tables,Poll,Converter,Topics',
     );
     await shown.isAccessible();
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('shows its log as it comes, finds lines, and holds the view', async () => {
@@ -168,7 +155,7 @@ describe('a connector in the console', function () {
     await open(name, '/log');
     const log = shown.page.getByRole('region', { name: 'Log of the connector' });
     await log.locator('li').first().waitFor();
-    await kafka.produce(name, [{ value: 'this is no line' }]);
+    await on.kafka.produce(name, [{ value: 'this is no line' }]);
     const failure = log.locator('li', { hasText: 'threw an uncaught and unrecoverable exception' });
     await failure.waitFor();
     assert.match(await failure.innerText(), /ERROR/);
@@ -178,12 +165,12 @@ describe('a connector in the console', function () {
     await log.getByText('No line matches').waitFor();
     await shown.page.getByLabel('Find in the lines').fill('');
     await shown.page.getByRole('button', { name: 'Pause', exact: true }).click();
-    await worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
+    await on.worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
     const goOn = shown.page.getByRole('button', { name: /^Go on \(\d+ new\)/ });
     await goOn.waitFor();
     await goOn.click();
     await shown.isAccessible();
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('has it log more for some time, which the worker ends', async () => {
@@ -196,18 +183,18 @@ describe('a connector in the console', function () {
     const log = shown.page.getByRole('region', { name: 'Log of the connector' });
     await log.getByText('TRACE').first().waitFor();
     const levelOf = async (connector: string) => {
-      const answer = await fetch(`${worker.url}/ui/connectors/${connector}/log-level`);
+      const answer = await fetch(`${on.worker.url}/ui/connectors/${connector}/log-level`);
       return ((await answer.json()) as { level: string | null }).level;
     };
     assert.deepEqual([await levelOf(name), await levelOf(other)], ['TRACE', null]);
     await shown.isAccessible();
-    await fetch(`${worker.url}/ui/connectors/${name}/log-level`, {
+    await fetch(`${on.worker.url}/ui/connectors/${name}/log-level`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ level: 'DEBUG', minutes: 0.02 }),
     });
     await shown.page.getByRole('button', { name: 'Begin' }).waitFor();
     assert.equal(await levelOf(name), null);
-    await Promise.all([name, other].map((each) => worker.rest.delete(`/connectors/${each}`)));
+    await Promise.all([name, other].map((each) => on.worker.rest.delete(`/connectors/${each}`)));
   });
 });

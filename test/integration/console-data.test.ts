@@ -1,50 +1,34 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
-import { WorkerCluster } from '../support/worker-cluster.ts';
+import { uniqueName } from '../support/services.ts';
+import { clusterServices, workerServices } from '../support/worker-services.ts';
 
 describe('the data of a connector in the console', () => {
   const shown = consolePage();
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
-
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([WorkerProcess.start(), KafkaTraffic.shared(), database('console_data')]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await worker?.discard();
-    await sql?.close();
-  });
+  const on = workerServices('console_data');
 
   const rows = () => shown.page.getByRole('region', { name: 'Messages' }).last().locator('tbody tr');
 
   it('shows the newest messages, finds one by its key and by its offset, and what it would become', async () => {
     const name = uniqueName('peek');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await kafka.createTopic(name, 2);
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await on.kafka.createTopic(name, 2);
     const messages = Array.from({ length: 120 }, (_, number) => ({
       key: `key-${String(number)}`,
       value: `${name} v=${String(number)}i ${String(1_700_000_000_000 + number)}`,
       partition: number % 2,
     }));
-    await kafka.produce(name, messages);
-    const config = sinkConfig(db, {
+    await on.kafka.produce(name, messages);
+    const config = sinkConfig(on.db, {
       'topics.regex': `${name}.*`,
       'protocol.type': 'line_lp',
       'timestamp.precision': 'ms',
     });
-    await worker.rest.create(name, config);
-    await worker.rest.untilState(name, 'RUNNING', 1);
+    await on.worker.rest.create(name, config);
+    await on.worker.rest.untilState(name, 'RUNNING', 1);
 
-    await shown.page.goto(`${worker.url}/ui#/connectors/${name}/data`);
+    await shown.page.goto(`${on.worker.url}/ui#/connectors/${name}/data`);
     await rows().first().waitFor();
     assert.equal(await rows().count(), 50);
     await shown.page.getByText(/^Searched \d+ records so far/).waitFor();
@@ -77,45 +61,45 @@ describe('the data of a connector in the console', () => {
     await shown.page.getByText('Searched 4 records.').waitFor();
     const offsets = await rows().locator('td:nth-child(2)').allTextContents();
     assert.deepEqual(offsets, ['3', '2', '1', '0']);
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('shows the bytes and the fault of a message that the converter cannot read', async () => {
     const name = uniqueName('peek');
-    await kafka.createTopic(name, 1);
-    await kafka.produce(name, [{ value: '{"a":1}' }, { value: '{oops' }]);
+    await on.kafka.createTopic(name, 1);
+    await on.kafka.produce(name, [{ value: '{"a":1}' }, { value: '{oops' }]);
     const converter = {
       'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
       'value.converter.schemas.enable': 'false',
     };
-    await worker.rest.create(
+    await on.worker.rest.create(
       name,
-      sinkConfig(db, { topics: name, 'protocol.type': 'struct', 'errors.tolerance': 'all', ...converter }),
+      sinkConfig(on.db, { topics: name, 'protocol.type': 'struct', 'errors.tolerance': 'all', ...converter }),
     );
-    await shown.page.goto(`${worker.url}/ui#/connectors/${name}/data`);
+    await shown.page.goto(`${on.worker.url}/ui#/connectors/${name}/data`);
     const broken = shown.page.getByRole('row', { name: 'Cannot be decoded' });
     await broken.getByText('0x7b6f6f7073').waitFor();
     await broken.getByRole('button').click();
     await shown.page.getByText(/^Cannot be decoded: .+/).waitFor();
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('goes back by pages to the first message, each once and in the order of time, from any time', async () => {
     const name = uniqueName('peek');
-    await kafka.createTopic(name, 3);
+    await on.kafka.createTopic(name, 3);
     const startMs = Date.now() - 120 * 60_000;
     const values = Array.from({ length: 120 }, (_, number) => ({
       value: String(number),
       partition: number % 3,
       timestamp: startMs + number * 60_000,
     }));
-    await kafka.produce(name, values);
-    await worker.rest.create(
+    await on.kafka.produce(name, values);
+    await on.worker.rest.create(
       name,
-      sinkConfig(db, { topics: name, 'protocol.type': 'line_lp', 'errors.tolerance': 'all' }),
+      sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp', 'errors.tolerance': 'all' }),
     );
     const ask = async (body: object) => {
-      const response = await fetch(`${worker.url}/ui/connectors/${name}/messages`, {
+      const response = await fetch(`${on.worker.url}/ui/connectors/${name}/messages`, {
         method: 'POST',
         headers: { 'Content-Type': 'application/json' },
         body: JSON.stringify(body),
@@ -138,15 +122,15 @@ describe('the data of a connector in the console', () => {
     assert.deepEqual((await ask({ time: startMs + 10 * 60_000, limit: 2 })).texts, [10, 9]);
     assert.deepEqual((await ask({ time: startMs - 1 })).texts, []);
     assert.deepEqual((await ask({ time: startMs + 10 * 60_000, partition: 0, limit: 2 })).texts, [9, 6]);
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('is refused for topics that the connector does not read', async () => {
     const name = uniqueName('peek');
-    await kafka.createTopic(name, 1);
-    await worker.rest.create(name, sinkConfig(db, { topics: name, 'protocol.type': 'line_lp' }));
+    await on.kafka.createTopic(name, 1);
+    await on.worker.rest.create(name, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp' }));
     const ask = async (body: object) => {
-      const { status, body: answer } = await worker.rest.post<{ message: string }>(
+      const { status, body: answer } = await on.worker.rest.post<{ message: string }>(
         `/ui/connectors/${name}/messages`,
         body,
       );
@@ -158,36 +142,22 @@ describe('the data of a connector in the console', () => {
     ]);
     assert.equal((await ask({ limit: 100_000 }))[0], 400);
     assert.equal((await ask({ partition: 7 }))[0], 400);
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 });
 
 describe('the cluster in the console', function () {
   const shown = consolePage();
-  let cluster: WorkerCluster;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
-
-  before(async () => {
-    [cluster, kafka, db] = await Promise.all([
-      WorkerCluster.start(3, { 'scheduled.rebalance.max.delay.ms': '0', 'session.timeout.ms': '6000' }),
-      KafkaTraffic.shared(),
-      database('cluster_view'),
-    ]);
-    sql = new SqlClient(db);
+  const on = clusterServices('cluster_view', 3, {
+    'scheduled.rebalance.max.delay.ms': '0',
+    'session.timeout.ms': '6000',
   });
 
-  after(async () => {
-    await cluster?.discard();
-    await sql?.close();
-  });
-
-  const idOf = (index: number) => new URL(cluster.worker(index).url).host;
+  const idOf = (index: number) => new URL(on.cluster.worker(index).url).host;
   const rowOf = (id: string) => shown.page.getByRole('region', { name: 'Workers' }).getByRole('row', { name: id });
 
   it('shows each worker with what it is busy with, and the problems of the internal topics', async () => {
-    await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster`);
+    await shown.page.goto(`${on.cluster.worker(0).url}/ui#/cluster`);
     for (const index of [0, 1, 2])
       await rowOf(idOf(index))
         .getByText(/^\d.* MB$/)
@@ -195,7 +165,7 @@ describe('the cluster in the console', function () {
     assert.equal(await shown.page.getByText('Leader', { exact: true }).count(), 1);
     await shown.isAccessible();
     await shown.page.getByRole('link', { name: 'Internal topics' }).click();
-    const { properties } = cluster.worker(0);
+    const { properties } = on.cluster.worker(0);
     const topic = shown.page.getByRole('row', { name: properties['config.storage.topic'] ?? '' }).first();
     await topic.getByText('compact', { exact: true }).waitFor();
     assert.match(await topic.innerText(), /\d+(\.\d)? (B|kB)/);
@@ -203,7 +173,7 @@ describe('the cluster in the console', function () {
   });
 
   it('finds an option of a plugin', async () => {
-    await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster/plugins`);
+    await shown.page.goto(`${on.cluster.worker(0).url}/ui#/cluster/plugins`);
     await shown.page.getByLabel('Search', { exact: true }).fill('db sink');
     await shown.page.getByRole('button', { name: 'DbSinkConnector' }).click();
     await shown.page.getByLabel('Search the options').fill('dead letter topic name');
@@ -212,7 +182,7 @@ describe('the cluster in the console', function () {
   });
 
   it('sets the level of a logger on all workers', async () => {
-    await shown.page.goto(`${cluster.worker(1).url}/ui#/cluster/loggers`);
+    await shown.page.goto(`${on.cluster.worker(1).url}/ui#/cluster/loggers`);
     await shown.page.getByLabel('Another logger').fill('console.test');
     await shown.page.getByRole('button', { name: 'Set' }).click();
     await shown.page.getByText('console.test logs at DEBUG on all workers.').waitFor();
@@ -222,13 +192,15 @@ describe('the cluster in the console', function () {
 
   it('follows the group when a worker is drained, and when one is lost', async () => {
     const name = uniqueName('cluster');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await kafka.createTopic(name, 6);
-    await cluster.rest(0).create(name, sinkConfig(db, { topics: name, 'tasks.max': '6', 'protocol.type': 'line_lp' }));
-    await cluster.untilRuns(name, 6);
-    await cluster.settled();
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await on.kafka.createTopic(name, 6);
+    await on.cluster
+      .rest(0)
+      .create(name, sinkConfig(on.db, { topics: name, 'tasks.max': '6', 'protocol.type': 'line_lp' }));
+    await on.cluster.untilRuns(name, 6);
+    await on.cluster.settled();
 
-    await shown.page.goto(`${cluster.worker(0).url}/ui#/cluster`);
+    await shown.page.goto(`${on.cluster.worker(0).url}/ui#/cluster`);
     await rowOf(idOf(1))
       .getByRole('button', { name: `Drain ${idOf(1)}` })
       .click();
@@ -236,11 +208,11 @@ describe('the cluster in the console', function () {
     await dialog.getByText(/a few at a time, and gets no others/).waitFor();
     await dialog.getByRole('button', { name: 'Drain' }).click();
     await rowOf(idOf(1)).getByText('Drained').waitFor();
-    await cluster.untilRuns(name, 6, [0, 2]);
+    await on.cluster.untilRuns(name, 6, [0, 2]);
 
-    await cluster.worker(2).kill();
+    await on.cluster.worker(2).kill();
     await rowOf(idOf(2)).waitFor({ state: 'detached' });
-    await cluster.untilRuns(name, 6, [0]);
+    await on.cluster.untilRuns(name, 6, [0]);
     await shown.page
       .getByRole('region', { name: 'Threads' })
       .getByRole('link', { name: `${name}-5` })
@@ -257,6 +229,6 @@ describe('the cluster in the console', function () {
       .first()
       .waitFor();
     await shown.isAccessible();
-    await cluster.rest(0).delete(`/connectors/${name}`);
+    await on.cluster.rest(0).delete(`/connectors/${name}`);
   });
 });

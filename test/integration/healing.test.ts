@@ -2,13 +2,11 @@ import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import type { RestartView } from '../../src/herder/healing/restart-view.ts';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { TcpProxy } from '../support/proxy.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { workerServices } from '../support/worker-services.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
 
@@ -20,41 +18,30 @@ interface Health {
 
 /** Issue 18: what may pass is restarted by the worker itself. */
 describe('a connector that has failed', () => {
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
+  const on = workerServices('healing', {
+    properties: {
+      'plugin.path': PLUGINS,
+      // Filling a heap takes more than two seconds on a busy machine, and is no hang.
+      'task.hang.timeout.ms': '4000',
+      'offset.flush.interval.ms': '200',
+      'restart.backoff.ms': '300',
+      'restart.backoff.max.ms': '1000',
+    },
+  });
   const proxies: TcpProxy[] = [];
 
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({
-        properties: {
-          'plugin.path': PLUGINS,
-          'task.hang.timeout.ms': '2000',
-          'offset.flush.interval.ms': '200',
-          'restart.backoff.ms': '300',
-          'restart.backoff.max.ms': '1000',
-        },
-      }),
-      KafkaTraffic.shared(),
-      database('healing'),
-    ]);
-    sql = new SqlClient(db);
-  });
-
   after(async () => {
-    await Promise.all([worker.discard(), sql.close(), ...proxies.map((proxy) => proxy.close())]);
+    await Promise.all([...proxies.map((proxy) => proxy.close())]);
   });
 
-  const healthOf = async (name: string, { rest } = worker) =>
+  const healthOf = async (name: string, { rest } = on.worker) =>
     (await rest.get<Health>(`/connectors/${name}/health`)).body;
 
   async function untilRestart(
     name: string,
     holds: (restart: RestartView | undefined) => boolean,
     what: string,
-    at = worker,
+    at = on.worker,
   ): Promise<{ readonly restart: RestartView | undefined }> {
     let seen: Health | undefined;
     return until(
@@ -75,7 +62,7 @@ describe('a connector that has failed', () => {
 
   const untilRows = (name: string, count: number) =>
     until(
-      async () => (await sql.number(`select count(*) from "${name}"`)) === count,
+      async () => (await on.sql.number(`select count(*) from "${name}"`)) === count,
       `${name} has ${String(count)} rows`,
       {
         timeoutMs: 30_000,
@@ -88,28 +75,28 @@ describe('a connector that has failed', () => {
     }));
 
   /** A sink that gives its database up at once. */
-  async function sink(more: Record<string, string> = {}, at = worker): Promise<{ name: string; proxy: TcpProxy }> {
+  async function sink(more: Record<string, string> = {}, at = on.worker): Promise<{ name: string; proxy: TcpProxy }> {
     const name = uniqueName('healing');
-    const proxy = await TcpProxy.start(db);
+    const proxy = await TcpProxy.start(on.db);
     proxies.push(proxy);
-    await sql.run(`create table "${name}" (k_timestamp timestamptz primary key, v int8)`);
-    await kafka.createTopic(name, 1);
+    await on.sql.run(`create table "${name}" (k_timestamp timestamptz primary key, v int8)`);
+    await on.kafka.createTopic(name, 1);
     const impatient = { 'max.retries': '0', 'connection.attempts': '1', 'connection.backoff.ms': '100' };
-    const place = { ...db, host: '127.0.0.1', port: proxy.port };
+    const place = { ...on.db, host: '127.0.0.1', port: proxy.port };
     const format = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms' };
     await at.rest.create(name, sinkConfig(place, { topics: name, ...format, ...impatient, ...more }));
     await at.rest.untilState(name, 'RUNNING', 1);
     return { name, proxy };
   }
 
-  const state = async (name: string, { rest } = worker) => (await rest.status(name)).tasks[0]?.state;
+  const state = async (name: string, { rest } = on.worker) => (await rest.status(name)).tasks[0]?.state;
 
   it('because its database was away runs again when that is back, with all rows; health, metrics and the log tell of it', async () => {
     const { name, proxy } = await sink();
-    await kafka.produce(name, rows(name, 0, 10));
+    await on.kafka.produce(name, rows(name, 0, 10));
     await untilRows(name, 10);
     proxy.refuse();
-    await kafka.produce(name, rows(name, 10, 20));
+    await on.kafka.produce(name, rows(name, 10, 20));
     const { restart } = await untilRestart(name, (seen) => seen?.state === 'WAITING' && seen.attempt >= 2, 'waits');
     assert.deepEqual(
       [restart?.task, restart?.kind, restart?.policy, restart?.maxAttempts],
@@ -119,31 +106,31 @@ describe('a connector that has failed', () => {
     proxy.pass();
     await untilRows(name, 20);
     assert.equal(await state(name), 'RUNNING');
-    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    const page = await (await fetch(`${on.worker.url}/metrics`)).text();
     assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${name}",kind="infrastructure"\\} [1-9]`));
     assert.match(page, new RegExp(`sluice_restarts_waiting\\{connector="${name}"\\} 0`));
     assert.match(
-      worker.log,
+      on.worker.log,
       new RegExp(`Task ${name}-0 has failed \\(infrastructure\\): .*; the next attempt, 1 of 20, is at`),
     );
   });
 
   it('at its start, because its database was away, makes its tasks when that is back', async () => {
     const name = uniqueName('healing');
-    await sql.run(
+    await on.sql.run(
       `create table "${name}" (ts timestamptz primary key, n int8)`,
       `insert into "${name}" values (now(), 1)`,
     );
-    const proxy = await TcpProxy.start(db);
+    const proxy = await TcpProxy.start(on.db);
     proxies.push(proxy);
-    const place = { ...db, host: '127.0.0.1', port: proxy.port };
-    await worker.rest.create(
+    const place = { ...on.db, host: '127.0.0.1', port: proxy.port };
+    await on.worker.rest.create(
       name,
       sourceConfig(place, { 'topic.prefix': name, 'table.include': name, 'connection.attempts': '1' }),
     );
-    await worker.rest.untilState(name, 'RUNNING', 1);
+    await on.worker.rest.untilState(name, 'RUNNING', 1);
     proxy.refuse();
-    await worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
+    await on.worker.rest.post(`/connectors/${name}/restart?includeTasks=true`);
     // The connector's own instance.
     await untilRestart(name, (seen) => seen?.task === null && seen.attempt >= 2, 'waits');
     await untilSentence(
@@ -151,21 +138,21 @@ describe('a connector that has failed', () => {
       /^The connector has failed: .*; (the next attempt, \d+ of 20, is at|attempt \d+ of 20 has begun)/,
     );
     proxy.pass();
-    await worker.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 20_000 });
-    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    await on.worker.rest.untilState(name, 'RUNNING', 1, { timeoutMs: 20_000 });
+    const page = await (await fetch(`${on.worker.url}/metrics`)).text();
     assert.match(
       page,
       new RegExp(`sluice_connector_restarts_total\\{connector="${name}",kind="infrastructure"\\} [1-9]`),
     );
-    await kafka.texts(`${name}-${db.database}-${name}-json_db`, 1);
+    await on.kafka.texts(`${name}-${on.db.database}-${name}-json_db`, 1);
   });
 
   it('by a hang goes on behind the record that hangs, without a call', async function () {
     if (process.env['TASK_THREADS'] === '0') this.skip();
     const name = uniqueName('healing');
-    await sql.run(`create table "${name}" (value text primary key)`);
-    await kafka.createTopic(name, 1);
-    await kafka.produce(
+    await on.sql.run(`create table "${name}" (value text primary key)`);
+    await on.kafka.createTopic(name, 1);
+    await on.kafka.produce(
       name,
       ['a', 'loop', 'b'].map((value) => ({ value })),
     );
@@ -173,10 +160,10 @@ describe('a connector that has failed', () => {
       'connector.class': 'StuckSink',
       topics: name,
       table: name,
-      url: db.url,
+      url: on.db.url,
       'errors.tolerance': 'all',
     };
-    await worker.rest.create(name, config);
+    await on.worker.rest.create(name, config);
     await untilRestart(name, (seen) => seen?.kind === 'hang', 'hangs');
     await untilRows(name, 2);
     await untilRestart(
@@ -184,26 +171,26 @@ describe('a connector that has failed', () => {
       (seen) => seen?.state === 'STARTED' && seen.attempt === 2,
       'runs after its second restart',
     );
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('by a full heap goes on behind the record that fills it, with its backoff, while others are not interrupted', async function () {
     if (process.env['TASK_THREADS'] === '0') this.skip();
     const { name: bystander } = await sink();
-    await kafka.produce(bystander, rows(bystander, 0, 5));
+    await on.kafka.produce(bystander, rows(bystander, 0, 5));
     await untilRows(bystander, 5);
     const name = uniqueName('healing');
-    await sql.run(`create table "${name}" (value text primary key)`);
-    await kafka.createTopic(name, 1);
-    await kafka.produce(
+    await on.sql.run(`create table "${name}" (value text primary key)`);
+    await on.kafka.createTopic(name, 1);
+    await on.kafka.produce(
       name,
       ['a', 'allocate', 'b'].map((value) => ({ value })),
     );
-    await worker.rest.create(name, {
+    await on.worker.rest.create(name, {
       'connector.class': 'StuckSink',
       topics: name,
       table: name,
-      url: db.url,
+      url: on.db.url,
       'errors.tolerance': 'all',
       'task.isolation': 'own',
       'task.memory.max.mb': '64',
@@ -219,14 +206,14 @@ describe('a connector that has failed', () => {
       /^Task 0 has failed: .* reaching memory limit.*; (the next attempt, \d of 20, is at|attempt \d of 20 has begun)/,
     );
     // The others store rows in the meantime.
-    await kafka.produce(bystander, rows(bystander, 5, 10));
+    await on.kafka.produce(bystander, rows(bystander, 5, 10));
     await untilRows(bystander, 10);
     // A full heap counts against a record only where that was put alone: it takes three ends.
     await untilRows(name, 2);
     await untilRestart(name, (seen) => seen?.state === 'STARTED' && seen.attempt === 3, 'runs after its third restart');
     assert.equal(await state(name), 'RUNNING');
     assert.deepEqual((await healthOf(bystander)).restarts, []);
-    const page = await (await fetch(`${worker.url}/metrics`)).text();
+    const page = await (await fetch(`${on.worker.url}/metrics`)).text();
     assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${name}",kind="memory"\\} 3`));
     for (const kind of ['infrastructure', 'hang', 'memory']) {
       assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${bystander}",kind="${kind}"\\} 0`));
@@ -237,7 +224,7 @@ describe('a connector that has failed', () => {
         `^.*Task ${name}-0 has failed \\(memory\\): .*; the next attempt, ${String(attempt + 1)} of 20, is at .*$`,
         'm',
       );
-      const { time, msg } = JSON.parse(line.exec(worker.log)?.[0] ?? '{}') as { time: string | number; msg: string };
+      const { time, msg } = JSON.parse(line.exec(on.worker.log)?.[0] ?? '{}') as { time: string | number; msg: string };
       const waits = Date.parse(/is at (\S+Z)/.exec(msg)?.[1] ?? '') - new Date(time).getTime();
       // Up to a fifth more or less, and the time until the line was written.
       assert.ok(waits > waitsMs * 0.3 && waits < waitsMs * 1.3, `${String(waits)} ms: ${msg}`);
@@ -246,19 +233,19 @@ describe('a connector that has failed', () => {
 
   it('because of a record stays FAILED; with restart.policy=always it is restarted up to the cap, and anew by request', async () => {
     const { name } = await sink();
-    await kafka.produce(name, [{ value: 'no such line' }]);
+    await on.kafka.produce(name, [{ value: 'no such line' }]);
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP', 'is given up');
     await untilSentence(
       name,
       /; it is not restarted, because the failure is of the kind data and restart\.policy=transient\.$/,
     );
     assert.equal(await state(name), 'FAILED');
-    const { body: config } = await worker.rest.get<Record<string, string>>(`/connectors/${name}/config`);
+    const { body: config } = await on.worker.rest.get<Record<string, string>>(`/connectors/${name}/config`);
     const always = { ...config, 'restart.policy': 'always', 'restart.max.attempts': '2' };
-    assert.equal((await worker.rest.put(`/connectors/${name}/config`, always)).status, 200);
+    assert.equal((await on.worker.rest.put(`/connectors/${name}/config`, always)).status, 200);
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'gives up');
     await untilSentence(name, /; it is not restarted, because restart\.max\.attempts=2 were made\.$/);
-    assert.equal((await worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
+    assert.equal((await on.worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
     await untilRestart(name, (seen) => seen?.attempt === 1, 'counts from the beginning');
     await untilRestart(name, (seen) => seen?.state === 'GIVEN_UP' && seen.attempt === 2, 'gives up again');
   });
@@ -266,17 +253,17 @@ describe('a connector that has failed', () => {
   it('is not restarted while it is paused; a request starts it at once, and then nothing is left of its restarts', async () => {
     const { name, proxy } = await sink({ 'restart.backoff.ms': '600000', 'restart.backoff.max.ms': '600000' });
     proxy.refuse();
-    await kafka.produce(name, rows(name, 0, 3));
+    await on.kafka.produce(name, rows(name, 0, 3));
     const { restart } = await untilRestart(name, (seen) => seen?.state === 'WAITING', 'waits');
-    await worker.rest.put(`/connectors/${name}/pause`);
+    await on.worker.rest.put(`/connectors/${name}/pause`);
     await untilRestart(name, (seen) => seen === undefined, 'does not wait any more');
     assert.equal(await state(name), 'FAILED');
-    await worker.rest.put(`/connectors/${name}/resume`);
+    await on.worker.rest.put(`/connectors/${name}/resume`);
     const { restart: anew } = await untilRestart(name, (seen) => seen?.state === 'WAITING', 'waits again');
     assert.equal(anew?.attempt, 1);
     assert.notEqual(anew.nextAttemptAt, restart?.nextAttemptAt);
     proxy.pass();
-    assert.equal((await worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
+    assert.equal((await on.worker.rest.post(`/connectors/${name}/tasks/0/restart`)).status, 204);
     await untilRows(name, 3);
     assert.deepEqual((await healthOf(name)).restarts, []);
   });
@@ -291,7 +278,7 @@ describe('a connector that has failed', () => {
     try {
       const { name, proxy } = await sink({}, cluster.worker(0));
       proxy.refuse();
-      await kafka.produce(name, rows(name, 0, 5));
+      await on.kafka.produce(name, rows(name, 0, 5));
       const { restart } = await untilRestart(name, (seen) => seen?.state === 'WAITING', 'waits', cluster.worker(0));
       assert.equal(restart?.attempt, 1);
       const owner = cluster.indexOf((await cluster.rest(0).status(name)).tasks[0]?.worker_id ?? '');

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerCluster } from '../support/worker-cluster.ts';
+import { clusterServices } from '../support/worker-services.ts';
 
 const READ_COMMITTED = { 'isolation.level': 'read_committed' };
 
@@ -15,25 +13,13 @@ interface Health {
 }
 
 describe('the rate limit of a connector of several workers', function () {
-  let cluster: WorkerCluster;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
-
-  before(async () => {
-    [cluster, kafka, db] = await Promise.all([
-      WorkerCluster.start(2, { 'offset.flush.interval.ms': '200', 'exactly.once.source.support': 'enabled' }),
-      KafkaTraffic.shared(),
-      database('limits'),
-    ]);
-    sql = new SqlClient(db);
+  const on = clusterServices('limits', 2, {
+    'offset.flush.interval.ms': '200',
+    'exactly.once.source.support': 'enabled',
   });
 
-  after(async () => {
-    await Promise.all([cluster.discard(), sql.close()]);
-  });
-
-  const pages = () => Promise.all(cluster.workers.map(async ({ rest }) => (await rest.get<string>('/metrics')).body));
+  const pages = () =>
+    Promise.all(on.cluster.workers.map(async ({ rest }) => (await rest.get<string>('/metrics')).body));
 
   /** How often each worker has started tasks. */
   const startsOfTasks = async () =>
@@ -49,23 +35,23 @@ describe('the rate limit of a connector of several workers', function () {
     return Object.fromEntries(found.map(([, task = '', seconds]) => [task, Number(seconds)]));
   };
 
-  const healthOf = async (name: string) => (await cluster.rest(0).get<Health>(`/connectors/${name}/health`)).body;
+  const healthOf = async (name: string) => (await on.cluster.rest(0).get<Health>(`/connectors/${name}/health`)).body;
 
   it('is divided among tasks of two workers, and lifted for all of them without a restart; metrics and health tell of it', async () => {
     const records = 4000;
     const name = uniqueName('limits').replaceAll('-', '_');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v bigint)`);
-    await kafka.createTopic(name, 2);
-    await kafka.produce(
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v bigint)`);
+    await on.kafka.createTopic(name, 2);
+    await on.kafka.produce(
       name,
       Array.from({ length: records }, (_, n) => ({ value: `${name} v=${String(n)}i`, partition: n % 2 })),
     );
     const limit = { 'rate.limit.records': '100', 'tasks.max': '2' };
-    const config = sinkConfig(db, { topics: name, 'protocol.type': 'line_lp', ...limit });
-    const rows = () => sql.number(`select count(*) from "${name}"`);
+    const config = sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp', ...limit });
+    const rows = () => on.sql.number(`select count(*) from "${name}"`);
     const startedAt = performance.now();
-    await cluster.rest(0).create(name, config);
-    const [, ...places] = await cluster.untilRuns(name, 2);
+    await on.cluster.rest(0).create(name, config);
+    const [, ...places] = await on.cluster.untilRuns(name, 2);
     assert.equal(new Set(places).size, 2, 'each worker has a task');
     await until(async () => (await rows()) >= 200, '200 rows');
     const there = await rows();
@@ -84,11 +70,11 @@ describe('the rate limit of a connector of several workers', function () {
     const starts = await startsOfTasks();
     assert.ok(starts.every((count = '') => /^[1-9]/.test(count)));
     // Asked of the worker that has to pass it on, whichever that is.
-    for (const { rest } of cluster.workers) {
+    for (const { rest } of on.cluster.workers) {
       const { status } = await rest.request('PATCH', `/connectors/${name}/config`, { 'rate.limit.records': '200' });
       assert.equal(status, 200);
     }
-    await cluster.rest(1).request('PATCH', `/connectors/${name}/config`, { 'rate.limit.records': null });
+    await on.cluster.rest(1).request('PATCH', `/connectors/${name}/config`, { 'rate.limit.records': null });
     await until(async () => (await rows()) === records, 'all rows without the limit');
     assert.deepEqual(await startsOfTasks(), starts);
     await until(async () => !(await healthOf(name)).sentence.includes('rate limit'), 'health has forgotten it');
@@ -100,16 +86,18 @@ describe('the rate limit of a connector of several workers', function () {
   it('holds an exactly-once source back by bytes and records, changes without a restart, and no row comes twice', async () => {
     const records = 3000;
     const name = uniqueName('limits').replaceAll('-', '_');
-    await sql.run(
+    await on.sql.run(
       `create table "${name}" (id int primary key, ts timestamptz not null)`,
       `insert into "${name}" select i, now() - '1 hour'::interval from generate_series(1, ${String(records)}) i`,
     );
-    const topic = `${name}-${db.database}-${name}-json_db`;
+    const topic = `${name}-${on.db.database}-${name}-json_db`;
     const limit = { 'rate.limit.records': '100', 'exactly.once.support': 'required' };
     const startedAt = performance.now();
-    await cluster.rest(0).create(name, sourceConfig(db, { 'topic.prefix': name, 'table.include': name, ...limit }));
+    await on.cluster
+      .rest(0)
+      .create(name, sourceConfig(on.db, { 'topic.prefix': name, 'table.include': name, ...limit }));
     const read = async () =>
-      (await kafka.all(topic, READ_COMMITTED)).flatMap(({ value }) => {
+      (await on.kafka.all(topic, READ_COMMITTED)).flatMap(({ value }) => {
         const { data } = JSON.parse(value?.toString() ?? '{}') as { data: readonly { id: number }[] };
         return data.map(({ id }) => id);
       });
@@ -122,7 +110,7 @@ describe('the rate limit of a connector of several workers', function () {
     assert.ok(((await throttled(name))['0'] ?? 0) > 0);
     const starts = await startsOfTasks();
     const patch = (change: Record<string, string | null>) =>
-      cluster.rest(1).request('PATCH', `/connectors/${name}/config`, change);
+      on.cluster.rest(1).request('PATCH', `/connectors/${name}/config`, change);
     assert.equal((await patch({ 'rate.limit.records': null, 'rate.limit.bytes': '10000' })).status, 200);
     await until(async () => (await read()).length > there + 100, 'it goes on');
     assert.ok((await read()).length < records);
@@ -133,7 +121,7 @@ describe('the rate limit of a connector of several workers', function () {
       Array.from({ length: records }, (_, n) => n + 1),
     );
     assert.deepEqual(await startsOfTasks(), starts);
-    const changes = cluster.workers.flatMap(({ log }) => log.split('\n')).filter((line) => line.includes(name));
+    const changes = on.cluster.workers.flatMap(({ log }) => log.split('\n')).filter((line) => line.includes(name));
     assert.ok(changes.some((line) => line.includes('has changed; nothing is restarted')));
   });
 });

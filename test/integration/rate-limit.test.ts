@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { workerServices } from '../support/worker-services.ts';
 
 const RECORDS = 3000;
 
@@ -15,26 +13,10 @@ interface Health {
 }
 
 describe('the rate limit of a connector', function () {
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
-
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '200' } }),
-      KafkaTraffic.shared(),
-      database('limit'),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await Promise.all([worker.discard(), sql.close()]);
-  });
+  const on = workerServices('limit', { properties: { 'offset.flush.interval.ms': '200' } });
 
   const startsOfTasks = async (): Promise<string | undefined> => {
-    const { body } = await worker.rest.get<string>('/metrics');
+    const { body } = await on.worker.rest.get<string>('/metrics');
     return /^kafka_connect_worker_.*task_startup_attempts_total\S* (\S+)$/m.exec(body)?.[1];
   };
 
@@ -54,17 +36,17 @@ describe('the rate limit of a connector', function () {
 
   const sinkOf = async (message: (index: number) => string, limit: Record<string, string>) => {
     const name = uniqueName('limit').replaceAll('-', '_');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v bigint, text text)`);
-    await kafka.createTopic(name, 1);
-    await kafka.produce(
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v bigint, text text)`);
+    await on.kafka.createTopic(name, 1);
+    await on.kafka.produce(
       name,
       Array.from({ length: RECORDS }, (_, index) => ({ value: `${name} ${message(index)}` })),
     );
     const more = { topics: name, 'protocol.type': 'line_lp', 'stall.after.ms': '1000', ...limit };
-    const config = sinkConfig(db, more);
+    const config = sinkConfig(on.db, more);
     const startedAt = performance.now();
-    await worker.rest.create(name, config);
-    return { name, config, startedAt, rows: () => sql.number(`select count(*) from "${name}"`) };
+    await on.worker.rest.create(name, config);
+    return { name, config, startedAt, rows: () => on.sql.number(`select count(*) from "${name}"`) };
   };
 
   it('holds a sink back, which is no stall, and changes without a restart', async () => {
@@ -73,15 +55,15 @@ describe('the rate limit of a connector', function () {
     await untilSome(200, rows, startedAt, 100);
     const starts = await startsOfTasks();
     assert.match(starts ?? '', /^\d/);
-    const { body: health } = await worker.rest.get<Health>(`/connectors/${name}/health`);
+    const { body: health } = await on.worker.rest.get<Health>(`/connectors/${name}/health`);
     assert.equal(health.verdict, 'RUNNING', health.sentence);
     assert.match(health.sentence, /records behind; the rate limit holds 1 of them back\.$/);
     assert.ok((health.tasks[0]?.throttledMs ?? 0) > 0);
-    await worker.rest.put(`/connectors/${name}/config`, { ...config, 'rate.limit.records': '-1' });
+    await on.worker.rest.put(`/connectors/${name}/config`, { ...config, 'rate.limit.records': '-1' });
     await until(async () => (await rows()) === RECORDS, 'all rows without the limit');
     assert.equal(await startsOfTasks(), starts);
-    assert.match(worker.log, new RegExp(`The rate limit of connector ${name} has changed; nothing is restarted`));
-    assert.equal((await worker.rest.status(name)).tasks[0]?.state, 'RUNNING');
+    assert.match(on.worker.log, new RegExp(`The rate limit of connector ${name} has changed; nothing is restarted`));
+    assert.equal((await on.worker.rest.status(name)).tasks[0]?.state, 'RUNNING');
   });
 
   it('counts the bytes of values', async () => {
@@ -93,18 +75,18 @@ describe('the rate limit of a connector', function () {
 
   it('holds a source back, and changes without a restart', async () => {
     const name = uniqueName('limit').replaceAll('-', '_');
-    await sql.run(`create table "${name}" (id int primary key, ts timestamptz not null)`);
-    await sql.run(
+    await on.sql.run(`create table "${name}" (id int primary key, ts timestamptz not null)`);
+    await on.sql.run(
       `insert into "${name}" select i, now() - '1 hour'::interval from generate_series(1, ${String(RECORDS)}) i`,
     );
     const more = { 'topic.prefix': name, 'table.include': name, 'rate.limit.records': '100' };
-    const config = sourceConfig(db, more);
+    const config = sourceConfig(on.db, more);
     const startedAt = performance.now();
-    await worker.rest.create(name, config);
-    const records = async () => (await kafka.all(`${name}-${db.database}-${name}-json_db`)).length;
+    await on.worker.rest.create(name, config);
+    const records = async () => (await on.kafka.all(`${name}-${on.db.database}-${name}-json_db`)).length;
     await untilSome(200, records, startedAt, 100);
     const starts = await startsOfTasks();
-    await worker.rest.put(`/connectors/${name}/config`, { ...config, 'rate.limit.records': '1000000' });
+    await on.worker.rest.put(`/connectors/${name}/config`, { ...config, 'rate.limit.records': '1000000' });
     await until(async () => (await records()) === RECORDS, 'all records without the limit');
     assert.equal(await startsOfTasks(), starts);
   });
