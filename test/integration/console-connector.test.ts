@@ -188,11 +188,12 @@ describe('a connector in the console', function () {
     };
     assert.deepEqual([await levelOf(name), await levelOf(other)], ['TRACE', null]);
     await shown.isAccessible();
-    await fetch(`${on.worker.url}/ui/connectors/${name}/log-level`, {
+    const set = await fetch(`${on.worker.url}/ui/connectors/${name}/log-level`, {
       method: 'PUT',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ level: 'DEBUG', minutes: 0.02 }),
     });
+    assert.equal(set.status, 200, await set.text());
     await shown.page.getByRole('button', { name: 'Begin' }).waitFor();
     assert.equal(await levelOf(name), null);
     await Promise.all([name, other].map((each) => on.worker.rest.delete(`/connectors/${each}`)));
