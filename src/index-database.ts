@@ -36,6 +36,7 @@ export {
   isUnsupported,
 } from './database/sqlstate.ts';
 export { readCreationPlace, readTableRights, type TableRight, type TableRights } from './database/table-rights.ts';
+export { columnFor } from './database/write-plan.ts';
 export { DatabaseError } from './errors.ts';
 export { isText } from './formats/cell-bytes.ts';
 export { partsOf } from './formats/format.ts';

@@ -9,6 +9,7 @@ import {
   type SinkRecord,
 } from '../../src/index.ts';
 import {
+  columnFor,
   connectionSettings,
   openExecutor,
   partsOf,
@@ -17,6 +18,7 @@ import {
   type Fault,
   type Rehearsal,
   type RowBatch,
+  type Table,
   type Transaction,
 } from '../../src/index-database.ts';
 import { NeedsNoTransaction } from './change-runner.ts';
@@ -97,7 +99,7 @@ class SinkPreview {
       }
       statements.push(...rehearsal.takeStatements());
     }
-    return { rows: rowsOf(batches), statements: [...new Set(statements)], faults };
+    return { rows: await rowsOf(batches, rehearsal), statements: [...new Set(statements)], faults };
   }
 }
 
@@ -117,21 +119,23 @@ function observing(rehearsal: Rehearsal, onBatch: (batch: RowBatch) => void): Tr
   };
 }
 
-function rowsOf(batches: Iterable<RowBatch>): PreviewedRow[] {
+async function rowsOf(batches: Iterable<RowBatch>, { catalogue }: Rehearsal): Promise<PreviewedRow[]> {
   const rows: PreviewedRow[] = [];
   for (const batch of batches) {
-    for (let row = 0; row < batch.rowCount && rows.length < MAX_ROWS_SHOWN; row++) rows.push(rowOf(batch, row));
+    const table = await catalogue.find(batch.table);
+    for (let row = 0; row < batch.rowCount && rows.length < MAX_ROWS_SHOWN; row++) rows.push(rowOf(batch, row, table));
   }
   return rows;
 }
 
-function rowOf(batch: RowBatch, row: number): PreviewedRow {
+/** `table`: as the database has it now; `undefined`: there is none. */
+function rowOf(batch: RowBatch, row: number, table: Table | undefined): PreviewedRow {
   const group = batch.groups?.list[batch.groups.of(row)];
   const columns = batch.columns.filter(({ name }) => group?.columns.has(name) ?? true);
   return {
     table: tableText(batch.table),
     operation: group?.operation ?? 'store',
-    columns: columns.map(({ name }) => name),
+    columns: columns.map((column) => (table && columnFor(table, batch.columns, column)?.name) ?? column.name),
     values: columns.map(({ kind, cells }) => cellText(kind, cells[row] ?? null)),
   };
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { ColumnCells, RowBatch, RowGroup } from '../data/row-batch.ts';
+import type { ColumnRole, ColumnCells, RowBatch, RowGroup } from '../data/row-batch.ts';
 import type { ColumnTarget } from '../sql/column-type.ts';
 import { type CopyTarget, copyTarget } from '../sql/copy-script.ts';
 import {
@@ -179,12 +179,12 @@ function named(text: string): PreparedText {
   return { name: `sluice_${createHash('sha1').update(text).digest('hex')}`, text };
 }
 
-/** By name; the batch's time column also finds the table's time column under another name. */
-function columnFor(
-  table: CatalogueTable,
+/** Where a column of a batch is stored: by name; the time column also finds that of the table under another name. */
+export function columnFor<Column extends { readonly name: string; readonly role: ColumnRole }>(
+  table: { readonly columns: readonly Column[] },
   batch: BatchColumns,
   wanted: BatchColumns[number],
-): CatalogueColumn | undefined {
+): Column | undefined {
   const named = table.columns.find((column) => column.name === wanted.name);
   if (named !== undefined || wanted.role !== 'time') return named;
   const time = table.columns.find((column) => column.role === 'time');

@@ -209,6 +209,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       clients,
       converterConfig,
       secrets,
+      topics,
     }),
     deadLetters: new ConnectorDeadLetters({
       directory: herder.directory,

@@ -138,7 +138,7 @@ describe('the data of a connector in the console', () => {
     };
     assert.deepEqual(await ask({ topic: '__consumer_offsets' }), [
       400,
-      'The connector does not read topic __consumer_offsets',
+      'Topic __consumer_offsets is not one of the connector',
     ]);
     assert.equal((await ask({ limit: 100_000 }))[0], 400);
     assert.equal((await ask({ partition: 7 }))[0], 400);

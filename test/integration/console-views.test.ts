@@ -217,6 +217,12 @@ describe('each view of the console', function () {
     await page.getByRole('button', { name: 'What would this become?' }).click();
     await page.locator('.message').getByRole('status').getByText(/north/).first().waitFor();
     await lookAt('data');
+    await open(`#/connectors/${customers}/data`);
+    await rows.nth(9).waitFor();
+    await rows.first().getByRole('button').first().click();
+    await page.locator('.message pre').getByText('"id": ').first().waitFor();
+    assert.equal(await page.getByRole('button', { name: 'What would this become?' }).count(), 0);
+    await lookAt('data-of-source');
   });
 
   it('of its configuration', async () => {

@@ -219,6 +219,12 @@ describe('a preview of a sink', function () {
       assert.ok(created.rows?.[0]?.values.includes('2023-11-14T22:13:20.000000Z'));
     });
 
+    it('line_lp: rows have the names that the columns of the table have', async () => {
+      await sql.run('create table climate (at timestamptz not null, temp float8)');
+      const [stored] = await values('line_lp', ['climate temp=4']);
+      assert.deepEqual([stored?.rows?.[0]?.columns, stored?.faults], [['at', 'temp'], []]);
+    });
+
     it('struct: records as the converters read them, deletions too', async () => {
       const config = sinkConfig(db, {
         'protocol.type': 'struct',

@@ -11,6 +11,7 @@ import { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import { topicPartitionKey } from '../../data/record.ts';
 import type { ConnectorDirectory } from '../connector-directory.ts';
+import type { ConnectorTopics } from '../connector-topics.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorValidation } from '../validation.ts';
@@ -45,10 +46,13 @@ export interface TopicPeekDependencies {
   readonly clients: Pick<TaskClients, 'admin' | 'sinkConsumer'>;
   readonly converterConfig: ConnectorConfig;
   readonly secrets: SecretMask;
+  /** Topics that a connector has used. */
+  readonly topics: Pick<ConnectorTopics, 'list'>;
 }
 
 interface ReadyConnector {
   readonly name: string;
+  readonly isSink: boolean;
   readonly className: string;
   readonly config: ConnectorConfig;
   readonly hide: (text: string) => string;
@@ -74,7 +78,7 @@ const FETCHES = {
 } as const;
 
 /**
- * The messages of a sink's topics, decoded by its converters. Nothing is written, no group is joined and nothing is committed. One
+ * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written, no group is joined and nothing is committed. One
  * after another, so that they cost a worker little.
  */
 export class TopicPeek {
@@ -88,7 +92,7 @@ export class TopicPeek {
 
   /**
    * A page of messages as JSON text, without secrets. `signal`: nobody waits for it any more.
-   * @throws RequestError 404: no such connector; 400: it is not a sink, or has no such topic or partition
+   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and topics are not tracked
    */
   async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
@@ -101,7 +105,8 @@ export class TopicPeek {
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
-    const { config, className } = ready;
+    const { config, className, isSink } = ready;
+    if (!isSink) throw new RequestError(400, `Connector ${connector} is not a sink`);
     const record = await this.#inTurn(signal, () => this.#recordAt(ready, place, signal));
     return this.#dependencies.preview.preview(className, { config, records: [record] }, new StageTracker());
   }
@@ -131,7 +136,7 @@ export class TopicPeek {
     const converters = buildConverters(config, plugins);
     const decoder = new MessageDecoder(converters);
     try {
-      const { topics, stretches } = await this.#withAdmin(ready, (admin) => stretchesOf(admin, ready.config, query));
+      const { topics, stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
       const { key, limit = DEFAULT_LIMIT } = query;
       const turn = new Turn();
       const keep = async (record: ConsumedRecord): Promise<boolean> => {
@@ -167,7 +172,7 @@ export class TopicPeek {
     signal: AbortSignal,
   ): Promise<ConsumedRecord> {
     const query = { topic, partition, offset };
-    const { stretches } = await this.#withAdmin(ready, (admin) => stretchesOf(admin, ready.config, query));
+    const { stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
     const all = (): Promise<boolean> => Promise.resolve(true);
     const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
     const [record] = records;
@@ -209,10 +214,15 @@ export class TopicPeek {
     const config = directory.config(name);
     const className = config['connector.class'] ?? '';
     const checked = await validation.requireValidFor(className, config, new StageTracker(), isForReading);
-    if (checked.plugin.type !== 'sink') throw new RequestError(400, `Connector ${name} is not a sink`);
+    const isSink = checked.plugin.type === 'sink';
     const passwords = new SecretMask();
     for (const password of checked.passwords) passwords.add(password);
-    return { name, className, config: checked.config, hide: (text) => passwords.hide(secrets.hide(text)) };
+    return { name, isSink, className, config: checked.config, hide: (text) => passwords.hide(secrets.hide(text)) };
+  }
+
+  async #stretches(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
+    const names = isSink ? await topicNames(admin, config) : this.#dependencies.topics.list(name).sort();
+    return stretchesOf(admin, names, query);
   }
 
   async #withAdmin<T>({ name, config }: ReadyConnector, work: (admin: Admin) => Promise<T>): Promise<T> {
@@ -231,8 +241,7 @@ interface Found {
   readonly stretches: readonly Stretch[];
 }
 
-async function stretchesOf(admin: Admin, config: ConnectorConfig, query: PeekQuery): Promise<Found> {
-  const names = await topicNames(admin, config);
+async function stretchesOf(admin: Admin, names: readonly string[], query: PeekQuery): Promise<Found> {
   const asked = names.slice(0, MAX_TOPICS);
   if (query.topic !== undefined && names.includes(query.topic)) asked.push(query.topic);
   const counts = await admin.describeTopics([...new Set(asked)]);
@@ -242,7 +251,7 @@ async function stretchesOf(admin: Admin, config: ConnectorConfig, query: PeekQue
   const { topic, partition } = query;
   if (topic !== undefined && !counts.has(topic)) {
     const isOwn = names.includes(topic);
-    throw new RequestError(400, isOwn ? `There is no topic ${topic}` : `The connector does not read topic ${topic}`);
+    throw new RequestError(400, isOwn ? `There is no topic ${topic}` : `Topic ${topic} is not one of the connector`);
   }
   const chosen = topics.filter((each) => topic === undefined || each.topic === topic);
   if (partition !== undefined && !chosen.some(({ partitions }) => partition < partitions)) {

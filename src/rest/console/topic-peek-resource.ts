@@ -30,7 +30,7 @@ const isQuery = ajv.compile<PeekQuery>({
 const isPlace = ajv.compile<MessagePlace>(PLACE);
 
 /**
- * `POST /ui/connectors/{connector}/messages`: the newest messages of a sink's topics, or those that are looked for. It is POST so
+ * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those that are looked for. It is POST so
  * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
  */
 export const topicPeekResource: Resource = (router, { herder, peek }) => {

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { firstOf, indented, NO_FIELDS, queryOf } from '../../../plugins/console/src/data/message.ts';
+import { firstOf, NO_FIELDS, queryOf, readable } from '../../../plugins/console/src/data/message.ts';
 
 describe('a message in the console', () => {
   it('is indented with its numbers and texts as they are', () => {
     const json = '{"id":9007199254740993,"a":[],"b":[1,{"c":"x, {y}"}],"d":{}}';
     assert.equal(
-      indented(json),
+      readable({ kind: 'text', text: json }),
       [
         '{',
         '  "id": 9007199254740993,',
@@ -20,6 +20,13 @@ describe('a message in the console', () => {
         '}',
       ].join('\n'),
     );
+  });
+
+  it('that is no JSON, or is cut off, stays as it is', () => {
+    const texts = ['{oops', '[1] and more', 'a, b'].map((text) => readable({ kind: 'text', text }));
+    assert.deepEqual(texts, ['{oops', '[1] and more', 'a, b']);
+    assert.equal(readable({ kind: 'json', text: '{"a":[1,', cut: 100 }), '{"a":[1,');
+    assert.equal(readable({ kind: 'json', text: '{"a":1}' }), '{\n  "a": 1\n}');
   });
 
   it('has its beginning on one line', () => {

@@ -25,8 +25,8 @@ const PARTS: Readonly<Record<ConnectorPart, ComponentType<PartProps>>> = {
   history: (props) => <ConfigHistory {...props} />,
   log: lazy(() => import('./live-log.tsx').then((module) => module.LiveLog)),
 };
-/** Only sinks read topics through converters and leave dead letters. */
-const SINK_PARTS: ReadonlySet<ConnectorPart> = new Set(['dead-letters', 'data']);
+/** Only sinks leave dead letters. */
+const SINK_PARTS: ReadonlySet<ConnectorPart> = new Set(['dead-letters']);
 
 interface ConnectorViewProps {
   readonly name: string;

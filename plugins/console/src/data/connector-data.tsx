@@ -12,8 +12,9 @@ interface Search {
   readonly pages: readonly Page[];
 }
 
-/** The messages of the topics that a sink reads, as it reads them. */
-export function ConnectorData({ name }: Pick<PartProps, 'name'>) {
+/** The messages of the topics that a sink reads or a source has written, as its converters read them. */
+export function ConnectorData({ name, health }: PartProps) {
+  const isSink = health.type === 'sink';
   const [fields, setFields] = useState(NO_FIELDS);
   const [search, setSearch] = useState<Search>({ fields: NO_FIELDS, pages: [] });
   const [isBusy, setBusy] = useState(false);
@@ -60,7 +61,13 @@ export function ConnectorData({ name }: Pick<PartProps, 'name'>) {
         }}
       />
       <Problem text={problem} />
-      <Outcome path={path} search={search} isBusy={isBusy} goOn={() => void look(search.fields, search.pages)} />
+      <Outcome
+        path={path}
+        isSink={isSink}
+        search={search}
+        isBusy={isBusy}
+        goOn={() => void look(search.fields, search.pages)}
+      />
     </section>
   );
 }
@@ -145,12 +152,13 @@ function SearchForm({ fields, topics, change, search, reset }: SearchFormProps) 
 
 interface OutcomeProps {
   readonly path: string;
+  readonly isSink: boolean;
   readonly search: Search;
   readonly isBusy: boolean;
   readonly goOn: () => void;
 }
 
-function Outcome({ path, search: { fields, pages }, isBusy, goOn }: OutcomeProps) {
+function Outcome({ path, isSink, search: { fields, pages }, isBusy, goOn }: OutcomeProps) {
   const messages = pages.flatMap((page): readonly Message[] => page.messages);
   const searched = pages.reduce((sum, page) => sum + page.searched, 0);
   const last = pages.at(-1);
@@ -159,7 +167,7 @@ function Outcome({ path, search: { fields, pages }, isBusy, goOn }: OutcomeProps
   return (
     <>
       {messages.length === 0 ? null : (
-        <MessageTable path={path} messages={messages} hasTopics={(last?.topics.length ?? 0) > 1} />
+        <MessageTable path={path} isSink={isSink} messages={messages} hasTopics={(last?.topics.length ?? 0) > 1} />
       )}
       <p role="status" class="quiet">
         {isBusy
@@ -171,7 +179,15 @@ function Outcome({ path, search: { fields, pages }, isBusy, goOn }: OutcomeProps
               : texts.searched(searched)}
       </p>
       {!isBusy && last !== undefined && messages.length === 0 && !hasMore ? (
-        <p class="empty">{last.topics.length === 0 ? texts.noTopics : isSearch ? texts.notFound : texts.noMessages}</p>
+        <p class="empty">
+          {last.topics.length === 0
+            ? isSink
+              ? texts.noTopics
+              : texts.noneWritten
+            : isSearch
+              ? texts.notFound
+              : texts.noMessages}
+        </p>
       ) : null}
       {hasMore ? (
         <button type="button" disabled={isBusy} onClick={goOn}>

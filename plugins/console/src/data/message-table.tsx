@@ -6,17 +6,19 @@ import type { Writes } from '../common/previewed-rows.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/data.ts';
-import { firstOf, indented, placeText, timeText, type Message, type Part } from './message.ts';
+import { firstOf, placeText, readable, timeText, type Message, type Part } from './message.ts';
 
 interface MessageTableProps {
   /** Of the requests. */
   readonly path: string;
+  /** What a message would become is known of sinks alone. */
+  readonly isSink: boolean;
   readonly messages: readonly Message[];
   readonly hasTopics: boolean;
 }
 
 /** Messages, one line each; one that is opened is whole. */
-export function MessageTable({ path, messages, hasTopics }: MessageTableProps) {
+export function MessageTable({ path, isSink, messages, hasTopics }: MessageTableProps) {
   const [open, setOpen] = useState('');
   const titles = [
     ...(hasTopics ? [texts.topic] : []),
@@ -54,7 +56,7 @@ export function MessageTable({ path, messages, hasTopics }: MessageTableProps) {
           isOpen ? (
             <tr key={`${place} whole`} class="whole">
               <td colSpan={titles.length}>
-                <Whole path={path} message={message} />
+                <Whole path={path} isSink={isSink} message={message} />
               </td>
             </tr>
           ) : null,
@@ -76,7 +78,11 @@ function First({ part }: { readonly part: Part }) {
   );
 }
 
-function Whole({ path, message }: { readonly path: string; readonly message: Message }) {
+interface WholeProps extends Pick<MessageTableProps, 'path' | 'isSink'> {
+  readonly message: Message;
+}
+
+function Whole({ path, isSink, message }: WholeProps) {
   return (
     <div class="message">
       <p class="quiet">
@@ -87,7 +93,7 @@ function Whole({ path, message }: { readonly path: string; readonly message: Mes
       {message.headers.map(({ key, value }, index) => (
         <PartView key={index} title={key} part={value} />
       ))}
-      <Preview path={path} message={message} />
+      {isSink ? <Preview path={path} message={message} /> : null}
     </div>
   );
 }
@@ -100,7 +106,6 @@ function PartView({ title, part }: { readonly title: string; readonly part: Part
       </p>
     );
   }
-  const text = part.kind === 'json' && part.cut === undefined ? indented(part.text) : part.text;
   return (
     <div class="message-part">
       <div class="bulk">
@@ -108,7 +113,7 @@ function PartView({ title, part }: { readonly title: string; readonly part: Part
         <CopyButton text={part.text} />
       </div>
       {part.kind === 'hex' && part.fault !== undefined ? <p class="problem">{texts.undecoded(part.fault)}</p> : null}
-      <pre tabIndex={0}>{text}</pre>
+      <pre tabIndex={0}>{readable(part)}</pre>
       {part.kind !== 'hex' && part.cut !== undefined ? (
         <p class="quiet">{texts.cut(part.text.length, part.cut)}</p>
       ) : null}

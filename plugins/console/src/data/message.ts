@@ -70,7 +70,7 @@ const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 const MAX_INDENTED = 200_000;
 
 /** JSON on several lines, with its texts and numbers as they are; what is cut off or is no JSON stays as it is. */
-export function indented(json: string): string {
+function indented(json: string): string {
   if (json.length > MAX_INDENTED) return json;
   const pieces: string[] = [];
   let depth = 0;
@@ -86,6 +86,22 @@ export function indented(json: string): string {
     before = token;
   }
   return pieces.join('');
+}
+
+/** JSON on several lines, also where a converter for texts has read it; other text as it is. */
+export function readable(part: Exclude<Part, { readonly kind: 'null' }>): string {
+  if (part.kind === 'hex' || part.cut !== undefined) return part.text;
+  return part.kind === 'json' || isJson(part.text) ? indented(part.text) : part.text;
+}
+
+function isJson(text: string): boolean {
+  if (!/^\s{0,10}[[{]/.test(text) || text.length > MAX_INDENTED) return false;
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** The beginning of a part, on one line. */

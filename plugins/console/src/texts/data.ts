@@ -33,6 +33,7 @@ export const texts = {
   searching: 'Searching…',
   noMessages: 'The topics have no messages yet. Send one, and choose “Newest messages”.',
   noTopics: 'None of the topics that the connector reads exists yet.',
+  noneWritten: 'The source has written to no topic yet.',
   notFound: 'No message was found.',
   show: 'Show',
   showOf: (place: string) => `Show message ${place}`,
