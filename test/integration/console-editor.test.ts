@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Locator } from 'playwright-core';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
@@ -9,8 +8,6 @@ import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
-
-const MAX_TABS = 300;
 
 describe('the console’s editor of configurations', function () {
   const shown = consolePage();
@@ -248,20 +245,20 @@ describe('the console’s editor of configurations', function () {
     const { page } = shown;
     await page.goto(`${worker.url}/ui#/connectors/${name}/configuration`);
     await option('connection.password').waitFor();
-    await tabTo(option('connection.password'));
+    await shown.tabTo(option('connection.password'));
     const next = `${secret}-next`;
     await sql.run(`alter role ${role} password '${next}'`);
     await page.keyboard.type(next);
-    await tabTo(page.getByRole('button', { name: 'Review changes' }), 'Shift+Tab');
+    await shown.tabTo(page.getByRole('button', { name: 'Review changes' }), 'Shift+Tab');
     await page.getByText('The configuration is valid.').waitFor();
-    await tabTo(page.getByRole('button', { name: 'Review changes' }), 'Shift+Tab');
+    await shown.tabTo(page.getByRole('button', { name: 'Review changes' }), 'Shift+Tab');
     await page.keyboard.press('Enter');
     const dialog = page.getByRole('dialog', { name: `Save ${name}?` });
     await dialog.waitFor();
     assert.deepEqual(await dialog.locator('tbody tr').allInnerTexts(), [
       'connection.password\tchanged\tsecret\tsecret',
     ]);
-    await tabTo(dialog.getByRole('button', { name: 'Save' }));
+    await shown.tabTo(dialog.getByRole('button', { name: 'Save' }));
     await page.keyboard.press('Enter');
     await page.locator(':focus', { hasText: 'Saved.' }).waitFor();
     assert.equal((await storedConfig(name))['connection.password'], next);
@@ -346,13 +343,5 @@ describe('the console’s editor of configurations', function () {
     const headers = { 'Content-Type': 'application/json' };
     const response = await fetch(asked.url + path, { method, headers, body: JSON.stringify(body) });
     return [response.status, ((await response.json()) as { message?: string }).message] as const;
-  }
-
-  async function tabTo(locator: Locator, key = 'Tab'): Promise<void> {
-    for (let count = 0; count < MAX_TABS; count += 1) {
-      if ((await locator.and(shown.page.locator(':focus')).count()) === 1) return;
-      await shown.page.keyboard.press(key);
-    }
-    assert.fail('the keyboard does not come there');
   }
 });

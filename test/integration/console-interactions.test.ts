@@ -169,6 +169,187 @@ describe('what a user does in the console', function () {
     await fixture.sluice.rest.delete(`/connectors/${name}`);
   });
 
+  it('says what holds where a change of offsets breaks off, also elsewhere, and goes back', async () => {
+    const { page } = shown;
+    const { name } = await rowsSink();
+    const { rest } = fixture.sluice;
+    await open(part(name, 'offsets'));
+    const begin = async (): Promise<void> => {
+      await button('Preview').click();
+      await page.getByText(`${String(ROWS)} records come again.`).waitFor();
+      await button('Stop, set and resume').click();
+    };
+    const refuse = (path: string, method: string) =>
+      page.route(`**/connectors/${name}/${path}`, (route) =>
+        route.request().method() === method
+          ? route.fulfill({ status: 500, contentType: 'application/json', body: `{"message":"${method} is refused"}` })
+          : route.fallback(),
+      );
+
+    await page.route('**/stop', (route) => route.abort());
+    await begin();
+    await page.getByRole('alert').getByText('The worker does not answer').waitFor();
+    await page.getByText('The state of the connector is RUNNING. Its offsets are as they were.').waitFor();
+    await page.locator(':focus', { hasText: 'The change of the offsets' }).waitFor();
+    await button('Leave it so').click();
+    await page.unroute('**/stop');
+
+    await refuse('offsets', 'PATCH');
+    await begin();
+    await page.getByRole('alert').getByText('PATCH is refused').waitFor();
+    await page.getByText('The connector is stopped, and stays so until it is resumed.').waitFor();
+    await page.getByText('Its offsets may not be set').waitFor();
+    await rest.untilState(name, 'STOPPED', 0);
+    await shown.isAccessible();
+    await page.getByRole('link', { name: 'Connectors', exact: true }).click();
+    await page.getByRole('link', { name: `offsets of ${name}` }).click();
+    await button('Resume it without the change').click();
+    await page.getByText('The connector is as it was before.').waitFor();
+    await rest.untilState(name, 'RUNNING', 1);
+    await page.unroute(`**/connectors/${name}/offsets`);
+
+    await refuse('resume', 'PUT');
+    await begin();
+    await page.getByRole('alert').getByText('PUT is refused').waitFor();
+    await page.getByText('Its offsets are set.').waitFor();
+    assert.equal(await button(/^Resume it without/).count(), 0);
+    await page.unroute(`**/connectors/${name}/resume`);
+    await button('Try again').click();
+    await page.getByText('The offsets are set.', { exact: true }).waitFor();
+    await rest.untilState(name, 'RUNNING', 1);
+    assert.equal(await page.getByText('Not finished').count(), 0);
+    await rest.delete(`/connectors/${name}`);
+  });
+
+  it('shows the log without the worker that does not answer, and says where a level was not changed', async () => {
+    const { page } = shown;
+    const topic = await fixture.topicOf([], 4);
+    await fixture.sql.run(`create table ${topic} (ts timestamptz(3), n int8)`);
+    const name = await fixture.start(topic, { 'protocol.type': 'line_lp', 'tasks.max': '4' });
+    const { tasks } = await fixture.sluice.rest.untilState(name, 'RUNNING', 4);
+    const { host } = new URL(other.url);
+    assert.equal(new Set(tasks.map(({ worker_id: id }) => id)).size, 2);
+    await open(part(name, 'log'));
+    const log = page.getByRole('region', { name: 'Log of the connector' });
+    await log.getByText(host).first().waitFor();
+    await button('Begin').click();
+    await page.getByText(`not on ${host} (worker ${host} has answered 403)`).waitFor();
+    await page.getByText('The connector logs at DEBUG.').waitFor();
+    await log.getByText('DEBUG').first().waitFor();
+
+    const { pid } = other;
+    assert.ok(pid !== undefined);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await page.getByText(`Without the lines of ${host}, which does not answer.`).waitFor();
+      const own = tasks.find(({ worker_id: id }) => id !== host)?.id;
+      const restarted = log.getByText(new RegExp(`task ${String(own)} .*Writing line_lp messages`));
+      const before = await restarted.count();
+      await fixture.sluice.rest.post(`/connectors/${name}/tasks/${String(own)}/restart`);
+      await until(async () => (await restarted.count()) > before, 'the own lines still come');
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    await page.getByText(/^Without the lines of/).waitFor({ state: 'detached' });
+    await button('End now').click();
+    await button('Begin').waitFor();
+    await fixture.sluice.rest.delete(`/connectors/${name}`);
+  });
+
+  it('keeps what was typed while other views are open, and asks before the page is left', async () => {
+    const { page } = shown;
+    await open(part(sink.name, 'configuration'));
+    const tasks = page.locator('[id="option-tasks.max"]');
+    await tasks.fill('3');
+    const kept = page.getByText(/^1 change, not saved but kept/);
+    await kept.waitFor();
+    await page.getByRole('link', { name: 'History' }).click();
+    await page.getByText('the newest first').waitFor();
+    const unfinished = page.getByRole('link', { name: `configuration of ${sink.name}` });
+    await unfinished.waitFor();
+    await page.goBack();
+    await kept.waitFor();
+    assert.equal(await tasks.inputValue(), '3');
+
+    await button('JSON').click();
+    const json = page.getByRole('textbox', { name: 'Configuration as JSON' });
+    await json.press('Control+End');
+    await json.press('x');
+    await button(/The document ends before this/).waitFor();
+    await page.getByRole('link', { name: 'New connector' }).click();
+    await page.getByLabel('Class').selectOption({ label: 'DbSinkConnector' });
+    await page.locator('[id="option-name"]').fill('half-done');
+    await page.getByText('Not created yet').waitFor();
+    await shown.isAccessible();
+    await page.getByRole('link', { name: 'Cluster' }).click();
+    await page.getByText('Threads of').waitFor();
+    await page.getByRole('banner').getByRole('link', { name: 'New connector' }).last().click();
+    assert.equal(await page.locator('[id="option-name"]').inputValue(), 'half-done');
+    await button('Discard').click();
+    await page.getByText('Choose what the connector is').waitFor();
+    await unfinished.click();
+    await button(/The document ends before this/).waitFor();
+
+    const asked = page.waitForEvent('dialog');
+    const leaving = page.goto('about:blank').catch(() => undefined);
+    const dialog = await asked;
+    assert.equal(dialog.type(), 'beforeunload');
+    await dialog.dismiss();
+    await leaving;
+    await button('Discard changes').click();
+    await page.getByText('Nothing is changed.').waitFor();
+    assert.equal(await page.getByText('Not finished').count(), 0);
+  });
+
+  it('goes its main ways by the keyboard alone', async () => {
+    const { page } = shown;
+    await open('/');
+    const box = page.getByRole('checkbox', { name: `Select ${sink.name}` });
+    await box.waitFor();
+    await page.keyboard.press('Tab');
+    await page.locator(':focus', { hasText: 'Skip to the content' }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').waitFor();
+    await shown.tabTo(box);
+    await page.keyboard.press('Space');
+    await page.getByText('1 selected').waitFor();
+    const pause = page.getByRole('toolbar').getByRole('button', { name: 'Pause' });
+    await shown.tabTo(pause, 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Pause 1 connector?' });
+    await dialog.locator(':focus').waitFor();
+    for (const key of ['Tab', 'Tab', 'Tab', 'Shift+Tab', 'Shift+Tab', 'Shift+Tab', 'Shift+Tab']) {
+      await page.keyboard.press(key);
+      // Behind the last control is the browser's own.
+      assert.equal(await page.locator('main :not(dialog *):focus, header :focus').count(), 0);
+    }
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await pause.and(page.locator(':focus')).waitFor();
+    await page.keyboard.press('Enter');
+    await shown.tabTo(dialog.getByRole('button', { name: 'Pause' }));
+    await page.keyboard.press('Enter');
+    await page.getByText('Pause: 1 done.').waitFor();
+    await fixture.sluice.rest.untilState(sink.name, 'PAUSED', 1);
+
+    await shown.tabTo(page.getByRole('rowheader').getByRole('link', { name: sink.name }));
+    await page.keyboard.press('Enter');
+    await page.locator('main:focus').getByRole('heading', { name: sink.name }).waitFor();
+    assert.equal(await page.title(), `${sink.name} – Sluice`);
+    await shown.tabTo(page.getByRole('button', { name: 'Resume' }));
+    await page.keyboard.press('Enter');
+    await fixture.sluice.rest.untilState(sink.name, 'RUNNING', 1);
+    await shown.tabTo(page.getByRole('link', { name: 'History' }), 'Shift+Tab');
+    await page.keyboard.press('Enter');
+    const restore = button(/^Restore the configuration of change/).first();
+    await restore.waitFor();
+    await shown.tabTo(restore);
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog').locator(':focus').waitFor();
+    await page.keyboard.press('Escape');
+    await restore.and(page.locator(':focus')).waitFor();
+  });
+
   describe('of a console that is read only', () => {
     /** What is pressed below sends nothing of these. */
     const WRITING = /^(?:POST|PUT|PATCH|DELETE) (?!.*\/(?:preview|validate|messages|login|logout)(?:\?|$))/;

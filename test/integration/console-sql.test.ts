@@ -57,7 +57,7 @@ describe('SQL in the console', () => {
   });
 
   describe('of a worker with the database’s HTTP API', () => {
-    const shown = consolePage();
+    const shown = consolePage({ permissions: ['clipboard-read', 'clipboard-write'] });
     let worker: WorkerProcess;
 
     before(async () => {
@@ -112,6 +112,11 @@ describe('SQL in the console', () => {
         '2026-02-01T00:00:00Z,,',
         "2026-01-02T01:00:00Z,'=site,9007199254742493",
       ]);
+      await shown.page.getByRole('button', { name: 'Copy CSV' }).click();
+      await shown.page.getByRole('button', { name: 'Copied' }).waitFor();
+      // A clipboard may have the ends of lines of its system.
+      const copied = await shown.page.evaluate<string>('navigator.clipboard.readText()');
+      assert.deepEqual(copied.split(/\r?\n/), csv.slice(1).split('\r\n'));
       await shown.page.getByRole('button', { name: 'Chart' }).click();
       await shown.page.getByRole('img', { name: 'v over time' }).locator('canvas').waitFor();
       await shown.isAccessible();
@@ -140,6 +145,25 @@ describe('SQL in the console', () => {
         await alert.getByText(place).waitFor();
         assert.deepEqual(await shown.page.locator('.fault').allInnerTexts(), word === '' ? [] : [word]);
       }
+    });
+
+    it('keeps a statement that has not run when the view is left or the session ends', async () => {
+      const { page } = shown;
+      await logIn();
+      await run('select 1');
+      await page.getByText(/^1 row in /).waitFor();
+      assert.equal(await page.getByText('Not finished').count(), 0);
+      const editor = page.getByRole('textbox', { name: 'Statement' });
+      await editor.press('Control+End');
+      await page.keyboard.insertText(' + 41 as kept');
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByRole('link', { name: 'Connectors' }).click();
+      await page.getByRole('link', { name: 'SQL statement' }).click();
+      await logIn();
+      await editor.getByText('select 1 + 41 as kept').waitFor();
+      await page.getByRole('button', { name: 'Run' }).click();
+      await page.getByRole('cell', { name: '42' }).waitFor();
+      assert.equal(await page.getByText('Not finished').count(), 0);
     });
 
     it('writes where the console may, and cancels what runs', async () => {

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { chromiumPath, startBrowser } from './browser.ts';
+
+const MAX_TABS = 300;
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -17,6 +19,8 @@ export interface ConsolePage {
   readonly page: Page;
   /** An error of the page that the test has expected. */
   forgive(): void;
+  /** Presses the key until the focus is there. */
+  tabTo(locator: Locator, key?: string): Promise<void>;
   /** Nothing is in the way of people who do not see, hear or move as others do. */
   isAccessible(): Promise<void>;
 }
@@ -67,6 +71,13 @@ export function consolePage(options: BrowserContextOptions = {}): ConsolePage {
     },
     forgive: () => {
       problems.length = 0;
+    },
+    tabTo: async (locator, key = 'Tab') => {
+      for (let count = 0; count < MAX_TABS; count += 1) {
+        if ((await locator.and(open().locator(':focus')).count()) === 1) return;
+        await open().keyboard.press(key);
+      }
+      assert.fail('the keyboard does not come there');
     },
     isAccessible: async () => {
       await open().evaluate(await readFile(AXE, 'utf8'));

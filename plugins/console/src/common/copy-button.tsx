@@ -4,31 +4,38 @@ import { copyText } from './copied-text.ts';
 
 const SHOWN_MS = 4000;
 
+interface CopyButtonProps {
+  /** A function is called when it is copied. */
+  readonly text: string | (() => string);
+  readonly label?: string;
+}
+
 /** Copies a text as it is, and says so; where the browser does not allow that, the text is shown to be copied by hand. */
-export function CopyButton({ text, label = texts.copy }: { readonly text: string; readonly label?: string }) {
-  const [copied, setCopied] = useState(0);
+export function CopyButton({ text, label = texts.copy }: CopyButtonProps) {
+  const [times, setTimes] = useState(0);
   const [refused, setRefused] = useState<string | undefined>();
   useEffect(() => {
-    if (copied === 0) return undefined;
+    if (times === 0) return undefined;
     const timer = setTimeout(() => {
-      setCopied(0);
+      setTimes(0);
     }, SHOWN_MS);
     return () => {
       clearTimeout(timer);
     };
-  }, [copied]);
+  }, [times]);
   const copy = async (): Promise<void> => {
-    const isDone = await copyText(text);
-    setCopied(isDone ? copied + 1 : 0);
-    setRefused(isDone ? undefined : text);
+    const copied = typeof text === 'string' ? text : text();
+    const isDone = await copyText(copied);
+    setTimes(isDone ? times + 1 : 0);
+    setRefused(isDone ? undefined : copied);
   };
   return (
     <>
       <button type="button" onClick={() => void copy()}>
-        {copied > 0 ? texts.copied : label}
+        {times > 0 ? texts.copied : label}
       </button>
       <span role="status" class="visually-hidden">
-        {copied > 0 ? texts.copiedAloud : ''}
+        {times > 0 ? texts.copiedAloud : ''}
       </span>
       {refused === undefined ? null : <ByHand text={refused} />}
     </>

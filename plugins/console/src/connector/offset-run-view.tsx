@@ -1,7 +1,10 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { connectorPath, request } from '../common/api.ts';
+import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/offsets.ts';
 import { forgetOffsetRun, runOffsetSteps, type OffsetRun } from './offset-run.ts';
+import type { Status } from './task-table.tsx';
 import type { ChangeReport, Step } from './offset-steps.ts';
 
 const NOTHING_DONE: ChangeReport = { done: [], at: undefined, problem: undefined };
@@ -40,14 +43,20 @@ interface BrokenOffProps extends OffsetRunViewProps {
 }
 
 function BrokenOff({ name, run, at, problem }: BrokenOffProps) {
-  const { steps, report, state } = run;
+  const { steps, report } = run;
   const last = steps.at(-1);
+  // Tasks may still be ending.
+  const { value: status, error } = usePolled(`${name} ${at}`, () =>
+    request<Status>('GET', `${connectorPath(name)}/status`),
+  );
+  const state = error === undefined ? status?.connector.state : undefined;
+  const isLooking = status === undefined && error === undefined;
   const mayGoBack = (at === 'stop' || at === 'set') && steps.includes('stop') && (state ?? 'STOPPED') === 'STOPPED';
   return (
     <>
       <Problem text={problem} />
       <p role="status">
-        <strong>{texts.stateNow(state)}</strong> {texts.offsetsNow[at]}
+        <strong>{isLooking ? texts.loading : texts.stateNow(state)}</strong> {texts.offsetsNow[at]}
       </p>
       <div class="bulk">
         <button

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { connectorPath, request, requestText } from '../common/api.ts';
+import { connectorPath, requestText } from '../common/api.ts';
 import { refresh } from '../common/fleet-store.ts';
 import { connectorAddress } from '../common/route.ts';
 import { setUnfinished } from '../common/unfinished.ts';
@@ -11,8 +11,6 @@ export interface OffsetRun {
   readonly steps: readonly Step[];
   readonly change: OffsetsChange;
   readonly report: ChangeReport;
-  /** Of the connector, after a step has failed; `undefined`: it is not known. */
-  readonly state: string | undefined;
 }
 
 const runs = signal<ReadonlyMap<string, OffsetRun>>(new Map());
@@ -35,26 +33,13 @@ export async function runOffsetSteps(
   left: readonly Step[],
   done: readonly Step[] = [],
 ): Promise<void> {
-  const set = (report: ChangeReport, state?: string): void => {
-    runs.value = new Map(runs.peek()).set(name, { steps, change, state, report });
-    tell(name, report.at !== undefined);
-  };
   const send = (method: string, path: string, json?: string) => requestText(method, connectorPath(name) + path, json);
-  const whole = (each: ChangeReport): ChangeReport => ({ ...each, done: [...done, ...each.done] });
-  const end = await takeSteps(left, change, send, (each) => {
-    if (each.problem === undefined) set(whole(each));
+  await takeSteps(left, change, send, (each) => {
+    const report = { ...each, done: [...done, ...each.done] };
+    runs.value = new Map(runs.peek()).set(name, { steps, change, report });
+    tell(name, report.at !== undefined);
   });
-  if (end.problem !== undefined) set(whole(end), await stateOf(name));
   await refresh().catch(() => undefined);
-}
-
-async function stateOf(name: string): Promise<string | undefined> {
-  try {
-    const path = `${connectorPath(name)}/status`;
-    return (await request<{ readonly connector: { readonly state: string } }>('GET', path)).connector.state;
-  } catch {
-    return undefined;
-  }
 }
 
 function tell(name: string, isUnfinished: boolean): void {

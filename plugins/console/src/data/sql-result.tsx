@@ -1,4 +1,5 @@
 import { useState } from 'preact/hooks';
+import { CopyButton } from '../common/copy-button.tsx';
 import { csvOf } from '../common/csv.ts';
 import { lazy } from '../common/lazy.tsx';
 import { saveCsv } from '../common/save-csv.ts';
@@ -15,6 +16,11 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
   const { columns, rows, hasMore } = result;
   if (columns.length === 0) return null;
   const drawn = chartColumns(result);
+  const csv = (): string =>
+    csvOf(
+      columns.map(({ name }) => name),
+      rows,
+    );
   const titles = unique(columns.map(({ name }) => name));
   return (
     <section aria-label={texts.result}>
@@ -42,15 +48,17 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
           </>
         )}
         {rows.length === 0 ? null : (
-          <button
-            type="button"
-            onClick={() => {
-              const names = columns.map(({ name }) => name);
-              saveCsv('result.csv', csvOf(names, rows));
-            }}
-          >
-            {texts.download}
-          </button>
+          <>
+            <button
+              type="button"
+              onClick={() => {
+                saveCsv('result.csv', csv());
+              }}
+            >
+              {texts.download}
+            </button>
+            <CopyButton text={csv} label={texts.copyCsv} />
+          </>
         )}
       </div>
       {hasMore ? <p class="warning">{texts.more(rows.length)}</p> : null}

@@ -73,6 +73,7 @@ export const texts = {
   noRows: 'The statement has given no rows.',
   done: (ms: number) => `Done in ${number(ms)} ms`,
   download: 'Download CSV',
+  copyCsv: 'Copy CSV',
   table: 'Table',
   chart: 'Chart',
   chartOf: (column: string) => `${column} over time`,
