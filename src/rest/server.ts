@@ -229,7 +229,10 @@ function errors({ logger, secrets }: ServerDependencies): Koa.Middleware {
       await next();
     } catch (thrown) {
       const { status, headers, body } = errorAnswer(thrown);
-      if (status >= 500) logger.error({ err: toError(thrown) }, `${context.method} ${context.path} failed`);
+      // That there is no room now is said to whoever asks, as often as it is asked.
+      const isRefusal = thrown instanceof RequestError && status === 503 && thrown.cause === undefined;
+      if (status >= 500 && !isRefusal)
+        logger.error({ err: toError(thrown) }, `${context.method} ${context.path} failed`);
       context.set(headers);
       answer(context, status, { ...body, message: secrets.hide(body.message) });
     }

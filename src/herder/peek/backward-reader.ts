@@ -113,7 +113,10 @@ export class BackwardReader {
     const open = new Map(windows.map((window) => [keyOf(window.stretch), window]));
     const isAlone = windows.length === 1 && windows.every(({ stretch, from }) => stretch.low - from <= 1);
     let bytes = this.#stretches.reduce((sum, { left }) => sum + left.reduce((all, each) => all + sizeOf(each), 0), 0);
-    consumer.assign(windows.map(({ stretch: { topic, partition } }) => ({ topic, partition })));
+    const partitions = windows.map(({ stretch }) => placeOf(stretch));
+    consumer.assign(partitions);
+    // Those of the window before may still be paused.
+    consumer.resume(partitions);
     for (const { stretch, from } of windows) consumer.seek({ ...placeOf(stretch), offset: from });
     while (open.size > 0) {
       if (this.#bounds.signal.aborted || Date.now() >= this.#bounds.deadline) {

@@ -16,6 +16,8 @@ class FakeConsumer {
   readonly #logs: readonly (readonly ConsumedRecord[])[];
   readonly #ends: readonly number[];
   #positions = new Map<number, number>();
+  /** As with Kafka's, a partition that is assigned again is still paused. */
+  readonly #paused = new Set<number>();
 
   constructor(logs: readonly (readonly ConsumedRecord[])[], ends?: readonly number[]) {
     this.#logs = logs;
@@ -32,7 +34,11 @@ class FakeConsumer {
   }
 
   pause(partitions: readonly { partition: number }[]): void {
-    for (const { partition } of partitions) this.#positions.delete(partition);
+    for (const { partition } of partitions) this.#paused.add(partition);
+  }
+
+  resume(partitions: readonly { partition: number }[]): void {
+    for (const { partition } of partitions) this.#paused.delete(partition);
   }
 
   position({ partition }: { partition: number }): number | undefined {
@@ -42,6 +48,7 @@ class FakeConsumer {
   poll(): Promise<readonly ConsumedRecord[]> {
     const found: ConsumedRecord[] = [];
     for (const [partition, position] of this.#positions) {
+      if (this.#paused.has(partition)) continue;
       const some = (this.#logs[partition] ?? []).filter(({ offset }) => offset >= position).slice(0, 3);
       found.push(...some);
       this.#positions.set(partition, (some.at(-1)?.offset ?? (this.#ends[partition] ?? 0) - 1) + 1);
