@@ -1,39 +1,24 @@
 import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerCluster } from '../support/worker-cluster.ts';
+import { clusterServices } from '../support/worker-services.ts';
 
 describe('a connector with tasks on two workers', () => {
   const shown = consolePage();
   const name = uniqueName('console');
-  let cluster: WorkerCluster;
-  let sql: SqlClient;
+  const on = clusterServices('console_cluster', 2, { 'session.timeout.ms': '30000' });
 
   before(async () => {
-    const [started, kafka, db] = await Promise.all([
-      WorkerCluster.start(2, { 'session.timeout.ms': '30000' }),
-      KafkaTraffic.shared(),
-      database('console_cluster'),
-    ]);
-    cluster = started;
-    sql = new SqlClient(db);
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await kafka.createTopic(name, 2);
-    const config = sinkConfig(db, { topics: name, 'protocol.type': 'line_lp', 'tasks.max': '2' });
-    await cluster.rest(0).create(name, config);
-  });
-
-  after(async () => {
-    await cluster?.discard();
-    await sql?.close();
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await on.kafka.createTopic(name, 2);
+    const config = sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp', 'tasks.max': '2' });
+    await on.cluster.rest(0).create(name, config);
   });
 
   it('shows the log and the stages of both at either, and logs more on both', async () => {
-    const [first, second] = [cluster.worker(0), cluster.worker(1)];
+    const [first, second] = [on.cluster.worker(0), on.cluster.worker(1)];
     const status = await first.rest.untilState(name, 'RUNNING', 2);
     const ids = [...new Set(status.tasks.map(({ worker_id: id }) => id))].sort();
     assert.equal(ids.length, 2);
@@ -68,7 +53,7 @@ describe('a connector with tasks on two workers', () => {
   });
 
   it('is SILENT within seconds when one of them is killed, while the group still counts it, and runs when it is back', async () => {
-    const [served, killed] = [cluster.worker(0), cluster.worker(1)];
+    const [served, killed] = [on.cluster.worker(0), on.cluster.worker(1)];
     const { host } = new URL(killed.url);
     const { page } = shown;
     const badge = (verdict: string) => page.locator('table.fleet tbody .badge', { hasText: verdict });

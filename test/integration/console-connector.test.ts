@@ -46,7 +46,6 @@ describe('a connector in the console', function () {
     await trace.waitFor();
     const { tasks } = await on.worker.rest.status(name);
     assert.equal((await trace.innerText()).trimEnd(), tasks[0]?.trace?.trimEnd());
-    await shown.isAccessible();
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
@@ -121,7 +120,6 @@ describe('a connector in the console', function () {
     assert.match(await shown.page.getByRole('region', { name: 'Tasks' }).innerText(), /in [\d,]+ ms/);
     await shown.page.locator('.chart canvas').first().waitFor();
     await shown.page.getByText('The charts as a table').click();
-    await shown.isAccessible();
     await shown.page.emulateMedia({ colorScheme: 'dark' });
     await shown.page.setViewportSize({ width: 360, height: 740 });
     const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
@@ -146,7 +144,6 @@ describe('a connector in the console', function () {
       (await shown.page.locator('.flow .box .kind').allInnerTexts()).join(),
       'Tables,Poll,Converter,Topics',
     );
-    await shown.isAccessible();
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
@@ -169,7 +166,6 @@ describe('a connector in the console', function () {
     const goOn = shown.page.getByRole('button', { name: /^Go on \(\d+ new\)/ });
     await goOn.waitFor();
     await goOn.click();
-    await shown.isAccessible();
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 

@@ -34,7 +34,6 @@ describe('the data of a connector in the console', () => {
     await shown.page.getByText(/^Searched \d+ records so far/).waitFor();
     await shown.page.getByRole('button', { name: 'Older messages' }).click();
     await rows().nth(99).waitFor();
-    await shown.isAccessible();
 
     await shown.page.getByLabel('Key').fill('key-7');
     await shown.page.getByRole('button', { name: 'Search' }).click();
@@ -46,13 +45,6 @@ describe('the data of a connector in the console', () => {
       .click();
     await shown.page.getByRole('button', { name: 'What would this become?' }).click();
     await shown.page.locator('.message').getByRole('status').getByText(/\b7\b/).first().waitFor();
-    await shown.isAccessible();
-    await shown.page.setViewportSize({ width: 360, height: 740 });
-    await shown.page.emulateMedia({ colorScheme: 'dark' });
-    const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
-    assert.ok(width <= 360, `${String(width)} pixels wide`);
-    await shown.isAccessible();
-    await shown.page.setViewportSize({ width: 1280, height: 900 });
 
     await shown.page.getByLabel('Key').fill('');
     await shown.page.getByLabel('Partition').selectOption('0');
@@ -163,13 +155,11 @@ describe('the cluster in the console', function () {
         .getByText(/^\d.* MB$/)
         .waitFor();
     assert.equal(await shown.page.getByText('Leader', { exact: true }).count(), 1);
-    await shown.isAccessible();
     await shown.page.getByRole('link', { name: 'Internal topics' }).click();
     const { properties } = on.cluster.worker(0);
     const topic = shown.page.getByRole('row', { name: properties['config.storage.topic'] ?? '' }).first();
     await topic.getByText('compact', { exact: true }).waitFor();
     assert.match(await topic.innerText(), /\d+(\.\d)? (B|kB)/);
-    await shown.isAccessible();
   });
 
   it('finds an option of a plugin', async () => {
@@ -178,7 +168,6 @@ describe('the cluster in the console', function () {
     await shown.page.getByRole('button', { name: 'DbSinkConnector' }).click();
     await shown.page.getByLabel('Search the options').fill('dead letter topic name');
     await shown.page.getByRole('rowheader', { name: 'errors.deadletterqueue.topic.name' }).waitFor();
-    await shown.isAccessible();
   });
 
   it('sets the level of a logger on all workers', async () => {
@@ -187,7 +176,6 @@ describe('the cluster in the console', function () {
     await shown.page.getByRole('button', { name: 'Set' }).click();
     await shown.page.getByText('console.test logs at DEBUG on all workers.').waitFor();
     await shown.page.getByRole('combobox', { name: 'Level of console.test' }).waitFor();
-    await shown.isAccessible();
   });
 
   it('follows the group when a worker is drained, and when one is lost', async () => {

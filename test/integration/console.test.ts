@@ -7,11 +7,9 @@ import type { FleetRow } from '../../src/herder/fleet/fleet.ts';
 import { consoleFiles } from '../../src/rest/console/console-files.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { SqlClient } from '../support/sql-client.ts';
+import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
+import { workerServices } from '../support/worker-services.ts';
 
 const MAX_FIRST_LOAD = 70_000;
 
@@ -47,31 +45,14 @@ const FILTER = `(async () => {
 
 describe('the console', function () {
   const shown = consolePage();
-  let worker: WorkerProcess;
-  let kafka: KafkaTraffic;
-  let db: TestDatabase;
-  let sql: SqlClient;
-
-  before(async () => {
-    [worker, kafka, db] = await Promise.all([
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '200' } }),
-      KafkaTraffic.shared(),
-      database('console'),
-    ]);
-    sql = new SqlClient(db);
-  });
-
-  after(async () => {
-    await worker?.discard();
-    await sql?.close();
-  });
+  const on = workerServices('console', { properties: { 'offset.flush.interval.ms': '200' } });
 
   async function create(): Promise<string> {
     const name = uniqueName('console');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await kafka.createTopic(name, 1);
-    await worker.rest.create(name, sinkConfig(db, { topics: name, 'protocol.type': 'line_lp' }));
-    await worker.rest.untilState(name, 'RUNNING', 1);
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await on.kafka.createTopic(name, 1);
+    await on.worker.rest.create(name, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp' }));
+    await on.worker.rest.untilState(name, 'RUNNING', 1);
     return name;
   }
 
@@ -96,7 +77,7 @@ describe('the console', function () {
     shown.page.on('response', (response) => {
       hosts.add(new URL(response.url()).host);
     });
-    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${on.worker.url}/ui`);
     await shown.page.waitForSelector('main p, main table');
     const files = await consoleFiles();
     const index = files.get('index.html')?.bytes.toString() ?? '';
@@ -104,41 +85,40 @@ describe('the console', function () {
       if (path === 'index.html' || index.includes(path)) loaded.push(gzipped.length);
     assert.ok(loaded.length >= 3);
     assert.ok(loaded.reduce((sum, size) => sum + size) <= MAX_FIRST_LOAD, `${String(loaded)} bytes`);
-    assert.deepEqual([...hosts], [new URL(worker.url).host]);
-    const answer = await fetch(`${worker.url}/ui`);
+    assert.deepEqual([...hosts], [new URL(on.worker.url).host]);
+    const answer = await fetch(`${on.worker.url}/ui`);
+    await answer.text();
     assert.match(answer.headers.get('content-security-policy') ?? '', /^default-src 'self'/);
   });
 
   it('shows the broken connector first, says why, and follows what becomes of it', async () => {
     const whole = await create();
     const broken = await create();
-    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${on.worker.url}/ui`);
     await badgeOf(whole, 'RUNNING').waitFor();
-    await kafka.produce(broken, [{ value: 'this is no line' }]);
+    await on.kafka.produce(broken, [{ value: 'this is no line' }]);
     await badgeOf(broken, 'FAILED').waitFor();
     const names = await shown.page.locator('table.fleet tbody th a').allTextContents();
     assert.ok(names.indexOf(broken) < names.indexOf(whole), String(names));
-    await shown.isAccessible();
 
     await rowOf(broken).getByRole('link').click();
     await shown.page.getByRole('heading', { level: 1, name: broken }).waitFor();
     assert.match(await shown.page.locator('.sentence').innerText(), /Task 0 has failed/);
     await shown.page.locator('.trace summary').click();
     const trace = (await shown.page.locator('.trace pre').innerText()).trimEnd();
-    const { tasks } = await worker.rest.status(broken);
+    const { tasks } = await on.worker.rest.status(broken);
     assert.equal(trace, tasks[0]?.trace?.trimEnd());
     await shown.page.locator('figure').first().waitFor();
-    await shown.isAccessible();
 
-    await worker.rest.delete(`/connectors/${broken}`);
+    await on.worker.rest.delete(`/connectors/${broken}`);
     await shown.page.getByRole('link', { name: 'All connectors' }).click();
     await rowOf(broken).waitFor({ state: 'detached' });
-    await worker.rest.delete(`/connectors/${whole}`);
+    await on.worker.rest.delete(`/connectors/${whole}`);
   });
 
   it('pauses and resumes several connectors, after it has said what will happen', async () => {
     const names = [await create(), await create()];
-    await shown.page.goto(`${worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
+    await shown.page.goto(`${on.worker.url}/ui#/?text=${encodeURIComponent('console')}&type=sink`);
     for (const [button, verdict] of [
       ['Pause', 'PAUSED'],
       ['Resume', 'RUNNING'],
@@ -146,29 +126,29 @@ describe('the console', function () {
       await forSelected(names, button);
       for (const name of names) await badgeOf(name, verdict).waitFor();
     }
-    await Promise.all(names.map((name) => worker.rest.delete(`/connectors/${name}`)));
+    await Promise.all(names.map((name) => on.worker.rest.delete(`/connectors/${name}`)));
   });
 
   it('stops connectors, and restarts those that have failed, several at once', async () => {
     const [whole, broken] = [await create(), await create()];
-    await sql.run(`drop table "${broken}"`);
-    await kafka.produce(broken, [{ value: `${broken} v=7i 1000000000` }]);
-    await shown.page.goto(`${worker.url}/ui`);
+    await on.sql.run(`drop table "${broken}"`);
+    await on.kafka.produce(broken, [{ value: `${broken} v=7i 1000000000` }]);
+    await shown.page.goto(`${on.worker.url}/ui`);
     await badgeOf(broken, 'FAILED').waitFor();
-    await sql.run(`create table "${broken}" (ts timestamptz not null, v int8)`);
+    await on.sql.run(`create table "${broken}" (ts timestamptz not null, v int8)`);
     await forSelected([whole, broken], 'Restart failed');
     await badgeOf(broken, 'RUNNING').waitFor();
-    await until(async () => (await sql.rows(`select v from "${broken}"`)).length === 1, 'the record is a row');
+    await until(async () => (await on.sql.rows(`select v from "${broken}"`)).length === 1, 'the record is a row');
     await forSelected([whole, broken], 'Stop');
     for (const name of [whole, broken]) await badgeOf(name, 'STOPPED').waitFor();
-    await Promise.all([whole, broken].map((name) => worker.rest.delete(`/connectors/${name}`)));
+    await Promise.all([whole, broken].map((name) => on.worker.rest.delete(`/connectors/${name}`)));
   });
 
   it('shows the dead letters of a sink in groups, and what would happen to them now', async () => {
     const name = uniqueName('console');
-    await sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
-    await Promise.all([kafka.createTopic(name, 1), kafka.createTopic(`${name}-dead`, 1)]);
-    const config = sinkConfig(db, {
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await Promise.all([on.kafka.createTopic(name, 1), on.kafka.createTopic(`${name}-dead`, 1)]);
+    const config = sinkConfig(on.db, {
       topics: name,
       'protocol.type': 'line_lp',
       'errors.tolerance': 'all',
@@ -176,38 +156,36 @@ describe('the console', function () {
       'errors.deadletterqueue.topic.replication.factor': '1',
       'errors.deadletterqueue.context.headers.enable': 'true',
     });
-    await worker.rest.create(name, config);
+    await on.worker.rest.create(name, config);
     // Buckets of 32 s begin with the epoch.
     const at = (Math.floor(Date.now() / 32_000) - 100) * 32_000;
     const times = [at, at + 10_000, at + 1_800_000];
-    await kafka.produce(
+    await on.kafka.produce(
       name,
       times.map((timestamp) => ({ value: 'this is no line', timestamp })),
     );
-    await kafka.read(`${name}-dead`, ({ length }) => length >= times.length);
-    await shown.page.goto(`${worker.url}/ui#/connectors/${name}/dead-letters`);
+    await on.kafka.read(`${name}-dead`, ({ length }) => length >= times.length);
+    await shown.page.goto(`${on.worker.url}/ui#/connectors/${name}/dead-letters`);
     const group = shown.page.locator('.group', { hasText: 'line protocol' });
     await group.getByRole('img', { name: /^From .* to .*: at most 2 letters in 32 seconds, at / }).waitFor();
     await group.locator('summary').first().click();
     await group.getByText(/^Partition 0, offset 0,/).waitFor();
     await group.getByRole('button', { name: 'What would happen now?' }).first().click();
     await group.getByText('Of the first 3: fails with the same fault: 3', { exact: true }).first().waitFor();
-    await shown.isAccessible();
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('shows the workers of the group and the threads of this one', async () => {
-    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${on.worker.url}/ui`);
     await shown.page.getByRole('link', { name: 'Cluster' }).click();
     const own = shown.page.getByRole('region', { name: 'Workers' });
-    await own.getByRole('link', { name: new URL(worker.url).host }).waitFor();
+    await own.getByRole('link', { name: new URL(on.worker.url).host }).waitFor();
     await shown.page.getByRole('rowheader', { name: 'main' }).waitFor();
-    await shown.isAccessible();
   });
 
   it('has its filters in the address, and what they leave as CSV', async () => {
     const name = await create();
-    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${on.worker.url}/ui`);
     await rowOf(name).waitFor();
     await shown.page.getByLabel('Search').fill(name);
     const [download] = await Promise.all([
@@ -223,29 +201,15 @@ describe('the console', function () {
     assert.match(shown.page.url(), /#\/\?text=nothing\+is\+named\+so$/);
     await shown.page.getByRole('link', { name: 'Clear filters' }).click();
     await rowOf(name).waitFor();
-    await worker.rest.delete(`/connectors/${name}`);
-  });
-
-  it('works at a width of 360 pixels, in the dark', async () => {
-    const name = await create();
-    await shown.page.setViewportSize({ width: 360, height: 740 });
-    await shown.page.emulateMedia({ colorScheme: 'dark' });
-    for (const path of ['/ui', `/ui#/connectors/${name}`]) {
-      await shown.page.goto(worker.url + path);
-      await shown.page.getByText(name).first().waitFor();
-      const width = await shown.page.evaluate<number>('document.documentElement.scrollWidth');
-      assert.ok(width <= 360, `${path} is ${String(width)} pixels wide`);
-      await shown.isAccessible();
-    }
-    await worker.rest.delete(`/connectors/${name}`);
+    await on.worker.rest.delete(`/connectors/${name}`);
   });
 
   it('says that the worker does not answer, and goes on when it does', async () => {
-    await shown.page.goto(`${worker.url}/ui`);
+    await shown.page.goto(`${on.worker.url}/ui`);
     await shown.page.getByText('Up to date').waitFor();
-    await worker.kill();
+    await on.worker.kill();
     await shown.page.getByText(/connection to the worker is lost|worker does not answer/i).waitFor();
-    await worker.start();
+    await on.worker.start();
     await shown.page
       .getByText(/connection to the worker is lost|worker does not answer/i)
       .waitFor({ state: 'detached' });

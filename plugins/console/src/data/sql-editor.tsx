@@ -89,7 +89,7 @@ const look = EditorView.theme({
     maxHeight: '40vh',
     color: 'var(--ink)',
     backgroundColor: 'var(--paper)',
-    border: '1px solid light-dark(#8a94a0, #66717d)',
+    border: '1px solid var(--edge)',
     borderRadius: '6px',
     fontSize: '0.92rem',
   },
