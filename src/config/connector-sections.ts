@@ -2,12 +2,12 @@ import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import type { ValidatedSection } from './config-values.ts';
 import type { OptionDeclarations, OptionResult } from './option.ts';
 import { validateOptions, type RawConfig } from './parse.ts';
-import { healthSection } from './health-options.ts';
-import { rateLimitSection } from './rate-limit-options.ts';
+import { healthOptions } from './health-options.ts';
+import { rateLimitOptions } from './rate-limit-options.ts';
 import { classFinder, type ChoiceKind } from './plugin-choices.ts';
 import { connectorOptionsFor, converterMismatch, type ConnectorSurroundings } from './plugin-options.ts';
-import { restartSection } from './restart-options.ts';
-import { taskThreadSection } from './task-thread-options.ts';
+import { restartOptions } from './restart-options.ts';
+import { taskThreadOptions, withHeapCheck } from './task-thread-options.ts';
 
 const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind; readonly type: string }[] = [
   { option: 'key.converter', kind: 'converter', type: 'key' },
@@ -15,31 +15,40 @@ const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind;
   { option: 'header.converter', kind: 'header_converter', type: 'header' },
 ];
 
-/** The values of closed sets are recommended for the options of connectors alone, as in Kafka Connect, or for all. */
-export type RecommendedSets = 'connector' | 'all';
+/** Options of all connectors that Kafka Connect does not have. */
+const OWN_OPTIONS: readonly OptionDeclarations[] = [taskThreadOptions, healthOptions, rateLimitOptions, restartOptions];
+
+/**
+ * `connect`: the values of closed sets are recommended for the options of the connector alone, and options that Kafka Connect does not
+ * have are told of when they are set, so that answers without them are Connect's. `all`: for all options, set or not.
+ */
+export type ToldOptions = 'connect' | 'all';
 
 /**
  * A connector's configuration checked against every declaration that applies to it, in the order of Connect's answer:
  * Connect's own options with those of transformations and predicates, the connector's, then those of converters that
- * the connector names itself, at last those of threads that are set.
+ * the connector names itself, at last those that Kafka Connect does not have.
  */
 export function validateConnectorSections(
   config: RawConfig,
   surroundings: ConnectorSurroundings,
-  recommended: RecommendedSets = 'connector',
+  told: ToldOptions = 'connect',
 ): ValidatedSection[] {
   const findClass = classFinder(surroundings.plugins);
   const base = connectorOptionsFor(config, surroundings);
   const own = surroundings.connector.options;
-  const ofConnect = (section: ValidatedSection) => (recommended === 'all' ? withChoices(section) : section);
+  const ofConnect = (section: ValidatedSection) => (told === 'all' ? withChoices(section) : section);
   return [
     ofConnect({ declarations: base, results: validateOptions(base, config, { findClass }) }),
     withChoices({ declarations: own, results: visibleResults(own, validateOptions(own, config)) }),
     ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)).map(ofConnect),
-    ...[taskThreadSection, healthSection, rateLimitSection, restartSection].map((section) =>
-      withChoices(section(config)),
-    ),
+    ...OWN_OPTIONS.map((declarations) => withChoices(ownSection(declarations, config, told))),
   ];
+}
+
+function ownSection(declarations: OptionDeclarations, config: RawConfig, told: ToldOptions): ValidatedSection {
+  const results = withHeapCheck(validateOptions(declarations, config), config);
+  return { declarations, results: results.filter(({ name }) => told === 'all' || config[name] !== undefined) };
 }
 
 /** What an option's recommender says goes first. */

@@ -1,6 +1,4 @@
-import type { ValidatedSection } from './config-values.ts';
 import { declareOptions } from './option.ts';
-import { validateOptions, type RawConfig } from './parse.ts';
 import { atLeast } from './validators.ts';
 
 const GROUP = 'Health';
@@ -44,9 +42,3 @@ export const healthOptions = declareOptions({
     validator: atLeast(0),
   },
 });
-
-/** Only of those that are set: without them, answers are Connect's. */
-export function healthSection(config: RawConfig): ValidatedSection {
-  const results = validateOptions(healthOptions, config).filter(({ name }) => config[name] !== undefined);
-  return { declarations: healthOptions, results };
-}

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ValidatedSection } from './config-values.ts';
 import { declareOptions, type Validator } from './option.ts';
-import { parseOptions, validateOptions, type RawConfig } from './parse.ts';
+import { parseOptions, type RawConfig } from './parse.ts';
 
 const GROUP = 'Rate limit';
 const NONE = -1;
@@ -14,7 +13,6 @@ const positiveOrNone: Validator = {
 
 /**
  * How fast the tasks of a connector may be together. A change of these options alone restarts nothing.
- * @internal
  */
 export const rateLimitOptions = declareOptions({
   'rate.limit.records': {
@@ -42,12 +40,6 @@ export const rateLimitOptions = declareOptions({
     validator: positiveOrNone,
   },
 });
-
-/** Only of those that are set: without them, answers are Connect's. */
-export function rateLimitSection(config: RawConfig): ValidatedSection {
-  const results = validateOptions(rateLimitOptions, config).filter(({ name }) => config[name] !== undefined);
-  return { declarations: rateLimitOptions, results };
-}
 
 /**
  * One task's share of the connector's limits, per second; `undefined`: no limit.

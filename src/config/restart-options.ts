@@ -1,6 +1,5 @@
-import type { ValidatedSection } from './config-values.ts';
 import { declareOptions } from './option.ts';
-import { parseOptions, validateOptions, type RawConfig } from './parse.ts';
+import { parseOptions, type RawConfig } from './parse.ts';
 import { atLeast, between, oneOf } from './validators.ts';
 
 const GROUP = 'Restarts';
@@ -97,10 +96,4 @@ export function restartKeys(config: RawConfig): Record<string, string> {
   return Object.fromEntries(
     Object.keys(restartOptions).flatMap((name) => (typeof config[name] === 'string' ? [[name, config[name]]] : [])),
   );
-}
-
-/** Only of those that are set: without them, answers are Connect's. */
-export function restartSection(config: RawConfig): ValidatedSection {
-  const results = validateOptions(restartOptions, config).filter(({ name }) => config[name] !== undefined);
-  return { declarations: restartOptions, results };
 }

@@ -1,6 +1,5 @@
-import type { ValidatedSection } from './config-values.ts';
-import { declareOptions } from './option.ts';
-import { validateOptions, type RawConfig } from './parse.ts';
+import { declareOptions, type OptionResult } from './option.ts';
+import type { RawConfig } from './parse.ts';
 import { atLeast, nullOr, oneOf } from './validators.ts';
 
 const GROUP = 'Threads';
@@ -8,7 +7,6 @@ const MIN_MEMORY_MB = 32;
 
 /**
  * Options of a connector that Kafka Connect does not have.
- * @internal
  */
 export const taskThreadOptions = declareOptions({
   'task.isolation': {
@@ -36,16 +34,12 @@ export const taskThreadOptions = declareOptions({
   },
 });
 
-/** Only of those that are set: without them, answers are Connect's. */
-export function taskThreadSection(config: RawConfig): ValidatedSection {
-  const results = validateOptions(taskThreadOptions, config).filter(({ name }) => config[name] !== undefined);
-  const isOwn = config['task.isolation']?.trim() === 'own';
-  return {
-    declarations: taskThreadOptions,
-    results: results.map((result) => {
-      if (result.name !== 'task.memory.max.mb' || isOwn) return result;
-      const error = 'task.memory.max.mb needs task.isolation=own: tasks that share a thread share its heap';
-      return { ...result, errors: [...result.errors, error] };
-    }),
-  };
+/** With an error where a limit of the heap is set for tasks that share a thread. */
+export function withHeapCheck(results: readonly OptionResult[], config: RawConfig): readonly OptionResult[] {
+  const [isSet, isOwn] = [config['task.memory.max.mb'] !== undefined, config['task.isolation']?.trim() === 'own'];
+  return results.map((result) => {
+    if (result.name !== 'task.memory.max.mb' || !isSet || isOwn) return result;
+    const error = 'task.memory.max.mb needs task.isolation=own: tasks that share a thread share its heap';
+    return { ...result, errors: [...result.errors, error] };
+  });
 }

@@ -170,6 +170,7 @@ describe('the console’s editor of configurations', function () {
     assert.equal(await option('connection.password').inputValue(), '');
     assert.equal(await option('connection.password').getAttribute('placeholder'), 'Stored. Type to replace it.');
     assert.equal(await option('my.own').inputValue(), 'kept');
+    assert.equal(await option('restart.policy').getAttribute('placeholder'), 'transient');
 
     await option('tasks.max').fill('many');
     const wrong = 'Invalid value many for configuration tasks.max: Not a number of type INT';

@@ -149,7 +149,7 @@ export const configResource: Resource = (router, dependencies) => {
       withinTimeLimit(
         stage,
         validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
-          recommended: 'all',
+          told: 'all',
           connects: completed.withheld.keys.length === 0,
         }),
       ),
