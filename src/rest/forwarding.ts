@@ -132,7 +132,9 @@ function relay(context: Context, { status, headers, body }: PeerAnswer): void {
   context.status = status;
   context.body = body.length === 0 ? (status === 204 ? null : '') : body;
   if (contentType === undefined || body.length === 0) context.remove('Content-Type');
-  else context.set('Content-Type', contentType);
+  // No browser is to take what comes from there for a page.
+  else
+    context.set('Content-Type', /^(?:application\/json|text\/plain)\b/i.test(contentType) ? contentType : 'text/plain');
   if (location !== undefined && URL.canParse(location)) {
     const { pathname } = new URL(location);
     context.set('Location', `${context.protocol}://${context.host}${pathname}`);

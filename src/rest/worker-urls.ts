@@ -1,3 +1,4 @@
+import { RequestError } from '../errors.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import type { ResourceDependencies } from './resource.ts';
 
@@ -11,6 +12,8 @@ export interface WorkerAddress {
 }
 
 const MAX_BYTES = 1_048_576;
+/** A status may name anything; a request is sent to a host and port alone. */
+const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i;
 
 /**
  * Where the REST APIs of the other workers are. The leader knows what the members have said of themselves; the others ask it, once
@@ -25,13 +28,15 @@ export class WorkerUrls {
     this.#dependencies = dependencies;
   }
 
-  /** Resolves in `timeoutMs` with a function from worker ids to addresses. Never rejects. */
+  /** Resolves in `timeoutMs` with a function from worker ids to addresses, which throws where an id has none. Never rejects. */
   async find(authorization: string, ownUrl: string, timeoutMs: number): Promise<(worker: string) => WorkerAddress> {
     const leaderUrl = await this.#learn(authorization, timeoutMs);
     const { protocol } = new URL(leaderUrl ?? ownUrl);
     return (worker) => {
       const url = this.#known.get(worker.toLowerCase());
-      return url === undefined ? { url: `${protocol}//${worker}`, isOfGroup: false } : { url, isOfGroup: true };
+      if (url !== undefined) return { url, isOfGroup: true };
+      if (!HOST_AND_PORT.test(worker)) throw new RequestError(404, `${worker} is not the id of a worker`);
+      return { url: `${protocol}//${worker}`, isOfGroup: false };
     };
   }
 

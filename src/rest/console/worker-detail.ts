@@ -6,6 +6,7 @@ import { RequestError } from '../../errors.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { answer, flag, pathName, withinTimeLimit, type Resource } from '../resource.ts';
 import { CpuShare } from './cpu-share.ts';
+import { isWorkerDetail } from './worker-detail-schema.ts';
 
 /** So many tasks of a thread are named. */
 const MAX_TASKS = 500;
@@ -46,7 +47,9 @@ export const workerDetailResource: Resource = (router, dependencies) => {
     // Whoever may see the console may not have this worker ask any host.
     const get = others.get(askerOf(context), true);
     try {
-      answer(context, 200, await get(worker, `/ui/workers/${encodeURIComponent(worker)}?local=true`));
+      const found = await get(worker, `/ui/workers/${encodeURIComponent(worker)}?local=true`);
+      if (!isWorkerDetail(found)) throw new RequestError(503, `What worker ${worker} answers is not understood`);
+      answer(context, 200, found);
     } catch (error) {
       if (error instanceof RequestError) throw error;
       throw new RequestError(503, `Worker ${worker} does not answer`, { cause: error });

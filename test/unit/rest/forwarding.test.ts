@@ -157,6 +157,14 @@ describe('a request that another worker has to answer', () => {
     assert.equal(scene.sent.length, 1);
   });
 
+  it('has no page as its answer, and no answer of any size', async () => {
+    scene.handlers = [elsewhere()];
+    scene.answers = [answered(200, '<script>1</script>', { 'content-type': 'text/html' })];
+    const { headers } = await scene.ask({});
+    assert.equal(headers?.['Content-Type'], 'text/plain');
+    assert.ok((scene.sent[0]?.maxBytes ?? Infinity) <= 200_000_000);
+  });
+
   it('has the other worker’s refusal as its answer', async () => {
     scene.handlers = [elsewhere()];
     scene.answers = [answered(409, '{"error_code":409,"message":"Connector c already exists"}')];

@@ -63,4 +63,22 @@ describe('the addresses of other workers', () => {
       assert.deepEqual(addressOf('third:8083'), { url: 'https://third:8083', isOfGroup: false });
     }
   });
+
+  it('are hosts with ports, whatever a status says that a worker is called', async () => {
+    const addressOf = await find(follower(() => ok(ANSWER)).urls);
+    for (const worker of [
+      'evil.example/x?:1',
+      'user@evil.example:1',
+      '169.254.169.254:80/meta',
+      'a b:1',
+      '',
+      'evil.example',
+      '#:1',
+    ]) {
+      assert.throws(() => addressOf(worker), /is not the id of a worker/, worker);
+    }
+    for (const worker of ['10.0.0.1:8083', '[::1]:8083', 'connect-0.connect:8083']) {
+      assert.equal(addressOf(worker).url, `https://${worker}`);
+    }
+  });
 });
