@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { addedUp, flowBoxes, timeText, type WorkerFlow } from '../../../plugins/console/src/connector/flow.ts';
-import { extremes, inFiveMinutes } from '../../../plugins/console/src/connector/chart-figures.ts';
+import { extremes, inFiveMinutes, lonePoints } from '../../../plugins/console/src/connector/chart-figures.ts';
 
 describe('the picture of what happens to a record', () => {
   const stage = (name: string, microseconds: number, passed = 1, errors = 0) => {
@@ -62,6 +62,11 @@ describe('the picture of what happens to a record', () => {
       ],
     );
     assert.deepEqual([0.5, 4.25, 850, 12_400, 3.1e6].map(timeText), ['< 1 µs', '4.3 µs', '850 µs', '12.4 ms', '3.1 s']);
+  });
+
+  it('shows values without neighbours as points', () => {
+    assert.deepEqual(lonePoints([1, null, 2, 3, null, null, 4]), [0, 6]);
+    assert.deepEqual(lonePoints([]), []);
   });
 
   it('has charts as text: the last, lowest and highest value, and means of five minutes', () => {

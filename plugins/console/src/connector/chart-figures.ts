@@ -16,6 +16,15 @@ export function extremes([, values]: Points): {
   };
 }
 
+/** Where a value has no neighbours: no line shows it. */
+export function lonePoints(values: ArrayLike<number | null | undefined>): number[] {
+  const isThere = (index: number): boolean => (values[index] ?? null) !== null;
+  const found: number[] = [];
+  for (let index = 0; index < values.length; index += 1)
+    if (isThere(index) && !isThere(index - 1) && !isThere(index + 1)) found.push(index);
+  return found;
+}
+
 const SLOT_SECONDS = 300;
 
 /** Means of five minutes each, the newest first, of several charts; `null` where nothing is known. */

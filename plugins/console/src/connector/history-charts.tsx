@@ -4,7 +4,7 @@ import 'uplot/dist/uPlot.min.css';
 import { short } from '../common/format.ts';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/connector.ts';
-import { extremes, inFiveMinutes, type Points } from './chart-figures.ts';
+import { extremes, inFiveMinutes, lonePoints, type Points } from './chart-figures.ts';
 
 const SERIES = ['rate', 'lag', 'batchSize', 'batchMs', 'retries', 'letters'] as const;
 type Series = (typeof SERIES)[number];
@@ -146,7 +146,14 @@ function optionsOf(place: HTMLElement, onCursor: (index: number | undefined) => 
       x: { range: (_, min, max) => [Math.min(min, max - MIN_SPAN_SECONDS), max] },
       y: { range: (_, __, max) => [0, Math.max(1, (max ?? 0) * 1.05)] },
     },
-    series: [{}, { stroke: caretColor, width: 1.5, points: { show: false } }],
+    series: [
+      {},
+      {
+        stroke: caretColor,
+        width: 1.5,
+        points: { show: false, size: 4, filter: (plot, index) => lonePoints(plot.data[index] ?? []) },
+      },
+    ],
     hooks: {
       setCursor: [
         ({ cursor: { idx } }) => {

@@ -25,7 +25,7 @@ export function Overview({ name, health }: PartProps) {
   return (
     <>
       {health.reasons.length < 2 ? null : (
-        <details class="further">
+        <details class="reasons">
           <summary>
             {texts.reasons} ({health.reasons.length})
           </summary>

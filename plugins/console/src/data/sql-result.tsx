@@ -75,7 +75,7 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
             {rows.slice(0, MAX_ROWS).map((row, index) => (
               <tr key={index}>
                 {row.map((cell, column) => (
-                  <td key={column} class={isNumeric(columns[column]?.type ?? '') ? 'number' : ''}>
+                  <td key={column} class={cellClass(cell, columns[column]?.type ?? '')}>
                     <CellView cell={cell} />
                   </td>
                 ))}
@@ -86,6 +86,14 @@ export function SqlResultView({ result }: { readonly result: SqlResult }) {
       )}
     </section>
   );
+}
+
+/** As a time has. */
+const MAX_UNBROKEN = 32;
+
+function cellClass(cell: Cell, type: string): string {
+  if (isNumeric(type)) return 'number';
+  return String(cell).length <= MAX_UNBROKEN ? 'nowrap' : '';
 }
 
 const MAX_CELL = 2000;
