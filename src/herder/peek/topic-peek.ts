@@ -78,8 +78,8 @@ const FETCHES = {
 } as const;
 
 /**
- * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written, no group is joined and nothing is committed. One
- * after another, so that they cost a worker little.
+ * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written, no group is
+ * joined and nothing is committed. One after another, so that they cost a worker little.
  */
 export class TopicPeek {
   readonly #dependencies: TopicPeekDependencies;
