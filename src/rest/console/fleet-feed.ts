@@ -18,7 +18,7 @@ export interface FleetNews {
 /** What the feed asks for. */
 interface FleetSource {
   look(): Promise<FleetLook>;
-  /** The listener is called when a look is worth it. Returns what ends that. */
+  /** The listener is called when something may have changed. Returns what ends that. */
   onChange(listener: () => void): () => void;
 }
 
@@ -26,9 +26,9 @@ interface FleetSource {
 type Listener = (event: Buffer) => void;
 
 const INTERVAL_MS = 5000;
-/** After a change; those that follow one another at once are seen together. */
+/** Until the next look after a change; changes that follow one another at once are seen together. */
 const CHANGE_MS = 500;
-/** After a first request without an answer. */
+/** Until the next look after a first request without an answer. */
 const DOUBT_MS = 1000;
 
 /**

@@ -162,7 +162,7 @@ async function reached<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T>
   }
 }
 
-/** Memory is needed for no more than a browser has not read yet. */
+/** Hands the answer on as it comes: no more of it is in memory than the browser has not read yet. */
 function answerStream(context: Context, response: IncomingMessage): void {
   context.status = 200;
   context.set('Content-Type', 'application/json');

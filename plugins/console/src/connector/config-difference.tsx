@@ -1,7 +1,7 @@
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/history.ts';
 
-/** Of one option. */
+/** The difference in one option. */
 export interface KeyDifference {
   readonly key: string;
   /** Absent: it was not set. */

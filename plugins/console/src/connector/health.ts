@@ -24,7 +24,7 @@ export function isSilent({ silentMs = 0 }: Pick<TaskFigures, 'silentMs'>): boole
   return silentMs >= SILENT_MS;
 }
 
-/** As the list of all connectors has it. */
+/** The verdict, as the list of all connectors shows it. */
 export function shownVerdict({ verdict, tasks }: Pick<Health, 'verdict' | 'tasks'>): Verdict {
   return verdict === 'RUNNING' && tasks.some(isSilent) ? 'SILENT' : verdict;
 }

@@ -17,10 +17,10 @@ export type WorkerHistory = Readonly<Record<Series, readonly (number | null)[]>>
 
 const STEP_MS = 5000;
 const HEIGHT = 160;
-/** A younger history begins in the middle of the chart. */
+/** The shortest axis of time; a younger history does not fill it. */
 const MIN_SPAN_SECONDS = 600;
 const MINUTES = [1, 2, 5, 10, 15, 30].map((minutes) => minutes * 60);
-/** As labels have one digit after the point. */
+/** Distances between labels, which have one digit after the point. */
 const ROUND_STEPS = Array.from({ length: 14 }, (_, power) => [1, 2, 5].map((step) => (step * 10 ** power) / 10)).flat();
 /** These are added up over workers, the others are means. */
 const SUMMED: ReadonlySet<Series> = new Set(['rate', 'lag', 'letters', 'retries']);

@@ -144,7 +144,7 @@ function problemText({ key, from, message }: ShownProblem, text: string | undefi
   return text === undefined ? named : texts.lineProblem(lineOf(text, from), named);
 }
 
-/** Whatever it is folded into. */
+/** Opens the folds around the field of a key, and gives it the focus. */
 function openField(key: string): void {
   const control = document.getElementById(fieldId(key));
   for (let fold = control?.closest('details'); fold; fold = fold.parentElement?.closest('details')) fold.open = true;
@@ -157,7 +157,7 @@ interface CopiesProps {
   readonly mark: string;
 }
 
-/** What is hidden is a secret, whatever else is known of it. */
+/** Buttons that copy the configuration. A hidden value counts as a secret, whatever else is known of it. */
 function Copies({ entries, secrets, mark }: CopiesProps) {
   const isHidden = ([key, value]: Entry): boolean =>
     value === mark || (SECRET_NAME.test(key) && value?.startsWith('${') !== true);

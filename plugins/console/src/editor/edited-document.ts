@@ -72,7 +72,7 @@ export interface Checked {
 }
 
 const PAUSE_MS = 300;
-/** A check may ask a database; another waits so long for it. */
+/** A check may ask a database; the next one waits no longer than this for it. */
 const PATIENCE_MS = 5000;
 const NOTHING: Checked = { validation: undefined, problem: '', isStale: true };
 

@@ -15,7 +15,7 @@ import './fleet.css';
 import { VerdictBadge } from '../common/verdict-badge.tsx';
 
 const NO_FILTERS: Filters = { text: '', verdict: '', type: '', className: '', worker: '', topic: '' };
-/** It stays open when a connector is restored into an empty list. */
+/** The key of the list of deleted connectors, which stays open when one is restored into an empty list. */
 const DELETED = 'deleted';
 /** Rows beyond what is seen, above and below. */
 const MARGIN = 8;
@@ -323,7 +323,7 @@ function Row({ row, number, isChosen, toggle }: RowProps) {
   );
 }
 
-/** As in the style sheet. */
+/** In pixels, as in the style sheet. */
 function rowHeight(): number {
   return matchMedia('(max-width: 700px)').matches ? 92 : 48;
 }

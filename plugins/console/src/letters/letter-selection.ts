@@ -7,11 +7,11 @@ export interface RangeForm {
 
 /** What is typed of a selection of letters; an empty text does not restrict. */
 export interface SelectionForm {
-  /** Of a group, or of what a replay has left. */
+  /** The id of a group, or what stands for the letters that a replay has left. */
   readonly group: string;
   /** At least one. */
   readonly ranges: readonly RangeForm[];
-  /** Of `datetime-local`. */
+  /** As an input of the type `datetime-local` has it. */
   readonly since: string;
   readonly until: string;
   readonly stage: string;

@@ -3,7 +3,7 @@ import type { RestOfReplay } from './letter-selection.ts';
 interface OffsetRange {
   readonly partition: number;
   readonly from?: number;
-  /** The last. */
+  /** The last offset. */
   readonly to?: number;
 }
 
