@@ -17,6 +17,9 @@ interface MessageTableProps {
   readonly hasTopics: boolean;
 }
 
+/** A column of keys is narrow. */
+const KEY_LENGTH = 60;
+
 /** Messages, one line each; one that is opened is whole. */
 export function MessageTable({ path, isSink, messages, hasTopics }: MessageTableProps) {
   const [open, setOpen] = useState('');
@@ -35,7 +38,7 @@ export function MessageTable({ path, isSink, messages, hasTopics }: MessageTable
             <td class="number">{message.partition}</td>
             <td class="number">{message.offset}</td>
             <td class="nowrap time">{message.timestamp === null ? '–' : timeText(message.timestamp)}</td>
-            <td class="part">{<First part={message.key} />}</td>
+            <td class="part">{<First part={message.key} length={KEY_LENGTH} />}</td>
             <td class="part value">{<First part={message.value} />}</td>
             <td class="quiet nowrap headers">
               {message.headers.length === 0 ? '' : texts.headerCount(message.headers.length)}
@@ -66,14 +69,14 @@ export function MessageTable({ path, isSink, messages, hasTopics }: MessageTable
   );
 }
 
-function First({ part }: { readonly part: Part }) {
+function First({ part, length }: { readonly part: Part; readonly length?: number }) {
   if (part.kind === 'null') return <i class="quiet">{texts.null}</i>;
   return (
     <>
       {part.kind === 'hex' && part.fault !== undefined ? (
         <strong class="problem">{texts.undecodedShort} </strong>
       ) : null}
-      <code>{firstOf(part)}</code>
+      <code>{firstOf(part, length)}</code>
     </>
   );
 }
