@@ -150,7 +150,7 @@ describe('SQL in the console', () => {
       await logIn();
       await run('select 1');
       await page.getByText(/^1 row in /).waitFor();
-      assert.equal(await page.getByText('Not finished').count(), 0);
+      await page.getByText('Not finished').waitFor({ state: 'detached' });
       const editor = page.getByRole('textbox', { name: 'Statement' });
       await editor.press('Control+End');
       await page.keyboard.insertText(' + 41 as kept');
@@ -161,7 +161,7 @@ describe('SQL in the console', () => {
       await editor.getByText('select 1 + 41 as kept').waitFor();
       await page.getByRole('button', { name: 'Run' }).click();
       await page.getByRole('cell', { name: '42' }).waitFor();
-      assert.equal(await page.getByText('Not finished').count(), 0);
+      await page.getByText('Not finished').waitFor({ state: 'detached' });
     });
 
     it('writes where the console may, and cancels what runs', async () => {

@@ -5,6 +5,8 @@ import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-c
 import { chromiumPath, startBrowser } from './browser.ts';
 
 const MAX_TABS = 300;
+/** Of the page of a test that has failed. */
+const SHOWN_TEXT = 3000;
 
 const AXE = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
 
@@ -59,7 +61,11 @@ export function consolePage(options: BrowserContextOptions = {}): ConsolePage {
     });
   });
 
-  afterEach(async () => {
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') {
+      const text = await page?.innerText('body').catch(() => '');
+      console.log(`the page ${page?.url() ?? ''} shows:\n${(text ?? '').slice(0, SHOWN_TEXT)}`);
+    }
     await page?.close();
     page = undefined;
     assert.deepEqual(problems, [], 'the page has no errors');
