@@ -37,6 +37,8 @@ const DOUBT_MS = 1000;
  */
 export class FleetFeed {
   readonly #listeners = new Set<Listener>();
+  /** Those that are told all rows once: a change may have come between their snapshot and their listening. */
+  readonly #newcomers = new Set<Listener>();
   readonly #source: FleetSource;
   readonly #intervalMs: number;
   #endChanges: () => void = () => undefined;
@@ -63,21 +65,28 @@ export class FleetFeed {
 
   /** Returns what ends the listening. */
   listen(listener: Listener): () => void {
-    this.#listeners.add(listener);
-    if (this.#timer === undefined) {
-      this.#lookAfter(this.#intervalMs);
+    if (this.#listeners.size === 0) {
       this.#endChanges = this.#source.onChange(() => {
-        if (!this.#isChanged) this.#lookAfter(Math.min(CHANGE_MS, this.#intervalMs));
-        this.#isChanged = true;
+        this.#lookSoon();
       });
     }
+    this.#listeners.add(listener);
+    this.#newcomers.add(listener);
+    this.#lookSoon();
     return () => {
       this.#listeners.delete(listener);
+      this.#newcomers.delete(listener);
       if (this.#listeners.size > 0) return;
       this.#endChanges();
       clearTimeout(this.#timer);
       this.#timer = undefined;
+      this.#isChanged = false;
     };
+  }
+
+  #lookSoon(): void {
+    if (!this.#isChanged) this.#lookAfter(Math.min(CHANGE_MS, this.#intervalMs));
+    this.#isChanged = true;
   }
 
   #lookAfter(ms: number): void {
@@ -92,17 +101,21 @@ export class FleetFeed {
     try {
       const look = await this.#look();
       isInDoubt = look.silent.some(({ isCertain }) => !isCertain);
-      this.#send('rows', this.#take(look));
+      this.#tellOf(look);
     } catch (error) {
-      this.#send('failure', { message: toError(error).message });
+      const event = eventBytes('failure', { message: toError(error).message });
+      for (const listener of this.#listeners) listener(event);
     }
     // Another timer runs after a change, or where all consoles were closed in between and one was opened.
     if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
   }
 
-  #send(event: 'rows' | 'failure', data: FleetNews | { readonly message: string }): void {
-    const bytes = eventBytes(event, data);
-    for (const listener of this.#listeners) listener(bytes);
+  #tellOf(look: FleetLook): void {
+    const news = this.#take(look);
+    const event = eventBytes('rows', news);
+    const all = this.#newcomers.size === 0 ? event : eventBytes('rows', { ...news, rows: look.rows });
+    for (const listener of this.#listeners) listener(this.#newcomers.has(listener) ? all : event);
+    this.#newcomers.clear();
   }
 
   /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */

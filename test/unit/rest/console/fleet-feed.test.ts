@@ -82,7 +82,7 @@ describe('the feed of the console', () => {
     assert.deepEqual(told.slice(0, 2), ['failure no answer', 'rows 1']);
   });
 
-  it('looks soon after a change, and not before the next minute without one', async () => {
+  it('looks soon after a console was opened and after changes, and not before the next minute without them', async () => {
     let change: () => void = () => undefined;
     let ends = 0;
     const onChange = (listener: () => void): (() => void) => {
@@ -118,6 +118,31 @@ describe('the feed of the console', () => {
     assert.deepEqual(
       told.map(({ at, silent }) => silent.map(({ worker, since }) => `${worker} ${String(at - since)} ms`)),
       [[], ['w:1 1002 ms']],
+    );
+  });
+
+  it('tells a console that begins to listen all rows, as they may have changed since its snapshot', async () => {
+    const feed = new FleetFeed({ look: async () => of([row('a'), row('b')]), onChange: never }, 1);
+    const told: string[][] = [[], []];
+    const listen = (console: number) =>
+      feed.listen((event) =>
+        told[console]?.push(
+          parsed(event)[1]
+            .rows.map(({ name }) => name)
+            .join(),
+        ),
+      );
+    const ends = [listen(0)];
+    await until(() => (told[0]?.length ?? 0) >= 2, 'two looks are told');
+    ends.push(listen(1));
+    await until(() => (told[1]?.length ?? 0) >= 2, 'two looks are told to the other one');
+    for (const end of ends) end();
+    assert.deepEqual(
+      told.map((each) => each.slice(0, 2)),
+      [
+        ['a,b', ''],
+        ['a,b', ''],
+      ],
     );
   });
 });
