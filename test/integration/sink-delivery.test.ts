@@ -11,6 +11,8 @@ import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
 
+const COOPERATIVE = { 'partition.assignment.strategy': 'cooperative-sticky' };
+const DIVIDED = { 'group.protocol': 'consumer' };
 /** Longer than the session of SHORT_SESSION. */
 const LONG_MS = 7_000;
 
@@ -31,10 +33,8 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       many: looking(many),
       found: looking(found),
       rebalanced: looking(rebalanced),
-      cooperative: looking((sql) =>
-        visited(sql, 'cooperative', { 'partition.assignment.strategy': 'cooperative-sticky' }),
-      ),
-      divided: looking((sql) => visited(sql, 'divided', { 'group.protocol': 'consumer' })),
+      cooperative: looking((sql) => visited(sql, 'cooperative', COOPERATIVE)),
+      divided: looking((sql) => visited(sql, 'divided', DIVIDED)),
     };
     for (const scenario of Object.values(scenarios)) scenario.catch(() => undefined);
   });
@@ -43,6 +43,15 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
     await Promise.allSettled(Object.values(scenarios));
     await sluice.discard();
   });
+
+  const asked = new Set<string>();
+
+  /** That of the scenario which runs already, or, for a second try, of another one. */
+  async function outcome(name: keyof typeof scenarios, again: (sql: SqlClient) => Promise<void>): Promise<unknown> {
+    if (asked.has(name)) return looking(again);
+    asked.add(name);
+    return scenarios[name];
+  }
 
   async function looking(scenario: (sql: SqlClient) => Promise<void>): Promise<void> {
     const sql = new SqlClient(db);
@@ -193,11 +202,18 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       const other = client.consumer({ 'group.id': `connect-${name}` });
       const ignore = async (): Promise<void> => undefined;
       other.subscribe([topic], { onAssigned: ignore, onRevoked: ignore, onLost: ignore });
-      await until(async () => {
-        await other.poll(50);
-        return other.assignment().length === 2;
-      }, 'another member has two partitions');
-      await other.close(5000);
+      try {
+        await until(async () => {
+          await other.poll(50);
+          return other.assignment().length === 2;
+        }, 'another member has two partitions');
+      } catch (error) {
+        const health = await sluice.rest.get(`/connectors/${name}/health`);
+        const has = JSON.stringify(other.assignment());
+        throw new Error(`the other member has ${has}; ${JSON.stringify(health.body)}`, { cause: error });
+      } finally {
+        await other.close(5000);
+      }
     }
     await arrived(sql, table, 8000);
     await assertEachOnce(sql, table, 8000);
@@ -223,9 +239,9 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
   it('has each row once of a topic that came up later and matches topics.regex', () => scenarios.found);
   it('has each row once when tasks come and go in the middle of batches', () => scenarios.rebalanced);
   it('has each row once where a cooperative task keeps its partitions while others come and go', () =>
-    scenarios.cooperative);
+    outcome('cooperative', (sql) => visited(sql, 'cooperative_again', COOPERATIVE)));
   it('has each row once where the broker divides the partitions (KIP-848) while others come and go', () =>
-    scenarios.divided);
+    outcome('divided', (sql) => visited(sql, 'divided_again', DIVIDED)));
 
   it('fails where a Java client would not be made, with its words', async () => {
     const wrong = [

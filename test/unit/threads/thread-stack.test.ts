@@ -159,7 +159,10 @@ describe('the stack of a thread', () => {
     const thread = await startThread(`for (let i = 0; i < 1000; i++) parentPort.postMessage(i); hang();`);
     const messages: unknown[] = [];
     thread.on('message', (message) => messages.push(message));
-    assert.ok(await threadStack(thread, PATIENT));
+    // It may still be sending when it is asked first.
+    const isHanging = async () => /^at hang /.test((await threadStack(thread, PATIENT))?.frames[0] ?? '');
+    await until(isHanging, 'the thread hangs');
+    assert.ok(await isHanging());
     await thread.terminate();
     assert.equal(messages.at(-1), 'hangs');
   });
