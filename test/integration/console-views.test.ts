@@ -87,7 +87,7 @@ describe('each view of the console', function () {
       orders,
       Array.from({ length: 300 }, (_, n) => ({
         key: `order-${String(n)}`,
-        value: n % 100 === 50 ? `order ${String(n)}, not a line` : line(orders, n),
+        value: n % 100 === 50 ? `<img src=x onerror="document.title='run'"> ${String(n)}` : line(orders, n),
         partition: n % 3,
       })),
     );
@@ -99,7 +99,7 @@ describe('each view of the console', function () {
     await kafka.createTopic(payments, 2);
     const config = { topics: payments, 'protocol.type': 'line_lp', 'tasks.max': '2' };
     await worker.rest.create(payments, sinkConfig(db, config));
-    await kafka.produce(payments, [{ value: 'this is no line', partition: 0 }]);
+    await kafka.produce(payments, [{ value: '<img src=x>is no line', partition: 0 }]);
     await until(
       async () => (await worker.rest.status(payments)).tasks.some(({ trace }) => trace !== undefined),
       'the task has failed',
@@ -195,6 +195,10 @@ describe('each view of the console', function () {
       .waitFor();
     await group.getByText('Bytes and headers').first().click();
     await lookAt('letters-group');
+    const marked = page.locator('.group', { hasText: 'DataException' });
+    await marked.locator('summary').first().click();
+    await marked.getByText('<img src=x').first().waitFor();
+    assert.equal(await page.locator('main img').count(), 0, 'what a record has is text');
     await group.getByRole('button', { name: 'Replay these' }).click();
     await page.getByRole('button', { name: 'Preview' }).click();
     await page

@@ -160,7 +160,7 @@ describe('the stack of a thread', () => {
     const messages: unknown[] = [];
     thread.on('message', (message) => messages.push(message));
     // It may still be sending when it is asked first.
-    const isHanging = async () => /^at hang /.test((await threadStack(thread, PATIENT))?.frames[0] ?? '');
+    const isHanging = async () => ((await threadStack(thread, PATIENT))?.frames[0] ?? '').startsWith('at hang ');
     await until(isHanging, 'the thread hangs');
     assert.ok(await isHanging());
     await thread.terminate();

@@ -122,7 +122,8 @@ function Outcome({ checked, count, isWrong }: { checked: Checked; count: number;
 
 function outcomeText({ validation }: Checked): string {
   const missing = validation === undefined ? 0 : errorsOf(validation).size;
-  return missing === 0 ? texts.valid : texts.missing(missing);
+  if (missing > 0) return texts.missing(missing);
+  return (validation?.withheld.keys.length ?? 0) > 0 ? texts.validSoFar : texts.valid;
 }
 
 /** What is wrong with the text, else with the values. */

@@ -32,6 +32,7 @@ export const texts = {
   notSwitched: 'The form cannot show the text before its JSON is right.',
   checking: 'Checking…',
   valid: 'The configuration is valid.',
+  validSoFar: 'The values are valid; the connection was not checked.',
   missing: (count: number) =>
     count === 1 ? '1 option is still to be filled in.' : `${String(count)} options are still to be filled in.`,
   problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
