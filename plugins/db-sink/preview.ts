@@ -128,7 +128,7 @@ async function rowsOf(batches: Iterable<RowBatch>, { catalogue }: Rehearsal): Pr
   return rows;
 }
 
-/** `table`: as the database has it now; `undefined`: there is none. */
+/** `table`: the table as the database has it now; `undefined` if it does not exist. */
 function rowOf(batch: RowBatch, row: number, table: Table | undefined): PreviewedRow {
   const group = batch.groups?.list[batch.groups.of(row)];
   const columns = batch.columns.filter(({ name }) => group?.columns.has(name) ?? true);

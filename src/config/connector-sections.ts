@@ -19,10 +19,10 @@ const CONVERTERS: readonly { readonly option: string; readonly kind: ChoiceKind;
 const OWN_OPTIONS: readonly OptionDeclarations[] = [taskThreadOptions, healthOptions, rateLimitOptions, restartOptions];
 
 /**
- * `connect`: the values of closed sets are recommended for the options of the connector alone, and options that Kafka Connect does not
- * have are told of when they are set, so that answers without them are Connect's. `all`: for all options, set or not.
+ * `connect`: the answer of Kafka Connect. Its own options recommend no values of closed sets, and options that it does not have are
+ * listed only if they are set. `all`: the answer lists all options and recommends the values of all closed sets.
  */
-export type ToldOptions = 'connect' | 'all';
+export type ListedOptions = 'connect' | 'all';
 
 /**
  * A connector's configuration checked against every declaration that applies to it, in the order of Connect's answer:
@@ -32,23 +32,23 @@ export type ToldOptions = 'connect' | 'all';
 export function validateConnectorSections(
   config: RawConfig,
   surroundings: ConnectorSurroundings,
-  told: ToldOptions = 'connect',
+  listed: ListedOptions = 'connect',
 ): ValidatedSection[] {
   const findClass = classFinder(surroundings.plugins);
   const base = connectorOptionsFor(config, surroundings);
   const own = surroundings.connector.options;
-  const ofConnect = (section: ValidatedSection) => (told === 'all' ? withChoices(section) : section);
+  const ofConnect = (section: ValidatedSection) => (listed === 'all' ? withChoices(section) : section);
   return [
     ofConnect({ declarations: base, results: validateOptions(base, config, { findClass }) }),
     withChoices({ declarations: own, results: visibleResults(own, validateOptions(own, config)) }),
     ...CONVERTERS.flatMap((converter) => converterSection(converter, config, surroundings)).map(ofConnect),
-    ...OWN_OPTIONS.map((declarations) => withChoices(ownSection(declarations, config, told))),
+    ...OWN_OPTIONS.map((declarations) => withChoices(ownSection(declarations, config, listed))),
   ];
 }
 
-function ownSection(declarations: OptionDeclarations, config: RawConfig, told: ToldOptions): ValidatedSection {
+function ownSection(declarations: OptionDeclarations, config: RawConfig, listed: ListedOptions): ValidatedSection {
   const results = withHeapCheck(validateOptions(declarations, config), config);
-  return { declarations, results: results.filter(({ name }) => told === 'all' || config[name] !== undefined) };
+  return { declarations, results: results.filter(({ name }) => listed === 'all' || config[name] !== undefined) };
 }
 
 /** What an option's recommender says goes first. */

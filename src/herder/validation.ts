@@ -1,7 +1,7 @@
 import type { ConnectorConfig, ConnectorPlugin } from '../connect/api.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { wantedVersion } from '../connect/plugins/plugins-of-config.ts';
-import { validateConnectorSections, type ToldOptions } from '../config/connector-sections.ts';
+import { validateConnectorSections, type ListedOptions } from '../config/connector-sections.ts';
 import { configInfos, type ConfigInfos, type ValidatedSection } from '../config/config-values.ts';
 import type { OptionResult } from '../config/option.ts';
 import type { OverridePolicy } from '../config/override-policy.ts';
@@ -41,7 +41,7 @@ export interface ValidationDependencies {
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
 
 interface AskedValidation {
-  readonly told?: ToldOptions;
+  readonly listed?: ListedOptions;
   /** The plugin may ask the services that the configuration names, with its secrets; so it may unless this is false. */
   readonly connects?: boolean;
 }
@@ -64,7 +64,7 @@ export class ConnectorValidation {
     pluginName: string,
     given: RawConnectorConfig,
     stage = new StageTracker(),
-    asked: AskedValidation = { told: 'connect' },
+    asked: AskedValidation = { listed: 'connect' },
   ): Promise<ConfigInfos> {
     const config = await this.#resolve(given, stage);
     const className = config['connector.class'] ?? null;
@@ -134,11 +134,11 @@ export class ConnectorValidation {
     plugin: ConnectorPlugin,
     config: RawConnectorConfig,
     stage: StageTracker,
-    { told, connects = true }: AskedValidation,
+    { listed, connects = true }: AskedValidation,
   ): Promise<ConfigInfos> {
     const { plugins, converterConfig, overridePolicy, topicCreationEnabled } = this.#dependencies;
     const surroundings = { type: plugin.type, connector: plugin, plugins, converterConfig };
-    const [base, own, ...converters] = validateConnectorSections(config, surroundings, told);
+    const [base, own, ...converters] = validateConnectorSections(config, surroundings, listed);
     const more = this.#conflicts(plugin, config);
     const ownAreFine = own?.results.every(({ errors }) => errors.length === 0) ?? true;
     if (connects && plugin.validate !== undefined && ownAreFine) {

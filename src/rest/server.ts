@@ -229,7 +229,7 @@ function errors({ logger, secrets }: ServerDependencies): Koa.Middleware {
       await next();
     } catch (thrown) {
       const { status, headers, body } = errorAnswer(thrown);
-      // That there is no room now is said to whoever asks, as often as it is asked.
+      // A refusal for want of room is expected under load; it is not logged.
       const isRefusal = thrown instanceof RequestError && status === 503 && thrown.cause === undefined;
       if (status >= 500 && !isRefusal)
         logger.error({ err: toError(thrown) }, `${context.method} ${context.path} failed`);

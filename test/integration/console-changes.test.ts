@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sourceConfig } from '../support/connectors.ts';
+import { keepingLetters, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
@@ -181,10 +181,7 @@ describe('changes in the console', function () {
     const name = await fixture.start(topic, {
       'protocol.type': 'line_lp',
       'timestamp.precision': 'ms',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': `${topic}-dead`,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(`${topic}-dead`),
     });
     await fixture.done(name, 3);
     await open(name, 'dead-letters');

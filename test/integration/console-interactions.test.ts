@@ -4,6 +4,7 @@ import { promisify } from 'node:util';
 import { parse as parseProperties } from 'dot-properties';
 import { parse as parseYaml } from 'yaml';
 import { freePort } from '../../src/dev/ports.ts';
+import { keepingLetters } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -133,10 +134,7 @@ describe('what a user does in the console', function () {
     const name = await fixture.start(topic, {
       'protocol.type': 'line_lp',
       'timestamp.precision': 'ms',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': `${topic}-dead`,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(`${topic}-dead`),
     });
     await fixture.done(name, letters);
     await fixture.sql.run(`alter table ${topic} drop constraint small`);

@@ -3,7 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { sinkConfig, sourceConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
@@ -70,10 +70,7 @@ describe('each view of the console', function () {
       'tasks.max': '3',
       'protocol.type': 'line_lp',
       'timestamp.precision': 'ms',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': `${orders}-dead`,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(`${orders}-dead`),
       transforms: 'route',
       'transforms.route.type': 'org.apache.kafka.connect.transforms.RegexRouter',
       'transforms.route.regex': '(.*)',

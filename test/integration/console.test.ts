@@ -5,7 +5,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { FleetRow } from '../../src/herder/fleet/fleet.ts';
 import { consoleFiles } from '../../src/rest/console/console-files.ts';
-import { sinkConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
@@ -151,10 +151,7 @@ describe('the console', function () {
     const config = sinkConfig(on.db, {
       topics: name,
       'protocol.type': 'line_lp',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': `${name}-dead`,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(`${name}-dead`),
     });
     await on.worker.rest.create(name, config);
     // Buckets of 32 s begin with the epoch.

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -60,10 +60,7 @@ describe('a replay of dead letters on two workers', function () {
         'protocol.type': 'line_lp',
         'timestamp.precision': 'ms',
         delivery: 'exactly-once',
-        'errors.tolerance': 'all',
-        'errors.deadletterqueue.topic.name': uniqueName('dead'),
-        'errors.deadletterqueue.topic.replication.factor': '1',
-        'errors.deadletterqueue.context.headers.enable': 'true',
+        ...keepingLetters(uniqueName('dead')),
       }),
     );
     await until(async () => (await kafka.committed(`connect-${name}`)) >= LETTERS, 'all records are dead letters');

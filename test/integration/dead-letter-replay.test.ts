@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { keepingLetters } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { builtCli } from '../support/worker-build.ts';
@@ -68,10 +69,7 @@ describe('dead letters are replayed', function () {
     const connector = await fixture.start(topic, {
       'protocol.type': 'line_lp',
       'timestamp.precision': 'ms',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': uniqueName('dead'),
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(uniqueName('dead')),
       ...options,
     });
     await fixture.done(connector, values.length);

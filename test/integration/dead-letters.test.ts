@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { keepingLetters } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { SinkFixture } from './sink-fixture.ts';
@@ -63,10 +64,7 @@ describe('why records of a sink were not stored', function () {
     const connector = await fixture.start(topic, {
       'protocol.type': 'line_lp',
       'timestamp.precision': 'ms',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': dead,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(dead),
     });
     await fixture.done(connector, values.length);
     const path = `/connectors/${connector}/dead-letters`;

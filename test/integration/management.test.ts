@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { freePort } from '../../src/dev/ports.ts';
-import { sinkConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -247,10 +247,7 @@ describe('the management API', function () {
     const config = sinkConfig(db, {
       topics: topic,
       'protocol.type': 'line_lp',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': letters,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(letters),
     });
     const { name } = await create(config);
     const lines = [1, 2, 3, 4, 5].map((n) => ({

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
@@ -178,10 +178,7 @@ describe('cdc_db messages in a sink', function () {
       rows('safe', [[AT_MS, 2, 'b']]),
     );
     const name = await start({
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': deadLetters,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(deadLetters),
     });
     await done(name);
     assert.deepEqual(await fixture.sql.rows('select id, v from safe order by id'), [

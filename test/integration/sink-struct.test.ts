@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { sinkConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import type { TestMessage } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
@@ -144,10 +144,7 @@ describe('struct records in a sink', function () {
     }));
     const [, name] = await sink(messages, {
       'table.name.format': 'strict',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': dlq,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(dlq),
     });
     const dead = await fixture.kafka.read(dlq, ({ length }) => length >= 3);
     const reasons = dead.map(({ headers }) =>

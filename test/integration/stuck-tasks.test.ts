@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
 import type { RestartView } from '../../src/herder/healing/restart-view.ts';
+import { keepingLetters } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -178,10 +179,7 @@ describe('a task that never returns', function () {
   it('at a record is skipped at the third attempt with errors.tolerance=all, and the dead letter has its stack', async () => {
     const letters = uniqueName('letters');
     const name = await create(values, {
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': letters,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(letters),
     });
     assert.match(await traceOf(name), /at Object\.loopForEver/);
     await restart(name);
@@ -249,10 +247,7 @@ describe('a task that never returns', function () {
     const name = await create([...plain(20), bad, ...plain(20, 20)], {
       transforms: 'words',
       'transforms.words.type': 'com.example.Words',
-      'errors.tolerance': 'all',
-      'errors.deadletterqueue.topic.name': letters,
-      'errors.deadletterqueue.topic.replication.factor': '1',
-      'errors.deadletterqueue.context.headers.enable': 'true',
+      ...keepingLetters(letters),
     });
     for (let attempt = 1; attempt <= 2; attempt++) {
       const trace = await traceOf(name);

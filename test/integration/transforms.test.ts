@@ -3,7 +3,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { ConsumedRecord } from '../../src/kafka/api.ts';
-import { sinkConfig } from '../support/connectors.ts';
+import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
@@ -63,10 +63,7 @@ describe('transformations on the way', function () {
         'pk.mode': 'record_value',
         'pk.fields': 'id',
         'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
-        'errors.tolerance': 'all',
-        'errors.deadletterqueue.topic.name': dlq,
-        'errors.deadletterqueue.topic.replication.factor': '1',
-        'errors.deadletterqueue.context.headers.enable': 'true',
+        ...keepingLetters(dlq),
         predicates: 'empty,meters',
         'predicates.empty.type': 'RecordIsTombstone',
         'predicates.meters.type': `${TRANSFORMS}.predicates.TopicNameMatches`,

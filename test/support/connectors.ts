@@ -38,3 +38,13 @@ export function sourceConfig(
     ...more,
   };
 }
+
+/** Options of a sink that goes on after records that fail, and keeps them in a dead-letter topic. */
+export function keepingLetters(topic: string): Record<string, string> {
+  return {
+    'errors.tolerance': 'all',
+    'errors.deadletterqueue.topic.name': topic,
+    'errors.deadletterqueue.topic.replication.factor': '1',
+    'errors.deadletterqueue.context.headers.enable': 'true',
+  };
+}

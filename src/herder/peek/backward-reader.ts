@@ -14,9 +14,9 @@ export interface Stretch {
 }
 
 export interface Bounds {
-  /** When so many records were looked at, no further window is begun. */
+  /** After this number of records no further window is read. */
   readonly maxRecords: number;
-  /** Of what is kept at once. */
+  /** The size of the records that are kept at a time. */
   readonly maxBytes: number;
   readonly deadline: number;
   /** Aborted when nobody waits for the records any more. */

@@ -149,7 +149,7 @@ export const configResource: Resource = (router, dependencies) => {
       withinTimeLimit(
         stage,
         validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
-          told: 'all',
+          listed: 'all',
           connects: completed.withheld.keys.length === 0,
         }),
       ),

@@ -3,7 +3,7 @@ import type { Context } from '../resource.ts';
 
 /** Server-sent events to one browser. */
 export interface EventStream {
-  /** Takes events; whoever leaves more than `maxUnreadBytes` unread is cut off. */
+  /** Sends an event. A client with more than `maxUnreadBytes` of unread events is disconnected. */
   readonly write: (event: Buffer) => void;
   readonly isClosed: () => boolean;
 }

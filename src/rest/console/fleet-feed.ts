@@ -37,7 +37,7 @@ const DOUBT_MS = 1000;
  */
 export class FleetFeed {
   readonly #listeners = new Set<Listener>();
-  /** Those that are told all rows once: a change may have come between their snapshot and their listening. */
+  /** Listeners that get all rows once, as rows may have changed between their snapshot and their subscription. */
   readonly #newcomers = new Set<Listener>();
   readonly #source: FleetSource;
   readonly #intervalMs: number;

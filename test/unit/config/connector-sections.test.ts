@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { configInfos } from '../../../src/config/config-values.ts';
-import { validateConnectorSections, type ToldOptions } from '../../../src/config/connector-sections.ts';
+import { validateConnectorSections, type ListedOptions } from '../../../src/config/connector-sections.ts';
 import { declareOptions, type OptionDeclarations } from '../../../src/config/option.ts';
 import type { RawConfig } from '../../../src/config/parse.ts';
 import type { ChoiceKind, PluginChoice, PluginChoices } from '../../../src/config/plugin-choices.ts';
@@ -58,7 +58,7 @@ const plugins: PluginChoices = {
     ),
 };
 
-function validate(config: RawConfig, told?: ToldOptions) {
+function validate(config: RawConfig, listed?: ListedOptions) {
   const [connector] = installed.connector;
   assert.ok(connector);
   const sections = validateConnectorSections(
@@ -73,7 +73,7 @@ function validate(config: RawConfig, told?: ToldOptions) {
         'header.converter': 'x.HeaderConverter',
       },
     },
-    told,
+    listed,
   );
   const infos = configInfos('x.FileSinkConnector', sections);
   const of = (name: string) => {
@@ -99,8 +99,8 @@ describe('validating a connector', () => {
 
   it('recommends the values of closed sets for its own options, for those of Connect where asked for all', () => {
     const config = { transforms: 'm', 'transforms.m.type': 'x.Mask$Value', 'transforms.m.fields': 'a' };
-    const recommended = (told?: ToldOptions) => {
-      const { of } = validate(config, told);
+    const recommended = (listed?: ListedOptions) => {
+      const { of } = validate(config, listed);
       return ['unit', 'format', 'file', 'errors.tolerance', 'transforms.m.mode'].map(
         (name) => of(name).value.recommended_values,
       );
@@ -110,8 +110,8 @@ describe('validating a connector', () => {
   });
 
   it('has the options that Kafka Connect does not have where they are set, or where asked for all', () => {
-    const own = (config: RawConfig, told?: ToldOptions) =>
-      validate(config, told).infos.configs.flatMap(({ value: { name } }) =>
+    const own = (config: RawConfig, listed?: ListedOptions) =>
+      validate(config, listed).infos.configs.flatMap(({ value: { name } }) =>
         /^(?:task|rate|restart|stall|degraded|lagging)\./.test(name) ? [name] : [],
       );
     assert.deepEqual(own({}), []);

@@ -81,7 +81,7 @@ describe('dead letters in the console', () => {
     assert.match(text(3_600_000 * 24 * 2), / in 2 days,/);
   });
 
-  it('show bytes with what of them is text', () => {
+  it('show bytes in hexadecimal with their ASCII characters', () => {
     assert.equal(hexDump(''), '');
     const dump = hexDump(Buffer.from('sixteen bytes !!\u0000x').toString('hex')).split('\n');
     assert.equal(dump[0], '000000  73 69 78 74 65 65 6e 20 62 79 74 65 73 20 21 21  sixteen bytes !!');

@@ -1,18 +1,10 @@
+import type { OptionView } from '../common/option-view.ts';
+
 /** A plugin, as `GET /connector-plugins` has it. */
 export interface PluginView {
   readonly class: string;
   readonly type: string;
   readonly version?: string;
-}
-
-/** An option, as `GET /connector-plugins/{plugin}/config` has it. */
-export interface OptionView {
-  readonly name: string;
-  readonly type: string;
-  readonly required: boolean;
-  readonly default_value: string | null;
-  readonly importance: string;
-  readonly documentation: string;
 }
 
 const KINDS = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate'];

@@ -3,11 +3,12 @@ import { inPath, request } from '../common/api.ts';
 import { Broken } from '../common/broken.tsx';
 import { Documentation } from '../common/documentation.tsx';
 import { shortClass } from '../common/format.ts';
+import type { OptionView } from '../common/option-view.ts';
 import { usePolled } from '../common/polled.ts';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/cluster.ts';
-import { matchingOptions, matchingPlugins, type OptionView, type PluginView } from './plugin-search.ts';
+import { matchingOptions, matchingPlugins, type PluginView } from './plugin-search.ts';
 
 /** The plugins of this worker, and the options of one of them. */
 export function Plugins() {

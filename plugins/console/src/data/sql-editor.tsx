@@ -12,6 +12,7 @@ import {
   type DecorationSet,
 } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
+import { editorLook } from '../common/editor-look.ts';
 
 interface SqlEditorProps {
   readonly label: string;
@@ -84,18 +85,7 @@ function coloured({ state, visibleRanges }: EditorView): DecorationSet {
   return Decoration.set(found, true);
 }
 
-const look = EditorView.theme({
-  '&': {
-    maxHeight: '40vh',
-    color: 'var(--ink)',
-    backgroundColor: 'var(--paper)',
-    border: '1px solid var(--edge)',
-    borderRadius: '6px',
-    fontSize: '0.92rem',
-  },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
-  '.cm-scroller': { fontFamily: 'ui-monospace, monospace', overflow: 'auto' },
-  '.cm-content': { caretColor: 'var(--ink)', minHeight: '7em' },
+const look = editorLook('7em', '40vh', {
   '.keyword': { color: 'var(--accent)', fontWeight: '600' },
   '.string': { color: 'var(--good)' },
   '.number': { color: 'var(--warn)' },

@@ -1,14 +1,9 @@
+import type { OptionView } from '../common/option-view.ts';
 import { texts } from '../texts/editor.ts';
 import type { Entry } from './config-document.ts';
 
 /** An option as `validate` describes it. */
-export interface Definition {
-  readonly name: string;
-  readonly type: string;
-  readonly required: boolean;
-  readonly default_value: string | null;
-  readonly importance: string;
-  readonly documentation: string;
+export interface Definition extends OptionView {
   readonly group: string | null;
   readonly order: number;
   readonly display_name: string;

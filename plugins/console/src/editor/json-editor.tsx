@@ -13,6 +13,7 @@ import {
   ViewPlugin,
 } from '@codemirror/view';
 import { useEffect, useRef } from 'preact/hooks';
+import { editorLook } from '../common/editor-look.ts';
 import { texts } from '../texts/editor.ts';
 import type { DocumentProblem } from './config-document.ts';
 
@@ -28,9 +29,9 @@ export interface JsonEditorProps {
 }
 
 const KEY = Decoration.mark({ class: 'key' });
-/** Each text is read to its end, key or not: what is within it begins no other. */
+/** Each string is read to its end, whether it is a key or not and also if it is not closed: so a line is read once. */
 const keys = new MatchDecorator({
-  regexp: /"(?:[^"\\]|\\.)*"(\s*:)?/g,
+  regexp: /"(?:[^"\\]|\\.)*(?:"(\s*:)?)?/g,
   decorate: (add, from, to, [, colon]) => {
     if (colon !== undefined) add(from, to - colon.length, KEY);
   },
@@ -45,18 +46,7 @@ const keyColours = ViewPlugin.define(
   { decorations: ({ marks }) => marks },
 );
 
-const look = EditorView.theme({
-  '&': {
-    maxHeight: '65vh',
-    color: 'var(--ink)',
-    backgroundColor: 'var(--paper)',
-    border: '1px solid var(--line)',
-    borderRadius: '6px',
-    fontSize: '0.88rem',
-  },
-  '&.cm-focused': { outline: '2px solid var(--accent)', outlineOffset: '1px' },
-  '.cm-scroller': { fontFamily: 'ui-monospace, monospace', overflow: 'auto' },
-  '.cm-content': { caretColor: 'var(--ink)', minHeight: '12em' },
+const look = editorLook('12em', '65vh', {
   '.cm-gutters': { color: 'var(--quiet)', backgroundColor: 'var(--raised)', borderRight: '1px solid var(--line)' },
   '.key': { color: 'var(--accent)' },
   '.cm-matchingBracket, &.cm-focused .cm-matchingBracket': { backgroundColor: 'var(--line)' },

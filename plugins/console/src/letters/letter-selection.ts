@@ -93,11 +93,12 @@ export function restKey({ id }: Pick<RestOfReplay, 'id'>): string {
   return `rest-of-${String(id)}`;
 }
 
-/** `undefined`: nothing is given; `null`: it is none. */
+/** `undefined`: the field is empty. `null`: its text is not a number. */
 function number(text: string): number | undefined | null {
-  if (text.trim() === '') return undefined;
-  const value = Number(text);
-  return /^\s*\d+\s*$/.test(text) && Number.isSafeInteger(value) ? value : null;
+  const digits = text.trim();
+  if (digits === '') return undefined;
+  const value = Number(digits);
+  return /^\d+$/.test(digits) && Number.isSafeInteger(value) ? value : null;
 }
 
 function milliseconds(text: string): number | undefined | null {

@@ -97,7 +97,7 @@ export function outcomes(records: readonly PreviewedLetter[]): readonly (readonl
   return [...counts];
 }
 
-/** Bytes as a hex dump: offset, sixteen bytes, and what of them is text. */
+/** A hex dump: each line has the offset, sixteen bytes and their ASCII characters. */
 export function hexDump(hex: string): string {
   const lines: string[] = [];
   for (let at = 0; at < hex.length; at += 32) {
