@@ -62,19 +62,12 @@ export class WaitingRecords {
     this.#note(topic, partition, offset, offset + 1);
   }
 
-  /** Holds the block until `release`. */
   addBlock(block: SinkRecordBlock, from: number, to: number): void {
-    block.hold();
     this.#parts.push({ block, from, to });
     this.#count += to - from;
     this.#bytes += bytesBetween(block.messages, from, to);
     const { topic, partition, offsets } = block.messages;
     this.#note(topic, partition, offsets[from] ?? 0, (offsets[to - 1] ?? 0) + 1);
-  }
-
-  /** All is stored, and nothing of it is needed any more. Where it is not called, blocks are left to the garbage collector. */
-  release(): void {
-    for (const part of this.#parts.splice(0)) if ('block' in part) part.block.release();
   }
 
   /** The offset behind the last record, of each partition. */

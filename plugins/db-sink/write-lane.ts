@@ -99,7 +99,6 @@ export class WriteLane {
     const { batchRows } = this.#dependencies;
     const { messages } = block;
     const turn = new Turn();
-    block.hold(); // until all is added: what was added first may be written before
     for (let index = 0; index < messages.count;) {
       const begin = index;
       const most = Math.min(messages.count, index + Math.max(1, batchRows.most - this.#decoder.rowCount));
@@ -116,7 +115,6 @@ export class WriteLane {
       this.#sealWhenFull();
       if (turn.isOver(bytesBetween(messages, begin, index), index - begin) && index < messages.count) await turn.next();
     }
-    block.release();
   }
 
   /** Waits while a full batch waits; false when one still does after that time. Rejects with a failure of the batch before. */
@@ -229,7 +227,6 @@ export class WriteLane {
         this.#dependencies.batchRows.wrote(batch.rowCount, ms);
         this.#dependencies.onWritten?.(batch.decoded, ms);
         this.#inFlight = new WaitingRecords();
-        batch.records.release();
         this.#notify();
       }
     } catch (error) {

@@ -55,11 +55,4 @@ export interface SinkRecordBlock {
   readStructs(from: number, to: number, take: TakeRecord): number;
   /** Makes one record; `undefined` if a transform drops it, or if it cannot be converted and the error policy skips it. */
   sinkRecord(index: number): SinkRecord | undefined | Promise<SinkRecord | undefined>;
-  /**
-   * Says that the task is going to call `release` when it does not need the messages any more, nor values that `readStructs` gave;
-   * after as many releases as holds their memory is freed, and nothing can be read. Records that were made stay. A block that is
-   * never held is freed by the garbage collector.
-   */
-  hold(): void;
-  release(): void;
 }

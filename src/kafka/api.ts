@@ -34,9 +34,6 @@ export interface ConsumedBlock extends MessageBlock {
   /** Where headers begin in `bytes`, for `placeHeaders`; absent: `headers` alone tells. */
   readonly headersAt?: ArrayLike<number | undefined> | undefined;
   record(index: number): ConsumedRecord;
-  /** As for `SinkRecordBlock`. */
-  hold(): void;
-  release(): void;
 }
 
 export interface PartitionPosition extends TopicPartition {

@@ -26,9 +26,9 @@ export class KafkaTraffic {
     return new KafkaTraffic((await broker()).bootstrapServers);
   }
 
-  async createTopic(name: string, partitions = 1): Promise<void> {
+  async createTopic(name: string, partitions = 1, settings: Readonly<Record<string, string>> = {}): Promise<void> {
     const admin = this.#client.admin();
-    await admin.createTopic({ name, partitions, replicationFactor: 1, settings: {} });
+    await admin.createTopic({ name, partitions, replicationFactor: 1, settings });
     await admin.close();
   }
 

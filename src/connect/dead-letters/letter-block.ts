@@ -49,14 +49,6 @@ export class LetterBlock implements ConsumedBlock {
     return this.#block.record(this.#of(index));
   }
 
-  hold(): void {
-    this.#block.hold();
-  }
-
-  release(): void {
-    this.#block.release();
-  }
-
   #of(index: number): number {
     return this.#indices === undefined ? index : (this.#indices[index] ?? -1);
   }

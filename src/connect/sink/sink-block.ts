@@ -113,14 +113,6 @@ export class SinkBlock implements SinkRecordBlock {
     });
   }
 
-  hold(): void {
-    this.messages.hold();
-  }
-
-  release(): void {
-    this.messages.release();
-  }
-
   /** All records, for a task that takes no blocks; see `SinkRecordConverter.convert`. */
   async records(): Promise<ConvertedRecords> {
     const { messages } = this;

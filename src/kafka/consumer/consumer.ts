@@ -378,7 +378,9 @@ export class KafkaConsumer implements Consumer {
   #setPaused(partitions: readonly TopicPartition[], paused: boolean): void {
     for (const partition of partitions) {
       const buffer = this.#fetcher.get(partition);
-      if (buffer !== undefined) buffer.paused = paused;
+      if (buffer === undefined) continue;
+      buffer.paused = paused;
+      if (paused) buffer.packUp();
     }
   }
 

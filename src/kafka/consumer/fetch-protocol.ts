@@ -56,8 +56,6 @@ interface FetchAnswer {
   readonly clientSideThrottleTime: number;
   readonly errorCode: number;
   readonly partitions: readonly FetchedPartition[];
-  /** The whole answer, which nothing else refers to. */
-  readonly bytes: Buffer;
 }
 
 /** Beyond what the broker waits by design. */
@@ -135,7 +133,7 @@ function decodeFetch(payload: Buffer): FetchAnswer {
       partitions.push({ topic, ...head, aborted, preferredReplica, records: reader.bytes() });
     });
   });
-  return { clientSideThrottleTime, errorCode, partitions, bytes: payload };
+  return { clientSideThrottleTime, errorCode, partitions };
 }
 
 /** The same in its flexible form. Topics that were not asked for are passed over. */
@@ -163,7 +161,7 @@ function decodeFetchById(payload: Buffer, names: ReadonlyMap<string | undefined,
     reader.tags();
   });
   reader.tags();
-  return { clientSideThrottleTime, errorCode, partitions, bytes: payload };
+  return { clientSideThrottleTime, errorCode, partitions };
 }
 
 const SESSION_BYTES = 4;

@@ -1,6 +1,5 @@
 import { idle } from '../../async/sleep.ts';
 import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
-import { SharedBytes } from '../records/shared-bytes.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { Cluster } from '../cluster.ts';
@@ -19,6 +18,8 @@ import type { TopicMetadata } from '../topic-metadata.ts';
 
 /** While some partitions wait for the caller to take records, the others are not waited for this long at most. */
 const SHORT_WAIT_MS = 25;
+/** Bytes of unpacked batches after which `take` returns, even if it has fewer records than the caller wants. */
+const MAX_TAKEN_BYTES = 16 * 1024 * 1024;
 /** What waits for a slow reader keeps at most so many times its bytes in memory; a part that is smaller is copied. */
 const MOST_KEPT = 4;
 
@@ -99,17 +100,20 @@ export class Fetcher {
 
   /**
    * Appends blocks of up to `max` records in all, in offset order per partition; a partition's turn lasts one answer of the
-   * broker. True when positions moved, be it past records that nobody sees (aborted, transaction markers).
+   * broker. Stops early once batches of `MAX_TAKEN_BYTES` have been opened, because small messages may unpack to large ones.
+   * True when positions moved, also past records that are not returned (aborted, transaction markers).
    */
   take(into: RecordBlock[], max: number): boolean {
     let moved = false;
     let left = max;
+    let openedBytes = 0;
     try {
-      while (left > 0) {
+      while (left > 0 && openedBytes < MAX_TAKEN_BYTES) {
         const buffer = this.#nextBuffered();
         if (buffer === undefined) break;
         moved = true;
-        const { block, finished } = this.#takeFrom(buffer, left);
+        const { block, finished, openedBytes: opened } = this.#takeFrom(buffer, left);
+        openedBytes += opened;
         if (block !== undefined && block.count > 0) {
           into.push(block);
           left -= block.count;
@@ -150,7 +154,7 @@ export class Fetcher {
 
   #nextBuffered(): PartitionBuffer | undefined {
     for (const buffer of this.#partitions.values()) {
-      if (!buffer.paused && !buffer.withheld && buffer.bufferedBytes > 0) return buffer;
+      if (!buffer.paused && !buffer.withheld && buffer.hasBuffered) return buffer;
     }
     return undefined;
   }
@@ -213,7 +217,7 @@ export class Fetcher {
   }
 
   #hasRoom(buffer: PartitionBuffer, freeBytes: number): boolean {
-    return buffer.bufferedBytes === 0 || (buffer.bufferedBytes < this.#config.maxPartitionBytes && freeBytes > 0);
+    return !buffer.hasBuffered || (buffer.bufferedBytes < this.#config.maxPartitionBytes && freeBytes > 0);
   }
 
   /** Each broker has its share. Paused partitions keep their buffers, and must not keep the others from being read. */
@@ -258,10 +262,7 @@ export class Fetcher {
         answer.partitions.reduce((sum, { records }) => sum + records.length, 0),
         sentAt,
       );
-      const memory = new SharedBytes(answer.bytes);
-      const healthy = this.#accept(answer.partitions, asked, memory);
-      memory.release();
-      return healthy;
+      return this.#accept(answer.partitions, asked);
     } catch (error) {
       this.#nearest.forgetNode(node);
       if (!this.#stopped && !(error instanceof ClosedError)) this.#noteFailure(error);
@@ -269,11 +270,7 @@ export class Fetcher {
     }
   }
 
-  #accept(
-    answered: readonly FetchedPartition[],
-    asked: ReadonlyMap<PartitionBuffer, number>,
-    answer: SharedBytes,
-  ): boolean {
+  #accept(answered: readonly FetchedPartition[], asked: ReadonlyMap<PartitionBuffer, number>): boolean {
     let healthy = true;
     let progress = false;
     const answeredBytes = answered.reduce((sum, { records }) => sum + records.length, 0);
@@ -294,12 +291,10 @@ export class Fetcher {
       } else if (fetched.records.length > 0) {
         // A view keeps the whole answer in memory for as long as its slowest partition.
         const isLargePart = fetched.records.length * MOST_KEPT >= answeredBytes;
-        if (isLargePart) answer.hold();
-        const records = isLargePart ? fetched.records : ownCopy(fetched.records);
-        const memory = isLargePart ? answer : new SharedBytes(records);
+        const records = isLargePart ? fetched.records : Buffer.from(fetched.records);
         const { checkCrcs, isolation, maxPartitionBytes } = this.#config;
         const aborted = isolation === 'read_committed' ? fetched.aborted : undefined;
-        buffer.add(records, memory, { checkCrcs, aborted, maxUnpackedBytes: unpackedLimit(maxPartitionBytes) });
+        buffer.add(records, { checkCrcs, aborted, maxUnpackedBytes: unpackedLimit(maxPartitionBytes) });
         progress = true;
       }
     }
@@ -343,11 +338,4 @@ export class Fetcher {
     this.#failure = toError(error);
     this.#onProgress();
   }
-}
-
-/** Large ones in memory of their own, not in Node's pool. */
-function ownCopy(bytes: Buffer): Buffer {
-  const copy = Buffer.allocUnsafeSlow(bytes.length);
-  bytes.copy(copy);
-  return copy;
 }

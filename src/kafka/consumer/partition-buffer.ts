@@ -1,4 +1,3 @@
-import type { SharedBytes } from '../records/shared-bytes.ts';
 import { EpochHistory } from './epoch-history.ts';
 import { nextOffsetOf } from '../records/record-batch.ts';
 import type { RecordBlock } from '../records/record-block.ts';
@@ -10,6 +9,14 @@ export interface LogIdentity {
   readonly topicId: string | undefined;
   /** Epoch of the leader whose log is known to have the position; -1: of none. */
   readonly leaderEpoch: number;
+}
+
+export interface TakenRecords {
+  readonly block: RecordBlock | undefined;
+  /** The answer has been read to its end. */
+  readonly finished: boolean;
+  /** Bytes of the batches that were opened for this, unpacked. */
+  readonly openedBytes: number;
 }
 
 /**
@@ -39,7 +46,6 @@ export class PartitionBuffer {
   #fetchOffset: number | undefined;
   #outOfRange = false;
   #sets: RecordSet[] = [];
-  #bufferedBytes = 0;
 
   constructor(topic: string, partition: number) {
     this.topic = topic;
@@ -75,8 +81,13 @@ export class PartitionBuffer {
     return !this.paused && position !== undefined && readableEnd !== undefined && position < readableEnd;
   }
 
+  /** Bytes of the answers that have not been read to their end, as the broker sent them. */
   get bufferedBytes(): number {
-    return this.#bufferedBytes;
+    return this.#sets.reduce((sum, set) => sum + set.byteLength, 0);
+  }
+
+  get hasBuffered(): boolean {
+    return this.#sets.length > 0;
   }
 
   /** The broker has no such offset (any more), and everything read before that has been taken. */
@@ -162,29 +173,34 @@ export class PartitionBuffer {
     this.#outOfRange = true;
   }
 
-  /** `memory`: what `bytes` is a part of; it is released when they have been read. */
-  add(bytes: Buffer, memory: SharedBytes, options: ReadOptions): void {
+  add(bytes: Buffer, options: ReadOptions): void {
     const fetchOffset = this.#fetchOffset ?? 0;
-    const set = new RecordSet({ topic: this.topic, partition: this.partition, bytes, memory, fetchOffset }, options);
+    const set = new RecordSet({ topic: this.topic, partition: this.partition, bytes, fetchOffset }, options);
     this.#fetchOffset = Math.max(fetchOffset, nextOffsetOf(bytes) ?? 0);
     this.#epochs.read(bytes);
     this.#sets.push(set);
-    this.#bufferedBytes += set.byteLength;
   }
 
-  /** Up to `max` records of the oldest answer; `finished` when that has been read to its end. */
-  take(max: number): { readonly block: RecordBlock | undefined; readonly finished: boolean } {
+  /**
+   * Reads up to `max` records of the oldest answer.
+   * @throws RecordFormatError if the answer is damaged, or if nothing of it could be read
+   */
+  take(max: number): TakenRecords {
     const [set] = this.#sets;
-    if (set === undefined) return { block: undefined, finished: true };
+    if (set === undefined) return { block: undefined, finished: true, openedBytes: 0 };
+    const { openedBytes } = set;
     const block = set.readBlock(max);
+    const isAdvanced = set.nextOffset !== this.#position || set.openedBytes > openedBytes;
     this.#position = set.nextOffset;
     const finished = set.isAtEnd;
-    if (finished) {
-      this.#sets.shift();
-      set.release();
-      this.#bufferedBytes -= set.byteLength;
-    }
-    return { block, finished };
+    if (finished) this.#sets.shift();
+    else if (!isAdvanced) throw set.damaged('nothing of the answer can be read');
+    return { block, finished, openedBytes: set.openedBytes - openedBytes };
+  }
+
+  /** Forgets what was unpacked, which is unpacked again when it is read. */
+  packUp(): void {
+    this.#sets[0]?.closeBatch();
   }
 
   #jumpTo(offset: number): void {
@@ -193,8 +209,6 @@ export class PartitionBuffer {
     this.#fetchOffset = offset;
     this.#outOfRange = false;
     this.#doubt = 'none';
-    for (const set of this.#sets) set.release();
     this.#sets = [];
-    this.#bufferedBytes = 0;
   }
 }

@@ -3,8 +3,6 @@ const SIZE_BYTES = 4;
 /** Every answer has a correlation id. */
 const LEAST_FRAME_BYTES = 4;
 
-const LARGE_BYTES = 65_536;
-
 /** What is longer is no answer of a broker: `HTTP` read as a number is 1.2 GB, the alert of a TLS listener 352 MB. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
@@ -56,6 +54,5 @@ function frameOf(bytes: number): Buffer {
         `listener, and does security.protocol fit it?`,
     );
   }
-  // Large answers have memory of their own, whatever the size of Node's pool: it is freed when they are not needed any more.
-  return bytes < LARGE_BYTES ? Buffer.allocUnsafe(bytes) : Buffer.allocUnsafeSlow(bytes);
+  return Buffer.allocUnsafe(bytes);
 }

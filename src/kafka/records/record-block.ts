@@ -1,15 +1,9 @@
-import type { SharedBytes } from './shared-bytes.ts';
 import type { ConsumedBlock, ConsumedHeader, ConsumedRecord } from '../api.ts';
 import { readHeaders, type RecordColumns } from './record-reader.ts';
 
 const NO_HEADERS: readonly ConsumedHeader[] = Object.freeze([]);
 
-/**
- * A message block with keys and headers, from which whole records can be made.
- *
- * unheld --hold--> held --release, as often as held--> released, for good. Nothing can be read then; the memory is freed unless keys,
- * headers or records were asked for, whose bytes are views. A block that is never held is left to the garbage collector.
- */
+/** A message block with keys and headers, from which whole records can be made. Keys, values and headers are views of `bytes`. */
 export class RecordBlock implements ConsumedBlock, RecordColumns {
   readonly topic: string;
   readonly partition: number;
@@ -22,41 +16,17 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
   valueStarts = new Int32Array(0);
   valueEnds = new Int32Array(0);
   headersAt: (number | undefined)[] | undefined;
-  readonly #bytes: Buffer;
-  readonly #memory: SharedBytes;
-  #holds = 0;
-  #isReleased = false;
+  readonly bytes: Buffer;
 
   constructor(
     { topic, partition }: { topic: string; partition: number },
-    { bytes, memory }: { readonly bytes: Buffer; readonly memory: SharedBytes },
+    bytes: Buffer,
     timestampType: ConsumedRecord['timestampType'],
   ) {
     this.topic = topic;
     this.partition = partition;
-    this.#bytes = bytes;
-    this.#memory = memory;
-    memory.hold();
+    this.bytes = bytes;
     this.timestampType = timestampType;
-  }
-
-  /** @throws Error after the release */
-  get bytes(): Buffer {
-    if (this.#isReleased) throw this.#released();
-    return this.#bytes;
-  }
-
-  hold(): void {
-    if (this.#isReleased) throw this.#released();
-    this.#holds++;
-  }
-
-  release(): void {
-    if (this.#isReleased || this.#holds === 0) throw this.#released();
-    this.#holds--;
-    if (this.#holds > 0) return;
-    this.#isReleased = true;
-    this.#memory.release();
   }
 
   reserve(records: number): void {
@@ -86,7 +56,6 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
   headers(index: number): readonly ConsumedHeader[] {
     const at = this.headersAt?.[index];
     if (at === undefined) return NO_HEADERS;
-    this.#memory.keep();
     return readHeaders(this.bytes, at);
   }
 
@@ -106,15 +75,7 @@ export class RecordBlock implements ConsumedBlock, RecordColumns {
 
   #slice(start: number, end: number): Buffer | null {
     if (end < start) return null;
-    this.#memory.keep();
     return this.bytes.subarray(start, end);
-  }
-
-  #released(): Error {
-    const first = this.offsets[0] ?? -1;
-    return new Error(
-      `The messages of topic ${this.topic}, partition ${String(this.partition)}, offset ${String(first)} and behind were released`,
-    );
   }
 }
 

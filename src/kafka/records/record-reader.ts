@@ -1,4 +1,3 @@
-import type { SharedBytes } from './shared-bytes.ts';
 import type { ConsumedHeader } from '../api.ts';
 import { BatchField } from './record-batch.ts';
 
@@ -32,10 +31,6 @@ export interface RecordColumns {
 /** A batch being read: its records run from `at` to `end` in `bytes`. */
 export interface OpenBatch {
   readonly bytes: Buffer;
-  /** What `bytes` is a part of. */
-  readonly memory: SharedBytes;
-  /** The bytes were unpacked for this batch alone. */
-  readonly isUnpacked: boolean;
   readonly end: number;
   readonly baseOffset: number;
   readonly nextOffset: number;

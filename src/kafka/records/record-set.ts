@@ -1,4 +1,3 @@
-import { SharedBytes } from './shared-bytes.ts';
 import { toError } from '../../errors.ts';
 import type { ConsumedRecord } from '../api.ts';
 import { codecFor, compressionOf, type PackedType } from './codecs.ts';
@@ -42,8 +41,6 @@ export class RecordSet {
   readonly #topic: string;
   readonly #partition: number;
   readonly #bytes: Buffer;
-  readonly #memory: SharedBytes;
-  #isReleased = false;
   readonly #options: ReadOptions;
   /** By first offset. */
   readonly #aborted: readonly AbortedTransaction[] | undefined;
@@ -55,16 +52,14 @@ export class RecordSet {
   #leastBaseOffset = 0;
   #nextOffset: number;
   #batch: OpenBatch | undefined;
+  /** Position of the open batch in the answer. */
+  #batchAt = 0;
+  #openedBytes = 0;
 
-  /** `memory`: what `bytes` is a part of; the set releases it. Without it they are the caller's, and never freed. */
-  constructor(
-    source: { topic: string; partition: number; bytes: Buffer; memory?: SharedBytes; fetchOffset: number },
-    options: ReadOptions,
-  ) {
+  constructor(source: { topic: string; partition: number; bytes: Buffer; fetchOffset: number }, options: ReadOptions) {
     this.#topic = source.topic;
     this.#partition = source.partition;
     this.#bytes = source.bytes;
-    this.#memory = source.memory ?? unowned(source.bytes);
     this.#fetchOffset = source.fetchOffset;
     this.#nextOffset = source.fetchOffset;
     this.#options = options;
@@ -80,12 +75,17 @@ export class RecordSet {
     return this.#bytes.length;
   }
 
-  /** Nothing is read any more; blocks that were read stay as they are. */
-  release(): void {
-    if (this.#isReleased) return;
-    this.#isReleased = true;
-    this.#closeBatch();
-    this.#memory.release();
+  /** Bytes of all batches that have been opened, unpacked. */
+  get openedBytes(): number {
+    return this.#openedBytes;
+  }
+
+  /** Forgets the unpacked bytes of the batch that is being read; the next call reads the batch again from `nextOffset`. */
+  closeBatch(): void {
+    if (this.#batch === undefined || this.#batch.bytes === this.#bytes) return;
+    this.#leastBaseOffset = this.#batch.baseOffset;
+    this.#nextBatchAt = this.#batchAt;
+    this.#batch = undefined;
   }
 
   /** Appends up to `max` records to `into`; true when the set has been read to its end. */
@@ -116,16 +116,16 @@ export class RecordSet {
       }
       if (batch === undefined) return block;
       const timestampType = batch.appendTime === undefined ? 'CreateTime' : 'LogAppendTime';
-      block ??= new RecordBlock({ topic: this.#topic, partition: this.#partition }, batch, timestampType);
+      block ??= new RecordBlock({ topic: this.#topic, partition: this.#partition }, batch.bytes, timestampType);
       if (block.bytes !== batch.bytes || block.timestampType !== timestampType) return block;
       const countBefore = block.count;
       const damage = readRecords(batch, block, this.#nextOffset, max, MAX_BLOCK_BYTES);
       if (block.count > countBefore) this.#nextOffset = (block.offsets[block.count - 1] ?? 0) + 1;
       if (damage !== undefined && block.count > 0) return block;
-      if (damage !== undefined) throw this.#damaged(damage);
+      if (damage !== undefined) throw this.damaged(damage);
       if (batch.remaining === 0) {
         this.#nextOffset = Math.max(this.#nextOffset, batch.nextOffset);
-        this.#closeBatch();
+        this.#batch = undefined;
       }
       if (block.count > 0 && (block.count >= max || this.#isLarge(block))) return block;
     }
@@ -134,11 +134,6 @@ export class RecordSet {
   get isAtEnd(): boolean {
     if (this.#batch !== undefined || batchEnd(this.#bytes, this.#nextBatchAt) !== CUT_OFF) return false;
     return this.#nextOffset > this.#fetchOffset || this.#bytes.length === 0;
-  }
-
-  #closeBatch(): void {
-    if (this.#batch?.isUnpacked === true) this.#batch.memory.release();
-    this.#batch = undefined;
   }
 
   #isLarge({ count, valueStarts, valueEnds }: RecordBlock): boolean {
@@ -150,9 +145,9 @@ export class RecordSet {
     for (;;) {
       const at = this.#nextBatchAt;
       const end = batchEnd(this.#bytes, at);
-      if (end === DAMAGED) throw this.#damaged(batchDamage(this.#bytes, at));
+      if (end === DAMAGED) throw this.damaged(batchDamage(this.#bytes, at));
       if (end === CUT_OFF) {
-        if (!this.isAtEnd) throw this.#damaged(`no whole batch from there on in ${String(this.#bytes.length)} bytes`);
+        if (!this.isAtEnd) throw this.damaged(`no whole batch from there on in ${String(this.#bytes.length)} bytes`);
         return undefined;
       }
       const bytes = this.#bytes.subarray(at, end);
@@ -161,6 +156,7 @@ export class RecordSet {
       const nextOffset = offsetAfter(bytes, 0);
       const isWanted = nextOffset > this.#nextOffset && this.#isVisible(bytes, nextOffset);
       const batch = isWanted ? this.#open(bytes, at, baseOffset, nextOffset) : undefined;
+      this.#batchAt = at;
       this.#nextBatchAt = end;
       this.#leastBaseOffset = nextOffset;
       if (batch !== undefined) return batch;
@@ -170,16 +166,16 @@ export class RecordSet {
 
   #checkBatch(bytes: Buffer, baseOffset: number): void {
     if (baseOffset < this.#leastBaseOffset) {
-      throw this.#damaged(`a batch of offset ${String(baseOffset)} follows, which is earlier`);
+      throw this.damaged(`a batch of offset ${String(baseOffset)} follows, which is earlier`);
     }
     if (this.#options.checkCrcs) {
       const expected = bytes.readUInt32BE(BatchField.crc);
       if (crc32c(bytes, BatchField.attributes, bytes.length) !== expected) {
-        throw this.#damaged('the checksum of the batch is wrong');
+        throw this.damaged('the checksum of the batch is wrong');
       }
     }
     const count = bytes.readInt32BE(BatchField.recordCount);
-    if (count < 0) throw this.#damaged(`the batch has ${String(count)} records`);
+    if (count < 0) throw this.damaged(`the batch has ${String(count)} records`);
   }
 
   /** Follows aborted transactions as org.apache.kafka.clients.consumer.internals.CompletedFetch does. */
@@ -195,7 +191,7 @@ export class RecordSet {
     }
     if (isControl) {
       const isAbort = isAbortMarker(bytes);
-      if (isAbort === undefined) throw this.#damaged('a transaction marker cannot be read');
+      if (isAbort === undefined) throw this.damaged('a transaction marker cannot be read');
       if (isAbort) this.#abortedProducers.delete(producerId);
       return false;
     }
@@ -205,13 +201,12 @@ export class RecordSet {
   #open(bytes: Buffer, batchAt: number, baseOffset: number, nextOffset: number): OpenBatch {
     const attributes = bytes.readInt16BE(BatchField.attributes);
     const compression = compressionOf(attributes);
-    if (compression === undefined) throw this.#damaged('the batch has an unknown compression type');
+    if (compression === undefined) throw this.damaged('the batch has an unknown compression type');
     const unpacked = compression === 'none' ? undefined : this.#unpack(compression, bytes.subarray(BatchField.records));
+    this.#openedBytes += unpacked?.length ?? bytes.length;
     const byAppendTime = (attributes & BatchAttribute.logAppendTime) !== 0;
     return {
       bytes: unpacked ?? this.#bytes,
-      memory: unpacked === undefined ? this.#memory : new SharedBytes(unpacked),
-      isUnpacked: unpacked !== undefined,
       at: unpacked === undefined ? batchAt + BatchField.records : 0,
       end: unpacked?.length ?? batchAt + bytes.length,
       remaining: bytes.readInt32BE(BatchField.recordCount),
@@ -228,18 +223,13 @@ export class RecordSet {
     try {
       return codec.decompress(packed, this.#options.maxUnpackedBytes);
     } catch (error) {
-      throw this.#damaged(`the ${compression} batch cannot be unpacked: ${toError(error).message}`);
+      throw this.damaged(`the ${compression} batch cannot be unpacked: ${toError(error).message}`);
     }
   }
 
-  #damaged(what: string): RecordFormatError {
+  /** An error about the next record. */
+  damaged(what: string): RecordFormatError {
     const where = `Topic ${this.#topic}, partition ${String(this.#partition)}, offset ${String(this.#nextOffset)}`;
     return new RecordFormatError(`${where}: ${what}`);
   }
-}
-
-function unowned(bytes: Buffer): SharedBytes {
-  const memory = new SharedBytes(bytes);
-  memory.keep();
-  return memory;
 }

@@ -64,8 +64,6 @@ function blockOf(messages: readonly Message[]): ConsumedBlock {
     hasHeaders: messages.some(({ header }) => header !== undefined),
     key: keyOf,
     headers: headersOf,
-    hold: () => undefined,
-    release: () => undefined,
     record: (index): ConsumedRecord => ({
       topic: 'orders',
       partition: 3,

@@ -90,8 +90,6 @@ function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>
         take(schema, values, index, { topic: 'lines', key: () => undefined }),
       ) ?? from,
     sinkRecord: () => undefined,
-    hold: () => undefined,
-    release: () => undefined,
   };
   let fast = 0;
   for (let index = 0; index < read.count; index++) {

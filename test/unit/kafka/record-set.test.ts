@@ -4,9 +4,7 @@ import type { ConsumedRecord, ProducedRecord } from '../../../src/kafka/api.ts';
 import { RecordFormatError } from '../../../src/kafka/errors.ts';
 import { BatchAttribute, BatchField, nextOffsetOf, writeInt64 } from '../../../src/kafka/records/record-batch.ts';
 import { writeBatch } from '../../../src/kafka/records/record-batch-writer.ts';
-import type { RecordBlock } from '../../../src/kafka/records/record-block.ts';
 import { RecordSet, type AbortedTransaction } from '../../../src/kafka/records/record-set.ts';
-import { SharedBytes } from '../../../src/kafka/records/shared-bytes.ts';
 import { crc32c } from '../../../src/kafka/records/crc32c.ts';
 
 function record(value: string | null, over: Partial<ProducedRecord> = {}): ProducedRecord {
@@ -266,73 +264,5 @@ describe('a record set', () => {
       () => readAll(setOf(batch([record('a')], { attributes: 6 }))),
       /Topic t, partition 3, offset 0: the batch has an unknown compression type/,
     );
-  });
-
-  describe('whose memory is its own', () => {
-    const LONG = 'v'.repeat(50_000);
-
-    /** An answer of two batches of one record, and the set that owns it. */
-    function owned(): { answer: Buffer; set: RecordSet } {
-      const answer = Buffer.concat([batch([record(LONG)]), batch([record(LONG)], { at: 1 })]);
-      const source = { topic: 't', partition: 3, bytes: answer, memory: new SharedBytes(answer), fetchOffset: 0 };
-      return { answer, set: new RecordSet(source, { checkCrcs: true, aborted: undefined, maxUnpackedBytes: 1000 }) };
-    }
-
-    function blockOf(set: RecordSet): RecordBlock {
-      const block = set.readBlock(1);
-      assert.ok(block !== undefined && block.count === 1);
-      return block;
-    }
-
-    it('frees it when the set and all of its blocks are released', () => {
-      const { answer, set } = owned();
-      const [first, second] = [blockOf(set), blockOf(set)];
-      for (const each of [first, second, first]) each.hold();
-      set.release();
-      first.release();
-      second.release();
-      assert.equal(first.bytes.toString('latin1', first.valueStarts[0], first.valueEnds[0]), LONG);
-      first.release();
-      assert.equal(answer.length, 0);
-      assert.throws(() => second.bytes, /topic t, partition 3, offset 1 and behind were released/);
-      assert.throws(() => first.record(0), /released/);
-      assert.throws(() => {
-        first.hold();
-      }, /released/);
-    });
-
-    it('leaves it to the collector while a block is not held, or when a record was made', () => {
-      const { answer, set } = owned();
-      const [first, second] = [blockOf(set), blockOf(set)];
-      const { value } = first.record(0);
-      set.release();
-      first.hold();
-      first.release();
-      assert.equal(value?.toString(), LONG);
-      second.hold();
-      second.release();
-      assert.equal(value.toString(), LONG);
-      assert.ok(answer.length > LONG.length);
-      const other = owned();
-      blockOf(other.set);
-      other.set.release();
-      assert.ok(other.answer.length > LONG.length);
-    });
-
-    it('frees what was unpacked when its batch has been read and its blocks are released', () => {
-      const records = [record(LONG), record(LONG)];
-      const place = { topic: 't', nowMs: 5000, producerId: -1, producerEpoch: 0, baseSequence: 0 };
-      const packed = writeBatch(records, { ...place, compression: 'gzip' });
-      writeInt64(packed, 0, BatchField.baseOffset);
-      const set = setOf(packed);
-      const [first, second] = [blockOf(set), blockOf(set)];
-      const unpacked = first.bytes;
-      assert.equal(second.bytes, unpacked);
-      for (const each of [first, second]) each.hold();
-      first.release();
-      assert.ok(unpacked.length > 2 * LONG.length);
-      second.release();
-      assert.equal(unpacked.length, 0);
-    });
   });
 });

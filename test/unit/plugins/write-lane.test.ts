@@ -212,14 +212,7 @@ describe('a lane of a sink', () => {
   });
 
   describe('with a block of messages', () => {
-    async function added(held: Lane, block: CountedBlock): Promise<void> {
-      await held.lane.addBlock(block as unknown as SinkRecordBlock);
-      held.lane.start();
-    }
-
-    class CountedBlock {
-      holds = 0;
-      releases = 0;
+    class Block {
       readonly passesMessages = true;
       readonly messages: MessageBlock;
 
@@ -233,19 +226,6 @@ describe('a lane of a sink', () => {
           valueStarts: starts,
           valueEnds: texts.map(({ length }, index) => (starts[index] ?? 0) + length),
         };
-      }
-
-      get isReleased(): boolean {
-        return this.holds > 0 && this.holds === this.releases;
-      }
-
-      hold(): void {
-        assert.ok(!this.isReleased, 'a block that was released is held');
-        this.holds++;
-      }
-
-      release(): void {
-        this.releases++;
       }
     }
 
@@ -273,32 +253,12 @@ describe('a lane of a sink', () => {
       },
     };
 
-    it('releases it when all of its rows are stored, and no earlier', async () => {
+    it('writes its rows in full batches, and the rest when all is added', async () => {
       const held = new Lane(byBlocks);
-      const block = new CountedBlock(0, 5);
-      held.hold('1 rows');
-      await added(held, block);
-      await until(() => held.written.includes('1 rows'), 'the last row is on its way');
-      assert.ok(!block.isReleased);
-      held.release();
+      await held.lane.addBlock(new Block(0, 5) as unknown as SinkRecordBlock);
+      held.lane.start();
       await held.lane.flush(5000);
       assert.deepEqual(held.written, ['2 rows', '2 rows', '1 rows']);
-      assert.ok(block.isReleased);
-    });
-
-    it('does not release it when its rows are not stored: they may be read again', async () => {
-      const failing = new Lane({ ...byBlocks, write: () => Promise.reject(new Error('no more')) });
-      const block = new CountedBlock(0, 3);
-      await added(failing, block);
-      await until(() => failing.failed === 1, 'the failure is told');
-      assert.ok(!block.isReleased);
-      const held = new Lane(byBlocks);
-      const dropped = new CountedBlock(0, 3);
-      held.hold('2 rows');
-      await added(held, dropped);
-      await held.lane.drop();
-      assert.ok(!dropped.isReleased);
-      held.release();
     });
   });
 });
