@@ -14,6 +14,7 @@ import { BrokerUnreachableError, ClosedError, CommitRefusedError, isRetriable } 
 import { Fetcher } from './fetcher.ts';
 import { leadersOf } from './leaders.ts';
 import { OffsetTime, commitOffsets, fetchCommitted, listOffsets, placeOf, type GroupIdentity } from './offsets.ts';
+import { ownedRecord } from '../records/owned-record.ts';
 import type { RecordBlock } from '../records/record-block.ts';
 import { ConsumerFigures } from '../metrics/consumer-figures.ts';
 import { NetworkFigures } from '../metrics/network-figures.ts';
@@ -111,7 +112,7 @@ export class KafkaConsumer implements Consumer {
   async poll(timeoutMs: number): Promise<readonly ConsumedRecord[]> {
     const records: ConsumedRecord[] = [];
     for (const block of await this.pollBlocks(timeoutMs)) {
-      for (let index = 0; index < block.count; index++) records.push(block.record(index));
+      for (let index = 0; index < block.count; index++) records.push(ownedRecord(block.record(index)));
     }
     return records;
   }

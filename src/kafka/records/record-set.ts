@@ -202,7 +202,14 @@ export class RecordSet {
     const attributes = bytes.readInt16BE(BatchField.attributes);
     const compression = compressionOf(attributes);
     if (compression === undefined) throw this.damaged('the batch has an unknown compression type');
-    const unpacked = compression === 'none' ? undefined : this.#unpack(compression, bytes.subarray(BatchField.records));
+    const unpacked =
+      compression === 'none'
+        ? undefined
+        : this.#unpack(
+            compression,
+            bytes.subarray(BatchField.records),
+            `${String(baseOffset)} to ${String(nextOffset - 1)}`,
+          );
     this.#openedBytes += unpacked?.length ?? bytes.length;
     const byAppendTime = (attributes & BatchAttribute.logAppendTime) !== 0;
     return {
@@ -218,12 +225,14 @@ export class RecordSet {
     };
   }
 
-  #unpack(compression: PackedType, packed: Buffer): Buffer {
+  #unpack(compression: PackedType, packed: Buffer, offsets: string): Buffer {
     const codec = codecFor(compression, this.#topic);
     try {
       return codec.decompress(packed, this.#options.maxUnpackedBytes);
     } catch (error) {
-      throw this.damaged(`the ${compression} batch cannot be unpacked: ${toError(error).message}`);
+      throw this.damaged(
+        `the ${compression} batch of offsets ${offsets} cannot be unpacked: ${toError(error).message}`,
+      );
     }
   }
 
