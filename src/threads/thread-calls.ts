@@ -2,6 +2,7 @@ import {
   ConfigError,
   ConnectError,
   DataError,
+  RequestError,
   RetriableError,
   SluiceError,
   toError,
@@ -119,6 +120,8 @@ export interface PackedError {
   readonly javaName: string | undefined;
   /** Of errors of the system: `EADDRINUSE`. */
   readonly code: string | undefined;
+  /** HTTP status of a RequestError. */
+  readonly status: RequestError['status'] | undefined;
   readonly message: string;
   readonly stack: string | undefined;
   readonly cause: PackedError | undefined;
@@ -133,6 +136,7 @@ export function packError(error: Error, depth = 0): PackedError {
     className: error.name,
     javaName: error instanceof SluiceError ? error.javaName : undefined,
     code: codeOf(error),
+    status: error instanceof RequestError ? error.status : undefined,
     message: error.message,
     stack: error.stack,
     cause: error.cause === undefined || depth >= MAX_CAUSES ? undefined : packError(toError(error.cause), depth + 1),
@@ -149,7 +153,8 @@ export function unpackError(packed: PackedError): Error {
   return error;
 }
 
-function remake({ className, javaName, message }: PackedError, options: { cause?: Error }): Error {
+function remake({ className, javaName, status, message }: PackedError, options: { cause?: Error }): Error {
+  if (status !== undefined) return new RequestError(status, message, options);
   if (Object.hasOwn(CLASSES, className)) return new CLASSES[className as keyof typeof CLASSES](message, options);
   if (javaName !== undefined) return new SluiceError(message, { ...options, javaName });
   const error = new Error(message, options);

@@ -75,6 +75,14 @@ export interface ServiceThreadFunctions extends ThreadFunctions {
   stop(): Promise<void>;
 }
 
+/** Answers of a thread that reads messages for people, one request at a time. */
+export interface ReaderThreadFunctions<Reading> extends ThreadFunctions {
+  /** Resolves with a JSON text. */
+  read(reading: Reading): Promise<string>;
+  /** The client of the current request has left. */
+  abandon(): void;
+}
+
 /** Offsets of one connector that a thread has opened. */
 export interface OpenedOffsets {
   readonly handle: number;

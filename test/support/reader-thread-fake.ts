@@ -1,0 +1,27 @@
+import { RequestError } from '../../src/errors.ts';
+import { enterThread } from '../../src/threads/inside-thread.ts';
+import type { ControlFunctions, ReaderThreadFunctions } from '../../src/threads/thread-protocol.ts';
+
+export type FakeReading = 'number of the thread' | 'wait to be abandoned' | 'hang' | 'fill the heap' | 'refuse';
+
+/** In a thread: does with itself what a reading says. */
+let abandoned: () => void = () => undefined;
+
+const { calls, data } = enterThread<ReaderThreadFunctions<FakeReading>, ControlFunctions>(() => ({
+  read: async (reading): Promise<string> => {
+    if (reading === 'refuse') throw new RequestError(404, 'There is no such message');
+    if (reading === 'hang') for (;;);
+    if (reading === 'fill the heap') fillHeap();
+    if (reading === 'wait to be abandoned') await new Promise<void>((resolve) => (abandoned = resolve));
+    return String(data.thread);
+  },
+  abandon: () => {
+    abandoned();
+  },
+}));
+calls.tell('ready');
+
+function fillHeap(): never {
+  const held: unknown[] = [];
+  for (;;) held.push(new Array<number>(1_000_000).fill(held.length));
+}
