@@ -162,9 +162,9 @@ export class DbSinkTask implements SinkTask {
     if (records.length === 0) for (const each of this.#lanes) hasMore.set(each, false);
     const turn = new Turn();
     for (const record of records) {
-      const { original } = record;
-      if (original.partition !== partition || original.topic !== topic) {
-        ({ topic, partition } = original);
+      const { consumed } = record;
+      if (consumed.partition !== partition || consumed.topic !== topic) {
+        ({ topic, partition } = consumed);
         lane = this.#laneOf.get(topicPartitionKey(topic, partition));
         if (lane !== undefined) hasMore.set(lane, hasMore.get(lane) === true || this.#hasMore({ topic, partition }));
       }

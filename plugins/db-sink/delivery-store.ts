@@ -134,7 +134,7 @@ export class DeliveryStore {
       if (refused.length > faults.length) await transaction.query('SELECT 1', [], { signal });
       if (wholly !== undefined && refused.length > 0) throw new Refused(refused);
       for (const [record, error] of await refusals(records, refused)) {
-        const { topic, partition, offset } = record.original;
+        const { topic, partition, offset } = record.consumed;
         const key = `${topicPartitionKey(topic, partition)}/${String(offset)}`;
         if (reported.has(key)) continue;
         await refuse(record, error);

@@ -81,7 +81,7 @@ class SinkPreview {
   }
 
   async record(record: SinkRecord, rehearsal: Rehearsal): Promise<RecordPreview> {
-    const { topic, partition, offset } = record.original;
+    const { topic, partition, offset } = record.consumed;
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
     const faults: PreviewFault[] = decoded.faults.map(faultOf);

@@ -19,10 +19,10 @@ export async function refusals(records: WaitingRecords, faults: readonly Fault[]
     refused.push([record, refusal(own)]);
     if (turn.isOver(messageBytes(record))) await turn.next();
   }
-  return refused.sort(([a], [b]) => byPlace(a.original, b.original));
+  return refused.sort(([a], [b]) => byPlace(a.consumed, b.consumed));
 }
 
-function byPlace(a: SinkRecord['original'], b: SinkRecord['original']): number {
+function byPlace(a: SinkRecord['consumed'], b: SinkRecord['consumed']): number {
   if (a.topic !== b.topic) return a.topic < b.topic ? -1 : 1;
   return a.partition - b.partition || a.offset - b.offset;
 }

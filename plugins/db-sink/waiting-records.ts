@@ -58,7 +58,7 @@ export class WaitingRecords {
     this.#parts.push(record);
     this.#count++;
     this.#bytes += messageBytes(record);
-    const { topic, partition, offset } = record.original;
+    const { topic, partition, offset } = record.consumed;
     this.#note(topic, partition, offset, offset + 1);
   }
 
@@ -79,7 +79,7 @@ export class WaitingRecords {
   get firstOrigin(): Origin | undefined {
     const [first] = this.#parts;
     if (first === undefined) return undefined;
-    if (!('block' in first)) return { kind: 'record', ...first.original };
+    if (!('block' in first)) return { kind: 'record', ...first.consumed };
     const { topic, partition, offsets } = first.block.messages;
     return { kind: 'record', topic, partition, offset: offsets[first.from] ?? 0 };
   }
@@ -186,15 +186,15 @@ export class WaitingRecords {
   }
 }
 
-/** Adds the record, with the place where it was before transforms as its origin. */
+/** Adds the record, with the place where it was read as its origin. */
 export function decodeRecord(decoder: RecordDecoder, record: SinkRecord): void {
-  const { topic, partition, offset } = record.original;
+  const { topic, partition, offset } = record.consumed;
   decoder.add(record, { kind: 'record', topic, partition, offset });
 }
 
 /** Bytes of the message; 0 where they are not known. */
-export function messageBytes({ original }: SinkRecord): number {
-  return 'value' in original && original.value instanceof Uint8Array ? original.value.length : 0;
+export function messageBytes({ consumed }: SinkRecord): number {
+  return 'value' in consumed && consumed.value instanceof Uint8Array ? consumed.value.length : 0;
 }
 
 /** Bytes of the messages from one to before another. */
@@ -212,13 +212,13 @@ export function sliceEnd(messages: MessageBlock, from: number, to: number): numb
 function placesOf(parts: readonly (SinkRecord | BlockPart)[]): Map<string, Map<number, Place>> {
   const places = new Map<string, Map<number, Place>>();
   for (const part of parts) {
-    const { topic, partition } = 'block' in part ? part.block.messages : part.original;
+    const { topic, partition } = 'block' in part ? part.block.messages : part.consumed;
     const key = topicPartitionKey(topic, partition);
     let ofPartition = places.get(key);
     if (ofPartition === undefined) places.set(key, (ofPartition = new Map<number, Place>()));
     const [from, to] = 'block' in part ? [part.from, part.to] : [0, 1];
     for (let index = from; index < to; index++) {
-      const offset = 'block' in part ? (part.block.messages.offsets[index] ?? -1) : part.original.offset;
+      const offset = 'block' in part ? (part.block.messages.offsets[index] ?? -1) : part.consumed.offset;
       if (!ofPartition.has(offset)) ofPartition.set(offset, { part, index });
     }
   }
@@ -228,7 +228,7 @@ function placesOf(parts: readonly (SinkRecord | BlockPart)[]): Map<string, Map<n
 /** Where in the part the record is that the origin names; -1 where it is not. */
 function indexIn(part: SinkRecord | BlockPart, origin: Extract<Origin, { kind: 'record' }>): number {
   if (!('block' in part)) {
-    const { topic, partition, offset } = part.original;
+    const { topic, partition, offset } = part.consumed;
     return offset === origin.offset && partition === origin.partition && topic === origin.topic ? 0 : -1;
   }
   const { from, to } = part;

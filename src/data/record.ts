@@ -12,6 +12,11 @@ export function topicPartitionKey(topic: string, partition: number): string {
   return `${topic}/${String(partition)}`;
 }
 
+/** Where a record is in Kafka. */
+export interface RecordPlace extends TopicPartition {
+  readonly offset: number;
+}
+
 /** A header of a record; a key can occur more than once. */
 export interface Header {
   readonly key: string;
@@ -39,8 +44,10 @@ export interface SinkRecord extends ConnectRecord {
   /** Kafka offsets stay below 2^53 in practice (kafkajs gives text; the consumer checks when it converts). */
   readonly offset: number;
   readonly timestampType: 'CreateTime' | 'LogAppendTime' | 'NoTimestampType';
-  /** Topic, partition and offset before transforms: those of commits and dead letters. */
-  readonly original: { readonly topic: string; readonly partition: number; readonly offset: number };
+  /** Topic, partition and offset before transforms. In a replay of dead letters: those of the record that became the dead letter. */
+  readonly original: RecordPlace;
+  /** Where the task has read it, which offsets and failures refer to. In a replay of dead letters: the dead letter. */
+  readonly consumed: RecordPlace;
 }
 
 /** A flat map of primitives (Connect's rule for source partitions and offsets). 64-bit integers are bigint. */

@@ -75,7 +75,8 @@ function decodeRecord(json: JsonObject): SinkRecord | SourceRecord {
   const partition = record.partition ?? 0;
   const offset = Number(json['offset']);
   const timestampType = record.timestamp === null ? 'NoTimestampType' : 'CreateTime';
-  return { ...record, partition, offset, timestampType, original: { topic: record.topic, partition, offset } };
+  const place = { topic: record.topic, partition, offset };
+  return { ...record, partition, offset, timestampType, original: place, consumed: place };
 }
 
 function encodeRecord(record: ConnectRecord): Json {
@@ -159,7 +160,8 @@ function checkPlan(
 function asSinkRecord(record: ConnectRecord): SinkRecord {
   const [partition, offset] = [record.partition ?? 0, 7];
   const timestampType = record.timestamp === null ? 'NoTimestampType' : 'CreateTime';
-  return { ...record, partition, offset, timestampType, original: { topic: record.topic, partition, offset } };
+  const place = { topic: record.topic, partition, offset };
+  return { ...record, partition, offset, timestampType, original: place, consumed: place };
 }
 
 function errorOf(output: Json): GoldenError | undefined {

@@ -31,7 +31,14 @@ function batch(from: number, messages: readonly object[]): SealedBatch {
     const place = { ...PARTITION, offset: from + index };
     const nothing = { keySchema: null, key: null, valueSchema: null, headers: [], timestamp: null } as const;
     const value = JSON.stringify({ database: 'd', table: 't', ...message });
-    const record: SinkRecord = { ...place, ...nothing, value, timestampType: 'NoTimestampType', original: place };
+    const record: SinkRecord = {
+      ...place,
+      ...nothing,
+      value,
+      timestampType: 'NoTimestampType',
+      original: place,
+      consumed: place,
+    };
     records.add(record);
     decoder.add(record, { kind: 'record', ...place });
   }

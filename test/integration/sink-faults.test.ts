@@ -113,6 +113,7 @@ describe('what a sink does when something fails', function () {
         );
         const own = dead[1]?.headers.filter(({ key }) => key.startsWith('sluice.'));
         assert.deepEqual(Object.fromEntries(own?.map(({ key, value }) => [key, value?.toString()]) ?? []), {
+          'sluice.timestamp': String(dead[1]?.timestamp),
           'sluice.sqlstate': '23514',
           'sluice.table': name,
         });

@@ -32,6 +32,15 @@ export class KafkaTraffic {
     await admin.close();
   }
 
+  /** Deletes a topic and creates it again, empty. */
+  async recreateTopic(name: string, settings: Readonly<Record<string, string>> = {}): Promise<void> {
+    const admin = this.#client.admin();
+    await admin.deleteTopics([name]);
+    const created = (): Promise<boolean> => admin.createTopic({ name, partitions: 1, replicationFactor: 1, settings });
+    await until(created, `${name} is created again`);
+    await admin.close();
+  }
+
   async produce(topic: string, messages: readonly TestMessage[]): Promise<void> {
     const producer = this.#client.producer();
     await producer.connect();

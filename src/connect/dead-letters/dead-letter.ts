@@ -47,8 +47,10 @@ export interface DeadLetter extends LetterContext {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
-  /** Of the record as it was consumed, in milliseconds since the epoch; -1 when it had none. */
+  /** Timestamp of the letter in its topic, in milliseconds since the epoch. */
   readonly timestamp: number;
+  /** Time of the record before it became a letter; the timestamp is -1 when it had none. */
+  readonly recordTime: Pick<ConsumedRecord, 'timestamp' | 'timestampType'>;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
   /** Those that the record had before: without `__connect.errors.…` and `sluice.…`. */
@@ -81,6 +83,7 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     partition: record.partition,
     offset: record.offset,
     timestamp: record.timestamp,
+    recordTime: recordTime(record, of),
     key: record.key,
     value: record.value,
     headers,
@@ -108,6 +111,14 @@ export function letterOrigin(of: (key: string) => string | undefined): LetterOri
   return { topic, partition, offset };
 }
 
+/** Letters of Java workers and of earlier versions have no header for it: then the timestamp of the letter is that of the record. */
+function recordTime(record: ConsumedRecord, of: (key: string) => string | undefined): DeadLetter['recordTime'] {
+  const text = of(`${OWN_PREFIX}timestamp`);
+  const timestamp = text === '-1' ? -1 : (wholeNumber(text) ?? record.timestamp);
+  const isAppendTime = of(`${OWN_PREFIX}timestamp.type`) === 'LogAppendTime';
+  return { timestamp, timestampType: isAppendTime ? 'LogAppendTime' : 'CreateTime' };
+}
+
 /** The letter that a replay has sent, by its place in the dead-letter topic. `group`: the replay's. */
 export function replayedLetter(
   group: string,
@@ -132,8 +143,8 @@ export function placeInReplay(
 /** The record as the connector consumed it. */
 export function originalRecord(letter: DeadLetter): ConsumedRecord {
   const { topic, partition, offset } = letter.origin ?? letter;
-  const { timestamp, key, value, headers } = letter;
-  return { topic, partition, offset, timestamp, timestampType: 'CreateTime', key, value, headers };
+  const { recordTime: time, key, value, headers } = letter;
+  return { topic, partition, offset, ...time, key, value, headers };
 }
 
 /** Whether a header tells of the failure, and not of the record. */

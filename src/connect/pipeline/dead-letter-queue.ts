@@ -20,7 +20,10 @@ export interface DeadLetterCounts {
 }
 
 const PREFIX = '__connect.errors.';
-/** What Connect has no header for: `sluice.sqlstate`, `sluice.table`, `sluice.column`, `sluice.replay.attempt`, `sluice.replay.letter`. */
+/**
+ * What Connect has no header for: `sluice.timestamp`, `sluice.timestamp.type`, `sluice.sqlstate`, `sluice.table`, `sluice.column`,
+ * `sluice.replay.attempt`, `sluice.replay.letter`.
+ */
 const OWN_PREFIX = 'sluice.';
 
 /**
@@ -104,7 +107,10 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
       ['exception.message', this.#options.hide(error.message)],
       ['exception.stacktrace', this.#options.hide(javaTrace(error))],
     ];
-    const own = Object.entries(failurePlace(error)) as [string, string | undefined][];
+    const own = [...timestampHeaders(consumed), ...Object.entries(failurePlace(error))] as [
+      string,
+      string | undefined,
+    ][];
     return [
       ...entries.map(([key, value]) => ({ key: PREFIX + key, value: Buffer.from(value) })),
       ...own.flatMap(([key, value]) =>
@@ -112,6 +118,14 @@ export class DeadLetterQueue implements FailureReporter, DeadLetterCounts {
       ),
     ];
   }
+}
+
+/** A dead-letter topic with `message.timestamp.type=LogAppendTime` does not keep the timestamp of the record. */
+function timestampHeaders(consumed: FailureContext['consumed']): [string, string][] {
+  if (consumed === undefined) return [];
+  const { timestamp, timestampType } = consumed;
+  const type: [string, string][] = timestampType === 'CreateTime' ? [] : [['timestamp.type', timestampType]];
+  return [['timestamp', String(timestamp)], ...type];
 }
 
 function replayHeaders({ attempt, replayed }: FailureContext): { key: string; value: Buffer }[] {

@@ -252,7 +252,8 @@ function sinkRecord(
     headers,
     offset: source.offset,
     timestampType: source.timestamp < 0 ? 'NoTimestampType' : source.timestampType,
-    original: source.letter ?? source,
+    original: source,
+    consumed: source.letter ?? source,
   };
 }
 

@@ -27,7 +27,7 @@ export function sinkTaskContext(
         stage: 'TASK_PUT',
         className: 'org.apache.kafka.connect.sink.SinkTask',
         error: toError(error),
-        consumed: 'key' in record.original ? (record.original as ConsumedRecord) : undefined,
+        consumed: 'key' in record.consumed ? (record.consumed as ConsumedRecord) : undefined,
       });
     },
   };

@@ -135,7 +135,7 @@ async function decoded(
     if (plans !== undefined) index = decoder.addBlock(sinkBlock, index, block.count);
     const record = index < block.count ? await sinkBlock.sinkRecord(index) : undefined;
     if (record === undefined) continue;
-    const { topic, partition, offset } = record.original;
+    const { topic, partition, offset } = record.consumed;
     decoder.add(record, { kind: 'record', topic, partition, offset });
   }
   const { rows, faults } = decoder.take();

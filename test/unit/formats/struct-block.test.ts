@@ -71,6 +71,7 @@ function recordOf(messages: readonly (string | null)[], index: number, json = co
       headers: [],
       timestampType: 'CreateTime',
       original: coordinates,
+      consumed: coordinates,
     };
   } catch (error) {
     assert.ok(error instanceof DataError);
@@ -97,7 +98,7 @@ function read(messages: readonly (string | null)[], between: Buffer<ArrayBuffer>
     fast += next - index;
     index = next;
     const record = index < read.count ? recordOf(messages, index, json) : undefined;
-    if (record !== undefined) decoder.add(record, { kind: 'record', ...record.original });
+    if (record !== undefined) decoder.add(record, { kind: 'record', ...record.consumed });
   }
   const { rows, faults } = decoder.take();
   const seen = {

@@ -43,6 +43,7 @@ function sinkRecord(given: Given): SinkRecord {
     headers: [],
     offset,
     original: given.original ?? { topic, partition: 0, offset },
+    consumed: { topic, partition: 0, offset },
   };
 }
 

@@ -20,7 +20,7 @@ function countedBlock(count: number): { block: SinkRecordBlock; reads: () => num
     hold: () => undefined,
     release: () => undefined,
     messages: { topic: 't', partition: 0, count, offsets, valueStarts: [], valueEnds: [] },
-    sinkRecord: (index: number) => ({ original: { topic: 't', partition: 0, offset: index * 2 } }),
+    sinkRecord: (index: number) => ({ consumed: { topic: 't', partition: 0, offset: index * 2 } }),
   } as unknown as SinkRecordBlock;
   return { block, reads: () => reads };
 }
@@ -39,7 +39,7 @@ describe('records that are refused', () => {
     const faults = Array.from({ length: count }, (_, index) => fault((count - 1 - index) * 2));
     const refused = await refusals(records, faults);
     assert.deepEqual(
-      refused.map(([{ original }, error]) => [original.offset, error.message]),
+      refused.map(([{ consumed }, error]) => [consumed.offset, error.message]),
       Array.from({ length: count }, (_, index) => [index * 2, `no ${String(index * 2)}`]),
     );
     assert.ok(reads() < 30 * count, `${String(reads())} reads of offsets for ${String(count)} records`);

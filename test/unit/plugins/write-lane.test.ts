@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts';
 function record(offset: number, value: string): SinkRecord {
   const place = { topic: 't', partition: 0, offset };
   const nothing = { keySchema: null, key: null, valueSchema: null, headers: [], timestamp: null } as const;
-  return { ...place, ...nothing, value, timestampType: 'NoTimestampType', original: place };
+  return { ...place, ...nothing, value, timestampType: 'NoTimestampType', original: place, consumed: place };
 }
 
 const row = (offset: number) =>
@@ -243,8 +243,8 @@ describe('a lane of a sink', () => {
             const { bytes, offsets, valueStarts, valueEnds } = messages;
             for (let index = from; index < to; index++) {
               const value = bytes.toString('utf8', valueStarts[index], valueEnds[index]);
-              const { original } = record(offsets[index] ?? -1, value);
-              decoder.add(record(original.offset, value), { kind: 'record', ...original });
+              const { consumed } = record(offsets[index] ?? -1, value);
+              decoder.add(record(consumed.offset, value), { kind: 'record', ...consumed });
             }
             return to;
           },

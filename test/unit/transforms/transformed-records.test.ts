@@ -24,6 +24,7 @@ function record(value: ConnectValue, valueSchema: Schema | null = null): SinkRec
     offset: 9,
     timestampType: 'CreateTime',
     original: { topic: 't', partition: 3, offset: 9 },
+    consumed: { topic: 't', partition: 3, offset: 9 },
   };
 }
 
