@@ -205,14 +205,18 @@ export class DbSinkTask implements SinkTask {
     if (flush) {
       await Promise.all(this.#lanes.map((lane) => lane.flush(this.#flushTimeoutMs())));
     }
-    const stored = [...delivered].map(([key, end]) => {
-      const offset = this.#laneOf.get(key)?.firstUnstored(key) ?? end.offset;
-      return offset < end.offset ? { ...end, offset } : end;
-    });
+    const stored = this.stored(delivered);
     await this.#exactlyOnce?.moveIdle(
       stored.filter((end) => delivered.get(topicPartitionKey(end.topic, end.partition)) === end),
     );
     return stored;
+  }
+
+  stored(delivered: ReadonlyMap<string, PartitionOffset>): PartitionOffset[] {
+    return [...delivered].map(([key, end]) => {
+      const offset = this.#laneOf.get(key)?.firstUnstored(key) ?? end.offset;
+      return offset < end.offset ? { ...end, offset } : end;
+    });
   }
 
   waiting(): WaitingInTask | undefined {

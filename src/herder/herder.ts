@@ -12,10 +12,12 @@ import { Replays } from './dead-letters/replays.ts';
 import type { Handovers } from './group/handovers.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
 import { ConnectorHistory } from './history/connector-history.ts';
+import { CommittedLags } from './health/committed-lags.ts';
 import { ConnectorHealth } from './health/connector-health.ts';
 import { FleetHistory } from './fleet/fleet-history.ts';
 import { Fleet } from './fleet/fleet.ts';
 import { TaskFiguresWatch } from './health/task-figures.ts';
+import type { OffsetsPreview } from './offsets-preview.ts';
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
@@ -35,6 +37,8 @@ export interface HerderDependencies extends SupervisionDependencies {
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly answers: RequestAnswers;
+  /** The difference between the offsets that a sink has committed and the ends of its topics. */
+  readonly readOffsets: (connector: string) => Promise<OffsetsPreview>;
   /** Of a worker with exactly-once delivery of sources. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
@@ -53,6 +57,8 @@ export class Herder implements ConfigListener, WorkListener {
   readonly requests: ConnectorRequests;
   /** How connectors are doing. */
   readonly health: ConnectorHealth;
+  /** Lags of this worker's sinks that do not read. */
+  readonly committedLags: CommittedLags;
   /** Who changed them. */
   readonly history: ConnectorHistory;
   /** Dead letters that are sent through their connectors again. */
@@ -97,16 +103,17 @@ export class Herder implements ConfigListener, WorkListener {
     this.#supervision.onReplayEvent((event) => {
       this.replays.onEvent(event);
     });
+    this.committedLags = new CommittedLags({ ...dependencies, directory });
     const hours = new FleetHistory();
     const figures = new TaskFiguresWatch(
       () => this.taskReports(),
       () => this.taskPlaces(),
       (id) => this.#supervision.tasks.seenAt(id),
       (reports) => {
-        hours.add(reports, Date.now());
+        hours.add(reports, Date.now(), this.committedLags.all());
       },
     );
-    this.health = new ConnectorHealth({ ...dependencies, directory, figures, healing });
+    this.health = new ConnectorHealth({ ...dependencies, directory, figures, committed: this.committedLags, healing });
     this.fleet = new Fleet({ ...dependencies, directory, health: this.health, history: hours });
     const { history } = this;
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision, history });

@@ -3,6 +3,7 @@ import type { ThreadName } from '../observe/thread-figures.ts';
 import type { ConnectorDirectory } from './connector-directory.ts';
 import type { ReplayFigures } from './dead-letters/replay-figures.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
+import type { CommittedLags } from './health/committed-lags.ts';
 import type { Verdict } from './health/verdict.ts';
 import type { ClusterView, Placement } from './placement.ts';
 
@@ -15,6 +16,7 @@ export interface MetricsSource {
   readonly workerId: string;
   /** Milliseconds since the epoch. */
   readonly startedAtMs: number;
+  readonly committedLags: Pick<CommittedLags, 'all'>;
   taskReports(): Promise<readonly TaskReport[]>;
   /** On connectors that have tasks on this worker, by these tasks; `reports` are those of this moment. */
   verdicts(reports: readonly TaskReport[]): Promise<readonly { readonly name: string; readonly verdict: Verdict }[]>;

@@ -45,6 +45,7 @@ export async function metricsPage(
   addRestarts(page, source.restarts(), new Set(reports.map(({ id }) => id.connector)));
   source.replays.figures.addTo(page);
   for (const { name, verdict } of await source.verdicts(reports)) addVerdict(page, name, verdict);
+  addLags(page, reports, source);
   const cluster = source.cluster();
   if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);
   const clients = threads.threads.flatMap(({ figures }) => figures?.clients ?? []);
@@ -67,6 +68,18 @@ function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
     { connector: id.connector, task: String(id.task) },
     details.progress.throttledTotalMs / 1000,
   );
+}
+
+/** A worker reports the sinks that read here, and its own that read nowhere, so that sums over workers are right. */
+function addLags(page: MetricsPage, reports: readonly TaskReport[], { committedLags }: MetricsSource): void {
+  const lags = new Map(committedLags.all().map(({ connector, lag }) => [connector, lag]));
+  const read = new Map<string, number>();
+  for (const { id, details } of reports) {
+    for (const { lag } of details?.partitions ?? []) read.set(id.connector, (read.get(id.connector) ?? 0) + (lag ?? 0));
+  }
+  for (const [connector, lag] of new Map([...lags, ...read])) {
+    page.gauge('sluice_connector_lag', 'Records of the sink that are not delivered', { connector }, lag);
+  }
 }
 
 function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): void {

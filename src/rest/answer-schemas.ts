@@ -1,7 +1,7 @@
 import { CHANGES } from '../herder/history/history-entry.ts';
 import { VERDICTS } from '../herder/health/verdict.ts';
 import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
-import { TASK_FIGURES } from './task-figures-schema.ts';
+import { COMMITTED_LAG, TASK_FIGURES } from './task-figures-schema.ts';
 
 const text: JsonSchema = { type: 'string' };
 const nullableText: JsonSchema = { type: ['string', 'null'] };
@@ -63,11 +63,12 @@ export const ANSWER_SCHEMAS = {
     summary: { type: 'string', description: 'The sentence without its clause on the next restart' },
     since: text,
     reasons: texts,
+    lag: { type: ['number', 'null'] },
     tasks: arrayOf(TASK_FIGURES),
     silentWorkers: texts,
     restarts: arrayOf(reference('Restart')),
   }),
-  TaskFigures: objectOf({ tasks: arrayOf(TASK_FIGURES) }),
+  TaskFigures: objectOf({ tasks: arrayOf(TASK_FIGURES), committed: arrayOf(COMMITTED_LAG) }),
   ConnectorsHealth: objectOf({
     status: { type: 'string', enum: ['healthy', 'unhealthy'] },
     connectors: objectOf(Object.fromEntries(VERDICTS.map((name) => [name, integer]))),

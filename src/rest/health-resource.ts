@@ -24,7 +24,7 @@ export const healthResource: Resource = (router, dependencies) => {
   router.get('/connectors/:connector/health', async (context) => {
     const name = pathName(context, 'connector');
     if (flag(context, 'local')) {
-      answer(context, 200, { tasks: await health.ownFigures(name) });
+      answer(context, 200, await health.ownFigures(name));
       return;
     }
     const path = `/connectors/${encodeURIComponent(name)}/health?local=true`;
@@ -32,8 +32,8 @@ export const healthResource: Resource = (router, dependencies) => {
   });
 
   router.get('/cluster/tasks', async (context) => {
-    const placed = await health.allOwnFigures();
-    answer(context, 200, { tasks: placed.map(({ connector, figures }) => ({ connector, ...figures })) });
+    const { tasks, committed } = await health.allOwnFigures();
+    answer(context, 200, { tasks: tasks.map(({ connector, figures }) => ({ connector, ...figures })), committed });
   });
 
   router.get('/health', async (context, next) => {

@@ -1,9 +1,9 @@
-import { NotUnderstoodError, type AskWorker, type PlacedFigures } from '../herder/health/gathered-figures.ts';
+import { NotUnderstoodError, type AskWorker, type WorkerFigures } from '../herder/health/gathered-figures.ts';
 import type { TaskFigures } from '../herder/health/verdict.ts';
 import { RequestError } from '../errors.ts';
 import { ajv } from './request-body.ts';
 import type { Context, ResourceDependencies } from './resource.ts';
-import { TASK_FIGURES } from './task-figures-schema.ts';
+import { COMMITTED_LAG, TASK_FIGURES } from './task-figures-schema.ts';
 import { WorkerUrls } from './worker-urls.ts';
 
 /** Another worker that does not answer for so long is left out. */
@@ -11,9 +11,17 @@ const PEER_MS = 3000;
 const LEADER_MS = 1500;
 const MAX_PEER_BYTES = 33_554_432;
 
-const isTasks = ajv.compile<{ readonly tasks: readonly (TaskFigures & { readonly connector?: string })[] }>({
+interface Answered {
+  readonly tasks: readonly (TaskFigures & { readonly connector?: string })[];
+  readonly committed?: WorkerFigures['committed'];
+}
+
+const isTasks = ajv.compile<Answered>({
   type: 'object',
-  properties: { tasks: { type: 'array', items: TASK_FIGURES } },
+  properties: {
+    tasks: { type: 'array', items: TASK_FIGURES },
+    committed: { type: 'array', items: COMMITTED_LAG },
+  },
   required: ['tasks'],
 });
 
@@ -43,7 +51,7 @@ export class OtherWorkers {
   /** `connector`: whose tasks they are, where the answer does not say it. */
   ask(asker: Asker, path: string, connector?: string): AskWorker {
     const get = this.get(asker);
-    return async (worker) => placedFigures(await get(worker, path), connector);
+    return async (worker) => workerFigures(await get(worker, path), connector);
   }
 
   /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. `ofGroup`: no others are asked. */
@@ -80,7 +88,11 @@ export class OtherWorkers {
   }
 }
 
-function placedFigures(answered: unknown, connector: string | undefined): readonly PlacedFigures[] {
+function workerFigures(answered: unknown, connector: string | undefined): WorkerFigures {
   if (!isTasks(answered)) throw new NotUnderstoodError('the answer does not have the figures of tasks');
-  return answered.tasks.map(({ connector: own = '', ...figures }) => ({ connector: connector ?? own, figures }));
+  const { tasks, committed = [] } = answered;
+  return {
+    tasks: tasks.map(({ connector: own = '', ...figures }) => ({ connector: connector ?? own, figures })),
+    committed,
+  };
 }

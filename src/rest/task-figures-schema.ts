@@ -5,6 +5,16 @@ const nullableText: JsonSchema = { type: ['string', 'null'] };
 const number: JsonSchema = { type: 'number' };
 const nullableNumber: JsonSchema = { type: ['number', 'null'] };
 
+/** The lag of a sink that does not read. */
+export const COMMITTED_LAG = {
+  ...objectOf({
+    connector: text,
+    lag: number,
+    topics: arrayOf(objectOf({ name: text, partitions: number, lag: nullableNumber })),
+  }),
+  additionalProperties: true,
+};
+
 /** The figures of a task in answers; other workers may be of a later version and send more. */
 export const TASK_FIGURES = {
   ...objectOf({

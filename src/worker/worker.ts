@@ -156,7 +156,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     { enabled: common['topic.tracking.enable'], resettable: common['topic.tracking.allow.reset'] },
     logger,
   );
-  const herder = new Herder({
+  const herder: Herder = new Herder({
     ...mode.stores,
     stage,
     workerId: listeners.advertised,
@@ -169,6 +169,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     openHosting,
     topics,
     logLevels,
+    readOffsets: (name) => connectorOffsets.preview(name, { to: 'latest' }),
     maxChanges: config.own['history.max.changes'],
     workerConfig: config.properties,
     taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
@@ -176,6 +177,16 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     sessionKeys: mode.sessionKeys,
     answers: mode.answers,
     logger: logger.child({ logger: mode.herderLogger }),
+  });
+  const connectorOffsets: ConnectorOffsets = new ConnectorOffsets({
+    configs,
+    offsets,
+    plugins,
+    resolver,
+    clients,
+    tasksEnded: (name) => herder.tasksEnded(name),
+    fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
+    fenceDeleted: exactlyOnce && ((name, config) => exactlyOnce.fencing.fenceDeleted(name, config)),
   });
   const validation = connectorValidation(config, {
     logger: logger.child({ logger: mode.herderLogger }),
@@ -190,16 +201,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   return {
     herder,
     validation,
-    offsets: new ConnectorOffsets({
-      configs,
-      offsets,
-      plugins,
-      resolver,
-      clients,
-      tasksEnded: (name) => herder.tasksEnded(name),
-      fenceZombies: exactlyOnce && ((name) => exactlyOnce.sources.fenceZombies(name)),
-      fenceDeleted: exactlyOnce && ((name, config) => exactlyOnce.fencing.fenceDeleted(name, config)),
-    }),
+    offsets: connectorOffsets,
     preview,
     peek: new TopicPeek({
       directory: herder.directory,

@@ -153,6 +153,12 @@ export interface SinkTask {
    */
   preCommit(delivered: ReadonlyMap<string, PartitionOffset>, flush: boolean): Promise<readonly PartitionOffset[]>;
   /**
+   * Returns what `preCommit` without `flush` would return, at once. The lag that is shown counts from these offsets. Absent: it
+   * counts from the last answer of `preCommit`. Called at any time, also while `put` runs.
+   * @param delivered as for `preCommit`
+   */
+  stored?(delivered: ReadonlyMap<string, PartitionOffset>): readonly PartitionOffset[];
+  /**
    * What was put and is not stored, and what stands in the way (`GET /connectors/{connector}/health`); absent: nothing waits. Called
    * at any time, also while `put` runs.
    */

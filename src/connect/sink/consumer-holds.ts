@@ -1,23 +1,34 @@
 import type { TopicPartition } from '../../data/record.ts';
 import type { ConsumedBlock, Consumer } from '../../kafka/api.ts';
 import type { Throttle } from '../pipeline/throttle.ts';
+import type { TaskReading } from '../tasks/task-runner.ts';
 
 /** Why a sink task gets no records for now: by request, until `put` is called again, by a rate limit. */
 type Hold = 'request' | 'retry' | 'rate';
 
+type HeldConsumer = Pick<Consumer, 'pause' | 'resume' | 'assignment' | 'isInGroup' | 'lags'>;
+
 /** The partitions of a consumer are paused as long as there is a reason. */
 export class ConsumerHolds {
-  readonly #consumer: Pick<Consumer, 'pause' | 'resume' | 'assignment'>;
+  readonly #consumer: HeldConsumer;
   readonly #throttle: Throttle;
   readonly #holds = new Set<Hold>();
 
-  constructor(consumer: Pick<Consumer, 'pause' | 'resume' | 'assignment'>, throttle: Throttle) {
+  constructor(consumer: HeldConsumer, throttle: Throttle) {
     this.#consumer = consumer;
     this.#throttle = throttle;
   }
 
   has(hold: Hold): boolean {
     return this.#holds.has(hold);
+  }
+
+  reading(): Pick<TaskReading, 'isInGroup' | 'isPaused' | 'isBehind'> {
+    return {
+      isInGroup: this.#consumer.isInGroup,
+      isPaused: this.#holds.has('request') || this.#holds.has('rate'),
+      isBehind: this.#consumer.lags().some(({ lag = 0 }) => lag > 0),
+    };
   }
 
   add(hold: Hold): void {

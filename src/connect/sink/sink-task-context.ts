@@ -4,19 +4,19 @@ import type { ConsumedRecord, Consumer } from '../../kafka/api.ts';
 import type { ErrantRecordReporter, SinkTaskContext } from '../api.ts';
 import type { TaskRuntime } from '../tasks/task-runner.ts';
 import type { PolledRecords } from './polled-records.ts';
-import type { SinkPositions } from './sink-positions.ts';
+import type { DeliveredOffsets } from './delivered-offsets.ts';
 
 /** What a sink task reads from and where it stands. */
 interface SinkReading {
   readonly consumer: Consumer;
   readonly polled: PolledRecords;
-  readonly positions: SinkPositions;
+  readonly delivery: DeliveredOffsets;
 }
 
 /** What a sink task sees of its worker. */
 export function sinkTaskContext(
   runtime: TaskRuntime,
-  { consumer, polled, positions }: SinkReading,
+  { consumer, polled, delivery }: SinkReading,
   requests: Pick<SinkTaskContext, 'retryAfterMs' | 'requestCommit'>,
 ): SinkTaskContext {
   const { assignment, errors, pluginLogger, abort, mayWork } = runtime;
@@ -47,9 +47,9 @@ export function sinkTaskContext(
     seek: (offsets) => {
       const moved = new Map(offsets.map((each) => [topicPartitionKey(each.topic, each.partition), each] as const));
       polled.keep((key) => !moved.has(key));
-      for (const [key, offset] of moved) {
+      for (const offset of moved.values()) {
         consumer.seek(offset);
-        positions.deliver(key, offset);
+        delivery.sought(offset);
       }
     },
     ...requests,

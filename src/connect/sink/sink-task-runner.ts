@@ -7,6 +7,7 @@ import type { LetterReplay } from '../dead-letters/letter-replay.ts';
 import { commitAfterFailure } from './commit-after-failure.ts';
 import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
 import type { PolledRecords } from './polled-records.ts';
+import { DeliveredOffsets } from './delivered-offsets.ts';
 import { SinkProgress } from './sink-progress.ts';
 import { SinkPositions } from './sink-positions.ts';
 import { sinkTaskContext } from './sink-task-context.ts';
@@ -45,6 +46,7 @@ export class SinkTaskRunner implements TaskRunner {
   readonly #replay: LetterReplay | undefined;
   readonly #activities: TaskActivities;
   readonly #positions = new SinkPositions();
+  readonly #delivery: DeliveredOffsets;
   readonly #progress: SinkProgress;
   #retryAtMs = 0;
   #retryDelayMs = DEFAULT_RETRY_DELAY_MS;
@@ -70,6 +72,7 @@ export class SinkTaskRunner implements TaskRunner {
     this.#consumer = consumer;
     this.#topics = topics;
     this.#polled = taskRecords(runtime, task, replayed);
+    this.#delivery = new DeliveredOffsets(task, consumer, this.#positions, runtime.measures.sink);
     this.#progress = new SinkProgress(runtime.throttle);
     this.#activities = taskActivities(runtime.assignment.id);
     this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
@@ -107,16 +110,12 @@ export class SinkTaskRunner implements TaskRunner {
 
   details(): TaskDetails {
     return {
-      partitions: this.#consumer.lags(),
+      partitions: this.#delivery.lags(),
       parts: this.#consumer.missingTopics().map(waitedFor),
       ...this.#runtime.chain.times.details(),
       written: this.#task.written?.(),
       progress: this.#progress.values(this.#polled.count, this.#task.waiting?.()),
-      reading: {
-        isInGroup: this.#consumer.isInGroup,
-        isPaused: this.#holds.has('request') || this.#holds.has('rate'),
-        ...this.#runtime.measures.sink.progress(),
-      },
+      reading: { ...this.#holds.reading(), ...this.#runtime.measures.sink.progress() },
     };
   }
 
@@ -194,6 +193,7 @@ export class SinkTaskRunner implements TaskRunner {
   }
 
   async #take(consumed: readonly ConsumedBlock[]): Promise<void> {
+    this.#delivery.polled(consumed);
     if (consumed.length > 0) {
       this.#runtime.place.enter('conversion', this.#positions.unsettled());
       this.#progress.begin('conversion');
@@ -313,9 +313,8 @@ export class SinkTaskRunner implements TaskRunner {
 
   async #preCommit(flush: boolean): Promise<readonly PartitionOffset[]> {
     try {
-      return await eventLoopWatch.during(this.#activities.preCommit, () =>
-        this.#task.preCommit(this.#positions.delivered, flush),
-      );
+      const ask = () => this.#task.preCommit(this.#positions.delivered, flush);
+      return this.#delivery.confirmed(await eventLoopWatch.during(this.#activities.preCommit, ask));
     } catch (error) {
       throw this.#unrecoverable(error);
     }
@@ -349,8 +348,9 @@ export class SinkTaskRunner implements TaskRunner {
     try {
       if (commit) await this.#commit(true);
     } finally {
+      this.#delivery.lags();
       await this.#task.close?.(partitions);
-      for (const partition of partitions) this.#positions.disown(partition);
+      for (const partition of partitions) this.#delivery.disown(partition);
       this.#dropFromBatch();
     }
   }
@@ -385,7 +385,7 @@ export class SinkTaskRunner implements TaskRunner {
   #context(): SinkTaskContext {
     return sinkTaskContext(
       this.#runtime,
-      { consumer: this.#consumer, polled: this.#polled, positions: this.#positions },
+      { consumer: this.#consumer, polled: this.#polled, delivery: this.#delivery },
       {
         retryAfterMs: (delayMs) => {
           this.#retryDelayMs = delayMs;

@@ -82,6 +82,18 @@ export class TaskMeasures {
   }
 }
 
+/** Of a sink task since its start. */
+export interface SinkCounts {
+  /** Records that were read. */
+  readonly records: number;
+  /** Offsets whose records are stored, or were left out. */
+  readonly delivered: number;
+  /** The same by second, within the window of metrics. */
+  readonly deliveredRate: number;
+  /** Milliseconds since a commit of offsets began, while none has succeeded since. */
+  readonly uncommittedMs: number;
+}
+
 /** org.apache.kafka.connect.runtime.WorkerSinkTask.SinkTaskMetricsGroup */
 class SinkMeasures {
   readonly #clock: Clock;
@@ -91,6 +103,7 @@ class SinkMeasures {
   readonly #completed: Meter;
   readonly #skipped: Meter;
   readonly #active: SampledStat;
+  readonly #delivered: Meter;
   #activeNow = 0;
   #commits = 0;
   #uncommittedSince: number | undefined;
@@ -103,16 +116,23 @@ class SinkMeasures {
     this.#completed = new Meter(window);
     this.#skipped = new Meter(window);
     this.#active = new SampledStat(window);
+    this.#delivered = new Meter(window);
   }
 
   read(records: number): void {
     this.#read.record(records, this.#clock());
   }
 
-  /** Records that were read; milliseconds since a commit began, while none has succeeded since. */
-  progress(): { readonly records: number; readonly uncommittedMs: number } {
-    const uncommittedMs = this.#uncommittedSince === undefined ? 0 : this.#clock() - this.#uncommittedSince;
-    return { records: this.#read.total, uncommittedMs };
+  /** Offsets whose records are stored, or were left out. */
+  delivered(offsets: number): void {
+    this.#delivered.record(offsets, this.#clock());
+  }
+
+  progress(): SinkCounts {
+    const now = this.#clock();
+    const uncommittedMs = this.#uncommittedSince === undefined ? 0 : now - this.#uncommittedSince;
+    const { total: delivered } = this.#delivered;
+    return { records: this.#read.total, delivered, deliveredRate: this.#delivered.rate(now), uncommittedMs };
   }
 
   /** One call of `put`, from `startedAt` until now. */

@@ -26,10 +26,11 @@ export function taskMetrics(task: MeasuredTask): readonly MetricSet[] {
   const sets = [connectMetrics('connector-task-metrics', tags, measures.values()), ...plugins];
   if (type === 'sink') {
     const { partitions = [] } = details ?? {};
+    const lags = partitions.flatMap(({ lag }) => lag ?? []);
     const ofConsumer = {
       'partition-count': partitions.length,
       // Java declares it and never fills it.
-      'sink-record-lag-max': Math.max(0, ...partitions.flatMap(({ lag }) => lag ?? [])),
+      'sink-record-lag-max': lags.length === 0 ? NaN : Math.max(...lags),
     };
     sets.push(connectMetrics('sink-task-metrics', tags, { ...measures.sink.values(), ...ofConsumer }));
   } else sets.push(connectMetrics('source-task-metrics', tags, measures.source.values()));

@@ -14,7 +14,7 @@ import {
   type TaskEvent,
   type TaskId,
 } from './task-assignment.ts';
-import type { TaskMeasures } from './task-measures.ts';
+import type { SinkCounts, TaskMeasures } from './task-measures.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { TaskPlace } from '../../observe/work-place.ts';
 
@@ -59,7 +59,7 @@ export interface TaskRunner {
 
 /** What there is to know of a running task beyond its counts. */
 export interface TaskDetails {
-  /** Partitions that a sink task reads. */
+  /** Partitions that a sink task reads, with the records that are not delivered. */
   readonly partitions: readonly PartitionLag[];
   /** What a source task is made of; topics that a sink task waits for. */
   readonly parts: readonly TaskPart[];
@@ -74,14 +74,12 @@ export interface TaskDetails {
   readonly reading?: TaskReading | undefined;
 }
 
-export interface TaskReading {
+export interface TaskReading extends SinkCounts {
   /** The group has told it its partitions, be it none. */
   readonly isInGroup: boolean;
   readonly isPaused: boolean;
-  /** Since the start. */
-  readonly records: number;
-  /** Milliseconds since a commit of offsets began, while none has succeeded since. */
-  readonly uncommittedMs: number;
+  /** The consumer has not read all records. */
+  readonly isBehind: boolean;
 }
 
 /** Whether records get on. */

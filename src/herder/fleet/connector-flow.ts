@@ -1,6 +1,7 @@
 import type { StageFigures } from '../../connect/pipeline/stage-times.ts';
 import type { TaskPart } from '../../connect/api.ts';
 import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { CommittedLag, TopicLag } from '../health/committed-lags.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 
 /** What the tasks of a connector on one worker do to records, stage by stage; rates are of the window of metrics, by second. */
@@ -11,13 +12,15 @@ export interface ConnectorFlow {
   readonly readRate: number;
   /** Records that were put or written to topics. */
   readonly sentRate: number;
+  /** Records that are stored in the other system, or in topics. */
+  readonly deliveredRate: number;
   /** For one record of `put` or `poll`; `null`: there was none within the window. */
   readonly taskMicroseconds: number | null;
   readonly stages: readonly StageFigures[];
   readonly areStagesInPut: boolean;
   /** Records that have failed, in whatever stage. */
   readonly errors: number;
-  readonly topics: readonly { readonly name: string; readonly partitions: number; readonly lag: number | null }[];
+  readonly topics: readonly TopicLag[];
   /** Tables that a sink has written. */
   readonly tables: readonly { readonly name: string; readonly rows: number }[];
   /** For one row of a write of a sink. */
@@ -28,8 +31,8 @@ export interface ConnectorFlow {
 
 const MAX_LISTED = 200;
 
-/** From the reports of the tasks on this worker. */
-export function connectorFlow(reports: readonly TaskReport[]): ConnectorFlow {
+/** From the reports of the tasks on this worker. `committed`: of a sink that does not read. */
+export function connectorFlow(reports: readonly TaskReport[], committed?: CommittedLag): ConnectorFlow {
   const [first] = reports;
   const isSink = first?.type === 'sink';
   const group = isSink ? 'sink-task-metrics' : 'source-task-metrics';
@@ -38,17 +41,20 @@ export function connectorFlow(reports: readonly TaskReport[]): ConnectorFlow {
     reports.reduce((total, { metrics }) => total + valueOf(metrics, of, name), 0);
   const details = reports.flatMap((report) => report.details ?? []);
   const records = sum('connector-task-metrics', 'batch-size-avg');
+  const sentRate = sum(group, isSink ? 'sink-record-send-rate' : 'source-record-write-rate');
+  const topics = topicsOf(details.flatMap(({ partitions }) => partitions));
   const writes = details.flatMap(({ written }) => written?.microseconds ?? []);
   return {
-    type: first?.type ?? 'unknown',
+    type: first?.type ?? (committed === undefined ? 'unknown' : 'sink'),
     tasks: reports.length,
     readRate: sum(group, isSink ? 'sink-record-read-rate' : 'source-record-poll-rate'),
-    sentRate: sum(group, isSink ? 'sink-record-send-rate' : 'source-record-write-rate'),
+    sentRate,
+    deliveredRate: isSink ? details.reduce((total, { reading }) => total + (reading?.deliveredRate ?? 0), 0) : sentRate,
     taskMicroseconds: records === 0 ? null : (sum(group, batchMs) / records) * 1000,
     stages: addedStages(details.map(({ stages = [] }) => stages)),
     areStagesInPut: details.some(({ areStagesInPut = false }) => areStagesInPut),
     errors: sum('task-error-metrics', 'total-record-errors'),
-    topics: topicsOf(details.flatMap(({ partitions }) => partitions)),
+    topics: topics.length === 0 ? (committed?.topics ?? []) : topics,
     tables: tablesOf(details.flatMap(({ written }) => written?.tables ?? [])),
     writeMicroseconds: writes.length === 0 ? null : writes.reduce((total, each) => total + each, 0) / writes.length,
     parts: details.flatMap(({ parts }) => parts).slice(0, MAX_LISTED),

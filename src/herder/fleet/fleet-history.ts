@@ -1,4 +1,5 @@
 import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { CommittedLag } from '../health/committed-lags.ts';
 import type { MetricSet } from '../../observe/metrics/metric-set.ts';
 
 /** What is remembered of a connector: of all its tasks on this worker. */
@@ -26,7 +27,8 @@ const SPARK_POINTS = 60;
 interface Counts {
   records: number;
   letters: number;
-  lag: number;
+  /** `undefined`: no task reads here. */
+  lag: number | undefined;
   retries: number;
   batchMs: number;
   batchSize: number;
@@ -51,7 +53,7 @@ export class FleetHistory {
   #lastMs = -Infinity;
 
   /** `nowMs`: milliseconds since the epoch. A call that comes too early for another point is ignored. */
-  add(reports: readonly TaskReport[], nowMs: number): void {
+  add(reports: readonly TaskReport[], nowMs: number, committed: readonly CommittedLag[] = []): void {
     const passedMs = nowMs - this.#lastMs;
     if (passedMs < INTERVAL_MS * 0.9 && passedMs >= 0) return;
     const slot = this.#samples % POINTS;
@@ -61,6 +63,7 @@ export class FleetHistory {
     for (const { values } of this.#rings.values())
       for (let start = 0; start < values.length; start += POINTS) values[start + slot] = NaN;
     for (const [connector, counts] of counted(reports)) this.#record(connector, counts, slot, passedMs / 1000);
+    for (const { connector, lag } of committed) this.#recordLag(connector, lag, slot);
     for (const [connector, { lastSlot }] of this.#rings)
       if (this.#samples - lastSlot > POINTS) this.#rings.delete(connector);
   }
@@ -99,18 +102,13 @@ export class FleetHistory {
   }
 
   #record(connector: string, counts: Counts, slot: number, seconds: number): void {
-    let ring = this.#rings.get(connector);
-    if (ring === undefined) {
-      if (this.#rings.size >= MAX_CONNECTORS) return;
-      const values = new Float32Array(POINTS * HISTORY_SERIES.length).fill(NaN);
-      ring = { values, last: counts, lastSlot: this.#samples };
-      this.#rings.set(connector, ring);
-    }
+    const ring = this.#ringOf(connector, counts);
+    if (ring === undefined) return;
     const { values, last } = ring;
     const perSecond = Number.isFinite(seconds) ? Math.max(0, counts.records - last.records) / seconds : 0;
     const figures: Readonly<Record<HistorySeries, number>> = {
       rate: perSecond,
-      lag: counts.lag,
+      lag: counts.lag ?? NaN,
       letters: Number.isFinite(seconds) ? (Math.max(0, counts.letters - last.letters) / seconds) * 60 : 0,
       // The means of the last minute count batches without records too: they say nothing where none has come.
       batchMs: perSecond === 0 ? NaN : counts.batchMs / counts.tasks,
@@ -122,6 +120,25 @@ export class FleetHistory {
     });
     ring.last = counts;
     ring.lastSlot = this.#samples;
+  }
+
+  /** Of a sink of which no task reads. */
+  #recordLag(connector: string, lag: number, slot: number): void {
+    const ring = this.#ringOf(connector, NOTHING_COUNTED);
+    const index = HISTORY_SERIES.indexOf('lag') * POINTS + slot;
+    if (ring === undefined || !Number.isNaN(ring.values[index])) return;
+    ring.values[index] = lag;
+    ring.lastSlot = this.#samples;
+  }
+
+  /** `undefined`: there are too many. */
+  #ringOf(connector: string, counts: Counts): Ring | undefined {
+    const known = this.#rings.get(connector);
+    if (known !== undefined || this.#rings.size >= MAX_CONNECTORS) return known;
+    const values = new Float32Array(POINTS * HISTORY_SERIES.length).fill(NaN);
+    const ring = { values, last: counts, lastSlot: this.#samples };
+    this.#rings.set(connector, ring);
+    return ring;
   }
 
   /** Slots of the points there are, the oldest first. */
@@ -140,28 +157,30 @@ function rounded(value: number): number {
   return value >= 100 ? Math.round(value) : Math.round(value * 100) / 100;
 }
 
+const NOTHING_COUNTED: Counts = {
+  records: 0,
+  letters: 0,
+  lag: undefined,
+  retries: 0,
+  batchMs: 0,
+  batchSize: 0,
+  tasks: 0,
+};
+
 /** Sums over the tasks of each connector. */
 function counted(reports: readonly TaskReport[]): ReadonlyMap<string, Counts> {
   const found = new Map<string, Counts>();
   for (const { id, type, metrics, details } of reports) {
-    const counts = found.get(id.connector) ?? {
-      records: 0,
-      letters: 0,
-      lag: 0,
-      retries: 0,
-      batchMs: 0,
-      batchSize: 0,
-      tasks: 0,
-    };
+    const counts = found.get(id.connector) ?? { ...NOTHING_COUNTED };
     const isSink = type === 'sink';
     const own = valuesOf(metrics, isSink ? 'sink-task-metrics' : 'source-task-metrics');
     const errors = valuesOf(metrics, 'task-error-metrics');
-    counts.records += own(isSink ? 'sink-record-send-total' : 'source-record-write-total');
+    counts.records += isSink ? (details?.reading?.delivered ?? 0) : own('source-record-write-total');
     counts.batchMs += own(isSink ? 'put-batch-avg-time-ms' : 'poll-batch-avg-time-ms');
     counts.batchSize += valuesOf(metrics, 'connector-task-metrics')('batch-size-avg');
     counts.letters += Math.max(errors('total-records-skipped'), errors('deadletterqueue-produce-requests'));
     counts.retries += errors('total-retries');
-    counts.lag += (details?.partitions ?? []).reduce((sum, { lag }) => sum + (lag ?? 0), 0);
+    for (const { lag } of details?.partitions ?? []) counts.lag = (counts.lag ?? 0) + (lag ?? 0);
     counts.tasks += 1;
     found.set(id.connector, counts);
   }

@@ -23,7 +23,7 @@ export interface FleetRow {
   readonly topics: string;
   /** Records a second in the last five; `null` where none of its tasks runs. */
   readonly rate: number | null;
-  /** Records; `null` where it is not known. */
+  /** Records that are not delivered; `null` where it is not known. */
   readonly lag: number | null;
   readonly deadLettersPerMinute: number;
   /** Mean rates of the minutes of the last hour, the oldest first. */
@@ -79,10 +79,9 @@ export class Fleet {
     const [views, others] = await Promise.all([health.views(ask), askRates()]);
     const rates = merged([this.ownRates(), ...others]);
     const rows = views.map((view): FleetRow => {
-      const { name, type, verdict, sentence, since, tasks } = view;
+      const { name, type, verdict, sentence, since, lag, tasks } = view;
       const states = tasks.map((task) => (isSilent(task) ? SILENT : task.state));
       const config = directory.configOf(name) ?? {};
-      const lags = tasks.flatMap(({ lag }) => lag ?? []);
       const known = rates.get(name);
       return {
         name,
@@ -95,7 +94,7 @@ export class Fleet {
         workers: [...new Set(tasks.map(({ worker }) => worker))].slice(0, MAX_WORKERS),
         topics: (config['topics'] ?? config['topics.regex'] ?? '').slice(0, MAX_TOPICS),
         rate: known?.rate ?? null,
-        lag: lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0),
+        lag,
         deadLettersPerMinute: tasks.reduce((sum, task) => sum + task.deadLettersPerMinute, 0),
         spark: known?.spark ?? [],
       };

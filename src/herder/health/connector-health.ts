@@ -6,8 +6,15 @@ import type { ConnectorDirectory, ConnectorStatusInfo } from '../connector-direc
 import type { Status } from '../stores/status-store.ts';
 import type { Healing } from '../healing/healing.ts';
 import type { RestartView } from '../healing/restart-view.ts';
+import { READING, type CommittedLag, type CommittedLags } from './committed-lags.ts';
 import type { TaskFiguresWatch } from './task-figures.ts';
-import { SilentWorkers, type AskWorker, type Gathered, type PlacedFigures } from './gathered-figures.ts';
+import {
+  SilentWorkers,
+  type AskWorker,
+  type Gathered,
+  type PlacedFigures,
+  type WorkerFigures,
+} from './gathered-figures.ts';
 import { thresholdsOf } from './thresholds.ts';
 import { VerdictTimes } from './verdict-times.ts';
 import { judge, VERDICTS, type Judgement, type TaskFigures, type Verdict } from './verdict.ts';
@@ -18,6 +25,8 @@ export interface HealthView extends Judgement {
   readonly type: ConnectorState['type'];
   /** ISO 8601: since when the verdict is this one, as far as this worker knows. */
   readonly since: string;
+  /** Records of a sink that are not delivered; `null`: not known. */
+  readonly lag: number | null;
   readonly tasks: readonly TaskFigures[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
@@ -47,6 +56,7 @@ interface HealthDependencies {
   readonly directory: ConnectorDirectory;
   readonly workerId: string;
   readonly figures: TaskFiguresWatch;
+  readonly committed: CommittedLags;
   readonly secrets: Pick<SecretMask, 'hide'>;
   /** Its thresholds are those of connectors that have none. */
   readonly workerConfig: Readonly<Record<string, string>>;
@@ -73,22 +83,27 @@ export class ConnectorHealth {
   /** Begins to look at the tasks of this worker. */
   start(): void {
     this.#dependencies.figures.start();
+    this.#dependencies.committed.start();
   }
 
   stop(): void {
     this.#dependencies.figures.stop();
+    this.#dependencies.committed.stop();
   }
 
   /** The figures of the tasks of a connector that this worker has. Throws a RequestError 404 for an unknown connector. */
-  async ownFigures(name: string): Promise<readonly TaskFigures[]> {
+  async ownFigures(
+    name: string,
+  ): Promise<{ readonly tasks: readonly TaskFigures[]; readonly committed: readonly CommittedLag[] }> {
     const placed = await this.#own([this.#status(name)]);
-    return placed.map(({ figures }) => figures);
+    const committed = this.#dependencies.committed.of(name);
+    return { tasks: placed.map(({ figures }) => figures), committed: committed === undefined ? [] : [committed] };
   }
 
   /** Of all tasks that this worker has; of partitions and missing topics the first one only. */
-  async allOwnFigures(): Promise<readonly PlacedFigures[]> {
+  async allOwnFigures(): Promise<WorkerFigures> {
     const placed = await this.#own(this.#statuses());
-    return placed.map(({ connector, figures }) => ({
+    const tasks = placed.map(({ connector, figures }) => ({
       connector,
       figures: {
         ...figures,
@@ -96,6 +111,8 @@ export class ConnectorHealth {
         missingTopics: figures.missingTopics.slice(0, 1),
       },
     }));
+    const committed = this.#dependencies.committed.all().map((each) => ({ ...each, topics: each.topics.slice(0, 1) }));
+    return { tasks, committed };
   }
 
   /** Throws a RequestError 404 for an unknown connector. */
@@ -115,11 +132,10 @@ export class ConnectorHealth {
     return this.#views(statuses, gathered, true);
   }
 
-  /** Ids of the workers that have tasks, of one connector or of any; this one may be among them. */
+  /** Ids of the workers that have tasks, of one connector or of any, or a sink that does not read; this one may be among them. */
   workers(connector?: string): readonly string[] {
     const statuses = this.#statuses().filter(({ name }) => connector === undefined || name === connector);
-    const ids = statuses.flatMap(({ tasks }) => tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : [])));
-    return [...new Set(ids)];
+    return [...new Set(statuses.flatMap(knowing))];
   }
 
   /** Of all connectors, in the order of the config topic. */
@@ -225,29 +241,32 @@ export class ConnectorHealth {
 
   async #gather(statuses: readonly ConnectorState[], ask: AskWorker): Promise<Gathered> {
     const { workerId } = this.#dependencies;
-    const workers = new Set(
-      statuses.flatMap(({ tasks }) => tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : []))),
-    );
+    const workers = new Set(statuses.flatMap(knowing));
     workers.delete(workerId);
     const [own, others] = await Promise.all([this.#own(statuses), this.#silent.ask([...workers], ask)]);
-    return this.#gathered([...others.placed, ...own], others.silentMs);
+    return this.#gathered([...others.tasks, ...own], others);
   }
 
-  #gathered(placed: readonly PlacedFigures[], silentMs: Gathered['silentMs'] = new Map()): Gathered {
+  #gathered(
+    placed: readonly PlacedFigures[],
+    { committed, silentMs }: Pick<WorkerFigures, 'committed'> & Pick<Gathered, 'silentMs'> = NO_OTHERS,
+  ): Gathered {
     const entries = placed.map(
       ({ connector, figures }) => [taskText({ connector, task: figures.task }), figures] as const,
     );
-    return { figures: new Map(entries), silentMs };
+    const lags = [...committed, ...this.#dependencies.committed.all()];
+    return { figures: new Map(entries), committed: new Map(lags.map((each) => [each.connector, each])), silentMs };
   }
 
   #view(status: ConnectorState, gathered: Gathered, isOwn = false): HealthView {
     const { directory, secrets, workerConfig, healing } = this.#dependencies;
     const { name, type, isPartial } = status;
     const { state, trace } = status.connector;
-    const tasks = status.tasks.map(([task, each]) => {
+    const found = status.tasks.map(([task, each]) => {
       const known = gathered.figures.get(taskText({ connector: name, task }));
       return known === undefined ? unknownFigures(task, each, gathered) : this.#hidden(known);
     });
+    const { lag, tasks } = withLag(found, gathered.committed.get(name));
     const silentWorkers = [...new Set(tasks.flatMap(({ silentMs, worker }) => (silentMs === undefined ? [] : worker)))];
     const withTraces = tasks.map((task) => ({
       ...task,
@@ -267,7 +286,7 @@ export class ConnectorHealth {
     };
     const times = this.#times[isOwn ? 'own' : 'all'];
     const since = new Date(times.since(name, judgement.verdict, tasks)).toISOString();
-    return { name, type, ...judgement, since, tasks, silentWorkers, restarts };
+    return { name, type, ...judgement, since, lag, tasks, silentWorkers, restarts };
   }
 
   #hidden(figures: TaskFigures): TaskFigures {
@@ -276,6 +295,26 @@ export class ConnectorHealth {
 }
 
 const NO_STATUS: Status = { state: 'UNASSIGNED', trace: null, workerId: '', generation: 0, version: null };
+
+const NO_OTHERS = { committed: [], silentMs: new Map<string, number>() };
+
+/** Ids of the workers that know figures of the connector. */
+function knowing({ type, connector, tasks }: ConnectorState): readonly string[] {
+  const ids = tasks.flatMap(([, task]) => (isHad(task) ? task.workerId : []));
+  const isRead = type !== 'sink' || connector.workerId === '' || tasks.some(([, { state }]) => READING.has(state));
+  return isRead ? ids : [...ids, connector.workerId];
+}
+
+/** Where no task reads, what is committed counts. The tasks share it: it is also that of a task that is the only one. */
+function withLag(
+  tasks: readonly TaskFigures[],
+  committed: CommittedLag | undefined,
+): Pick<HealthView, 'lag' | 'tasks'> {
+  const lags = tasks.flatMap(({ lag }) => lag ?? []);
+  if (lags.length > 0) return { lag: lags.reduce((sum, lag) => sum + lag, 0), tasks };
+  const lag = committed?.lag ?? null;
+  return { lag, tasks: tasks.length === 1 ? tasks.map((task) => ({ ...task, lag })) : tasks };
+}
 
 /** Whether the worker of the status has the task. */
 function isHad({ state }: TaskState): boolean {

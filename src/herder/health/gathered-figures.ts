@@ -1,3 +1,4 @@
+import type { CommittedLag } from './committed-lags.ts';
 import type { TaskFigures } from './verdict.ts';
 
 /** Figures of a task, and whose it is. */
@@ -6,11 +7,18 @@ export interface PlacedFigures {
   readonly figures: TaskFigures;
 }
 
+/** What a worker knows of its own connectors and tasks. */
+export interface WorkerFigures {
+  readonly tasks: readonly PlacedFigures[];
+  /** Of its sinks that do not read. */
+  readonly committed: readonly CommittedLag[];
+}
+
 /**
  * Asks another worker for the figures of its tasks. Rejects with a NotUnderstoodError when its answer says nothing of them, and
  * with another error when there was none in time.
  */
-export type AskWorker = (worker: string) => Promise<readonly PlacedFigures[]>;
+export type AskWorker = (worker: string) => Promise<WorkerFigures>;
 
 /** A worker has answered, and not as Sluice workers do. */
 export class NotUnderstoodError extends Error {}
@@ -18,6 +26,8 @@ export class NotUnderstoodError extends Error {}
 export interface Gathered {
   /** By `connector-task`. */
   readonly figures: ReadonlyMap<string, TaskFigures>;
+  /** By connector. */
+  readonly committed: ReadonlyMap<string, CommittedLag>;
   /** Workers of which nothing is known, and for how many milliseconds they have not answered. */
   readonly silentMs: ReadonlyMap<string, number>;
 }
@@ -36,12 +46,12 @@ export class SilentWorkers {
   async ask(
     workers: readonly string[],
     ask: AskWorker,
-  ): Promise<{ readonly placed: readonly PlacedFigures[]; readonly silentMs: ReadonlyMap<string, number> }> {
+  ): Promise<WorkerFigures & { readonly silentMs: ReadonlyMap<string, number> }> {
     const askedAt = performance.now();
     const asked = workers.slice(0, MAX_WORKERS_ASKED);
     const silentMs = new Map(workers.slice(MAX_WORKERS_ASKED).map((worker) => [worker, 0]));
     const answers = await Promise.allSettled(asked.map(ask));
-    const placed = answers.flatMap((answer, index) => {
+    const answered = answers.flatMap((answer, index) => {
       const worker = asked[index] ?? '';
       if (answer.status === 'fulfilled') {
         this.#known.delete(worker);
@@ -50,7 +60,8 @@ export class SilentWorkers {
       silentMs.set(worker, answer.reason instanceof NotUnderstoodError ? 0 : this.#silentMs(worker, askedAt));
       return [];
     });
-    return { placed, silentMs };
+    const tasks = answered.flatMap(({ tasks: placed }) => placed);
+    return { tasks, committed: answered.flatMap(({ committed }) => committed), silentMs };
   }
 
   #silentMs(worker: string, askedAt: number): number {

@@ -16,6 +16,7 @@ interface Samples {
   /** Of the last minute, and one before it. */
   counts: { readonly atMs: number; readonly letters: number }[];
   seenAtMs: number;
+  partitions: TaskFigures['partitions'];
   /** Of a sink task: since when it has no partition. */
   withoutPartitionsSinceMs: number | undefined;
   /** Since when there are records that it is not given, and how many it had got by then. */
@@ -83,7 +84,8 @@ export class TaskFiguresWatch {
       if (thread === null || status.state !== 'RUNNING') return figures;
       const place = this.#seenAt(id);
       const cause = `its thread ${String(thread)} does not turn its event loop${place === undefined ? '' : `, ${place}`}`;
-      return { ...figures, waitedMs: Math.round(now - samples.seenAtMs), cause };
+      const { partitions } = samples;
+      return { ...figures, partitions, lag: lagOf(partitions), waitedMs: Math.round(now - samples.seenAtMs), cause };
     });
   }
 
@@ -106,10 +108,12 @@ export class TaskFiguresWatch {
     const samples = known ?? {
       counts: [{ atMs, letters: 0 }],
       seenAtMs: atMs,
+      partitions: [],
       withoutPartitionsSinceMs: undefined,
       unread: undefined,
     };
     samples.seenAtMs = atMs;
+    samples.partitions = partitionsOf(report);
     noteReading(samples, report, atMs);
     const last = samples.counts.at(-1);
     // It was started again.
@@ -127,7 +131,7 @@ function noteReading(samples: Samples, { details }: TaskReport, atMs: number): v
   if (reading === undefined) return;
   if (partitions.length > 0 || reading.isPaused) samples.withoutPartitionsSinceMs = undefined;
   else samples.withoutPartitionsSinceMs ??= atMs;
-  const isBehind = partitions.some(({ lag = 0 }) => lag > 0) && progress?.waitedMs === 0 && progress.waiting === 0;
+  const isBehind = reading.isBehind && progress?.waitedMs === 0 && progress.waiting === 0;
   if (!isBehind || reading.isPaused) samples.unread = undefined;
   else if (samples.unread?.records !== reading.records) samples.unread = { sinceMs: atMs, records: reading.records };
 }
@@ -171,19 +175,14 @@ function figuresOf(
   const { details } = report ?? {};
   const { progress } = details ?? {};
   const hasFailed = status.state === 'FAILED';
-  const partitions = (details?.partitions ?? []).map(({ topic, partition, lag }) => ({
-    topic,
-    partition,
-    lag: lag ?? null,
-  }));
-  const lags = partitions.flatMap(({ lag }) => lag ?? []);
+  const partitions = partitionsOf(report);
   return {
     task: id.task,
     state: status.state,
     worker: status.workerId,
     thread,
     partitions,
-    lag: lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0),
+    lag: lagOf(partitions),
     waiting: progress?.waiting ?? 0,
     lastDeliveredAt: progress?.deliveredAtMs === undefined ? null : new Date(progress.deliveredAtMs).toISOString(),
     ...(progress?.lastPutMs === undefined ? {} : { lastPutMs: Math.round(progress.lastPutMs) }),
@@ -201,6 +200,16 @@ function figuresOf(
       uncommittedMs: Math.round(details.reading.uncommittedMs),
     }),
   };
+}
+
+function partitionsOf(report: TaskReport | undefined): TaskFigures['partitions'] {
+  const partitions = report?.details?.partitions ?? [];
+  return partitions.map(({ topic, partition, lag = null }) => ({ topic, partition, lag }));
+}
+
+function lagOf(partitions: TaskFigures['partitions']): number | null {
+  const lags = partitions.flatMap(({ lag }) => lag ?? []);
+  return lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0);
 }
 
 /** What a plugin says may be long. */

@@ -20,9 +20,9 @@ export interface TaskFigures {
   readonly worker: string;
   readonly thread: string | number | null;
   readonly partitions: readonly { readonly topic: string; readonly partition: number; readonly lag: number | null }[];
-  /** Records; `null` where it is not known. */
+  /** Records that are not delivered; `null` where it is not known. */
   readonly lag: number | null;
-  /** Records that the task has taken and not delivered. */
+  /** Those of them that the task has taken and not delivered. */
   readonly waiting: number;
   /** ISO 8601; `null`: nothing since the task has started. */
   readonly lastDeliveredAt: string | null;
@@ -153,7 +153,7 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   if (task.waitedMs < stallAfterMs) return [];
   const waited = seconds(task.waitedMs);
   const what = type === 'source' ? 'was acknowledged' : 'was delivered';
-  const records = task.waiting + (task.lag ?? 0);
+  const records = Math.max(task.waiting, task.lag ?? 0);
   const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
   const why = task.cause ?? 'the cause is not known';
   return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];

@@ -6,6 +6,7 @@ import type { Cluster } from '../cluster.ts';
 import type { ConsumerConfig } from '../config/consumer-config.ts';
 import { ErrorCode, LEADER_MOVED } from '../error-codes.ts';
 import { ClosedError, KafkaError, RecordFormatError, isRetriable } from '../errors.ts';
+import { EndWatch } from './end-watch.ts';
 import { fetchCall, type FetchedPartition, type FetchedTopic, type FetchPosition } from './fetch-protocol.ts';
 import { NearestReplicas } from './nearest-replicas.ts';
 import { ConsumerFigures } from '../metrics/consumer-figures.ts';
@@ -40,6 +41,7 @@ export class Fetcher {
   #partitions = new Map<string, PartitionBuffer>();
   readonly #loops = new Map<number, Signal>();
   readonly #nearest: NearestReplicas;
+  readonly #ends: EndWatch;
   #failure: Error | undefined;
   #stopped = false;
 
@@ -58,6 +60,7 @@ export class Fetcher {
     this.#figures = figures;
     this.#logger = logger;
     this.#nearest = new NearestReplicas(config.connection.metadataMaxAgeMs);
+    this.#ends = new EndWatch(cluster, metadata, () => this.#partitions.values(), logger);
   }
 
   get partitions(): Iterable<PartitionBuffer> {
@@ -77,6 +80,7 @@ export class Fetcher {
     }
     this.#partitions = next;
     this.#nearest.keep(partitions);
+    if (!this.#stopped) this.#ends.start();
     this.wake();
   }
 
@@ -149,6 +153,7 @@ export class Fetcher {
 
   stop(): void {
     this.#stopped = true;
+    this.#ends.stop();
     for (const signal of this.#loops.values()) signal.notify();
   }
 
@@ -280,7 +285,7 @@ export class Fetcher {
       if (buffer === undefined || asked.get(buffer) !== buffer.jumps) continue;
       const { highWatermark, lastStableOffset } = fetched;
       if (highWatermark >= 0) {
-        buffer.highWatermark = highWatermark;
+        buffer.endsAt(highWatermark);
         buffer.readableEnd = this.#config.isolation === 'read_committed' ? lastStableOffset : highWatermark;
       }
       if (fetched.errorCode !== ErrorCode.none) {

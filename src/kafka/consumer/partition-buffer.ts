@@ -34,10 +34,10 @@ export class PartitionBuffer {
   paused = false;
   /** What is read is not handed out yet: its reader does not know of the partition. */
   withheld = false;
-  /** Where the partition ended when the broker answered last. */
-  highWatermark: number | undefined;
   /** Where what the caller may read ended then: transactions that were open are behind it. */
   readableEnd: number | undefined;
+  #highWatermark: number | undefined;
+  #endHeardAt = -Infinity;
   #jumps = 0;
   #identity: LogIdentity = { topicId: undefined, leaderEpoch: -1 };
   readonly #epochs = new EpochHistory();
@@ -50,6 +50,21 @@ export class PartitionBuffer {
   constructor(topic: string, partition: number) {
     this.topic = topic;
     this.partition = partition;
+  }
+
+  /** Where the partition ended when the broker answered last. */
+  get highWatermark(): number | undefined {
+    return this.#highWatermark;
+  }
+
+  /** When the broker said so; by `performance.now()`. */
+  get endHeardAt(): number {
+    return this.#endHeardAt;
+  }
+
+  endsAt(offset: number): void {
+    this.#highWatermark = offset;
+    this.#endHeardAt = performance.now();
   }
 
   get jumps(): number {

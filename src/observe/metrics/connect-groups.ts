@@ -88,7 +88,7 @@ export const CONNECT_GROUPS: Readonly<Record<string, MetricGroup>> = {
     'sink-record-read-total': counter('Records read from Kafka'),
     'sink-record-send-rate': gauge('Records put to the task, per second'),
     'sink-record-send-total': counter('Records put to the task'),
-    'sink-record-lag-max': gauge('Records not read yet of the partition that has most'),
+    'sink-record-lag-max': gauge('Records not delivered yet of the partition that has most'),
     'partition-count': gauge('Partitions of the task'),
     'offset-commit-seq-no': gauge('Sequence number of the offset commits'),
     'offset-commit-completion-rate': gauge('Offset commits that succeeded, per second'),

@@ -23,6 +23,7 @@ const isFlow = ajv.compile<ConnectorFlow & { readonly worker: string }>({
     tasks: { type: 'integer' },
     readRate: { type: 'number' },
     sentRate: { type: 'number' },
+    deliveredRate: { type: 'number' },
     taskMicroseconds: nullableNumber,
     stages: named({
       className: { type: 'string' },
@@ -58,7 +59,7 @@ export const connectorFlowResource: Resource = (router, dependencies) => {
     const connector = pathName(context, 'connector');
     herder.directory.require(connector);
     const reports = (await reportsNow()).filter(({ id }) => id.connector === connector);
-    const flow = connectorFlow(reports);
+    const flow = connectorFlow(reports, herder.committedLags.of(connector));
     const parts = flow.parts.map((part) => ({
       ...part,
       error: part.error === undefined ? undefined : secrets.hide(part.error),
@@ -72,7 +73,10 @@ export const connectorFlowResource: Resource = (router, dependencies) => {
     const get = others.get(askerOf(context));
     const path = `/ui/connectors/${encodeURIComponent(connector)}/flow?local=true`;
     const found = await Promise.all(workers.map((worker) => get(worker, path).catch(() => undefined)));
-    const flows = [...(own.tasks === 0 ? [] : [own]), ...found.filter((each) => isFlow(each))];
+    const flows = [
+      ...(own.tasks === 0 && own.topics.length === 0 ? [] : [own]),
+      ...found.filter((each) => isFlow(each)),
+    ];
     answer(context, 200, flows);
   });
 };

@@ -5,6 +5,8 @@ export interface WorkerFlow {
   readonly tasks: number;
   readonly readRate: number;
   readonly sentRate: number;
+  /** Absent: the worker is of an earlier version. */
+  readonly deliveredRate?: number;
   readonly taskMicroseconds: number | null;
   readonly stages: readonly Stage[];
   readonly areStagesInPut?: boolean;
@@ -51,6 +53,7 @@ export interface FlowBox {
 export function flowBoxes(workers: readonly WorkerFlow[], isSink: boolean): readonly FlowBox[] {
   const readRate = sum(workers, ({ readRate: rate }) => rate);
   const sentRate = sum(workers, ({ sentRate: rate }) => rate);
+  const deliveredRate = sum(workers, ({ sentRate: rate, deliveredRate: delivered = rate }) => delivered);
   const stages = addedStages(workers);
   const [converter, ...transforms] = stages;
   const inStages = sum(stages, ({ errors }) => errors);
@@ -75,7 +78,7 @@ export function flowBoxes(workers: readonly WorkerFlow[], isSink: boolean): read
       ...boxes('converter', converters),
       ...boxes('transform', transforms),
       { ...plain, kind: 'task', rate: sentRate, errors: failed, microseconds: own },
-      { ...plain, kind: 'tables', rate: sentRate, errors: 0, microseconds: ofWrite },
+      { ...plain, kind: 'tables', rate: deliveredRate, errors: 0, microseconds: ofWrite },
     ];
   }
   return [

@@ -1,4 +1,5 @@
 import { exactText, parseExact } from '../common/exact-json.ts';
+import type { TaskFigures } from './health.ts';
 
 type Coordinates = Readonly<Record<string, unknown>>;
 /** `null`: not known. */
@@ -34,18 +35,27 @@ export interface OffsetRow {
   readonly key: string;
   readonly partition: Coordinates;
   readonly current: Coordinates | null;
-  /** Of a sink: the first offset of its topic, the end, and the records between position and end. */
+  /** Of a sink: the first offset of its topic, the end, and the records that are not delivered. */
   readonly first?: Coordinates | null;
   readonly end?: Coordinates | null;
   readonly lag?: Count;
 }
 
-/** Of previews to the earliest and to the latest offsets. */
-export function sinkRows(earliest: OffsetsPreview, latest: OffsetsPreview): readonly OffsetRow[] {
+/** Of previews to the earliest and to the latest offsets. `tasks`: those that read count what is delivered, and commit it later. */
+export function sinkRows(
+  earliest: OffsetsPreview,
+  latest: OffsetsPreview,
+  tasks: readonly Pick<TaskFigures, 'partitions'>[] = [],
+): readonly OffsetRow[] {
+  const lags = new Map<string, Count>(
+    tasks.flatMap(({ partitions }) =>
+      partitions.map(({ topic, partition, lag }) => [`${topic}-${String(partition)}`, lag] as const),
+    ),
+  );
   const firsts = new Map(earliest.partitions.map(({ partition, offset }) => [partitionText(partition), offset]));
   return latest.partitions.map(({ partition, current, offset, skipped }) => {
     const key = partitionText(partition);
-    return { key, partition, current, first: firsts.get(key) ?? null, end: offset, lag: skipped };
+    return { key, partition, current, first: firsts.get(key) ?? null, end: offset, lag: lags.get(key) ?? skipped };
   });
 }
 

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'preact/hooks';
-import { connectorPath, requestText } from '../common/api.ts';
+import { connectorPath, request, requestText } from '../common/api.ts';
 import { parseExact } from '../common/exact-json.ts';
 import '../common/form.css';
 import { Problem } from '../common/problem.tsx';
 import { TitledTable } from '../common/titled-table.tsx';
 import { texts } from '../texts/offsets.ts';
-import type { PartProps } from './health.ts';
+import type { Health, PartProps } from './health.ts';
 import { OffsetChange } from './offset-change.tsx';
 import { offsetRun } from './offset-run.ts';
 import { OffsetRunView } from './offset-run-view.tsx';
@@ -82,7 +82,9 @@ async function load(name: string, isSink: boolean): Promise<readonly OffsetRow[]
   }
   const preview = async (to: 'earliest' | 'latest') =>
     parseExact(await requestText('POST', `${path}/preview`, JSON.stringify({ to }))) as OffsetsPreview;
-  return sinkRows(...(await Promise.all([preview('earliest'), preview('latest')])));
+  const health = request<Health>('GET', `${connectorPath(name)}/health`);
+  const [earliest, latest, { tasks }] = await Promise.all([preview('earliest'), preview('latest'), health]);
+  return sinkRows(earliest, latest, tasks);
 }
 
 function OffsetTable({ found: { rows, at }, isSink }: { readonly found: Found; readonly isSink: boolean }) {

@@ -25,7 +25,7 @@ describe('what the health of connectors is made of', () => {
     );
     assert.ok((silentMs.get('a') ?? 0) >= 5);
     assert.equal(silentMs.get('b'), 0);
-    assert.deepEqual([...(await silent.ask(['a'], () => Promise.resolve([]))).silentMs], []);
+    assert.deepEqual([...(await silent.ask(['a'], () => Promise.resolve({ tasks: [], committed: [] }))).silentMs], []);
   });
 
   it('asks a bounded number of workers', async () => {
@@ -33,7 +33,7 @@ describe('what the health of connectors is made of', () => {
     const workers = Array.from({ length: 150 }, (_, index) => `worker-${String(index)}`);
     const { silentMs } = await new SilentWorkers().ask(workers, () => {
       asked++;
-      return Promise.resolve([]);
+      return Promise.resolve({ tasks: [], committed: [] });
     });
     assert.deepEqual([asked, silentMs.size], [100, 50]);
   });

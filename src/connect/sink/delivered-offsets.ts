@@ -1,0 +1,92 @@
+import { topicPartitionKey, type TopicPartition } from '../../data/record.ts';
+import type { ConsumedBlock, Consumer, PartitionLag } from '../../kafka/api.ts';
+import type { PartitionOffset, SinkTask } from '../api.ts';
+import type { SinkPositions } from './sink-positions.ts';
+
+/**
+ * How far the owned partitions are delivered. The task says which offsets are stored. Without `SinkTask.stored`, the last answer of
+ * `preCommit` counts; if that was everything that had been put, everything that was put since counts as well.
+ */
+export class DeliveredOffsets {
+  readonly #task: Pick<SinkTask, 'stored'>;
+  readonly #consumer: Pick<Consumer, 'lags' | 'position'>;
+  readonly #positions: SinkPositions;
+  readonly #measures: { delivered(offsets: number): void };
+  /** The offset after the last record that was polled. */
+  readonly #polled = new Map<string, number>();
+  /** Answers of `preCommit` that were less than what was put. */
+  readonly #confirmed = new Map<string, number>();
+  /** Offsets up to which deliveries are counted. */
+  readonly #counted = new Map<string, number>();
+
+  constructor(
+    task: Pick<SinkTask, 'stored'>,
+    consumer: Pick<Consumer, 'lags' | 'position'>,
+    positions: SinkPositions,
+    measures: { delivered(offsets: number): void },
+  ) {
+    this.#task = task;
+    this.#consumer = consumer;
+    this.#positions = positions;
+    this.#measures = measures;
+  }
+
+  polled(blocks: readonly ConsumedBlock[]): void {
+    for (const { topic, partition, offsets, count } of blocks)
+      this.#polled.set(topicPartitionKey(topic, partition), (offsets[count - 1] ?? -1) + 1);
+  }
+
+  /** Takes the answer of `preCommit`, and returns it. */
+  confirmed(answer: readonly PartitionOffset[]): readonly PartitionOffset[] {
+    for (const { topic, partition, offset } of answer) {
+      const key = topicPartitionKey(topic, partition);
+      if (offset < (this.#positions.delivered.get(key)?.offset ?? 0)) this.#confirmed.set(key, offset);
+      else this.#confirmed.delete(key);
+    }
+    return answer;
+  }
+
+  /** The task reads the partition from elsewhere. */
+  sought(position: PartitionOffset): void {
+    const key = topicPartitionKey(position.topic, position.partition);
+    this.#forget(key);
+    this.#positions.deliver(key, position);
+  }
+
+  disown(partition: TopicPartition): void {
+    this.#positions.disown(partition);
+    this.#forget(topicPartitionKey(partition.topic, partition.partition));
+  }
+
+  /** How far the end of each owned partition is ahead of what is delivered. */
+  lags(): readonly PartitionLag[] {
+    const stored = storedBy(this.#task, this.#positions);
+    return this.#consumer.lags().flatMap((each): PartitionLag | readonly [] => {
+      const key = topicPartitionKey(each.topic, each.partition);
+      const put = this.#positions.delivered.get(key)?.offset;
+      if (put === undefined) return [];
+      const delivered = Math.min(put, (stored ?? this.#confirmed).get(key) ?? put);
+      this.#count(key, delivered);
+      // Behind the last record there may be offsets without records, which are not to be delivered.
+      const isAllDelivered = delivered === put && put >= (this.#polled.get(key) ?? 0);
+      const position = this.#consumer.position(each);
+      if (isAllDelivered || each.lag === undefined || position === undefined) return each;
+      return { ...each, lag: Math.max(0, each.lag + position - delivered) };
+    });
+  }
+
+  #count(key: string, delivered: number): void {
+    const before = this.#counted.get(key) ?? delivered;
+    if (delivered > before) this.#measures.delivered(delivered - before);
+    this.#counted.set(key, delivered);
+  }
+
+  #forget(key: string): void {
+    for (const each of [this.#polled, this.#confirmed, this.#counted]) each.delete(key);
+  }
+}
+
+function storedBy(task: Pick<SinkTask, 'stored'>, positions: SinkPositions): ReadonlyMap<string, number> | undefined {
+  const stored = task.stored?.(positions.delivered);
+  return stored && new Map(stored.map((each) => [topicPartitionKey(each.topic, each.partition), each.offset]));
+}
