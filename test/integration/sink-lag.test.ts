@@ -144,5 +144,8 @@ describe('the lag of a sink is one figure everywhere (U1, U2)', () => {
 /** The sentence may have commas: columns behind it are counted from the end. */
 function csvRows(text: string): readonly (readonly string[])[] {
   assert.ok(text.includes(texts.csvColumns.join(',')));
-  return text.trimEnd().split('\r\n').map((line) => line.split(','));
+  return text
+    .trimEnd()
+    .split('\r\n')
+    .map((line) => line.split(','));
 }

@@ -19,7 +19,7 @@ function report(
       set('sink-task-metrics', { 'sink-record-send-total': records, 'put-batch-avg-time-ms': 4 }),
       set('task-error-metrics', { 'total-records-skipped': more.letters ?? 0, 'total-retries': 0 }),
     ],
-    details: { partitions: [{ topic: 't', partition: task, lag: more.lag ?? 0 }] },
+    details: { partitions: [{ topic: 't', partition: task, lag: more.lag ?? 0 }], reading: { delivered: records } },
   } as unknown as TaskReport;
 }
 
