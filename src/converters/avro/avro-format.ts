@@ -32,13 +32,14 @@ export class AvroFormat implements SchemaFormat {
 
   reader({ text, references }: RegisteredSchema, version: number | undefined): SchemaReader {
     const avro = parseAvroSchema(text, references);
-    const codec = avroCodec(avro);
     if (isAnything(avro)) {
+      const codec = avroCodec(avro);
       return {
         read: (message, from, to) => ({ schema: null, value: anythingToConnect(codec.decode(message, from, to)) }),
       };
     }
     const schema = new ConnectSchemas(this.#settings).schemaOf(avro, version);
+    const codec = avroCodec(avro);
     const toConnect = avroToConnect(avro, schema);
     const reader = new AvroReader(avro, schema);
     return {

@@ -2,6 +2,7 @@ import { LogicalName, Schema, type SchemaOptions, type SchemaType } from '../../
 import { DataError } from '../../errors.ts';
 import { defaultOf } from './avro-default.ts';
 import { JsonNumber, type JsonTree } from '../../json/json-tree.ts';
+import { SchemaBudget } from '../schema-registry/schema-budget.ts';
 import { DEFAULT_PRECISION, DEFAULT_RECORD_NAME, Parameter, Property, UNION_NAME } from './avro-names.ts';
 import type {
   AvroArray,
@@ -45,6 +46,7 @@ export class ConnectSchemas {
   readonly #settings: AvroSettings;
   /** Records that are being made. */
   readonly #open = new Set<AvroRecord>();
+  readonly #budget = new SchemaBudget();
   #unions = 0;
 
   constructor(settings: AvroSettings) {
@@ -57,6 +59,10 @@ export class ConnectSchemas {
   }
 
   #schema(avro: AvroSchema, optional: boolean, field: FieldView, version?: number): Schema {
+    return this.#budget.part(() => this.#unbounded(avro, optional, field, version));
+  }
+
+  #unbounded(avro: AvroSchema, optional: boolean, field: FieldView, version?: number): Schema {
     if (avro.type === 'union') {
       const member = this.#settings.flattenSingletonUnions && avro.branches.length === 1 ? avro.branches[0] : undefined;
       if (member !== undefined) return this.#schema(member, false, { ...NO_FIELD, doc: field.doc });
@@ -159,12 +165,14 @@ export class ConnectSchemas {
     const { generalized } = this.#settings;
     const name = generalized ? `connect_union_${String(this.#unions++)}` : UNION_NAME;
     const fields: { name: string; schema: Schema }[] = [];
+    const names = new Set<string>();
     for (const [index, branch] of avro.branches.entries()) {
       if (branch.type === 'null') continue;
       const field = memberName(branch, index, this.#settings);
-      if (fields.some((other) => other.name === field)) {
+      if (names.has(field)) {
         throw new DataError(`Multiple union schemas map to the Connect union field name ${field}`);
       }
+      names.add(field);
       fields.push({ name: field, schema: this.#schema(branch, true, NO_FIELD) });
     }
     const parameters = new Map(generalized ? [[Parameter.generalizedUnion, name]] : []);

@@ -3,6 +3,7 @@ import { valueMismatch } from '../../data/validate-value.ts';
 import type { ConnectValue } from '../../data/value.ts';
 import { DataError } from '../../errors.ts';
 import { JsonNumber, type JsonTree } from '../../json/json-tree.ts';
+import { SchemaBudget } from '../schema-registry/schema-budget.ts';
 import { JsonSchemaError, type JsonObject, type SchemaNode } from './json-schema-document.ts';
 import { integerOf, kindOf, nodeIn, textOf, type SchemaKind } from './json-schema-kind.ts';
 import { NULL_MARKER, ONE_OF, Parameter, Property, type JsonSchemaSettings } from './json-schema-names.ts';
@@ -28,6 +29,7 @@ export class ConnectSchemas {
   readonly #settings: JsonSchemaSettings;
   /** Objects that are being translated. */
   readonly #open = new Set<JsonObject>();
+  readonly #budget = new SchemaBudget();
   #unions = 0;
 
   constructor(settings: JsonSchemaSettings) {
@@ -40,6 +42,10 @@ export class ConnectSchemas {
   }
 
   #schema(kind: SchemaKind, version: number | undefined, optional: boolean): Schema {
+    return this.#budget.part(() => this.#unbounded(kind, version, optional));
+  }
+
+  #unbounded(kind: SchemaKind, version: number | undefined, optional: boolean): Schema {
     switch (kind.kind) {
       case 'reference':
         return this.schemaOf(kind.node.document.find(kind.reference), version, optional);

@@ -68,7 +68,25 @@ export function parseProtobuf(text: string, references: readonly ReferencedSchem
 }
 
 function parse(text: string, root: Root) {
+  requireShortBlocks(text);
   return loadProtobuf().parse(text, root, { keepCase: true });
+}
+
+/** The library compares each field of a message with all earlier ones. */
+const MAX_STATEMENTS = 3000;
+
+/** Counts the statements of each block of braces. Braces in comments and strings count as well, which does no harm. */
+function requireShortBlocks(text: string): void {
+  const outer: number[] = [];
+  let statements = 0;
+  for (const sign of text) {
+    if (sign === '{') outer.push(statements);
+    if (sign === '{') statements = 0;
+    else if (sign === '}') statements = outer.pop() ?? 0;
+    else if (sign === ';' && ++statements > MAX_STATEMENTS) {
+      throw new ProtobufSchemaError(`The Protobuf schema has a message of more than ${String(MAX_STATEMENTS)} fields`);
+    }
+  }
 }
 
 class ProtobufParsing {

@@ -1,5 +1,6 @@
 import { LogicalName, Schema, type SchemaType } from '../../data/schema.ts';
 import { DataError } from '../../errors.ts';
+import { SchemaBudget } from '../schema-registry/schema-budget.ts';
 import type { EnumType, MessageField, MessageType } from './protobuf-files.ts';
 import {
   fieldParameters,
@@ -33,6 +34,7 @@ export class ConnectSchemas {
   readonly #settings: ProtobufSettings;
   /** Messages that are being translated. */
   readonly #open = new Set<MessageType>();
+  readonly #budget = new SchemaBudget();
 
   constructor(settings: ProtobufSettings) {
     this.#settings = settings;
@@ -81,6 +83,10 @@ export class ConnectSchemas {
   }
 
   #field(field: MessageField): Schema {
+    return this.#budget.part(() => this.#unbounded(field));
+  }
+
+  #unbounded(field: MessageField): Schema {
     const { wrapperForNullables, optionalForNullables } = this.#settings;
     const map = mapParts(field);
     let draft = map === undefined ? this.#content(field) : this.#map(field, map);

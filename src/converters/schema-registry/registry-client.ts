@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { SluiceError, toError, UnavailableError } from '../../errors.ts';
+import { DataError, SluiceError, toError, UnavailableError } from '../../errors.ts';
 import { RegistryAnswerError, requestJson, type RegistryRequest } from './registry-request.ts';
 import type { RegistrySettings } from './registry-settings.ts';
 import { SharedRequests } from './shared-requests.ts';
@@ -40,7 +40,15 @@ interface SchemaAnswer {
   readonly references?: readonly { readonly name: string; readonly subject: string; readonly version: number }[] | null;
 }
 
+/** Limits of one schema with all schemas that it refers to, each counted wherever it is named. */
+const MAX_REFERENCES = 1000;
 const MAX_REFERENCE_DEPTH = 100;
+const MAX_TEXT = 4 * 1024 * 1024;
+
+interface Size {
+  references: number;
+  characters: number;
+}
 
 /**
  * Confluent's REST interface of a schema registry. What never changes (the schema of an id, the id of a text under a subject)
@@ -122,20 +130,34 @@ export class RegistryClient {
     this.#closing.abort();
   }
 
-  async #registered(answer: SchemaAnswer, depth = 0): Promise<RegisteredSchema> {
+  async #registered(
+    answer: SchemaAnswer,
+    size: Size = { references: 0, characters: 0 },
+    depth = 0,
+  ): Promise<RegisteredSchema> {
     const { id, schema: text, schemaType = 'AVRO', references } = answer;
     if (typeof id !== 'number' || typeof text !== 'string' || depth > MAX_REFERENCE_DEPTH) {
       throw new UnavailableError(`The schema registry at ${this.#place()} gave no schema for id ${String(id)}`);
     }
-    return { id, schemaType, text, references: await this.#referenced(references ?? [], depth) };
+    size.references += references?.length ?? 0;
+    size.characters += text.length;
+    if (size.references > MAX_REFERENCES || size.characters > MAX_TEXT) {
+      const limits = `${String(MAX_REFERENCES)} references or ${String(MAX_TEXT)} characters`;
+      throw new DataError(`Schema ${String(id)} has, with all schemas that it refers to, more than ${limits}`);
+    }
+    return { id, schemaType, text, references: await this.#referenced(references ?? [], size, depth) };
   }
 
-  async #referenced(references: NonNullable<SchemaAnswer['references']>, depth: number): Promise<ReferencedSchema[]> {
+  async #referenced(
+    references: NonNullable<SchemaAnswer['references']>,
+    size: Size,
+    depth: number,
+  ): Promise<ReferencedSchema[]> {
     const resolved: ReferencedSchema[] = [];
     for (const { name, subject, version } of references) {
       const path = `/subjects/${encodeURIComponent(subject)}/versions/${String(version)}?deleted=true`;
       const answer = (await this.#require({ method: 'GET', path })) as SchemaAnswer;
-      resolved.push({ ...(await this.#registered(answer, depth + 1)), name });
+      resolved.push({ ...(await this.#registered(answer, size, depth + 1)), name });
     }
     return resolved;
   }
