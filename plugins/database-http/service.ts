@@ -1,7 +1,9 @@
 import { isIP } from 'node:net';
 import {
+  addressGroup,
   ConfigError,
   Password,
+  plainAddress,
   watchService,
   type Logger,
   type Service,
@@ -10,7 +12,7 @@ import {
 import { parseConnectionUrl } from '../../src/index-database.ts';
 import { secondVersionFailure } from './aliases/influx-v2.ts';
 import { Access } from './access/access.ts';
-import { addressGroup, plainAddress, TrustedProxies } from './access/client-address.ts';
+import { TrustedProxies } from './access/client-address.ts';
 import { ApiServer, refuseConnection } from './transport/api-server.ts';
 import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './transport/certificate.ts';
 import type { CertificateFiles } from './transport/certificate.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readCredentials } from '../../../plugins/database-http/access/credentials.ts';
-import { addressGroup, TrustedProxies } from '../../../plugins/database-http/access/client-address.ts';
+import { TrustedProxies } from '../../../plugins/database-http/access/client-address.ts';
+import { addressGroup } from '../../../src/config/client-address.ts';
 import { LoginThrottle } from '../../../plugins/database-http/access/login-throttle.ts';
 import { SessionStore } from '../../../plugins/database-http/access/session-store.ts';
 import { identityOf } from '../../../plugins/database-http/access/identity.ts';
