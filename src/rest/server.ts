@@ -11,6 +11,7 @@ import type { Herder } from '../herder/herder.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
+import { BodyBudget } from './body-budget.ts';
 import { clusterResource } from './cluster-resource.ts';
 import { connectorLevelResource } from './console/connector-level.ts';
 import { consoleHeaders } from './console/console-headers.ts';
@@ -23,6 +24,7 @@ import { errorAnswer, HttpError } from './error-mapping.ts';
 import { forwarding } from './forwarding.ts';
 import { historyResource } from './history-resource.ts';
 import { healthResource } from './health-resource.ts';
+import { isInternal } from './internal-requests.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
@@ -101,6 +103,7 @@ export class RestServer {
   readonly #settings: RestSettings;
   readonly #listeners: Readonly<Record<Role, RequestListener>>;
   readonly #servers: Server[] = [];
+  readonly #bodies = new BodyBudget();
   #handles: Readonly<Record<Role, Handle>> | undefined;
   #serve: () => void = () => undefined;
   #refuse: (error: Error) => void = () => undefined;
@@ -162,6 +165,10 @@ export class RestServer {
     app.use(({ method, path }, next) => eventLoopWatch.during(`${method} ${path.slice(0, MAX_NAMED_PATH)}`, next));
     if (headerRules.length > 0) app.use(responseHeaders(headerRules));
     app.use(consoleHeaders);
+    app.use(async (context: Context, next) => {
+      this.#bodies.watch(context.req, context.res, isInternal(context));
+      await next();
+    });
     app.use(errors(this.#dependencies));
     app.use(requestOrigin({ allowedHosts, own, allowedOrigins: rules.origins }));
     if (rules.origins.trim() !== '') app.use(crossOrigin(rules));
