@@ -163,7 +163,7 @@ export class DatabaseHttpService implements Service {
           port: port === 0 && this.#address === undefined ? this.#earlierPort() : port,
           certificate,
           maxConnections,
-          maxPerAddress: this.#settings['address.connections'] ?? Math.ceil(maxConnections / 2),
+          maxPerAddress: this.#settings['address.connections'] ?? maxConnections,
           groupOf: (address) => this.#groupOf(address),
           timeouts: this.#timeouts(),
         },
