@@ -2,6 +2,7 @@ import { isIP } from 'node:net';
 import {
   addressGroup,
   ConfigError,
+  listenFailure,
   Password,
   plainAddress,
   watchService,
@@ -156,7 +157,8 @@ export class DatabaseHttpService implements Service {
     const seen = files === undefined ? '' : await fingerprint(files);
     const certificate = files === undefined ? undefined : await readCertificate(files);
     const maxConnections = this.#settings['max.connections'];
-    for (const { host, port } of this.#settings.listeners.map(parseAddress)) {
+    for (const url of this.#settings.listeners) {
+      const { host, port } = parseAddress(url);
       const listener = new PortListener(
         {
           host,
@@ -170,7 +172,9 @@ export class DatabaseHttpService implements Service {
         (request, response) => this.#server.handle(request, response),
         refuseConnection(maxConnections, this.#settings['client.timeout.ms']),
       );
-      const bound = await listener.listen();
+      const bound = await listener.listen().catch((error: unknown) => {
+        throw listenFailure(error, 'database.http.listeners', url);
+      });
       this.#listeners.push(listener);
       this.#address ??= `${files === undefined ? 'http' : 'https'}://${host === '' ? 'localhost' : host}:${bound}`;
     }

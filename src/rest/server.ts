@@ -90,7 +90,7 @@ export interface ServerDependencies {
 }
 
 /** What a listener answers; `metrics`: those alone. */
-type Role = 'main' | 'admin' | 'metrics';
+export type Role = 'main' | 'admin' | 'metrics';
 type Handle = (context: Context, next: Koa.Next) => Promise<void>;
 
 /**
@@ -136,7 +136,7 @@ export class RestServer {
   }
 
   /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
-  async listen({ host, port, tls }: Listener, role: Role = 'main'): Promise<number> {
+  async listen({ host, port, tls }: Listener, role: Role): Promise<number> {
     const handle = this.#listeners[role];
     const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
     server.keepAliveTimeout = KEEP_ALIVE_MS;
