@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { PortListener, type ListenerSettings } from '../../../plugins/database-http/transport/listener.ts';
+import { answersTo, HOSTILE_REQUESTS, statusesOf } from '../../support/hostile-requests.ts';
 import { until } from '../../support/until.ts';
 
 describe('a slow client', () => {
@@ -139,4 +140,35 @@ describe('connections beyond the limits', () => {
     running.pop()?.end('done');
     await until(async () => (await ask('127.0.0.1')) === '200', 'there is room again');
   });
+});
+
+describe('requests to the database HTTP API that are not well formed', () => {
+  const seen: string[] = [];
+  let listener: PortListener;
+  let port: number;
+  before(async () => {
+    listener = new PortListener(
+      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 150 },
+      (request, response) => {
+        seen.push(request.url ?? '');
+        request.resume().on('error', () => undefined);
+        response.end('ok');
+      },
+      (_request, response) => response.writeHead(503).end(),
+    );
+    port = await listener.listen();
+  });
+  afterEach(() => seen.splice(0));
+  after(async () => {
+    listener.cut();
+    await listener.close();
+  });
+
+  for (const { name, bytes, statuses } of HOSTILE_REQUESTS) {
+    it(`are one request, and no other after it, with ${name}`, async () => {
+      const [status = 0, ...others] = statusesOf(await answersTo(port, bytes));
+      assert.ok(statuses?.includes(status) ?? [200, 400].includes(status), String(status));
+      assert.deepEqual([others.filter((other) => other === 200), seen.includes('/smuggled')], [[], false]);
+    });
+  }
 });
