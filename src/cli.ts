@@ -190,7 +190,9 @@ async function serve(config: WorkerConfig, connectorFiles: string[], options: Wo
     }
   } catch (error) {
     if (stopping !== undefined) return;
-    logger.fatal({ err: error }, `The worker could not start: ${toError(error).message}`);
+    const said = `The worker could not start: ${toError(error).message}`;
+    if (error instanceof ConfigError) process.stderr.write(`${options.secrets?.hide(said) ?? said}\n`);
+    else logger.fatal({ err: error }, said);
     process.exit(EXIT_NOT_STARTED);
   }
 }

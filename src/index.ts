@@ -5,6 +5,8 @@ export { Turn } from './connect/pipeline/turn.ts';
 export { recordsOfBlock } from './connect/source/source-block.ts';
 export { countService, watchService, type ServiceFigure } from './observe/service-figures.ts';
 export { plainJson } from './converters/plain-json.ts';
+export { addressGroup, plainAddress } from './config/client-address.ts';
+export { listenFailure } from './config/listen-failure.ts';
 export { didYouMean } from './config/nearest.ts';
 export * from './config/option.ts';
 export { parseOptions } from './config/parse.ts';

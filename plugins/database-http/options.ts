@@ -163,7 +163,7 @@ export const serviceOptions = declareOptions({
     default: null,
     importance: 'LOW',
     documentation:
-      'HTTP connections of one address at the same time (for IPv6, one network of 64 bits; trusted proxies have no limit); half of `max.connections` by default. When there is no room, connections without a request are closed.',
+      'HTTP connections of one address at the same time (for IPv6, one network of 64 bits; trusted proxies have no limit); all of `max.connections` by default. When there is no room, a connection that waits for a request is closed, the one idle for longest first; one that is younger than `client.headers.timeout.ms` and has had no request is not idle, and only gives way to other addresses while its own has more than half of all connections.',
     validator: nullOr(atLeast(1)),
   },
   'access.log': {

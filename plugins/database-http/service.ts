@@ -1,7 +1,10 @@
 import { isIP } from 'node:net';
 import {
+  addressGroup,
   ConfigError,
+  listenFailure,
   Password,
+  plainAddress,
   watchService,
   type Logger,
   type Service,
@@ -10,7 +13,7 @@ import {
 import { parseConnectionUrl } from '../../src/index-database.ts';
 import { secondVersionFailure } from './aliases/influx-v2.ts';
 import { Access } from './access/access.ts';
-import { addressGroup, plainAddress, TrustedProxies } from './access/client-address.ts';
+import { TrustedProxies } from './access/client-address.ts';
 import { ApiServer, refuseConnection } from './transport/api-server.ts';
 import { CertificateWatch, developmentCertificate, fingerprint, readCertificate } from './transport/certificate.ts';
 import type { CertificateFiles } from './transport/certificate.ts';
@@ -154,21 +157,24 @@ export class DatabaseHttpService implements Service {
     const seen = files === undefined ? '' : await fingerprint(files);
     const certificate = files === undefined ? undefined : await readCertificate(files);
     const maxConnections = this.#settings['max.connections'];
-    for (const { host, port } of this.#settings.listeners.map(parseAddress)) {
+    for (const url of this.#settings.listeners) {
+      const { host, port } = parseAddress(url);
       const listener = new PortListener(
         {
           host,
           port: port === 0 && this.#address === undefined ? this.#earlierPort() : port,
           certificate,
           maxConnections,
-          maxPerAddress: this.#settings['address.connections'] ?? Math.ceil(maxConnections / 2),
+          maxPerAddress: this.#settings['address.connections'] ?? maxConnections,
           groupOf: (address) => this.#groupOf(address),
           timeouts: this.#timeouts(),
         },
         (request, response) => this.#server.handle(request, response),
         refuseConnection(maxConnections, this.#settings['client.timeout.ms']),
       );
-      const bound = await listener.listen();
+      const bound = await listener.listen().catch((error: unknown) => {
+        throw listenFailure(error, 'database.http.listeners', url);
+      });
       this.#listeners.push(listener);
       this.#address ??= `${files === undefined ? 'http' : 'https'}://${host === '' ? 'localhost' : host}:${bound}`;
     }

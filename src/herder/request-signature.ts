@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import { ConfigError, RequestError } from '../errors.ts';
 import type { SessionKey } from './config-state.ts';
 
@@ -12,23 +12,23 @@ const HASHES: Readonly<Record<string, string>> = {
   HmacSHA512: 'sha512',
 };
 
-export interface SignedRequest {
+export interface SignatureHeaders {
   /** `X-Connect-Request-Signature-Algorithm` */
   readonly algorithm: string | undefined;
   /** `X-Connect-Authorization` */
   readonly signature: string | undefined;
-  readonly body: Uint8Array;
 }
 
 /**
- * Throws unless a worker of the cluster sent this request (org.apache.kafka.connect.runtime.rest.InternalRequestSignature):
- * the signature is an HMAC over the raw body with the session key of the config topic.
+ * Throws unless a worker of the cluster may have sent a request with these headers, and returns the check of its body
+ * (org.apache.kafka.connect.runtime.rest.InternalRequestSignature): the signature is an HMAC over the raw body with the session key
+ * of the config topic. Everything else is checked before the body is read, because nobody has authenticated its sender.
  */
-export function requireSignature(
-  { algorithm, signature, body }: SignedRequest,
+export function signatureCheck(
+  { algorithm, signature }: SignatureHeaders,
   permitted: readonly string[],
   sessionKey: SessionKey | undefined,
-): void {
+): (body: Uint8Array) => void {
   if (algorithm === undefined || signature === undefined) {
     throw new RequestError(400, 'Internal request missing required signature');
   }
@@ -47,10 +47,14 @@ export function requireSignature(
       'This worker is still starting up and has not been able to read a session key from the config topic yet',
     );
   }
-  const expected = createHmac(hash, Buffer.from(sessionKey.key, 'base64')).update(body).digest();
-  if (given.length !== expected.length || !timingSafeEqual(given, expected)) {
+  const invalid = (): never => {
     throw new RequestError(403, 'Internal request contained invalid signature.');
-  }
+  };
+  if (given.length !== createHash(hash).digest().length) invalid();
+  return (body) => {
+    const expected = createHmac(hash, Buffer.from(sessionKey.key, 'base64')).update(body).digest();
+    if (!timingSafeEqual(given, expected)) invalid();
+  };
 }
 
 /** What goes into `X-Connect-Authorization` of a request with this body. */

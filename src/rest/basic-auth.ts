@@ -1,15 +1,10 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type Koa from 'koa';
 import type { RequestState } from './cross-origin.ts';
+import { isInternal } from './internal-requests.ts';
 
 /** Users and what their passwords come to. */
 export type Credentials = ReadonlyMap<string, Buffer>;
-
-/** Requests between workers are signed instead. */
-const INTERNAL = [
-  { method: 'POST', path: /^\/?connectors\/[^/]+\/tasks\/?$/ },
-  { method: 'PUT', path: /^\/?connectors\/[^/]+\/fence\/?$/ },
-];
 
 const CONSOLE = /^\/ui(?:\/|$)/;
 
@@ -21,11 +16,10 @@ export function credentials(users: Readonly<Record<string, string>>): Credential
 /** BasicAuthSecurityRestExtension: 401 with plain text and, as there, without `WWW-Authenticate`. */
 export function basicAuth(known: Credentials): Koa.Middleware {
   return async (context, next) => {
-    const isInternal = INTERNAL.some(({ method, path }) => method === context.method && path.test(context.path));
     const state: RequestState = context.state;
     const user = knownUser(known, context.get('Authorization'));
     if (user !== undefined) state.user = user;
-    if (isInternal || state.isPreflight === true || user !== undefined) {
+    if (isInternal(context) || state.isPreflight === true || user !== undefined) {
       await next();
       return;
     }

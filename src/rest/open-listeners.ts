@@ -1,12 +1,13 @@
 import { networkInterfaces } from 'node:os';
 import { parseHeaderRules, parseListener, type Listener as ListenerUrl } from '../config/rest-validators.ts';
+import { listenFailure } from '../config/listen-failure.ts';
 import type { WorkerConfig } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
 import { jaasFileOf, restExtensions } from './extensions.ts';
 import { listenerTls } from '../tls/listener-tls.ts';
 import { nameOf, type OwnAddress } from './request-origin.ts';
 import type { ResourceDependencies } from './resource.ts';
-import { hostPort, RestServer, type ServerDependencies } from './server.ts';
+import { hostPort, RestServer, type Role, type ServerDependencies } from './server.ts';
 
 /** The management API: it listens before the worker is built, so that operators see how far the start has come. */
 export interface RestListeners {
@@ -53,11 +54,16 @@ export async function openListeners(config: WorkerConfig, dependencies: ServerDe
   const metricsUrls: string[] = [];
   const adminListeners = (admin ?? []).map((url) => withTls(config, url, 'admin.listeners.https.'));
   const open: { listener: ListenerUrl; port: number }[] = [];
+  const listen = async (option: string, listener: ListenerUrl, role: Role): Promise<number> =>
+    server.listen(listener, role).catch((error: unknown) => {
+      const { protocol, host, port } = listener;
+      throw listenFailure(error, option, `${protocol}://${hostPort(host, port)}`);
+    });
   try {
-    for (const listener of listeners) open.push({ listener, port: await server.listen(listener) });
-    for (const listener of adminListeners) await server.listen(listener, 'admin');
+    for (const listener of listeners) open.push({ listener, port: await listen('listeners', listener, 'main') });
+    for (const listener of adminListeners) await listen('admin.listeners', listener, 'admin');
     for (const listener of metricsListeners) {
-      const port = await server.listen(listener, 'metrics');
+      const port = await listen('metrics.listeners', listener, 'metrics');
       metricsUrls.push(`${listener.protocol}://${hostPort(listener.host, port)}`);
     }
   } catch (error) {

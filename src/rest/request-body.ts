@@ -3,6 +3,7 @@ import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv';
 import { JsonScanner, type JsonTree } from '../json/json-tree.ts';
 import { RequestError, toError } from '../errors.ts';
 import type { OffsetChange } from '../herder/offset-requests.ts';
+import { BodyBudget } from './body-budget.ts';
 import { HttpError } from './error-mapping.ts';
 import { initialOffsets, OFFSET_LIST } from './exact-offsets.ts';
 
@@ -10,7 +11,7 @@ const MAX_KEYS = 5000;
 const MAX_ALIASES = 500;
 /** Of a name that a message repeats. */
 const MAX_NAMED = 500;
-const MAX_BODY_BYTES = 8 * 1024 * 1024;
+export const MAX_BODY_BYTES = 8 * 1024 * 1024;
 
 /** A connector configuration as it came in; `null` values are refused by validation, which names their keys. */
 export type ConfigBody = Readonly<Record<string, string | null>>;
@@ -148,21 +149,39 @@ function plainNumbers(text: string): unknown {
 /** Bodies that were read: one may be read again to be sent on to another worker. */
 const known = new WeakMap<IncomingMessage, Promise<Buffer>>();
 
-export async function readBytes(request: IncomingMessage): Promise<Buffer> {
-  const bytes = known.get(request) ?? readAll(request);
+/** `maxBytes`: 413 above. */
+export async function readBytes(request: IncomingMessage, maxBytes = MAX_BODY_BYTES): Promise<Buffer> {
+  const bytes = known.get(request) ?? readAll(request, maxBytes);
   known.set(request, bytes);
   return bytes;
 }
 
-async function readAll(request: IncomingMessage): Promise<Buffer> {
-  const chunks: Buffer[] = [];
+async function readAll(request: IncomingMessage, maxBytes: number): Promise<Buffer> {
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw new HttpError(413);
+  const budget = BodyBudget.of(request);
+  // One buffer, because a Buffer for every chunk of a byte would take a hundred times the memory of the body.
+  let held = Buffer.alloc(0);
   let size = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > MAX_BODY_BYTES) throw new HttpError(413);
-    chunks.push(chunk);
+  try {
+    // A request that is refused in the middle of its body is still answered.
+    for await (const chunk of request.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>) {
+      if (size + chunk.length > maxBytes) throw new HttpError(413);
+      if (size + chunk.length > held.length) {
+        const capacity = Math.min(maxBytes, Math.max(size + chunk.length, 2 * held.length));
+        budget?.add(request, capacity - held.length);
+        const grown = Buffer.allocUnsafe(capacity);
+        held.copy(grown, 0, 0, size);
+        held = grown;
+      }
+      size += chunk.copy(held, size);
+    }
+  } catch (error) {
+    budget?.release(request);
+    if (error instanceof HttpError || error instanceof RequestError) throw error;
+    throw new RequestError(400, `The request body cannot be read to its end: ${toError(error).message}`);
   }
-  return Buffer.concat(chunks);
+  budget?.complete(request);
+  return held.subarray(0, size);
 }
 
 function parseJson(text: string): unknown {

@@ -34,8 +34,8 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  * names without a dot (`connect`, as in containers), names under `localhost`, `local`, `internal` and `svc` (as in Kubernetes), the
  * names of this machine, of the listeners and the advertised one, and `allowed.hosts`. Another name is answered 403.
  *
- * A browser says in `Origin` which site a writing request comes from: one from another site is answered 403, whether or not it has a
- * body, unless `access.control.allow.origin` allows it. Programs send no `Origin`.
+ * A browser says in `Origin` which site a writing request comes from: one from another site, or from the same host by another scheme,
+ * is answered 403, whether or not it has a body, unless `access.control.allow.origin` allows it. Programs send no `Origin`.
  *
  * What lies below `/ui` is for the console's own page: there a request that reads is refused in the same way, as it may hold a stream
  * open, and an origin counts that is named, not one that any pattern lets in.
@@ -80,7 +80,7 @@ export function requestOrigin({ allowedHosts, allowedOrigins, own }: RequestOrig
 /** Browsers name the origin of what writes; of what reads some of them say no more than whether it is another one. */
 function isForeign(context: Koa.Context): boolean {
   const origin = context.get('Origin');
-  if (origin !== '') return !isSameSite(origin, context.get('Host'));
+  if (origin !== '') return origin.toLowerCase() !== `${schemeOf(context)}://${context.get('Host').toLowerCase()}`;
   const site = context.get('Sec-Fetch-Site').toLowerCase();
   return site === 'cross-site' || site === 'same-site';
 }
@@ -90,8 +90,10 @@ function isTakenType(contentType: string, origin: string): boolean {
   return type === '' || type === 'application/json' || (type === 'application/x-www-form-urlencoded' && origin === '');
 }
 
-function isSameSite(origin: string, host: string): boolean {
-  return origin.toLowerCase().replace(/^https?:\/\//, '') === host.toLowerCase();
+/** A proxy that ends TLS names the scheme. No page of another origin can send that header without being allowed to. */
+function schemeOf(context: Koa.Context): string {
+  if (context.protocol === 'https') return 'https';
+  return context.get('X-Forwarded-Proto').trim().toLowerCase() === 'https' ? 'https' : 'http';
 }
 
 function isAllowedHost(name: string, allowed: readonly string[], own: OwnAddress): boolean {

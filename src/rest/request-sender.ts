@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { plainAddress } from '../config/client-address.ts';
 import type { Actor } from '../herder/history/history-entry.ts';
 import { isSenderSignature, senderSignature } from '../herder/request-signature.ts';
 import type { RequestState } from './cross-origin.ts';
@@ -69,5 +70,5 @@ async function signedText(context: Context, address: string, sent?: SentRequest)
 
 function addressOf(context: Context): string | null {
   const { remoteAddress } = context.req.socket;
-  return remoteAddress === undefined ? null : remoteAddress.replace(/^::ffff:(?=\d+\.)/, '');
+  return remoteAddress === undefined ? null : plainAddress(remoteAddress);
 }

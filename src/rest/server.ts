@@ -11,6 +11,7 @@ import type { Herder } from '../herder/herder.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
+import { BodyBudget } from './body-budget.ts';
 import { clusterResource } from './cluster-resource.ts';
 import { connectorLevelResource } from './console/connector-level.ts';
 import { consoleHeaders } from './console/console-headers.ts';
@@ -23,6 +24,7 @@ import { errorAnswer, HttpError } from './error-mapping.ts';
 import { forwarding } from './forwarding.ts';
 import { historyResource } from './history-resource.ts';
 import { healthResource } from './health-resource.ts';
+import { isInternal } from './internal-requests.ts';
 import { internalResource } from './internal-resource.ts';
 import { metricsResource } from './metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
@@ -88,7 +90,7 @@ export interface ServerDependencies {
 }
 
 /** What a listener answers; `metrics`: those alone. */
-type Role = 'main' | 'admin' | 'metrics';
+export type Role = 'main' | 'admin' | 'metrics';
 type Handle = (context: Context, next: Koa.Next) => Promise<void>;
 
 /**
@@ -101,6 +103,7 @@ export class RestServer {
   readonly #settings: RestSettings;
   readonly #listeners: Readonly<Record<Role, RequestListener>>;
   readonly #servers: Server[] = [];
+  readonly #bodies = new BodyBudget();
   #handles: Readonly<Record<Role, Handle>> | undefined;
   #serve: () => void = () => undefined;
   #refuse: (error: Error) => void = () => undefined;
@@ -133,7 +136,7 @@ export class RestServer {
   }
 
   /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
-  async listen({ host, port, tls }: Listener, role: Role = 'main'): Promise<number> {
+  async listen({ host, port, tls }: Listener, role: Role): Promise<number> {
     const handle = this.#listeners[role];
     const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
     server.keepAliveTimeout = KEEP_ALIVE_MS;
@@ -162,6 +165,10 @@ export class RestServer {
     app.use(({ method, path }, next) => eventLoopWatch.during(`${method} ${path.slice(0, MAX_NAMED_PATH)}`, next));
     if (headerRules.length > 0) app.use(responseHeaders(headerRules));
     app.use(consoleHeaders);
+    app.use(async (context: Context, next) => {
+      this.#bodies.watch(context.req, context.res, isInternal(context));
+      await next();
+    });
     app.use(errors(this.#dependencies));
     app.use(requestOrigin({ allowedHosts, own, allowedOrigins: rules.origins }));
     if (rules.origins.trim() !== '') app.use(crossOrigin(rules));

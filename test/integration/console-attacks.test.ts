@@ -212,11 +212,11 @@ describe('the console under attack', function () {
     assert.equal(page.status, 200);
   });
 
-  it('has room for as many streams as it takes, and again when their clients have vanished', async () => {
+  it('S7: has room for as many streams as it takes, half of them for one address, and again when their clients have vanished', async () => {
     const { hostname, port } = new URL(worker.url);
-    const open = (): Promise<{ socket: Socket; status: string }> =>
+    const open = (localAddress: string): Promise<{ socket: Socket; status: string }> =>
       new Promise((resolve, reject) => {
-        const socket = connect(Number(port), hostname, () => {
+        const socket = connect({ port: Number(port), host: hostname, localAddress }, () => {
           socket.write(`GET /ui/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\n\r\n`);
         });
         socket.once('error', reject);
@@ -226,14 +226,17 @@ describe('the console under attack', function () {
           resolve({ socket, status: bytes.toString().slice(9, 12) });
         });
       });
-    const first = await Promise.all(Array.from({ length: 205 }, open));
+    const opened = async (address: string) => Promise.all(Array.from({ length: 105 }, () => open(address)));
+    const own = await opened('127.0.0.1');
     const counted = (streams: readonly { status: string }[], status: string) =>
       streams.filter((each) => each.status === status).length;
-    assert.deepEqual([counted(first, '200'), counted(first, '503')], [200, 5]);
+    assert.deepEqual([counted(own, '200'), counted(own, '503')], [100, 5]);
+    const others = [...(await opened('127.0.0.2')), await open('127.0.0.3')];
+    assert.deepEqual([counted(others, '200'), counted(others, '503')], [100, 6]);
     assert.equal((await ask('GET', '/ui/snapshot')).status, 200);
-    for (const { socket } of first) socket.resetAndDestroy();
+    for (const { socket } of [...own, ...others]) socket.resetAndDestroy();
     await until(async () => {
-      const { socket, status } = await open();
+      const { socket, status } = await open('127.0.0.1');
       socket.destroy();
       return status === '200';
     }, 'there is room again');

@@ -5,7 +5,7 @@ import { copyFile, readFile } from 'node:fs/promises';
 import { Agent, request as httpsRequest } from 'node:https';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
 import { developmentCertificate } from '../../plugins/database-http/transport/certificate.ts';
 import { until } from '../support/until.ts';
@@ -99,6 +99,53 @@ describe('the port of the database HTTP API', () => {
     await Promise.all(running);
     await until(async () => (await api.query('select 1')).status === 200, 'a connection is free');
   });
+});
+
+describe('M1: one client address, over TLS and without further options', () => {
+  let api: HttpFixture;
+  const sockets: TLSSocket[] = [];
+  before(async () => (api = await HttpFixture.start()));
+  after(async () => {
+    for (const socket of sockets) socket.destroy();
+    await api.close();
+  });
+
+  it('has 100 requests with one token at once', async () => {
+    const token = await api.login();
+    const replies = await Promise.all(Array.from({ length: 100 }, () => api.query('select 1', token)));
+    assert.deepEqual(
+      replies.map(({ status }) => status),
+      Array.from({ length: 100 }, () => 200),
+    );
+  });
+
+  it('has 150 connections, and above them 503 with a body and no reset', async () => {
+    const { hostname, port } = new URL(api.url);
+    /** A request whose body is still to come, on a connection of its own. */
+    const begin = () => {
+      const socket = connectTls({ host: hostname, port: Number(port), rejectUnauthorized: false });
+      sockets.push(socket);
+      const seen = { socket, text: '', failure: '' };
+      socket.on('data', (chunk: Buffer) => (seen.text += chunk.toString()));
+      socket.on('error', (error: Error) => (seen.failure = error.message));
+      socket.write(
+        `POST /restapi/query HTTP/1.1\r\nHost: a\r\nAuthorization: ${api.admin}\r\nContent-Length: 8\r\n\r\nselect `,
+      );
+      return seen;
+    };
+    const all = Array.from({ length: 250 }, begin);
+    const refused = () => all.filter(({ text }) => text.startsWith('HTTP/1.1 503 '));
+    await until(() => refused().length >= 100, 'a hundred are refused', { timeoutMs: 25_000 });
+    for (const { text } of refused())
+      assert.ok(text.endsWith('{"code":-1,"desc":"too many HTTP connections: at most 150 at the same time"}'), text);
+    const taken = all.filter((each) => !refused().includes(each));
+    assert.equal(taken.length, 150);
+    for (const { socket } of taken) socket.write('1');
+    await until(() => taken.every(({ text }) => text.startsWith('HTTP/1.1 200 ')), 'the others are answered', {
+      timeoutMs: 25_000,
+    });
+    assert.deepEqual([...new Set(all.map(({ failure }) => failure))], ['']);
+  }).timeout(60_000);
 });
 
 describe('the service', () => {

@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -82,6 +83,36 @@ describe('starting a worker', function () {
       'Invalid value soon for configuration offset.flush.interval.ms: Not a number of type LONG',
     ]) {
       assert.ok(output.includes(expected), `${expected}\nis not in\n${output}`);
+    }
+  });
+
+  it('N9: says in one line which option names an address that is taken', async () => {
+    const squatter = createServer().listen(0, '127.0.0.1');
+    await once(squatter, 'listening');
+    const address = `127.0.0.1:${String((squatter.address() as AddressInfo).port)}`;
+    try {
+      const common = `bootstrap.servers=${(await broker()).bootstrapServers}
+key.converter=org.apache.kafka.connect.storage.StringConverter
+value.converter=org.apache.kafka.connect.storage.StringConverter
+offset.storage.file.filename=${join(folder, 'taken-offsets')}
+`;
+      const service = `listeners=http://127.0.0.1:0\nservices=database-http\ndatabase.http.tls=off\ndatabase.http.connection.url=postgresql://127.0.0.1:1`;
+      const taken = [
+        ['listeners', `listeners=http://${address}`],
+        ['database.http.listeners', `${service}\ndatabase.http.listeners=http://${address}`],
+      ] as const;
+      for (const [option, properties] of taken) {
+        const path = await file(`taken-${option}.properties`, `${common}${properties}\n`);
+        const { code, output } = await sluice(['standalone', path]);
+        assert.equal(code, 3);
+        const said = output.split('\n').filter((line) => line !== '' && !line.startsWith('{'));
+        assert.deepEqual(said, [
+          `The worker could not start: ${option}: cannot listen at http://${address}: another process already listens there (EADDRINUSE)`,
+        ]);
+        assert.doesNotMatch(output, /\bat .*\.(?:js|ts):\d+/);
+      }
+    } finally {
+      squatter.close();
     }
   });
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
+import { addressGroup } from '../../../src/index.ts';
 import { ownStatement, type Executor } from '../../../src/index-database.ts';
 import { type Presented, readCredentials } from './credentials.ts';
 import { type Identity, identityOf } from './identity.ts';
-import { addressGroup, type TrustedProxies } from './client-address.ts';
+import type { TrustedProxies } from './client-address.ts';
 import type { PasswordCheck } from './password-check.ts';
 import { ApiFailure, type Login, type Route } from '../route.ts';
 import type { ApiSession, SessionStore } from './session-store.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
-import { ConfigError } from '../../../src/index.ts';
+import { ConfigError, plainAddress } from '../../../src/index.ts';
 
 /** Whose `X-Forwarded-For` is believed. */
 export class TrustedProxies {
@@ -43,26 +43,6 @@ export class TrustedProxies {
     }
     return client;
   }
-}
-
-/** IPv4 addresses of a socket that takes both kinds, as IPv4 addresses. */
-export function plainAddress(address: string): string {
-  const mapped = address.toLowerCase().startsWith('::ffff:') ? address.slice('::ffff:'.length) : '';
-  return isIPv4(mapped) ? mapped : address;
-}
-
-/** What counts as one client: an IPv4 address, or a network of 64 bits, of which one host has all addresses. */
-export function addressGroup(address: string): string {
-  if (!isIPv6(address)) return address;
-  const [head = '', tail] = (address.split('%')[0] ?? '').toLowerCase().split('::');
-  const parts = head === '' ? [] : head.split(':');
-  const behind = tail === undefined || tail === '' ? [] : tail.split(':');
-  const zeros = tail === undefined ? 0 : Math.max(0, 8 - parts.length - behind.length);
-  const groups = [...parts, ...Array.from({ length: zeros }, () => '0'), ...behind];
-  return groups
-    .slice(0, 4)
-    .map((group) => group.replace(/^0+(?=.)/, ''))
-    .join(':');
 }
 
 function withoutPort(hop: string): string {

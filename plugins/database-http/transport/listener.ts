@@ -9,8 +9,8 @@ export type Handler = (request: IncomingMessage, response: ServerResponse) => vo
 
 /** A TLS handshake begins with a record of this type (RFC 8446, 5.1). */
 const HANDSHAKE_RECORD = 0x16;
-/** Beyond the limit so many connections are told why they are refused; those beyond are just closed. */
-const REFUSED_AT_ONCE = 50;
+/** Beyond the limit at least so many connections get an answer that refuses them; more are closed at once. */
+const MIN_REFUSED_AT_ONCE = 50;
 
 export interface Timeouts {
   /** Of the headers; as much again before them for the first byte, and for the TLS handshake. */
@@ -52,7 +52,7 @@ export class PortListener {
   readonly #door: NetServer;
   readonly #http: Server;
   readonly #https: HttpsServer | undefined;
-  readonly #open = new OpenConnections();
+  readonly #open: OpenConnections;
   #stopping = false;
 
   /** `refuse` answers requests on connections beyond the limit. */
@@ -60,6 +60,7 @@ export class PortListener {
     this.#settings = settings;
     const options = { ...TIMEOUTS, ...settings.timeouts };
     this.#greetingTimeoutMs = options.headersTimeout;
+    this.#open = new OpenConnections(options.headersTimeout);
     const guarded: Handler = (request, response) => {
       const connection = this.#open.of(request.socket);
       const isRefused = connection?.isRefused === true;
@@ -152,7 +153,7 @@ export class PortListener {
 
   /**
    * Whether there is room for a connection. If there is none, an idle connection is closed: one of the same address if that has too
-   * many, else one of the address with the most. When all are busy, some clients get a 503, and the other sockets are closed.
+   * many, else one of the address with the most. When none is idle, the client gets a 503; when too many get one already, its socket is closed.
    */
   #admit(socket: Socket): boolean {
     const { maxConnections, maxPerAddress = maxConnections } = this.#settings;
@@ -160,11 +161,9 @@ export class PortListener {
     const group = groupOf(socket.remoteAddress ?? '');
     const isCrowd = group !== undefined && this.#open.countOf(group) >= maxPerAddress;
     const isFull = this.#open.taken >= maxConnections;
-    let isRefused = false;
-    if (isCrowd || isFull) {
-      isRefused = !this.#open.giveWay(isCrowd ? group : undefined);
-      if (isRefused && this.#open.refused >= REFUSED_AT_ONCE && !this.#open.dropRefused()) return false;
-    }
+    const wanted = { from: isCrowd ? group : undefined, for: group, share: maxConnections / 2 };
+    const isRefused = (isCrowd || isFull) && !this.#open.giveWay(wanted);
+    if (isRefused && this.#open.refused >= Math.max(MIN_REFUSED_AT_ONCE, maxConnections)) return false;
     this.#open.add(socket, group, isRefused);
     return true;
   }

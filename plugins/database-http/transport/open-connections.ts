@@ -7,8 +7,20 @@ export interface OpenConnection {
   readonly group: string | undefined;
   /** It came when there was no room: its request is answered with that. */
   readonly isRefused: boolean;
-  /** Requests under way: without one it is idle, also before its first bytes and while its headers are on their way. */
+  readonly openedAtMs: number;
+  /** Requests under way. */
   requests: number;
+  hadRequest: boolean;
+}
+
+/** Why a connection that is idle is wanted. */
+export interface Wanted {
+  /** Of one group alone; `undefined`: of any. */
+  readonly from: string | undefined;
+  /** The group that the newcomer counts with. */
+  readonly for: string | undefined;
+  /** More connections than these are more than one group's share where others need one. */
+  readonly share: number;
 }
 
 /** The connections of one port, those idle for longest first. */
@@ -17,7 +29,13 @@ export class OpenConnections {
   /** By the other end, because the TLS socket of a request wraps the one that came in. */
   readonly #byPeer = new Map<string, OpenConnection>();
   readonly #counts = new Map<string, number>();
+  readonly #youthMs: number;
   #refused = 0;
+
+  /** A connection that is younger than `youthMs` is not idle before its first request: its handshake or its headers are under way. */
+  constructor(youthMs: number) {
+    this.#youthMs = youthMs;
+  }
 
   get taken(): number {
     return this.#all.size - this.#refused;
@@ -36,7 +54,8 @@ export class OpenConnections {
   }
 
   add(socket: Socket, group: string | undefined, isRefused: boolean): void {
-    const connection: OpenConnection = { socket, group, isRefused, requests: 0 };
+    const openedAtMs = performance.now();
+    const connection: OpenConnection = { socket, group, isRefused, openedAtMs, requests: 0, hadRequest: false };
     const peer = peerOf(socket);
     this.#all.add(connection);
     this.#byPeer.set(peer, connection);
@@ -55,6 +74,7 @@ export class OpenConnections {
   /** It is not idle until the answer is sent. */
   busy(connection: OpenConnection, response: ServerResponse): void {
     connection.requests += 1;
+    connection.hadRequest = true;
     response.once('close', () => {
       connection.requests -= 1;
       // Idle from now on: those idle for longer come before it.
@@ -62,26 +82,29 @@ export class OpenConnections {
     });
   }
 
-  /** Closes the connection idle for longest, of one group or of the one that has the most idle ones; false when none is idle. */
-  giveWay(group: string | undefined): boolean {
-    const idle = [...this.#all].filter(({ requests, isRefused }) => requests === 0 && !isRefused);
-    const wanted = group ?? this.#largest(idle);
-    const victim = idle.find((each) => each.group === wanted);
+  /**
+   * Closes the connection idle for longest, of the wanted group or of the one that has the most idle ones; false when none is idle. A young
+   * connection gives way only to another group, if its own has more than its share: otherwise one silent client would keep all others out.
+   */
+  giveWay(wanted: Wanted): boolean {
+    const mayGo = [...this.#all].filter((each) => each.requests === 0 && !each.isRefused);
+    const idle = mayGo.filter((each) => !this.#isYoung(each));
+    const largest = wanted.from ?? this.#largest(idle);
+    const victim =
+      idle.find(({ group }) => group === largest) ??
+      mayGo.find(({ group }) => wanted.from === undefined && this.#isOverShare(group, wanted));
     if (victim === undefined) return false;
     this.#remove(victim);
     victim.socket.destroy();
     return true;
   }
 
-  /** Closes a refused connection that has sent no request; false when there is none. */
-  dropRefused(): boolean {
-    for (const connection of this.#all) {
-      if (!connection.isRefused || connection.requests > 0) continue;
-      this.#remove(connection);
-      connection.socket.destroy();
-      return true;
-    }
-    return false;
+  #isYoung({ hadRequest, openedAtMs }: OpenConnection): boolean {
+    return !hadRequest && performance.now() - openedAtMs < this.#youthMs;
+  }
+
+  #isOverShare(group: string | undefined, wanted: Wanted): boolean {
+    return group !== undefined && group !== wanted.for && this.countOf(group) > wanted.share;
   }
 
   #largest(idle: readonly OpenConnection[]): string | undefined {

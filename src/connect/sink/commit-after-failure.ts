@@ -8,8 +8,8 @@ const TIMEOUT_MS = 10_000;
  * As in Java (WorkerSinkTask#closeAllPartitions): what is stored is not to be read again after a restart. It must not keep the
  * failure from being seen for long.
  */
-export async function commitAfterFailure(commit: () => Promise<void>, logger: Logger): Promise<void> {
-  const committing = commit().catch((error: unknown) => {
+export async function commitAfterFailure(commit: Promise<unknown>, logger: Logger): Promise<void> {
+  const committing = commit.catch((error: unknown) => {
     logger.warn({ err: error }, 'Offset commit failed during close');
   });
   const isDone = await within(committing, TIMEOUT_MS);

@@ -6,6 +6,7 @@ import type { PartitionOffset, SinkTask, SinkTaskContext } from '../api.ts';
 import type { LetterReplay } from '../dead-letters/letter-replay.ts';
 import { commitAfterFailure } from './commit-after-failure.ts';
 import { ConsumerHolds, valueBytes } from './consumer-holds.ts';
+import { OffsetCommits } from './offset-commits.ts';
 import type { PolledRecords } from './polled-records.ts';
 import { DeliveredOffsets } from './delivered-offsets.ts';
 import { SinkProgress } from './sink-progress.ts';
@@ -54,7 +55,7 @@ export class SinkTaskRunner implements TaskRunner {
   #wantPaused: boolean;
   #commitRequested = false;
   #nextCommitMs: number;
-  #commitInFlight: Promise<void> | undefined;
+  readonly #commits: OffsetCommits;
   readonly #readiness: Readiness;
   #handsOver = false;
   handover: Handover | undefined;
@@ -77,6 +78,9 @@ export class SinkTaskRunner implements TaskRunner {
     this.#activities = taskActivities(runtime.assignment.id);
     this.#readiness = new Readiness(runtime.assignment.id, runtime.onEvent);
     this.#holds = new ConsumerHolds(consumer, runtime.throttle);
+    this.#commits = new OffsetCommits(consumer, runtime, (positions) => {
+      this.#onCommitted(positions);
+    });
     this.#wantPaused = runtime.assignment.targetState !== 'STARTED';
     this.#nextCommitMs = Date.now() + runtime.offsetFlushIntervalMs;
     runtime.abort.signal.addEventListener('abort', () => {
@@ -150,8 +154,10 @@ export class SinkTaskRunner implements TaskRunner {
     if (!(await this.#mayWork())) return;
     this.#applyPause();
     const now = Date.now();
-    if (this.#commitRequested || now >= this.#nextCommitMs) {
-      this.#commitRequested = false;
+    if (this.#commitRequested)
+      this.#nextCommitMs = Math.min(this.#nextCommitMs, Math.max(now, this.#commits.retryAtMs));
+    this.#commitRequested = false;
+    if (now >= this.#nextCommitMs) {
       this.#nextCommitMs = now + this.#runtime.offsetFlushIntervalMs;
       await this.#commit(false);
     }
@@ -170,6 +176,7 @@ export class SinkTaskRunner implements TaskRunner {
   /** Ends when everything up to the end is stored, and its offsets are committed. */
   async #endReplay(): Promise<void> {
     if (this.#replay?.isAtEnd(this.#consumer) !== true || !this.#polled.isEmpty) return;
+    if (Date.now() < this.#commits.retryAtMs) return;
     await this.#commit(true);
     if (this.#positions.active === 0) this.#replay.end();
   }
@@ -178,12 +185,12 @@ export class SinkTaskRunner implements TaskRunner {
     return this.#holds.has('retry');
   }
 
-  /** In one call, except for records in care: what was put of them is stored and committed before others are put. */
+  /** In one call, except for records in care: these are stored and committed before others are put, after a poll if a commit failed. */
   async #putAll(): Promise<void> {
     do {
       const { isCareful } = this.#polled;
       await this.#put();
-      if (isCareful && !this.#pausedForRetry) await this.#commit(true);
+      if (isCareful && !this.#pausedForRetry && !(await this.#commit(true))) this.#pauseUntil(this.#commits.retryAtMs);
     } while (!this.#polled.isEmpty && !this.#pausedForRetry && (await this.#mayWork()));
   }
 
@@ -257,8 +264,12 @@ export class SinkTaskRunner implements TaskRunner {
       { err: error },
       `The task asked for its ${String(this.#polled.count)} records again in ${String(this.#retryDelayMs)} ms`,
     );
-    this.#retryAtMs = Date.now() + this.#retryDelayMs;
+    this.#pauseUntil(Date.now() + this.#retryDelayMs);
     this.#progress.retried(error, this.#retryAtMs);
+  }
+
+  #pauseUntil(retryAtMs: number): void {
+    this.#retryAtMs = retryAtMs;
     this.#holds.add('retry');
   }
 
@@ -273,37 +284,25 @@ export class SinkTaskRunner implements TaskRunner {
     this.#runtime.onEvent({ id: this.#runtime.assignment.id, state: this.#wantPaused ? 'PAUSED' : 'RUNNING' });
   }
 
-  /** Commits what the task calls safe. Without `wait` one commit is on its way at most, and the loop goes on meanwhile. */
-  async #commit(wait: boolean): Promise<void> {
-    if (this.#commitInFlight !== undefined) {
-      if (!wait) return;
-      await this.#commitInFlight;
+  /** Commits what the task calls safe. Without `wait` one commit is in flight at most; with it, the result is whether all is committed. */
+  async #commit(wait: boolean): Promise<boolean> {
+    if (this.#commits.inFlight !== undefined) {
+      if (!wait) return false;
+      await this.#commits.inFlight;
     }
     const positions = (await this.#preCommit(wait)).filter((offset) => this.#isCommittable(offset));
-    if (positions.length === 0) return;
-    const { measures } = this.#runtime;
-    const startedAt = measures.now();
-    measures.sink.commitBegun();
-    const commit = this.#consumer.commit(positions).then(
-      () => {
-        measures.committed(startedAt);
-        measures.sink.commitCompleted();
-        for (const position of positions) {
-          this.#positions.commit(position);
-          this.#pass(position);
-        }
-        this.#replay?.passed(positions);
-        measures.sink.active(this.#positions.active);
-      },
-      (error: unknown) => {
-        measures.commitFailed();
-        this.#runtime.logger.warn({ err: error }, 'Offsets were not committed; they are with the next commit');
-      },
-    );
-    this.#commitInFlight = commit.finally(() => {
-      this.#commitInFlight = undefined;
-    });
-    if (wait) await commit;
+    if (positions.length === 0) return true;
+    const commit = this.#commits.commit(positions);
+    return wait && commit;
+  }
+
+  #onCommitted(positions: readonly PartitionPosition[]): void {
+    for (const position of positions) {
+      this.#positions.commit(position);
+      this.#pass(position);
+    }
+    this.#replay?.passed(positions);
+    this.#runtime.measures.sink.active(this.#positions.active);
   }
 
   #pass(passed: PartitionOffset): void {
@@ -367,7 +366,7 @@ export class SinkTaskRunner implements TaskRunner {
     const steps = [
       async () => {
         if (!failed) return;
-        if (this.#positions.delivered.size > 0) await commitAfterFailure(() => this.#commit(true), logger);
+        if (this.#positions.delivered.size > 0) await commitAfterFailure(this.#commit(true), logger);
         this.#positions.clear();
         await this.#task.close?.(this.#consumer.assignment());
       },

@@ -1,9 +1,8 @@
-import { RequestError } from '../../errors.ts';
 import type { ConnectorLogPart } from '../../observe/connector-log.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { ajv } from '../request-body.ts';
 import { answer, flag, pathName, queryText, type Resource, type ResourceDependencies } from '../resource.ts';
-import { answerEvents, eventBytes, type EventStream } from './event-stream.ts';
+import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
 
 /** More open logs at once are refused. */
 const MAX_LOGS = 20;
@@ -44,7 +43,7 @@ const isPart = ajv.compile<ConnectorLogPart>({
 export const connectorLogResource: Resource = (router, dependencies) => {
   const { herder, connectorLog } = dependencies;
   const others = new OtherWorkers(dependencies);
-  let open = 0;
+  const streams = new EventStreams('logs', MAX_LOGS, MAX_UNREAD_BYTES);
 
   router.get('/ui/connectors/:connector/log', (context) => {
     const connector = pathName(context, 'connector');
@@ -53,12 +52,8 @@ export const connectorLogResource: Resource = (router, dependencies) => {
       answer(context, 200, connectorLog.after(connector, Number(queryText(context, 'after') ?? 0)));
       return;
     }
-    if (open >= MAX_LOGS)
-      throw new RequestError(503, `This worker has ${String(MAX_LOGS)} logs open, and takes no more`);
-    open += 1;
     const log = new LogFeed(connector, dependencies, others.get(askerOf(context)));
-    const stream = answerEvents(context, MAX_UNREAD_BYTES, () => {
-      open -= 1;
+    const stream = streams.answer(context, () => {
       log.end();
     });
     log.begin(stream);

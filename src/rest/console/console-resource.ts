@@ -20,7 +20,7 @@ import { configResource } from './config-resource.ts';
 import { connectorFlowResource } from './connector-flow.ts';
 import { connectorLogResource } from './connector-log.ts';
 import { consoleFiles, type ConsoleFile } from './console-files.ts';
-import { answerEvents } from './event-stream.ts';
+import { EventStreams } from './event-stream.ts';
 import { FleetFeed } from './fleet-feed.ts';
 import { sqlResource } from './sql-resource.ts';
 import { topicPeekResource } from './topic-peek-resource.ts';
@@ -59,6 +59,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   changesResource(router, dependencies);
   letterResource(router, dependencies);
   const view = new ConsoleView(dependencies);
+  const streams = new EventStreams('consoles', MAX_CONSOLES, MAX_UNREAD_BYTES);
   connectorLogResource(router, dependencies);
   connectorFlowResource(router, dependencies);
   let files: Promise<ReadonlyMap<string, ConsoleFile>> | undefined;
@@ -89,10 +90,7 @@ export const consoleResource: Resource = (router, dependencies) => {
 
   router.get('/ui/events', (context) => {
     const feed = view.feed(context);
-    if (feed.listeners >= MAX_CONSOLES) {
-      throw new RequestError(503, `This worker has ${String(MAX_CONSOLES)} consoles open, and takes no more`);
-    }
-    const stream = answerEvents(context, MAX_UNREAD_BYTES, () => {
+    const stream = streams.answer(context, () => {
       end();
     });
     const end = feed.listen(stream.write);

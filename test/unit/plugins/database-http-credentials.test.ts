@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readCredentials } from '../../../plugins/database-http/access/credentials.ts';
-import { addressGroup, TrustedProxies } from '../../../plugins/database-http/access/client-address.ts';
+import { TrustedProxies } from '../../../plugins/database-http/access/client-address.ts';
+import { addressGroup } from '../../../src/config/client-address.ts';
 import { LoginThrottle } from '../../../plugins/database-http/access/login-throttle.ts';
 import { SessionStore } from '../../../plugins/database-http/access/session-store.ts';
 import { identityOf } from '../../../plugins/database-http/access/identity.ts';
@@ -196,6 +197,26 @@ describe('sessions in memory', () => {
     assert.equal(store.list().length, 1000);
     assert.ok(store.find(tokens[0] ?? ''));
     assert.equal(store.find(tokens[1] ?? ''), undefined);
+  });
+
+  it('are 10,000 different ones of 128 bits, every bit of which is set in about half of them', () => {
+    const store = new SessionStore(
+      () => 0,
+      () => 1,
+    );
+    const count = 10_000;
+    const tokens = Array.from({ length: count }, (_, index) => {
+      return store.open(identityOf(`u${String(index % 20)}`, new Password(''))).token;
+    });
+    assert.equal(new Set(tokens).size, count);
+    const ones = Array.from({ length: 128 }, () => 0);
+    for (const token of tokens) {
+      assert.match(token, /^[0-9a-f]{32}$/);
+      for (const [bit, digit] of [...BigInt(`0x${token}`).toString(2).padStart(128, '0')].entries())
+        if (digit === '1') ones[bit] = (ones[bit] ?? 0) + 1;
+    }
+    // Seven standard deviations: once in 10^9 runs.
+    for (const each of ones) assert.ok(Math.abs(each - count / 2) < 350, ones.join());
   });
 
   it('are dead once their time is over, whatever swept or did not', () => {

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { PortListener } from '../../../plugins/database-http/transport/listener.ts';
+import { PortListener, type ListenerSettings } from '../../../plugins/database-http/transport/listener.ts';
+import { answersTo, HOSTILE_REQUESTS, statusesOf } from '../../support/hostile-requests.ts';
 import { until } from '../../support/until.ts';
 
 describe('a slow client', () => {
@@ -55,15 +56,17 @@ describe('connections beyond the limits', () => {
   let port: number;
   const sockets: Socket[] = [];
   const running: ServerResponse[] = [];
-  beforeEach(async () => {
-    listener = new PortListener(
-      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 6, maxPerAddress: 3 },
+  const listen = (settings: Partial<ListenerSettings>): PortListener =>
+    new PortListener(
+      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 6, ...settings },
       (request, response) => {
         if (request.url === '/wait') running.push(response);
         else response.end('ok');
       },
       (_request, response) => response.writeHead(503).end(),
     );
+  beforeEach(async () => {
+    listener = listen({ maxPerAddress: 3 });
     port = await listener.listen();
   });
   afterEach(async () => {
@@ -88,13 +91,40 @@ describe('connections beyond the limits', () => {
     return answer.toString().slice(9, 12);
   }
 
-  it('S11: make way where they are idle: the silent ones of one address, the oldest first', async () => {
+  it('S11, M1: are refused with 503 and not reset, and the silent ones of an address do not give way to another of its own', async () => {
     const silent: Socket[] = [];
     for (let index = 0; index < 10; index++) silent.push(await open('127.0.0.1'));
-    await until(() => silent.filter(({ destroyed }) => destroyed).length === 7, 'those beyond the limit are closed');
-    assert.deepEqual(silent.map(({ destroyed }) => destroyed).lastIndexOf(true), 6);
+    assert.equal(await ask('127.0.0.1'), '503');
     assert.equal(await ask('127.0.0.2'), '200');
-    assert.equal(await ask('127.0.0.1'), '200');
+    assert.ok(silent.every(({ closed }) => !closed));
+  });
+
+  it('S11, M1: are not kept from others by silent ones of one address that has more than half', async () => {
+    await listener.close();
+    listener = listen({ maxPerAddress: undefined });
+    port = await listener.listen();
+    const silent: Socket[] = [];
+    for (let index = 0; index < 6; index++) silent.push(await open('127.0.0.1'));
+    for (let index = 0; index < 3; index++) await open(`127.0.0.${String(3 + index)}`, '/wait');
+    await until(() => running.length === 3, 'three requests run');
+    await until(() => silent.filter(({ closed }) => closed).length === 3, 'three of six have given way');
+    assert.deepEqual(
+      silent.map(({ closed }) => closed),
+      [true, true, true, false, false, false],
+    );
+    assert.equal(await ask('127.0.0.9'), '503', 'the address has no more than half any longer');
+  });
+
+  it('S11, M1: make way when they have sent nothing for as long as headers may take', async () => {
+    await listener.close();
+    listener = listen({
+      maxPerAddress: undefined,
+      timeouts: { headersTimeout: 300, connectionsCheckingInterval: 60_000 },
+    });
+    port = await listener.listen();
+    for (let index = 0; index < 6; index++) await open('127.0.0.1');
+    assert.equal(await ask('127.0.0.1'), '503');
+    await until(async () => (await ask('127.0.0.1')) === '200', 'the silent ones are idle');
   });
 
   it('S11: make way where they are kept open after a request, and keep nobody out', async () => {
@@ -110,4 +140,35 @@ describe('connections beyond the limits', () => {
     running.pop()?.end('done');
     await until(async () => (await ask('127.0.0.1')) === '200', 'there is room again');
   });
+});
+
+describe('requests to the database HTTP API that are not well formed', () => {
+  const seen: string[] = [];
+  let listener: PortListener;
+  let port: number;
+  before(async () => {
+    listener = new PortListener(
+      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 150 },
+      (request, response) => {
+        seen.push(request.url ?? '');
+        request.resume().on('error', () => undefined);
+        response.end('ok');
+      },
+      (_request, response) => response.writeHead(503).end(),
+    );
+    port = await listener.listen();
+  });
+  afterEach(() => seen.splice(0));
+  after(async () => {
+    listener.cut();
+    await listener.close();
+  });
+
+  for (const { name, bytes, statuses } of HOSTILE_REQUESTS) {
+    it(`are one request, and no other after it, with ${name}`, async () => {
+      const [status = 0, ...others] = statusesOf(await answersTo(port, bytes));
+      assert.ok(statuses?.includes(status) ?? [200, 400].includes(status), String(status));
+      assert.deepEqual([others.filter((other) => other === 200), seen.includes('/smuggled')], [[], false]);
+    });
+  }
 });

@@ -26,7 +26,7 @@ describe('the OpenAPI description of the management API', () => {
         extensions: [],
       },
     );
-    const port = await server.listen({ host: '127.0.0.1', port: 0 });
+    const port = await server.listen({ host: '127.0.0.1', port: 0 }, 'main');
     try {
       server.serve({ herder: { ready: true }, logger: silentLogger } as unknown as ResourceDependencies);
       const answer = await fetch(`http://127.0.0.1:${String(port)}/openapi.json`);

@@ -130,4 +130,22 @@ describe('the management API of a worker that is not built yet', () => {
   it('does not listen when the configuration of a listener is wrong', async () => {
     await assert.rejects(open({ listeners: `${LISTENERS},https://127.0.0.1:0` }), ConfigError);
   });
+
+  it('N9: names the option and the address when it cannot listen there', async () => {
+    const taken = await open();
+    const others = [taken.url, 'http://192.0.2.1:0'];
+    const reasons = [
+      'another process already listens there (EADDRINUSE)',
+      'this machine does not have the address (EADDRNOTAVAIL)',
+    ];
+    for (const option of ['listeners', 'admin.listeners', 'metrics.listeners']) {
+      for (const [index, url] of others.entries()) {
+        await assert.rejects(open({ [option]: url }), {
+          name: 'ConfigError',
+          message: `${option}: cannot listen at ${url}: ${String(reasons[index])}`,
+        });
+      }
+    }
+    await taken.close();
+  });
 });

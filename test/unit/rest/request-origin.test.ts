@@ -82,6 +82,19 @@ describe('S13: where a request to the management API comes from', () => {
     }
   });
 
+  it('S8: is refused when its page has the name and port of the worker and another scheme', async () => {
+    const Host = 'connect.example.org';
+    const post = async (headers: Readonly<Record<string, string>>, path = '/') =>
+      (await send('POST', { Host, ...headers }, path))[0];
+    assert.equal(await post({ Origin: 'http://connect.example.org' }), 200);
+    assert.equal(await post({ Origin: 'https://connect.example.org' }), 403);
+    // A proxy that ends TLS.
+    const proxied = { 'X-Forwarded-Proto': 'https' };
+    assert.equal(await post({ ...proxied, Origin: 'https://connect.example.org' }), 200);
+    assert.equal(await post({ ...proxied, Origin: 'http://connect.example.org' }), 403);
+    assert.equal(await post({ ...proxied, Origin: 'http://connect.example.org' }, '/ui/sql'), 403);
+  });
+
   it('is refused where it writes and the browser says no more than that it comes from elsewhere', async () => {
     for (const site of ['cross-site', 'same-site']) {
       assert.equal((await send('POST', { Host: '127.0.0.1:8083', 'Sec-Fetch-Site': site }))[0], 403, site);

@@ -25,10 +25,10 @@ describe('the log of a connector for consoles', () => {
     const router = { get: (_path: string, answer: (context: Context) => unknown) => (answerTo = answer) };
     const dependencies = { herder, connectorLog: log } as unknown as ResourceDependencies;
     connectorLogResource(router as unknown as Router, dependencies);
-    const ask = () => {
-      const request = new EventEmitter();
+    const ask = (remoteAddress = '10.0.0.1', user?: string) => {
+      const request = Object.assign(new EventEmitter(), { socket: { remoteAddress } });
       const context = {
-        ...{ params: { connector: 'c' }, query: {}, req: request, state: {}, status: 0, body: undefined },
+        ...{ params: { connector: 'c' }, query: {}, req: request, state: { user }, status: 0, body: undefined },
         ...{ set: () => undefined, get: () => '' },
       };
       answerTo(context as unknown as Context);
@@ -56,13 +56,26 @@ describe('the log of a connector for consoles', () => {
     assert.match(text, /^retry: 2000\n\nevent: lines\ndata: \{"worker":"w","isCut":false,"lines":\[/);
   });
 
-  it('is told to 20 consoles at most, until one goes', async () => {
+  it('is shown to 20 consoles at most, until one closes', async () => {
     const { ask } = start();
-    const [first] = Array.from({ length: 20 }, () => ask());
+    const [first] = Array.from({ length: 20 }, (_, index) => ask(`10.0.0.${String(index)}`));
     assert.throws(() => ask(), /has 20 logs open, and takes no more/);
     first?.request.emit('close');
     if (first !== undefined) await once(first.stream, 'close');
     ask();
+  });
+
+  it('S7: is shown to ten consoles of one address, and of one user', async () => {
+    const { ask } = start();
+    const [first] = Array.from({ length: 10 }, (_, index) => ask(`2001:db8:0:1::${String(index)}`));
+    assert.throws(() => ask('2001:db8:0:1:ffff::1'), /has 10 logs open for address 2001:db8:0:1, and takes no more/);
+    for (let index = 0; index < 9; index++) ask(`10.0.0.${String(index)}`, 'ann');
+    first?.request.emit('close');
+    if (first !== undefined) await once(first.stream, 'close');
+    ask('::ffff:10.0.0.9', 'ann');
+    assert.throws(() => ask('10.0.0.10', 'ann'), /has 10 logs open for user ann, and takes no more/);
+    ask('10.0.0.10', 'bob');
+    assert.throws(() => ask('10.0.0.11', 'eve'), /has 20 logs open, and takes no more/);
   });
 
   it('ends for a console that does not read', async () => {

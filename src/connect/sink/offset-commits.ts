@@ -1,0 +1,80 @@
+import type { Consumer, PartitionPosition } from '../../kafka/api.ts';
+import type { Logger } from '../../observe/logger.ts';
+import type { TaskMeasures } from '../tasks/task-measures.ts';
+
+/** After a failure, commits that can wait do so for this long, and the next failure is logged. */
+const BACKOFF_MS = 1_000;
+
+/** The offset commits of one sink task. */
+export class OffsetCommits {
+  readonly #consumer: Pick<Consumer, 'commit'>;
+  readonly #measures: TaskMeasures;
+  readonly #logger: Logger;
+  readonly #onCommitted: (positions: readonly PartitionPosition[]) => void;
+  #inFlight: Promise<boolean> | undefined;
+  #retryAtMs = 0;
+  #nextLogMs = 0;
+  #unlogged = 0;
+
+  constructor(
+    consumer: Pick<Consumer, 'commit'>,
+    { measures, logger }: { readonly measures: TaskMeasures; readonly logger: Logger },
+    onCommitted: (positions: readonly PartitionPosition[]) => void,
+  ) {
+    this.#consumer = consumer;
+    this.#measures = measures;
+    this.#logger = logger;
+    this.#onCommitted = onCommitted;
+  }
+
+  get inFlight(): Promise<boolean> | undefined {
+    return this.#inFlight;
+  }
+
+  /** Milliseconds since the epoch; 0 unless the last commit failed. */
+  get retryAtMs(): number {
+    return this.#retryAtMs;
+  }
+
+  /** Resolves with whether the offsets are committed. Never rejects. */
+  commit(positions: readonly PartitionPosition[]): Promise<boolean> {
+    const startedAt = this.#measures.now();
+    this.#measures.sink.commitBegun();
+    this.#inFlight = this.#consumer
+      .commit(positions)
+      .then(
+        () => {
+          this.#retryAtMs = 0;
+          this.#measures.committed(startedAt);
+          this.#measures.sink.commitCompleted();
+          this.#onCommitted(positions);
+          return true;
+        },
+        (error: unknown) => {
+          this.#failed(error);
+          return false;
+        },
+      )
+      .finally(() => {
+        this.#inFlight = undefined;
+      });
+    return this.#inFlight;
+  }
+
+  #failed(error: unknown): void {
+    this.#measures.commitFailed();
+    const now = Date.now();
+    this.#retryAtMs = now + BACKOFF_MS;
+    if (now < this.#nextLogMs) {
+      this.#unlogged += 1;
+      return;
+    }
+    const fields = this.#unlogged === 0 ? {} : { unloggedFailures: this.#unlogged };
+    this.#logger.warn(
+      { err: error, ...fields },
+      'Offset commit failed; the offsets will be included in the next commit',
+    );
+    this.#nextLogMs = now + BACKOFF_MS;
+    this.#unlogged = 0;
+  }
+}

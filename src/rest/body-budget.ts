@@ -1,0 +1,109 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { RequestError } from '../errors.ts';
+
+export interface BodyLimits {
+  /** Bytes of all bodies together. */
+  readonly totalBytes: number;
+  /** Of these, bytes of requests between workers, whose signature can only be checked when the body is complete. */
+  readonly internalBytes: number;
+}
+
+const LIMITS: BodyLimits = { totalBytes: 64 * 1024 * 1024, internalBytes: 16 * 1024 * 1024 };
+/** A body that has been arriving for this long is cut when another one finds no room. */
+const SLOW_MS = 2_000;
+
+interface Body {
+  readonly request: IncomingMessage;
+  isInternal: boolean;
+  readonly sinceMs: number;
+  bytes: number;
+  isComplete: boolean;
+}
+
+const budgets = new WeakMap<IncomingMessage, BodyBudget>();
+
+/**
+ * Bounds the bytes of request bodies that a worker holds. A body counts from its first byte until its request is answered. When there is no
+ * room, the slowest body is cut if it is slow, so that clients that stall cannot keep others out; otherwise the request is refused with 503.
+ */
+export class BodyBudget {
+  readonly #limits: BodyLimits;
+  /** Those that began first come first. */
+  readonly #bodies = new Map<IncomingMessage, Body>();
+  #bytes = 0;
+  #internalBytes = 0;
+
+  constructor(limits = LIMITS) {
+    this.#limits = limits;
+  }
+
+  /** The budget of a request. A request without one (it came through no listener) has no bound but its own. */
+  static of(request: IncomingMessage): BodyBudget | undefined {
+    return budgets.get(request);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** To be called before anything reads the body. */
+  watch(request: IncomingMessage, response: ServerResponse, isInternal: boolean): void {
+    budgets.set(request, this);
+    this.#bodies.set(request, { request, isInternal, sinceMs: performance.now(), bytes: 0, isComplete: false });
+    response.once('close', () => {
+      this.release(request);
+    });
+  }
+
+  /** Throws a RequestError with 503 when there is no room for these bytes. */
+  add(request: IncomingMessage, bytes: number): void {
+    const body = this.#bodies.get(request);
+    if (body === undefined) return;
+    const { totalBytes, internalBytes } = this.#limits;
+    const isOver = (): boolean => this.#bytes + bytes > totalBytes;
+    const isOverShare = (): boolean => body.isInternal && this.#internalBytes + bytes > internalBytes;
+    while ((isOver() || isOverShare()) && this.#cutSlowest(body, !isOver()));
+    if (isOver() || isOverShare())
+      throw new RequestError(503, 'The worker holds too many bytes of request bodies; try again in some seconds');
+    this.#count(body, bytes);
+  }
+
+  complete(request: IncomingMessage): void {
+    const body = this.#bodies.get(request);
+    if (body !== undefined) body.isComplete = true;
+  }
+
+  /** The signature of the request is valid: it counts like those of users. */
+  trust(request: IncomingMessage): void {
+    const body = this.#bodies.get(request);
+    if (body?.isInternal !== true) return;
+    this.#internalBytes -= body.bytes;
+    body.isInternal = false;
+  }
+
+  release(request: IncomingMessage): void {
+    const body = this.#bodies.get(request);
+    if (body === undefined) return;
+    this.#count(body, -body.bytes);
+    this.#bodies.delete(request);
+  }
+
+  /** `false` when no other body is slow. */
+  #cutSlowest(newest: Body, internalOnly: boolean): boolean {
+    const latest = performance.now() - SLOW_MS;
+    for (const body of this.#bodies.values()) {
+      if (body.sinceMs > latest) return false;
+      if (body === newest || body.isComplete || body.bytes === 0 || (internalOnly && !body.isInternal)) continue;
+      this.release(body.request);
+      body.request.destroy();
+      return true;
+    }
+    return false;
+  }
+
+  #count(body: Body, bytes: number): void {
+    body.bytes += bytes;
+    this.#bytes += bytes;
+    if (body.isInternal) this.#internalBytes += bytes;
+  }
+}
