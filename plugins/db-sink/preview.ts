@@ -30,6 +30,10 @@ import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 
+const NOT_REHEARSED: RecordPreview = {
+  faults: [{ message: 'not previewed: the time limit of the whole preview has passed' }],
+};
+
 /** More rows of one message are counted among those stored, but not shown. */
 const MAX_ROWS_SHOWN = 100;
 
@@ -46,11 +50,14 @@ export async function previewRecords(
   const executor = openExecutor(connectionSettings(options), { logger, poolSize: 1 });
   try {
     const preview = await SinkPreview.open(options, executor, { logger, signal });
-    return await executor.rehearse(async (rehearsal) => {
-      const previews: RecordPreview[] = [];
-      for (const record of records) previews.push(await preview.record(record, rehearsal));
-      return previews;
-    }, signal);
+    return await executor.rehearse(
+      async (rehearsal) => {
+        const previews: RecordPreview[] = [];
+        for (const record of records) previews.push(await preview.record(record, rehearsal));
+        return previews;
+      },
+      { signal },
+    );
   } finally {
     await executor.close();
   }
@@ -70,7 +77,7 @@ class SinkPreview {
   static async open(
     options: SinkOptions,
     executor: Executor,
-    { logger, signal }: PreviewContext,
+    { logger, signal }: Pick<PreviewContext, 'logger' | 'signal'>,
   ): Promise<SinkPreview> {
     const engine = await executor.engine();
     const database = await databaseName(executor);
@@ -81,6 +88,17 @@ class SinkPreview {
   }
 
   async record(record: SinkRecord, rehearsal: Rehearsal): Promise<RecordPreview> {
+    try {
+      return await this.#rehearsed(record, rehearsal);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (rehearsal.signal.aborted) return NOT_REHEARSED;
+      throw error;
+    }
+  }
+
+  async #rehearsed(record: SinkRecord, rehearsal: Rehearsal): Promise<RecordPreview> {
+    rehearsal.signal.throwIfAborted();
     const { topic, partition, offset } = record.original;
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
@@ -93,7 +111,7 @@ class SinkPreview {
       try {
         faults.push(...(await this.#writer.writeWithin(observed, part, this.#signal)).map(faultOf));
       } catch (error) {
-        this.#signal.throwIfAborted();
+        rehearsal.signal.throwIfAborted();
         if (error instanceof NeedsNoTransaction) statements.push(error.statement.sql);
         else faults.push({ message: toError(error).message });
       }
