@@ -1,4 +1,5 @@
 import {
+  ConfigError,
   parseOptions,
   toError,
   type ConnectorConfig,
@@ -30,6 +31,8 @@ import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 
+/** The format whose messages are SQL. */
+const STATEMENTS = 'cdc_db';
 const NOT_REHEARSED: RecordPreview = {
   faults: [{ message: 'not previewed: the time limit of the whole preview has passed' }],
 };
@@ -39,14 +42,20 @@ const MAX_ROWS_SHOWN = 100;
 
 /**
  * What the sink would do with these records, in their order: they are decoded and written as a task does it, in a transaction
- * that is undone. So a table that the first one creates is there for the second, and what the database refuses shows.
+ * that is undone. So a table that the first one creates is there for the second, and what the database refuses shows. SQL of
+ * messages runs only for callers who gave the password themselves: rolling back does not undo everything that SQL can do.
  */
 export async function previewRecords(
   config: ConnectorConfig,
   records: readonly SinkRecord[],
-  { logger, signal }: PreviewContext,
+  { logger, signal, usesStoredSecrets }: PreviewContext,
 ): Promise<RecordPreview[]> {
   const options = parseOptions(sinkOptions, config);
+  if (usesStoredSecrets && options['protocol.type'] === STATEMENTS) {
+    throw new ConfigError(
+      `${STATEMENTS} messages are SQL, which a preview does not run with a stored secret or one of a config provider`,
+    );
+  }
   const executor = openExecutor(connectionSettings(options), { logger, poolSize: 1 });
   try {
     const preview = await SinkPreview.open(options, executor, { logger, signal });
