@@ -1,4 +1,5 @@
 import {
+  ConfigError,
   parseOptions,
   toError,
   type ConnectorConfig,
@@ -30,27 +31,42 @@ import { Retries } from './retries.ts';
 import { databaseName, retryOptions, writerOptions } from './sink-settings.ts';
 import { TableWriter } from './table-writer.ts';
 
+/** The format whose messages are SQL. */
+const STATEMENTS = 'cdc_db';
+const NOT_REHEARSED: RecordPreview = {
+  faults: [{ message: 'not previewed: the time limit of the whole preview has passed' }],
+};
+
 /** More rows of one message are counted among those stored, but not shown. */
 const MAX_ROWS_SHOWN = 100;
 
 /**
  * What the sink would do with these records, in their order: they are decoded and written as a task does it, in a transaction
- * that is undone. So a table that the first one creates is there for the second, and what the database refuses shows.
+ * that is undone. So a table that the first one creates is there for the second, and what the database refuses shows. SQL of
+ * messages runs only for callers who gave the password themselves: rolling back does not undo everything that SQL can do.
  */
 export async function previewRecords(
   config: ConnectorConfig,
   records: readonly SinkRecord[],
-  { logger, signal }: PreviewContext,
+  { logger, signal, usesStoredSecrets }: PreviewContext,
 ): Promise<RecordPreview[]> {
   const options = parseOptions(sinkOptions, config);
+  if (usesStoredSecrets && options['protocol.type'] === STATEMENTS) {
+    throw new ConfigError(
+      `${STATEMENTS} messages are SQL, which a preview does not run with a stored secret or one of a config provider`,
+    );
+  }
   const executor = openExecutor(connectionSettings(options), { logger, poolSize: 1 });
   try {
     const preview = await SinkPreview.open(options, executor, { logger, signal });
-    return await executor.rehearse(async (rehearsal) => {
-      const previews: RecordPreview[] = [];
-      for (const record of records) previews.push(await preview.record(record, rehearsal));
-      return previews;
-    }, signal);
+    return await executor.rehearse(
+      async (rehearsal) => {
+        const previews: RecordPreview[] = [];
+        for (const record of records) previews.push(await preview.record(record, rehearsal));
+        return previews;
+      },
+      { signal },
+    );
   } finally {
     await executor.close();
   }
@@ -70,7 +86,7 @@ class SinkPreview {
   static async open(
     options: SinkOptions,
     executor: Executor,
-    { logger, signal }: PreviewContext,
+    { logger, signal }: Pick<PreviewContext, 'logger' | 'signal'>,
   ): Promise<SinkPreview> {
     const engine = await executor.engine();
     const database = await databaseName(executor);
@@ -81,6 +97,17 @@ class SinkPreview {
   }
 
   async record(record: SinkRecord, rehearsal: Rehearsal): Promise<RecordPreview> {
+    try {
+      return await this.#rehearsed(record, rehearsal);
+    } catch (error) {
+      this.#signal.throwIfAborted();
+      if (rehearsal.signal.aborted) return NOT_REHEARSED;
+      throw error;
+    }
+  }
+
+  async #rehearsed(record: SinkRecord, rehearsal: Rehearsal): Promise<RecordPreview> {
+    rehearsal.signal.throwIfAborted();
     const { topic, partition, offset } = record.consumed;
     this.#decoder.add(record, { kind: 'record', topic, partition, offset });
     const decoded = this.#decoder.take();
@@ -93,7 +120,7 @@ class SinkPreview {
       try {
         faults.push(...(await this.#writer.writeWithin(observed, part, this.#signal)).map(faultOf));
       } catch (error) {
-        this.#signal.throwIfAborted();
+        rehearsal.signal.throwIfAborted();
         if (error instanceof NeedsNoTransaction) statements.push(error.statement.sql);
         else faults.push({ message: toError(error).message });
       }

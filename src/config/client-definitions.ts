@@ -195,3 +195,13 @@ function parseLine(line: string, kind: ClientKind): readonly [string, OptionDecl
   if (given === '!') return [name, declaration];
   return [name, { ...declaration, default: given === '-' ? null : given === "''" ? '' : given }];
 }
+
+const OVERRIDE = /^(producer|consumer|admin)\.override\.(.*)$/s;
+
+/** The type of an option such as `consumer.override.sasl.jaas.config`; `undefined`: clients do not know it. */
+export function clientOptionType(key: string): OptionType | undefined {
+  const [, kind, setting = ''] = OVERRIDE.exec(key) ?? [];
+  if (kind !== 'producer' && kind !== 'consumer' && kind !== 'admin') return undefined;
+  const known = clientDefinitions(kind);
+  return Object.hasOwn(known, setting) ? known[setting]?.type : undefined;
+}

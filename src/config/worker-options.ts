@@ -296,7 +296,7 @@ export const ownWorkerOptions = declareOptions({
     default: false,
     importance: 'LOW',
     documentation:
-      'Whether the console only shows: it offers no changes then, and those below `/ui/` are refused. What the REST API itself allows stays as it is.',
+      'Whether the console only shows: it offers no changes and no previews of messages then, and those below `/ui/` are refused. What the REST API itself allows stays as it is.',
   },
   'allowed.hosts': {
     type: 'LIST',

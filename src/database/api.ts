@@ -211,6 +211,8 @@ export interface Transaction extends TableWriter {
 
 /** A transaction that is undone at its end, and tells what was done in it. */
 export interface Rehearsal extends Transaction {
+  /** Aborted once the time of the rehearsal is over, or when the caller's signal is. No statement runs then. */
+  readonly signal: AbortSignal;
   /** The statements that change something, failed ones too, since they were taken last; values are not in them. */
   takeStatements(): readonly string[];
 }
@@ -262,8 +264,9 @@ export interface Executor extends TableWriter {
   atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T>;
   /**
    * Does `work` in one transaction and undoes it, whatever came of it: reports and faults are those that writing would give. Of
-   * it only numbers taken from sequences are left. What it locks is locked for as long as `work` takes.
+   * it only numbers taken from sequences are left. What it locks is locked for as long as `work` takes, at most `timeoutMs`, 10
+   * seconds if absent: then its statement is cancelled, and no other one runs.
    */
-  rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, signal?: AbortSignal): Promise<T>;
+  rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options?: StatementOptions): Promise<T>;
   close(): Promise<void>;
 }

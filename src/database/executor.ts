@@ -151,8 +151,8 @@ export class PooledExecutor implements Executor {
     return atomically(this.#open(), work, signal);
   }
 
-  async rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, signal?: AbortSignal): Promise<T> {
-    return rehearse(this.#open(), work, signal);
+  async rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options: StatementOptions = {}): Promise<T> {
+    return rehearse(this.#open(), work, options);
   }
 
   async close(): Promise<void> {

@@ -142,6 +142,15 @@ export class Pool {
     }
   }
 
+  /** Ends what dropped connections may still run on the server. Never rejects. */
+  async endAbandoned(signal: AbortSignal): Promise<void> {
+    try {
+      await this.lend((connection) => this.#abandoned.end(connection), 'clean', signal);
+    } catch (error) {
+      this.#settings.logger.debug({ err: error }, 'server processes of broken connections could not be ended');
+    }
+  }
+
   /** Refuses new callers, waits for lent connections, not for ever, and closes all. */
   async close(): Promise<void> {
     this.#stopped.abort(closed());

@@ -42,7 +42,15 @@ const NULL_VALUE = 'Null value can not be supplied as the configuration value.';
 
 interface AskedValidation {
   readonly listed?: ListedOptions;
+  /** Variables of config providers are replaced by their values; so they are unless this is false. */
+  readonly resolves?: boolean;
   /** The plugin may ask the services that the configuration names, with its secrets; so it may unless this is false. */
+  readonly connects?: boolean;
+}
+
+interface AskedConfig {
+  /** Errors of other keys are passed over. */
+  readonly counts?: (key: string) => boolean;
   readonly connects?: boolean;
 }
 
@@ -66,7 +74,7 @@ export class ConnectorValidation {
     stage = new StageTracker(),
     asked: AskedValidation = { listed: 'connect' },
   ): Promise<ConfigInfos> {
-    const config = await this.#resolve(given, stage);
+    const config = asked.resolves === false ? given : await this.#resolve(given, stage);
     const className = config['connector.class'] ?? null;
     if (className !== null && !withoutSuffix(className).endsWith(withoutSuffix(pluginName))) {
       throw new RequestError(400, `Included connector type ${className} does not match request type ${pluginName}`);
@@ -76,15 +84,15 @@ export class ConnectorValidation {
 
   /**
    * What a plugin would be given, values of variables included, when the configuration is valid for it; else a RequestError as
-   * `requireValid` and `validateFor` have them. `counts`: errors of other keys are passed over.
+   * `requireValid` and `validateFor` have them.
    */
   async requireValidFor(
     pluginName: string,
     given: RawConnectorConfig,
     stage: StageTracker,
-    counts: (key: string) => boolean = () => true,
+    { counts = () => true, connects = true }: AskedConfig = {},
   ): Promise<{ plugin: ConnectorPlugin; config: ConnectorConfig; passwords: string[] }> {
-    const infos = await this.validateFor(pluginName, given, stage);
+    const infos = await this.validateFor(pluginName, given, stage, { listed: 'connect', connects });
     requireNoErrors({ ...infos, configs: infos.configs.filter(({ value }) => counts(value.name)) });
     const resolved = await this.#resolve(given, stage);
     const secret = infos.configs.filter(({ definition }) => definition?.type === 'PASSWORD');

@@ -214,6 +214,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       topics,
     }),
     deadLetters: new ConnectorDeadLetters({
+      plugins,
       directory: herder.directory,
       validation,
       preview,

@@ -291,14 +291,14 @@ describe('the console under attack', function () {
     await once(other, 'listening');
     await url.fill(`jdbc:db://127.0.0.1:${String((other.address() as AddressInfo).port)}/${db.database}`);
     await page
-      .getByText('What is stored for connection.password has not been sent to what connection.url names now.')
+      .getByText('The secret of connection.password has not been sent to what connection.url names now.')
       .waitFor();
     assert.equal(logins.length, 0);
     other.close();
     await page.getByRole('button', { name: 'Review changes' }).click();
     const dialog = page.getByRole('dialog', { name: `Save ${name}?` });
     await dialog
-      .getByText('What is stored for connection.password is then sent to what connection.url names now.')
+      .getByText('The secret of connection.password is then sent to what connection.url names now.')
       .waitFor();
     await shown.isAccessible();
     const plugin = 'com.db.kafka.connect.sink.DbSinkConnector';

@@ -350,11 +350,11 @@ describe('what a user does in the console', function () {
 
   describe('of a console that is read only', () => {
     /** What is pressed below sends nothing of these. */
-    const WRITING = /^(?:POST|PUT|PATCH|DELETE) (?!.*\/(?:preview|validate|messages|login|logout)(?:\?|$))/;
+    const WRITING = /^(?:POST|PUT|PATCH|DELETE) (?!.*\/(?:offsets\/preview|validate|messages|login|logout)(?:\?|$))/;
     const OFFERS =
-      /^(?:Pause|Resume|Stop|Restart|Restart failed|Review changes|Discard changes|Save|Create|Restore.*|Replay.*|Start the replay|Begin|End now|Drain|Set|Stop, set and.*|Set the offsets)$/;
+      /^(?:Pause|Resume|Stop|Restart|Restart failed|Review changes|Discard changes|Save|Create|Restore.*|Replay.*|Start the replay|Begin|End now|Drain|Set|Stop, set and.*|Set the offsets|Show messages|What would .*)$/;
 
-    it('nothing that writes is offered, and the page says once why; previews stay', async () => {
+    it('S2: nothing that writes is offered, nor a preview of messages, and the page says once why; previews of offsets stay', async () => {
       const { page } = shown;
       const sent: string[] = [];
       page.on('request', (request) => sent.push(`${request.method()} ${request.url()}`));
@@ -406,6 +406,8 @@ describe('what a user does in the console', function () {
         ['PUT', `${connector}/config`],
         ['POST', `${connector}/changes/1/restore?newest=1`],
         ['PUT', `${connector}/log-level`],
+        ['POST', `${connector}/messages/preview`],
+        ['POST', '/ui/connector-plugins/DbSink/preview'],
       ] as const;
       const headers = { 'Content-Type': 'application/json' };
       for (const [method, path] of writes) {

@@ -34,6 +34,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'session: 1 settings': [[], ['TimeZone', 'UTC']],
   'session: 2 settings': [[], ['TimeZone', 'UTC', 'statement_timeout', '9']],
   'session: 3 settings': [[], ['TimeZone', 'UTC', 'statement_timeout', '9', 'lock_timeout', '9']],
+  'rehearsal: time limits': [[], ['9', '9']],
   'pool: clean a session': NONE,
   'pool: clean a read transaction': NONE,
   'engine: mark of the database': NONE,

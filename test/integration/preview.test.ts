@@ -368,21 +368,31 @@ describe('a preview of a sink', function () {
     assert.deepEqual(await readdir(folder), []);
   });
 
-  it('uses the values of variables, and shows none of them, nor a password', async () => {
+  it('S5: resolves no variable that is not stored, and shows no password', async () => {
     const config = sinkConfig(db, {
       'protocol.type': 'struct',
       'table.name.format': 'orders',
-      'connection.password': '${env:PREVIEW_PASSWORD}',
       ...JSON_WITHOUT_SCHEMAS,
       transforms: 'secret',
       'transforms.secret.type': `${TRANSFORMS}.InsertField$Value`,
       'transforms.secret.static.field': 'name',
       'transforms.secret.static.value': '${env:PREVIEW_SECRET}',
     });
-    const { status, body } = await post<Preview>({ config, messages: [{ value: { id: 2 } }] });
+    const messages = [{ value: { id: 2 } }];
+    const shaped = await post<ErrorBody>({ config, messages });
+    assert.equal(shaped.status, 400);
+    assert.match(shaped.body.message, /in passwords and addresses only, not in transforms\.secret\.static\.value$/);
+    const password = {
+      ...sinkConfig(db, { 'protocol.type': 'line_lp' }),
+      'connection.password': '${env:PREVIEW_PASSWORD}',
+    };
+    const sent = await post<ErrorBody>({ config: password, messages });
+    assert.equal(sent.status, 400);
+    assert.match(sent.body.message, /^The secret of connection\.password is not sent to what .*connection\.url/);
+    const own = { ...config, 'transforms.secret.static.value': `${db.password} is the password` };
+    const { status, body } = await post<Preview>({ config: own, messages });
     assert.equal(status, 200);
-    assert.match(JSON.stringify(body), /\[hidden\]/);
-    assert.equal(body.records[0]?.faults[0]?.sqlstate, '22001');
+    assert.match(JSON.stringify(body), /\[hidden\] is the password/);
     const shown = `${JSON.stringify(body)} ${sluice.log}`;
     for (const spelling of [SECRET, JSON.stringify(SECRET).slice(1, -1)]) assert.ok(!shown.includes(spelling));
   });

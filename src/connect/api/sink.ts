@@ -185,6 +185,11 @@ export interface PreviewContext {
   readonly logger: Logger;
   /** Aborted when the client of the request has gone. */
   readonly signal: AbortSignal;
+  /**
+   * The configuration has secrets that the caller of the preview did not give: stored ones, or values of config providers. A
+   * preview must then execute nothing that a message contains.
+   */
+  readonly usesStoredSecrets: boolean;
 }
 
 /** What a sink would do with one record. All members are optional. */

@@ -1,11 +1,14 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
+import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { RequestError, toError } from '../../errors.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import type { ConnectorDirectory } from '../connector-directory.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
-import type { ConnectorValidation } from '../validation.ts';
+import type { StoredConnector } from '../preview/preview-request.ts';
+import { storedConnector } from '../preview/preview-secrets.ts';
+import type { ConnectorValidation, RawConnectorConfig } from '../validation.ts';
 import { originalRecord, type DeadLetter } from '../../connect/dead-letters/dead-letter.ts';
 import { LetterGroups } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
@@ -15,6 +18,7 @@ import type { LetterSelection } from '../../connect/dead-letters/letter-selectio
 export interface ConnectorDeadLettersDependencies {
   readonly directory: Pick<ConnectorDirectory, 'config'>;
   readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
+  readonly plugins: PluginRegistry;
   readonly preview: ConnectorPreview;
   readonly reader: LetterReader;
   readonly secrets: SecretMask;
@@ -24,6 +28,8 @@ export interface ConnectorDeadLettersDependencies {
 interface ReadyConnector {
   readonly className: string;
   readonly config: ConnectorConfig;
+  /** As it is stored, with variables. */
+  readonly stored: StoredConnector;
   readonly hide: (text: string) => string;
 }
 
@@ -107,7 +113,7 @@ export class ConnectorDeadLetters {
       },
       AbortSignal.timeout(READ_TIMEOUT_MS),
     );
-    const previewed = await this.#previewed(ready, letters, withChain(ready.config, chain), false);
+    const previewed = await this.#previewed(ready, letters, withChain(ready.stored.config, chain), false);
     const records = letters.map((letter, index) => {
       const { faults = [], ...would } = previewed[index] ?? {};
       return { letter: letterView(letter), outcome: outcome(letter, would, faults), ...would, faults };
@@ -144,7 +150,7 @@ export class ConnectorDeadLetters {
   }
 
   async #ready(connector: string): Promise<ReadyConnector> {
-    const { directory, validation, secrets } = this.#dependencies;
+    const { directory, validation, plugins, secrets } = this.#dependencies;
     const config = directory.config(connector);
     const className = config['connector.class'] ?? '';
     const checked = await validation.requireValidFor(className, config, new StageTracker());
@@ -152,13 +158,14 @@ export class ConnectorDeadLetters {
     const passwords = new SecretMask();
     for (const password of checked.passwords) passwords.add(password);
     const hide = (text: string): string => passwords.hide(secrets.hide(text));
-    return { className, config: checked.config, hide };
+    const stored = await storedConnector(config, plugins);
+    return { className, config: checked.config, stored, hide };
   }
 
   /** A registry that is away does not hide the groups. */
   async #decoded(ready: ReadyConnector, letters: readonly DeadLetter[]): Promise<ReadonlyMap<DeadLetter, unknown>> {
     try {
-      const views = await this.#previewed(ready, letters, ready.config, true);
+      const views = await this.#previewed(ready, letters, ready.stored.config, true);
       return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
     } catch (error) {
       const unreadable = toError(error).message;
@@ -167,13 +174,13 @@ export class ConnectorDeadLetters {
   }
 
   async #previewed(
-    { className }: ReadyConnector,
+    { className, stored }: ReadyConnector,
     letters: readonly DeadLetter[],
-    config: ConnectorConfig,
+    config: RawConnectorConfig,
     decodeOnly: boolean,
   ): Promise<readonly PreviewView[]> {
     if (letters.length === 0) return [];
-    const request = { config, records: letters.map(originalRecord), decodeOnly };
+    const request = { config, stored, records: letters.map(originalRecord), decodeOnly };
     const text = await this.#dependencies.preview.preview(className, request, new StageTracker());
     return (JSON.parse(text) as { readonly records: readonly PreviewView[] }).records;
   }

@@ -1,4 +1,6 @@
+import { clientOptionType } from '../../config/client-definitions.ts';
 import type { OptionType } from '../../config/option.ts';
+import { isSecretValue } from '../../config/secret-values.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { pluginsOf } from '../../connect/plugins/plugins-of-config.ts';
 import type { KeptConfig } from './history-entry.ts';
@@ -9,11 +11,24 @@ export async function passwordKeys(config: KeptConfig, plugins: PluginRegistry):
   return [...types].flatMap(([key, type]) => (type === 'PASSWORD' ? [key] : []));
 }
 
-/** Of the keys of a configuration that its plugins declare. Of plugins that cannot be loaded nothing is known. */
-export async function declaredTypes(
+/** The keys whose values nobody is to see: by what plugins and Kafka's clients declare, else by their names and values. */
+export async function secretKeys(config: KeptConfig, plugins: PluginRegistry): Promise<ReadonlySet<string>> {
+  const typeOf = await optionTypes(config, plugins);
+  const secret = Object.entries(config).filter(([key, value]) => isSecretValue(key, value ?? '', typeOf(key)));
+  return new Set(secret.map(([key]) => key));
+}
+
+/** The types of a configuration's options that its plugins and Kafka's clients declare. */
+export async function optionTypes(
   config: KeptConfig,
   plugins: PluginRegistry,
-): Promise<ReadonlyMap<string, OptionType>> {
+): Promise<(key: string) => OptionType | undefined> {
+  const types = await declaredTypes(config, plugins);
+  return (key) => types.get(key) ?? clientOptionType(key);
+}
+
+/** Of the keys of a configuration that its plugins declare. Of plugins that cannot be loaded nothing is known. */
+async function declaredTypes(config: KeptConfig, plugins: PluginRegistry): Promise<ReadonlyMap<string, OptionType>> {
   const given = Object.fromEntries(
     Object.entries(config).filter((entry): entry is [string, string] => entry[1] !== null),
   );

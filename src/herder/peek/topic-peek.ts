@@ -14,6 +14,7 @@ import type { ConnectorDirectory } from '../connector-directory.ts';
 import type { ConnectorTopics } from '../connector-topics.ts';
 import type { ConnectorPreview } from '../preview/connector-preview.ts';
 import { hiddenInJson } from '../preview/hidden-json.ts';
+import { storedConnector } from '../preview/preview-secrets.ts';
 import type { ConnectorValidation } from '../validation.ts';
 import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts';
 import { MessageDecoder } from './shown-message.ts';
@@ -105,10 +106,13 @@ export class TopicPeek {
    */
   async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
-    const { config, className, isSink } = ready;
+    const { className, isSink } = ready;
     if (!isSink) throw new RequestError(400, `Connector ${connector} is not a sink`);
     const record = await this.#inTurn(signal, () => this.#recordAt(ready, place, signal));
-    return this.#dependencies.preview.preview(className, { config, records: [record] }, new StageTracker());
+    const { directory, plugins, preview } = this.#dependencies;
+    const config = directory.config(connector);
+    const stored = await storedConnector(config, plugins);
+    return preview.preview(className, { config, stored, records: [record] }, new StageTracker());
   }
 
   async #inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
@@ -213,7 +217,10 @@ export class TopicPeek {
     const { directory, validation, secrets } = this.#dependencies;
     const config = directory.config(name);
     const className = config['connector.class'] ?? '';
-    const checked = await validation.requireValidFor(className, config, new StageTracker(), isForReading);
+    const checked = await validation.requireValidFor(className, config, new StageTracker(), {
+      counts: isForReading,
+      connects: false,
+    });
     const isSink = checked.plugin.type === 'sink';
     const passwords = new SecretMask();
     for (const password of checked.passwords) passwords.add(password);

@@ -1,31 +1,21 @@
-import type { ConnectorConfig, RecordPreview, SinkConnectorPlugin } from '../../connect/api.ts';
+import type { ConnectorConfig, PreviewContext, RecordPreview, SinkConnectorPlugin } from '../../connect/api.ts';
 import { transformationChain } from '../../connect/pipeline/chain-builder.ts';
 import { buildConverters, withDefaultConverters } from '../../connect/pipeline/converter-builder.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { newestRecords } from './newest-records.ts';
+import { forDecoding, isForDecoding, type PreviewRequest } from './preview-request.ts';
+import { usesStoredSecrets } from './preview-secrets.ts';
 import { convertSamples, sampleText, type ConvertedSample } from './preview-records.ts';
 import { hiddenInJson } from './hidden-json.ts';
-import { sampleRecord, type SampleMessage } from './sample-messages.ts';
+import { sampleRecord } from './sample-messages.ts';
 import type { TaskClients } from '../../connect/tasks/task-clients.ts';
-import { RequestError, toError } from '../../errors.ts';
+import { ConfigError, RequestError, toError } from '../../errors.ts';
 import type { ConsumedRecord } from '../../kafka/api.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import type { StageTracker } from '../../observe/stage.ts';
 import { SerialQueue } from '../../async/serial-queue.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../validation.ts';
-
-export interface PreviewRequest {
-  readonly config: RawConnectorConfig;
-  readonly messages?: readonly SampleMessage[] | undefined;
-  /** In place of messages: as they were consumed. */
-  readonly records?: readonly ConsumedRecord[] | undefined;
-  /** Only converters, whose options alone have to be valid; transforms and the plugin are not asked. */
-  readonly decodeOnly?: boolean | undefined;
-  readonly topic?: string | undefined;
-  /** Of the topic's newest messages. */
-  readonly count?: number | undefined;
-}
 
 export interface PreviewDependencies {
   readonly plugins: PluginRegistry;
@@ -42,7 +32,6 @@ const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
 /** All of a preview, waiting for others included; what a plugin still does then is its own. A request waits 90 s. */
 const TIMEOUT_MS = 80_000;
-const DECODING = /^(?:connector\.class$|(?:key|value|header)\.converter(?:\.|$)|consumer\.override\.)/;
 
 /**
  * What a sink would do with some messages: converters, transformations, and the plugin's own preview. Nothing is written and
@@ -64,7 +53,8 @@ export class ConnectorPreview {
     timeoutMs = TIMEOUT_MS,
   ): Promise<string> {
     const signal = AbortSignal.timeout(timeoutMs);
-    const work = (): Promise<string> => this.#preview(pluginName, request, stage, signal);
+    const asked = request.decodeOnly === true ? forDecoding(request) : request;
+    const work = (): Promise<string> => this.#preview(pluginName, asked, stage, signal);
     const inTurn = (): Promise<string> => this.#queue.run(() => unlessAborted(signal, stage, work));
     return stage.during(`previewing messages for ${pluginName}`, inTurn);
   }
@@ -76,21 +66,22 @@ export class ConnectorPreview {
     signal: AbortSignal,
   ): Promise<string> {
     const { validation, plugins, converterConfig, secrets } = this.#dependencies;
-    const counts = request.decodeOnly === true ? (key: string) => DECODING.test(key) : undefined;
-    const checked = await validation.requireValidFor(pluginName, this.#complete(request), stage, counts);
+    const areStored = await usesStoredSecrets(request, plugins);
+    const asked = request.decodeOnly === true ? { counts: isForDecoding, connects: false } : {};
+    const checked = await validation.requireValidFor(pluginName, this.#complete(request), stage, asked);
     const { plugin } = checked;
     if (plugin.type !== 'sink') throw new RequestError(400, 'Only sinks have messages to preview');
     const config = withDefaultConverters(checked.config, converterConfig);
     await plugins.prepare(config);
     const converters = buildConverters(config, plugins);
-    const chain = transformationChain(request.decodeOnly === true ? {} : config, plugins);
+    const chain = transformationChain(config, plugins);
     try {
       const samples = await this.#samples(request, checked.config);
       const converted = await convertSamples(samples, converters, chain, signal);
       const previews =
         request.decodeOnly === true
           ? new Map<ConvertedSample, RecordPreview>()
-          : await previewsOf(plugin, checked.config, converted, signal);
+          : await previewsOf(plugin, checked.config, converted, { signal, usesStoredSecrets: areStored });
       const records = converted.map((sample) => sampleText(sample, previews.get(sample)));
       const text = `{"name":${JSON.stringify(plugin.className)},"records":[${records.join(',')}]}`;
       const passwords = new SecretMask();
@@ -150,15 +141,16 @@ async function previewsOf(
   plugin: SinkConnectorPlugin,
   config: ConnectorConfig,
   converted: readonly ConvertedSample[],
-  signal: AbortSignal,
+  context: Omit<PreviewContext, 'logger'>,
 ): Promise<ReadonlyMap<ConvertedSample, RecordPreview>> {
   const left = converted.flatMap((sample) => (sample.record === undefined ? [] : [{ sample, record: sample.record }]));
   if (plugin.preview === undefined || left.length === 0) return new Map();
   try {
     const records = left.map(({ record }) => record);
-    const previews = await plugin.preview(config, records, { logger: silentLogger, signal });
+    const previews = await plugin.preview(config, records, { ...context, logger: silentLogger });
     return new Map(left.map(({ sample }, index) => [sample, previews[index] ?? {}]));
   } catch (error) {
+    if (error instanceof ConfigError) throw new RequestError(400, error.message, { cause: error });
     throw new RequestError(500, `${plugin.className} could not preview: ${toError(error).message}`, { cause: error });
   }
 }

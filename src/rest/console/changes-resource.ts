@@ -1,12 +1,13 @@
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { RequestError } from '../../errors.ts';
 import type { KeptConfig } from '../../herder/history/history-entry.ts';
+import { secretKeys } from '../../herder/history/password-keys.ts';
 import { requireValid } from '../connectors-resource.ts';
 import { forwardAs } from '../forwarding.ts';
 import { configAt, numberOf, restore } from '../history-resource.ts';
 import { answer, pathName, queryText, withinTimeLimit, type Resource } from '../resource.ts';
 import { answerOf, hiding } from './config-resource.ts';
-import { configMask, secretKeys } from './config-secrets.ts';
+import { configMask } from './config-secrets.ts';
 
 const MAX_DELETED = 200;
 

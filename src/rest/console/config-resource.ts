@@ -1,6 +1,8 @@
+import { variableKeys, withheld, type Withheld } from '../../config/secret-destinations.ts';
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import type { ConfigInfos } from '../../config/config-values.ts';
 import { ConfigError, RequestError, toError } from '../../errors.ts';
+import { secretKeys } from '../../herder/history/password-keys.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import type { PeerAnswer } from '../../herder/peer-client.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
@@ -34,12 +36,9 @@ import {
   configMask,
   MARK,
   missingText,
-  secretKeys,
   shownConfig,
-  withheld,
   withStoredValues,
   type CompletedConfig,
-  type Withheld,
 } from './config-secrets.ts';
 
 /** Topics of one answer. */
@@ -74,7 +73,7 @@ export const configResource: Resource = (router, dependencies) => {
     const { config, kept } = completed;
     const secrets = await secretKeys(config, plugins);
     const mask = configMask(config, secrets, kept);
-    return { ...completed, secrets, stored, mask, withheld: withheld(completed, stored ?? {}) };
+    return { ...completed, secrets, stored, mask };
   };
 
   router.get('/ui/connectors/:connector/config', async (context) => {
@@ -141,33 +140,35 @@ export const configResource: Resource = (router, dependencies) => {
     answer(context, 201, { name });
   });
 
-  // `connector`: whose stored values the marks stand for. While somebody types another address, no secret is sent there.
+  // `connector`: whose stored values the marks stand for. While another address is being typed, no secret is sent there, and no value of
+  // a config provider. A console that only reads sends none at all, and its variables are not resolved.
   router.put('/ui/connector-plugins/:plugin/validate', async (context) => {
     const completed = await complete(context, await readConfig(context.req));
     const stage = new StageTracker();
+    const isReadOnly = dependencies.console?.readOnly === true;
+    const held = withheldFrom(completed, isReadOnly);
     const infos = await hiding(completed.mask, () =>
       withinTimeLimit(
         stage,
         validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
           listed: 'all',
-          connects: completed.withheld.keys.length === 0,
+          resolves: !isReadOnly,
+          connects: held.keys.length === 0 && (!isReadOnly || isStored(completed)),
         }),
       ),
     );
-    answer(context, 200, validationView(infos, completed));
+    answer(context, 200, validationView(infos, completed, held, isReadOnly));
   });
 
   router.post('/ui/connector-plugins/:plugin/preview', async (context) => {
     const request = await readPreview(context.req);
     const completed = await complete(context, request.config);
-    const { missing, mask, withheld: held } = completed;
+    const { config, missing, kept, mask } = completed;
     const decodeOnly = flag(context, 'decode');
     if (!decodeOnly) requireStored(missing);
-    if (!decodeOnly && held.keys.length > 0) throw new RequestError(400, withheldText(held));
-    const marks = held.keys.map((key) => [key, MARK] as const);
-    const config = { ...completed.config, ...Object.fromEntries(marks) };
+    const stored = completed.stored && { config: completed.stored, kept: kept.keys() };
     const stage = new StageTracker();
-    const work = preview.preview(pathName(context, 'plugin'), { ...request, config, decodeOnly }, stage);
+    const work = preview.preview(pathName(context, 'plugin'), { ...request, config, stored, decodeOnly }, stage);
     const text = await hiding(mask, () => withinTimeLimit(stage, work));
     answerText(
       context,
@@ -185,18 +186,31 @@ export const configResource: Resource = (router, dependencies) => {
 };
 
 interface Completed extends CompletedConfig {
-  readonly withheld: Withheld;
   readonly secrets: ReadonlySet<string>;
   readonly stored: Readonly<Record<string, string>> | undefined;
   readonly mask: SecretMask;
 }
 
-/** Without values: a browser knows those it has sent. */
-function validationView(infos: ConfigInfos, { config, missing, secrets, stored, mask, withheld: held }: Completed) {
+/** What a console that only reads withholds: the values of all variables. */
+function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: boolean): Withheld {
+  const held = withheld(config, kept.keys(), stored);
+  const variables = isReadOnly ? variableKeys(config) : [];
+  return { keys: [...new Set([...held.keys, ...variables])], because: held.because };
+}
+
+function isStored({ config, stored }: Completed): boolean {
+  const keys = Object.keys({ ...config, ...stored });
+  return stored !== undefined && keys.every((key) => config[key] === stored[key]);
+}
+
+/** Without values: a browser knows those it has sent. Without errors of options whose variables were not resolved. */
+function validationView(infos: ConfigInfos, completed: Completed, held: Withheld, isReadOnly: boolean) {
+  const { config, missing, secrets, stored, mask } = completed;
   const without = new Set(missing);
+  const unknown = new Set(isReadOnly ? variableKeys(config) : []);
   const configs = infos.configs.map(({ definition, value }) => {
     const { name, recommended_values, visible } = value;
-    const errors = value.errors.map((error) => mask.hide(error));
+    const errors = unknown.has(name) ? [] : value.errors.map((error) => mask.hide(error));
     return {
       definition,
       value: { name, recommended_values, visible, errors: without.has(name) ? [missingText(name)] : errors },
@@ -218,10 +232,6 @@ function isText(entry: [string, string | null]): entry is [string, string] {
 
 function changed(name: string): RequestError {
   return new RequestError(409, `The configuration of ${name} was changed meanwhile: load it again`);
-}
-
-function withheldText({ keys, because }: Withheld): string {
-  return `What is stored for ${keys.join(', ')} is not sent to what ${because.join(', ')} names now: give the value`;
 }
 
 function requireStored(missing: readonly string[]): void {

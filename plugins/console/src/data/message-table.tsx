@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { request } from '../common/api.ts';
 import { CopyButton } from '../common/copy-button.tsx';
+import { worker } from '../common/fleet-store.ts';
 import { PreviewedWrites } from '../common/previewed-writes.tsx';
 import type { Writes } from '../common/previewed-rows.ts';
 import { Problem } from '../common/problem.tsx';
@@ -96,7 +97,7 @@ function Whole({ path, isSink, message }: WholeProps) {
       {message.headers.map(({ key, value }, index) => (
         <PartView key={index} title={key} part={value} />
       ))}
-      {isSink ? <Preview path={path} message={message} /> : null}
+      {isSink && worker.value?.readOnly === false ? <Preview path={path} message={message} /> : null}
     </div>
   );
 }

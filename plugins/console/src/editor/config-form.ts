@@ -23,10 +23,16 @@ export interface Validation {
   }[];
   /** Keys whose values are secrets. */
   readonly secrets: readonly string[];
-  /** Stored secrets that were for another address or class than the document has (`because`); they were sent nowhere. */
+  /** Secrets, stored or of config providers, that were not sent to another address or class than the stored one (`because`). */
   readonly withheld: { readonly keys: readonly string[]; readonly because: readonly string[] };
   /** Whether what is stored would start again with this configuration. */
   readonly restarts: boolean;
+}
+
+/** The keys of what was withheld and why, as text; `undefined`: nothing was. */
+export function withheldTexts(withheld: Validation['withheld'] | undefined): readonly [string, string] | undefined {
+  if (withheld === undefined || withheld.keys.length === 0) return undefined;
+  return [withheld.keys.join(', '), withheld.because.join(', ')];
 }
 
 /** What the form asks for one key. */

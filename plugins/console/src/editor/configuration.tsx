@@ -8,7 +8,7 @@ import type { PartProps } from '../connector/health.ts';
 import { texts } from '../texts/editor.ts';
 import { configDifference } from './config-difference.ts';
 import { firstDocument, keepDraft, keptDraft } from './config-draft.ts';
-import type { Validation } from './config-form.ts';
+import { withheldTexts } from './config-form.ts';
 import { configBody, type Entry } from './config-document.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
@@ -145,7 +145,7 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
         showsMissing
         isReadOnly={isReadOnly}
       />
-      {health.type === 'sink' ? <MessagePreview entries={entries} connector={name} /> : null}
+      {health.type === 'sink' && !isReadOnly ? <MessagePreview entries={entries} connector={name} /> : null}
       {isReadOnly ? null : (
         <SaveDialog
           name={name}
@@ -161,11 +161,6 @@ function Editor({ name, health, stored, isSaved, reload }: EditorProps) {
       )}
     </>
   );
-}
-
-function withheldTexts(withheld: Validation['withheld'] | undefined): readonly [string, string] | undefined {
-  if (withheld === undefined || withheld.keys.length === 0) return undefined;
-  return [withheld.keys.join(', '), withheld.because.join(', ')];
 }
 
 function placeOf(name: string): Unfinished {

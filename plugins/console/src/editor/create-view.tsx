@@ -8,6 +8,7 @@ import { connectorAddress, CREATE_ADDRESS } from '../common/route.ts';
 import { setUnfinished } from '../common/unfinished.ts';
 import { texts } from '../texts/editor.ts';
 import { configBody, valueIn, withoutKey, withValue, type Entry } from './config-document.ts';
+import { withheldTexts } from './config-form.ts';
 import { DocumentEditor } from './document-editor.tsx';
 import { useDocument, useValidation } from './edited-document.ts';
 import { MessagePreview } from './message-preview.tsx';
@@ -84,6 +85,7 @@ function NewConnector({ plugins, again }: { readonly plugins: readonly Plugin[];
   const className = valueIn(entries, 'connector.class') ?? '';
   const plugin = plugins.find((each) => each.class === className);
   const isWrong = edited.parsed !== undefined && edited.parsed.problems.length > 0;
+  const withheld = withheldTexts(checked.validation?.withheld);
   const create = async (): Promise<void> => {
     setTried(true);
     setProblem('');
@@ -144,6 +146,7 @@ function NewConnector({ plugins, again }: { readonly plugins: readonly Plugin[];
               }}
             />
           ) : null}
+          {withheld === undefined ? null : <p role="status">{texts.withheld(...withheld)}</p>}
           <DocumentEditor
             document={edited}
             checked={checked}

@@ -1,6 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
 import '../common/form.css';
+import { worker } from '../common/fleet-store.ts';
 import { short } from '../common/format.ts';
 import { Problem } from '../common/problem.tsx';
 import type { PartProps } from '../connector/health.ts';
@@ -109,7 +110,7 @@ function FoundLetters({ name, found }: { readonly name: string; readonly found: 
       <RecentFaults name={name} found={found} />
       {topic === null ? null : (
         <section>
-          {groups.length > 0 ? (
+          {groups.length > 0 && worker.value?.readOnly === false ? (
             <ReplayForm
               name={name}
               groups={groups}

@@ -43,18 +43,20 @@ export function LetterGroupView({ name, group, onReplay }: LetterGroupViewProps)
         <span class="quiet">{texts.firstAndLast(time(group.first), time(group.last))}</span>
       </summary>
       <div class="bulk">
-        <button type="button" onClick={() => void ask()}>
-          {texts.whatNow}
-        </button>
         {worker.value?.readOnly === false ? (
-          <button
-            type="button"
-            onClick={() => {
-              onReplay(group.id);
-            }}
-          >
-            {texts.replayGroup}
-          </button>
+          <>
+            <button type="button" onClick={() => void ask()}>
+              {texts.whatNow}
+            </button>
+            <button
+              type="button"
+              onClick={() => {
+                onReplay(group.id);
+              }}
+            >
+              {texts.replayGroup}
+            </button>
+          </>
         ) : null}
         <span role="status">{outcome}</span>
       </div>

@@ -1,6 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { connectorPath, request } from '../common/api.ts';
-import { worker } from '../common/fleet-store.ts';
 import { Problem } from '../common/problem.tsx';
 import { texts } from '../texts/letters.ts';
 import { faultText, type LetterGroup, type LettersPreview } from './letter.ts';
@@ -34,7 +33,6 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
   const [isBusy, setBusy] = useState(false);
   const [preview, setPreview] = useState<LettersPreview | undefined>();
   const select = useRef<HTMLSelectElement>(null);
-  const isReadOnly = worker.value?.readOnly !== false;
   const path = `${connectorPath(name)}/dead-letters`;
   const change = (next: SelectionForm): void => {
     setForm(next);
@@ -79,8 +77,8 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
     });
   return (
     <>
-      <h2>{isReadOnly ? texts.whatNow : texts.replay}</h2>
-      {isReadOnly ? null : <p class="quiet">{texts.replayHint}</p>}
+      <h2>{texts.replay}</h2>
+      <p class="quiet">{texts.replayHint}</p>
       <form
         class="form"
         onSubmit={(event) => {
@@ -109,36 +107,32 @@ export function ReplayForm({ name, groups, chosen, onStarted }: ReplayFormProps)
           </select>
         </label>
         <SelectionFields form={form} onChange={change} />
-        {isReadOnly ? null : (
-          <label>
-            {texts.rate}
-            <input
-              type="text"
-              inputMode="numeric"
-              size={12}
-              value={rate}
-              onInput={({ currentTarget }) => {
-                setRate(currentTarget.value);
-              }}
-            />
-          </label>
-        )}
+        <label>
+          {texts.rate}
+          <input
+            type="text"
+            inputMode="numeric"
+            size={12}
+            value={rate}
+            onInput={({ currentTarget }) => {
+              setRate(currentTarget.value);
+            }}
+          />
+        </label>
         <Problem text={problem} />
         <div class="row">
           <button type="submit" disabled={isBusy}>
             {texts.preview}
           </button>
-          {isReadOnly ? null : (
-            <button
-              type="button"
-              class="primary"
-              disabled={isBusy || preview === undefined || preview.records.length === 0}
-              onClick={() => void start()}
-            >
-              {texts.start}
-            </button>
-          )}
-          {preview === undefined && report === '' && !isReadOnly ? <p>{texts.previewFirst}</p> : null}
+          <button
+            type="button"
+            class="primary"
+            disabled={isBusy || preview === undefined || preview.records.length === 0}
+            onClick={() => void start()}
+          >
+            {texts.start}
+          </button>
+          {preview === undefined && report === '' ? <p>{texts.previewFirst}</p> : null}
         </div>
         <p role="status">{preview === undefined ? report : outcomeText(preview)}</p>
       </form>

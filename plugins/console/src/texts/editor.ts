@@ -72,8 +72,8 @@ export const texts = {
   restartsStopped: 'The connector is stopped: nothing starts before it is resumed.',
   restartsPaused: 'The connector is paused: it takes the new configuration, and delivers nothing before it is resumed.',
   withheld: (keys: string, because: string) =>
-    `What is stored for ${keys} has not been sent to what ${because} names now. Give it again to have the connection checked.`,
-  sentAlong: (keys: string, because: string) => `What is stored for ${keys} is then sent to what ${because} names now.`,
+    `The secret of ${keys} has not been sent to what ${because} names now. Give its value to have the connection checked.`,
+  sentAlong: (keys: string, because: string) => `The secret of ${keys} is then sent to what ${because} names now.`,
   saved: 'Saved.',
   reload: 'Load it again',
 

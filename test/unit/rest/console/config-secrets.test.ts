@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import type { PluginRegistry } from '../../../../src/connect/plugins/plugin-registry.ts';
-import {
-  configMask,
-  secretKeys,
-  shownConfig,
-  withheld,
-  withStoredValues,
-} from '../../../../src/rest/console/config-secrets.ts';
+import { withheld } from '../../../../src/config/secret-destinations.ts';
+import { secretKeys } from '../../../../src/herder/history/password-keys.ts';
+import { configMask, shownConfig, withStoredValues } from '../../../../src/rest/console/config-secrets.ts';
 
 const OPTIONS = {
   'sink.Sink': { pin: { type: 'PASSWORD' }, 'sort.key': { type: 'STRING' } },
@@ -87,7 +83,8 @@ describe('configurations for browsers', () => {
     const held = (changed: Readonly<Record<string, string>>) => {
       const secrets = { 'connection.password': '[hidden]', 'value.converter.basic.auth.user.info': '[hidden]' };
       const given = { ...stored, ...secrets, ...changed };
-      return withheld(withStoredValues(given, stored), stored);
+      const { config, kept } = withStoredValues(given, stored);
+      return withheld(config, kept.keys(), stored);
     };
     assert.deepEqual(held({ 'tasks.max': '2' }), { keys: [], because: [] });
     assert.deepEqual(held({ 'connection.url': 'jdbc:x://evil/x' }), {
@@ -100,9 +97,29 @@ describe('configurations for browsers', () => {
     });
     assert.deepEqual(held({ 'value.converter': 'evil.Converter' }).keys, ['value.converter.basic.auth.user.info']);
     assert.equal(held({ 'connector.class': 'evil.Sink' }).keys.length, 2);
+    assert.deepEqual(held({ 'connection.user': 'ann' }).keys, ['connection.password'], 'another user');
+    assert.deepEqual(held({ 'connection.database': 'y' }).keys, ['connection.password'], 'another database');
     const { 'connection.url': _gone, ...others } = stored;
-    const given = { ...others, 'connection.password': '[hidden]' };
-    assert.deepEqual(withheld(withStoredValues(given, stored), stored).because, ['connection.url']);
+    assert.deepEqual(withheld(others, ['connection.password'], stored).because, ['connection.url']);
+  });
+
+  it('S3: hold the values of config providers back like stored secrets', () => {
+    const stored = {
+      'connector.class': 'sink.Sink',
+      'connection.url': 'jdbc:x://db/x',
+      'connection.password': '${file:/a:b}',
+    };
+    const held = (changed: Readonly<Record<string, string>>, before: Readonly<Record<string, string>> = stored) =>
+      withheld({ ...stored, ...changed }, [], before);
+    const password = ['connection.password'];
+    assert.deepEqual(held({}), { keys: [], because: [] }, 'it is what is stored');
+    assert.deepEqual(held({ 'connection.url': 'jdbc:x://evil/x' }), { keys: password, because: ['connection.url'] });
+    assert.deepEqual(held({ 'connector.class': 'evil.Sink' }).keys, password);
+    assert.deepEqual(held({ 'connection.password': '${file:/a:c}' }), { keys: password, because: password });
+    assert.deepEqual(held({ 'connection.password': 'x${file:/a:b}' }).keys, password);
+    assert.deepEqual(held({ 'connection.url': 'jdbc:x://${env:PIN}.evil/x' }).keys.length, 2);
+    assert.deepEqual(held({ 'batch.size': '${env:PIN}' }).keys, ['batch.size']);
+    assert.deepEqual(held({}, {}).keys, password, 'nothing is stored');
   });
 
   it('keep a stored value out of messages also where nothing says any more that it is a secret', async () => {
