@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   DatabaseError,
+  isDenied,
   isRollback,
   isUnavailable,
   type RunTranslation,
@@ -192,6 +193,7 @@ class StatementRunner implements StatementsRun {
         return await this.#runRetried(session, translation);
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
+        if (isDenied(error)) throw withRights(error, translation);
         // The statement that was refused is what is translated on, so that no round undoes the one before.
         const [refusedSql, ...others] = translation.statements;
         if (refusedSql === undefined || others.length > 0) throw error;
@@ -218,6 +220,13 @@ class StatementRunner implements StatementsRun {
       await delay(pauseMs, undefined, { signal: this.#request.signal });
     }
   }
+}
+
+/** The database names the table that the user has no right on, and not the right. */
+function withRights(error: DatabaseError, { rights }: RunTranslation): DatabaseError {
+  if (rights === undefined || !error.message.startsWith('permission denied for table ')) return error;
+  const { scope, sqlstate, cause } = error;
+  return new DatabaseError(`${error.message}: ${rights} on it`, { scope, sqlstate, cause });
 }
 
 /** Deadlocks and serialization failures: nothing of the statement is left, and it may succeed. */
