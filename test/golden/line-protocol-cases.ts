@@ -339,11 +339,11 @@ export const REFUSED: Readonly<Record<string, readonly RefusedCase[]>> = {
       'inf',
       '-Inf',
     ].map((text) => ({ text: `m f=${text}`, problem: `field "f": "${text}" is not a number` })),
-    ...['tr', 'tRUE', 'TrUE', 'yes', 'fals', 'ff'].map((text) => ({
+    ...['tr', 'tru', 'tRUE', 'TrUE', 'yes', 'fals', 'ff', 'i', '-i', 'u', 'xi16', 'i64'].map((text) => ({
       text: `m f=${text}`,
       problem: `field "f": "${text}" is not a number`,
     })),
-    ...['i', '1.5i', '1e3i', '+1i', '-i', '1ii', 'u', '-1u', '1.0u', 'xi16', '1.5i32', 'i64'].map((text) => ({
+    ...['1.5i', '1e3i', '+1i', '1ii', '-1u', '1.0u', '1.5i32'].map((text) => ({
       text: `m f=${text}`,
       problem: `field "f": "${text}" is not an integer`,
     })),

@@ -26,7 +26,7 @@ import {
 } from './statement-text.ts';
 import type { SqlBody } from './sql-body.ts';
 import { TEXTS } from '../texts.ts';
-import { badTimeZone } from '../time-zone.ts';
+import { badTimeZone, isInvalidValue } from '../time-zone.ts';
 
 /** Attempts for a statement that the server rolled back because of other transactions. */
 const MAX_TRIES = 10;
@@ -289,7 +289,8 @@ export async function pinned<T>(
   } catch (error) {
     if (request.signal.aborted) throw error;
     // In a read transaction the zone is set with the first statement; statements themselves are never told so.
-    if (isZoneRefused(error)) throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
+    if (error instanceof DatabaseError && isInvalidValue(error))
+      throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
     if (isPinned) throw error;
     if (wait.signal.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
     if (!(error instanceof DatabaseError)) throw error;
@@ -299,10 +300,6 @@ export async function pinned<T>(
     request.signal.removeEventListener('abort', onAbort);
     giveBack?.();
   }
-}
-
-function isZoneRefused(error: unknown): boolean {
-  return error instanceof DatabaseError && error.scope === 'caller' && error.sqlstate === '22023';
 }
 
 const VERDICTS: ReadonlyMap<number, StatementOutcome['verdict']> = new Map([
