@@ -370,6 +370,12 @@ export const REFUSED: Readonly<Record<string, readonly RefusedCase[]>> = {
     })),
     { text: `m f=${'9'.repeat(1_000)}i`, problem: `field "f": "${'9'.repeat(57)}..." is out of range for INT8` },
     { text: `m f=${'9'.repeat(1_000)}`, problem: `field "f": "${'9'.repeat(57)}..." is out of range for FLOAT8` },
+    ...['\x0e', '\x10\x00\x00', '\x17'].map((bytes) => ({
+      text: `m f==${bytes}`,
+      problem:
+        'field "f": a binary value, as QuestDB\'s clients write them with protocol_version=2 or 3: leave protocol_version at auto, or set it to 1',
+    })),
+    { text: 'm f==', problem: 'field "f": "=" is not a number' },
     { text: 'm f=1,g=?', problem: 'field "g": "?" is not a number' },
     { text: 'm f=1=2', problem: 'field "f": "1=2" is not a number' },
     { text: 'm f=1\t5', problem: 'field "f": "1\\t5" is not a number' },
