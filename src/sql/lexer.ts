@@ -152,7 +152,7 @@ export class Scanner implements Token {
         return;
       }
       if (letter === LETTER_B || letter === LETTER_X) {
-        this.#string(start + 2, false);
+        this.#string(start + 2, false, endOfBits);
         this.kind = 'bits';
         return;
       }
@@ -171,11 +171,11 @@ export class Scanner implements Token {
   }
 
   /** A string goes on where only blanks with a line break stand between its end and another quote. */
-  #string(firstInside: number, escapes: boolean): void {
+  #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;
     for (;;) {
-      const end = escapes ? endOfEscapeString(text, inside) : endOfQuotes(text, inside, "'");
+      const end = escapes ? endOfEscapeString(text, inside) : endOfPlain(text, inside);
       if (end === undefined) {
         this.#take('string', text.length, true);
         return;
@@ -344,6 +344,16 @@ function endOfQuotes(text: string, from: number, quote: '"' | "'"): number | und
     if (text.charAt(found + 1) !== quote) return found + 1;
     position = found + 2;
   }
+}
+
+function endOfString(text: string, from: number): number | undefined {
+  return endOfQuotes(text, from, "'");
+}
+
+/** Bit strings have no doubled quotes. */
+function endOfBits(text: string, from: number): number | undefined {
+  const found = text.indexOf("'", from);
+  return found < 0 ? undefined : found + 1;
 }
 
 function endOfEscapeString(text: string, from: number): number | undefined {
