@@ -70,6 +70,7 @@ const COLON = 58;
 const EQUALS = 61;
 const BACKSLASH = 92;
 const LOWER_CASE = 32;
+const UNDERSCORE = 95;
 const LETTER_B = 98;
 const LETTER_E = 101;
 const LETTER_N = 110;
@@ -217,14 +218,14 @@ export class Scanner implements Token {
   /** Digits, a fraction, an exponent, and whatever letters hang on to it. */
   #number(start: number): void {
     const { text } = this;
-    let position = endOfDigits(text, start);
+    let position = endOfDecimal(text, start);
     if (codeAt(text, position) === DOT && codeAt(text, position + 1) !== DOT) {
-      position = endOfDigits(text, position + 1);
+      position = endOfDecimal(text, position + 1);
     }
     if ((codeAt(text, position) | LOWER_CASE) === LETTER_E) {
       const sign = codeAt(text, position + 1);
       const digits = position + (sign === PLUS || sign === MINUS ? 2 : 1);
-      if ((classOf(codeAt(text, digits)) & DIGIT) !== 0) position = endOfDigits(text, digits);
+      if ((classOf(codeAt(text, digits)) & DIGIT) !== 0) position = endOfDecimal(text, digits);
     }
     this.#take('number', endOfJunk(text, position));
   }
@@ -304,6 +305,18 @@ function endOfJunk(text: string, from: number): number {
 function endOfDigits(text: string, from: number): number {
   let position = from;
   while ((classOf(codeAt(text, position)) & DIGIT) !== 0) position += 1;
+  return position;
+}
+
+/** Digits, with single underscores between them. */
+function endOfDecimal(text: string, from: number): number {
+  let position = endOfDigits(text, from);
+  while (
+    position > from &&
+    codeAt(text, position) === UNDERSCORE &&
+    (classOf(codeAt(text, position + 1)) & DIGIT) !== 0
+  )
+    position = endOfDigits(text, position + 1);
   return position;
 }
 
