@@ -1,6 +1,6 @@
 import { toError, type Logger } from '../../src/index.ts';
 import { DatabaseError, ownStatement, quoteIdentifier, quoteLiteral, type Executor } from '../../src/index-database.ts';
-import { readTimeZone } from './time-zone.ts';
+import { readTimeZone, requireTimeZone } from './time-zone.ts';
 
 const MAX_MINUTES = 2n ** 63n - 1n;
 const DEFAULT_MINUTES = 60n;
@@ -96,16 +96,13 @@ export class ServerSettings {
     const text = value?.trim();
     const fault = text === undefined ? undefined : check(name, text);
     if (fault !== undefined) throw new DatabaseError(fault, { scope: 'caller', sqlstate: '22023' });
-    if (text !== undefined && name !== 'server.rest.timeout') await tryTimeZone(executor, readTimeZone(text) ?? text);
+    if (text !== undefined && name !== 'server.rest.timeout')
+      await requireTimeZone(executor, readTimeZone(text) ?? text, text);
     const change = text === undefined ? `RESET ${SETTINGS[name]}` : `SET ${SETTINGS[name]} = ${quoteLiteral(text)}`;
     await (this.#service() ?? executor).query(`ALTER DATABASE ${quoteIdentifier(database)} ${change}`);
     if (text === undefined) this.#values.delete(name);
     else this.#values.set(name, text);
   }
-}
-
-async function tryTimeZone(executor: Executor, zone: string): Promise<void> {
-  await executor.session((session) => session.query('SELECT 1'), { timeZone: zone });
 }
 
 function check(name: SettingName, text: string): string | undefined {

@@ -1,3 +1,9 @@
+const ENDPOINTS_OF_CHANGES: ReadonlyMap<string, string> = new Map([
+  ['insert', '/restapi/insert'],
+  ['update', '/restapi/ddl'],
+  ['delete', '/restapi/ddl'],
+]);
+
 /** The texts that clients may match on, in one place. */
 export const TEXTS = {
   success: 'success',
@@ -19,6 +25,13 @@ export const TEXTS = {
   notForInsert: 'can not find insert statement and please check',
   oneQuery: 'only support single statement for each query interface, please check.',
   notForQuery: (keyword: string) => `do not support ${keyword} statement for query interface, please check.`,
+  changesInQuery: (kind: string) => {
+    const word = kind.toUpperCase();
+    const endpoint = ENDPOINTS_OF_CHANGES.get(kind);
+    const instead =
+      endpoint === undefined ? 'no endpoint takes it' : `send a statement that begins with ${word} to ${endpoint}`;
+    return `this WITH has the statement ${word}, and /restapi/query runs only statements that read: ${instead}`;
+  },
   notUsed: (database: string) =>
     `not run: USE failed before it, and it would have run in database "${database}"; send it again with a USE that succeeds, or with ?db=`,
   noSessionNamed:
@@ -32,6 +45,8 @@ export const TEXTS = {
     `a request has at most ${String(most)} statements: send them in several requests, or rows in fewer INSERTs of many rows`,
   longStatement: (maxLength: number) =>
     `a statement has at most ${String(maxLength)} characters here (max.statement.length): send rows in several statements, or to an ingestion endpoint`,
+  longRow: (maxBytes: number) =>
+    `the first row of the answer does not fit into ${String(maxBytes)} bytes (query.max.bytes): select fewer columns or parts of its values, or ask for CSV or NDJSON, which have no limit`,
   databaseAway: 'the database is not available now, please try again later',
   noConnection: 'get connection timeout',
   noRoom: 'the answers of other queries take all the memory for answers (query.held.bytes), please try again later',

@@ -1,3 +1,6 @@
+import { DatabaseError, type Executor } from '../../src/index-database.ts';
+import { ApiFailure } from './route.ts';
+
 /** Hours east of UTC that there are on earth, as the original's documents have it. */
 const MIN_HOURS = -12;
 const MAX_HOURS = 14;
@@ -16,6 +19,21 @@ export function readTimeZone(parameter: string): string | undefined {
   if (text.length > 63) return undefined;
   if (/^[+-]?\d{1,2}(?:\.\d+)?$/.test(text)) return isOnEarth(Number(text)) ? text : undefined;
   return readOffset(text) ?? readName(text);
+}
+
+/** The database, or a check before it, does not take the value of a parameter such as the time zone. */
+export function isInvalidValue({ scope, sqlstate }: DatabaseError): boolean {
+  return scope === 'caller' && sqlstate === '22023';
+}
+
+/** Rejects with a DatabaseError, or an ApiFailure 400 for a zone that the database does not know. */
+export async function requireTimeZone(executor: Executor, zone: string, asked = zone): Promise<void> {
+  try {
+    await executor.session((session) => session.query('SELECT 1'), { timeZone: zone });
+  } catch (error) {
+    if (!(error instanceof DatabaseError) || !isInvalidValue(error)) throw error;
+    throw new ApiFailure(400, badTimeZone(asked), { cause: error });
+  }
 }
 
 /** The text of the original for a zone that is none. */

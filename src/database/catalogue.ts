@@ -320,10 +320,38 @@ export async function createTable(
   { tableOptions }: Pick<CreationPolicy, 'tableOptions'>,
   dialect: Pick<Dialect, 'hypertables'>,
 ): Promise<void> {
+  await refuseTakenName(session, table);
   const time = shape.columns.find(({ role }) => role === 'time');
   const statements = [
     ...createTableStatements(table, shape, tableOptions),
     ...hypertableStatements(table, time?.name, dialect),
   ];
   for (const statement of statements) await session.query(statement);
+}
+
+const NAMESAKES = ownStatement(
+  'catalogue: what has the name of a new table',
+  `SELECT n.nspname, c.relkind FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relname = $1 AND c.relkind <> 't' AND (($2::text IS NULL AND n.nspname = 'pg_catalog')
+    OR n.nspname = COALESCE($2::text, (current_setting('sluice.schemas')::name[])[1]) AND c.relkind NOT IN ('r', 'p', 'f', 'v'))`,
+);
+
+const KINDS: ReadonlyMap<string, string> = new Map([
+  ['S', 'a sequence'],
+  ['i', 'an index'],
+  ['I', 'an index'],
+  ['m', 'a materialized view'],
+  ['c', 'a type'],
+]);
+
+/** Names of the system catalogue are found before those of any schema of the search path. */
+async function refuseTakenName(session: Session, { name, schema }: TableName): Promise<void> {
+  const { rows } = await session.ask(NAMESAKES, [name, schema ?? null]);
+  const [place, kind] = rows[0] ?? [];
+  if (typeof place !== 'string') return;
+  const what = place === 'pg_catalog' ? 'belongs to the system catalogue' : `is ${KINDS.get(kind ?? '') ?? 'no table'}`;
+  throw new DatabaseError(`"${name}" ${what} (schema "${place}"), so that no table can be created: use another name`, {
+    scope: 'table',
+    sqlstate: '42809',
+  });
 }

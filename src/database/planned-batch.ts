@@ -8,7 +8,7 @@ import type { CatalogueTable } from './catalogue-query.ts';
 import { groupedByDefaults } from './default-groups.ts';
 import { encodeMerged, encodeRows, type Parameters } from './encode-batch.ts';
 import { type EqualKeys, selectByGroup } from './group-selection.ts';
-import { type KeyPart, numberKeys, remainingRows, type RowSelection, selectRows } from './row-selection.ts';
+import { halvesOf, type KeyPart, numberKeys, remainingRows, type RowSelection, selectRows } from './row-selection.ts';
 import { type PlannedColumn, planWrite, type WritePlan } from './write-plan.ts';
 
 /** For fewer rows a prepared INSERT is as good: COPY is parsed every time. */
@@ -187,6 +187,17 @@ export class PlannedBatch {
     const { groups, rowCount } = this.batch;
     const rows = remainingRows(rowCount, new Set());
     return groups === undefined ? rows : rows.filter((row) => groups.of(row) === group);
+  }
+
+  /** The rows in two parts, each key in one of them; `undefined` when they have one key. */
+  halvesByKey(rows: Int32Array): readonly Int32Array[] | undefined {
+    const numbered = numberKeys(rows, this.#keyParts());
+    if (numbered === undefined) return halvesOf(rows);
+    const { ids, count } = numbered;
+    const middle = count >>> 1;
+    if (middle === 0) return undefined;
+    const isFirst = (position: number): boolean => (ids[position] ?? 0) < middle;
+    return [rows.filter((_, position) => isFirst(position)), rows.filter((_, position) => !isFirst(position))];
   }
 
   encodeRows(plan: WritePlan, rows: Int32Array): Encoded {

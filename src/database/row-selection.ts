@@ -61,6 +61,12 @@ export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): 
   return rows;
 }
 
+/** Two parts of some rows in their order; `undefined` for a single row. */
+export function halvesOf(rows: Int32Array): readonly Int32Array[] | undefined {
+  const middle = rows.length >>> 1;
+  return middle === 0 ? undefined : [rows.subarray(0, middle), rows.subarray(middle)];
+}
+
 /**
  * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly grow
  * within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a text.

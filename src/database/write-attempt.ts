@@ -7,6 +7,7 @@ import type { StatementRunner } from './connection.ts';
 import type { Parameters } from './encode-batch.ts';
 import type { Encoded, PlannedBatch, PlannedRows, Round } from './planned-batch.ts';
 import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
+import { halvesOf } from './row-selection.ts';
 import { isDenied, isUniqueViolation, isUnsupported } from './sqlstate.ts';
 import type { InsertOnlyPlan, PreparedText, WritePlan } from './write-plan.ts';
 
@@ -140,20 +141,19 @@ export class WriteAttempt {
         insertOnly.isNeeded = true;
         return this.#send(connection, rows, encoded, planned);
       }
-      if (usesInsertOnly && isUniqueViolation(error)) throw lacksRights(insertOnly, error);
-      if (error.scope !== 'record') throw error;
+      const isStored = usesInsertOnly && isUniqueViolation(error);
+      const failure = isStored ? lacksRights(insertOnly, error) : error;
+      if (failure.scope !== 'record') throw failure;
       if (this.#policy.wholly === true) {
-        this.planned.faults.refusedByServer(rows[0] ?? 0, error);
+        this.planned.faults.refusedByServer(rows[0] ?? 0, failure);
         return;
       }
-      if (rows.length === 1) {
-        await this.#giveUp(connection, rows[0] ?? 0, error, planned);
+      const halves = isStored ? this.planned.halvesByKey(rows) : halvesOf(rows);
+      if (halves === undefined) {
+        for (const row of rows) await this.#giveUp(connection, row, failure, planned);
         return;
       }
-    }
-    const middle = rows.length >>> 1;
-    for (const half of [rows.subarray(0, middle), rows.subarray(middle)]) {
-      await this.#send(connection, half, this.planned.encodeRows(plan, half), planned);
+      for (const half of halves) await this.#send(connection, half, this.planned.encodeRows(plan, half), planned);
     }
   }
 
@@ -187,8 +187,8 @@ export class WriteAttempt {
   }
 }
 
-/** Whether the stored row is the same cannot be known without the right to read it. */
+/** Without the right to read the stored row, nobody can tell whether it is the same row. */
 function lacksRights({ lacking }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
   const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${lacking}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
-  return new DatabaseError(message, { scope: 'caller', sqlstate: '42501', cause });
+  return new DatabaseError(message, { scope: 'record', sqlstate: '42501', cause });
 }

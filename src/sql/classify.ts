@@ -37,15 +37,21 @@ export type StatementKind =
   | 'discard'
   | 'maintenance'
   | 'empty'
+  | 'no-statement'
   | 'unknown';
 
 export interface Classification {
-  /** What the statement is; for `WITH …` the statement behind the common tables. */
+  /**
+   * What the statement is; for `WITH …` the statement behind the common tables. `no-statement` begins with a word that begins no
+   * statement of PostgreSQL's: the database answers it with a syntax error. `unknown` was not read to that word.
+   */
   readonly kind: StatementKind;
   /** The first word as refusals name it, in lower case: `with`, `create`; empty for `( …` and the like. */
   readonly keyword: string;
   /** What EXPLAIN explains. */
   readonly explained: StatementKind | undefined;
+  /** The first common table that changes data. */
+  readonly changing: StatementKind | undefined;
   /**
    * Whether running it may change data, as far as the text tells: also for data-changing common tables and EXPLAIN
    * ANALYZE of such a statement. Functions may change data anywhere: only a read-only transaction keeps them from it.
@@ -143,7 +149,7 @@ export function classify(statement: string): Classification {
 type Found = Omit<Classification, 'keyword'>;
 
 function found(kind: StatementKind, writes = !READS.has(kind)): Found {
-  return { kind, explained: undefined, writes };
+  return { kind, explained: undefined, changing: undefined, writes };
 }
 
 function classifyFrom(words: WordReader, nesting: number): Found {
@@ -165,7 +171,7 @@ function classifyFrom(words: WordReader, nesting: number): Found {
       words.next();
       return found(words.isWord('TRANSACTION') ? 'transaction' : 'prepare');
     default:
-      return found(KINDS.get(words.word) ?? 'unknown');
+      return found(KINDS.get(words.word) ?? (words.atEnd ? 'unknown' : 'no-statement'));
   }
 }
 
@@ -191,20 +197,21 @@ function classifyWith(words: WordReader, nesting: number): Found {
   words.next();
   if (words.isWord('RECURSIVE')) words.next();
   const outside = words.depth;
-  let bodyWrites = false;
+  let changing: StatementKind | undefined;
   while (!words.atEnd) {
     words.next();
     if (words.isChar('(')) words.skipTo(outside);
     while (!words.atEnd && !words.isChar('(')) words.next();
     words.next();
-    bodyWrites = classifyFrom(words, nesting).writes || bodyWrites;
+    const body = classifyFrom(words, nesting);
+    if (body.writes) changing ??= body.changing ?? body.kind;
     words.skipTo(outside);
     if (words.isWord('SEARCH', 'CYCLE')) while (!words.atEnd && !words.isChar(',', '(') && !isMain(words)) words.next();
     if (!words.isChar(',')) break;
     words.next();
   }
   const main = words.atEnd ? found('unknown') : classifyFrom(words, nesting);
-  return { ...main, writes: main.writes || bodyWrites };
+  return { ...main, changing, writes: main.writes || changing !== undefined };
 }
 
 function isMain(words: WordReader): boolean {
@@ -223,8 +230,8 @@ function classifyExplain(words: WordReader, nesting: number): Found {
       words.next();
     }
   }
-  const { kind, writes } = classifyFrom(words, nesting);
-  return { kind: 'explain', explained: kind, writes: analyze && writes };
+  const { kind, changing, writes } = classifyFrom(words, nesting);
+  return { kind: 'explain', explained: kind, changing, writes: analyze && writes };
 }
 
 function readAnalyzeOption(words: WordReader): boolean {

@@ -70,6 +70,7 @@ const COLON = 58;
 const EQUALS = 61;
 const BACKSLASH = 92;
 const LOWER_CASE = 32;
+const UNDERSCORE = 95;
 const LETTER_B = 98;
 const LETTER_E = 101;
 const LETTER_N = 110;
@@ -152,7 +153,7 @@ export class Scanner implements Token {
         return;
       }
       if (letter === LETTER_B || letter === LETTER_X) {
-        this.#string(start + 2, false);
+        this.#string(start + 2, false, endOfBits);
         this.kind = 'bits';
         return;
       }
@@ -171,11 +172,11 @@ export class Scanner implements Token {
   }
 
   /** A string goes on where only blanks with a line break stand between its end and another quote. */
-  #string(firstInside: number, escapes: boolean): void {
+  #string(firstInside: number, escapes: boolean, endOfPlain = endOfString): void {
     const { text } = this;
     let inside = firstInside;
     for (;;) {
-      const end = escapes ? endOfEscapeString(text, inside) : endOfQuotes(text, inside, "'");
+      const end = escapes ? endOfEscapeString(text, inside) : endOfPlain(text, inside);
       if (end === undefined) {
         this.#take('string', text.length, true);
         return;
@@ -217,14 +218,14 @@ export class Scanner implements Token {
   /** Digits, a fraction, an exponent, and whatever letters hang on to it. */
   #number(start: number): void {
     const { text } = this;
-    let position = endOfDigits(text, start);
+    let position = endOfDecimal(text, start);
     if (codeAt(text, position) === DOT && codeAt(text, position + 1) !== DOT) {
-      position = endOfDigits(text, position + 1);
+      position = endOfDecimal(text, position + 1);
     }
     if ((codeAt(text, position) | LOWER_CASE) === LETTER_E) {
       const sign = codeAt(text, position + 1);
       const digits = position + (sign === PLUS || sign === MINUS ? 2 : 1);
-      if ((classOf(codeAt(text, digits)) & DIGIT) !== 0) position = endOfDigits(text, digits);
+      if ((classOf(codeAt(text, digits)) & DIGIT) !== 0) position = endOfDecimal(text, digits);
     }
     this.#take('number', endOfJunk(text, position));
   }
@@ -307,6 +308,18 @@ function endOfDigits(text: string, from: number): number {
   return position;
 }
 
+/** Digits, with single underscores between them. */
+function endOfDecimal(text: string, from: number): number {
+  let position = endOfDigits(text, from);
+  while (
+    position > from &&
+    codeAt(text, position) === UNDERSCORE &&
+    (classOf(codeAt(text, position + 1)) & DIGIT) !== 0
+  )
+    position = endOfDigits(text, position + 1);
+  return position;
+}
+
 function endOfLine(text: string, from: number): number {
   let position = from;
   for (; position < text.length; position++) {
@@ -344,6 +357,16 @@ function endOfQuotes(text: string, from: number, quote: '"' | "'"): number | und
     if (text.charAt(found + 1) !== quote) return found + 1;
     position = found + 2;
   }
+}
+
+function endOfString(text: string, from: number): number | undefined {
+  return endOfQuotes(text, from, "'");
+}
+
+/** Bit strings have no doubled quotes. */
+function endOfBits(text: string, from: number): number | undefined {
+  const found = text.indexOf("'", from);
+  return found < 0 ? undefined : found + 1;
 }
 
 function endOfEscapeString(text: string, from: number): number | undefined {

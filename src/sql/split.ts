@@ -64,7 +64,8 @@ const LEADING_WORDS = /^(?:CREATE|OR|REPLACE)$/;
  *
  * start --CREATE [OR REPLACE] FUNCTION, PROCEDURE--> routine --BEGIN ATOMIC, outside parentheses--> body (depth 1)
  * start --CREATE [OR REPLACE] RULE--> rule; start --anything else--> plain
- * body: CASE and BEGIN deepen it, END lifts it, depth 0 is routine again.
+ * body: CASE deepens it, and its END or a semicolon lifts it again; an END at the start of a statement closes the body.
+ * CASE, END and BEGIN may also be names of columns and tables.
  *
  * A semicolon ends the statement except in a body and within the parentheses of a rule. Elsewhere one in parentheses is
  * an error in any case, and ending there leaves the statements behind it alone.
@@ -107,6 +108,7 @@ class Nesting {
     const char = kind === 'punctuation' ? text.charAt(start) : '';
     if (char === '(') this.#parentheses += 1;
     else if (char === ')') this.#parentheses -= 1;
+    else if (char === ';' && this.#bodyDepth > 1) this.#bodyDepth = 1;
     if (this.#kind === 'start') this.#kind = 'plain';
     this.#previous = char;
   }
@@ -116,8 +118,9 @@ class Nesting {
     if (this.#previous === '.' || (this.#previous === 'AS' && this.#bodyDepth > 0)) return;
     if (this.#bodyDepth === 0) {
       if (word === 'ATOMIC' && this.#previous === 'BEGIN' && this.#parentheses === 0) this.#bodyDepth = 1;
-    } else if (word === 'CASE' || word === 'BEGIN') this.#bodyDepth += 1;
-    else if (word === 'END') this.#bodyDepth -= 1;
+    } else if (word === 'CASE') this.#bodyDepth += 1;
+    else if (word === 'END' && (this.#bodyDepth > 1 || this.#previous === ';' || this.#previous === 'ATOMIC'))
+      this.#bodyDepth -= 1;
   }
 }
 

@@ -339,11 +339,11 @@ export const REFUSED: Readonly<Record<string, readonly RefusedCase[]>> = {
       'inf',
       '-Inf',
     ].map((text) => ({ text: `m f=${text}`, problem: `field "f": "${text}" is not a number` })),
-    ...['tr', 'tRUE', 'TrUE', 'yes', 'fals', 'ff'].map((text) => ({
+    ...['tr', 'tru', 'tRUE', 'TrUE', 'yes', 'fals', 'ff', 'i', '-i', 'u', 'xi16', 'i64'].map((text) => ({
       text: `m f=${text}`,
       problem: `field "f": "${text}" is not a number`,
     })),
-    ...['i', '1.5i', '1e3i', '+1i', '-i', '1ii', 'u', '-1u', '1.0u', 'xi16', '1.5i32', 'i64'].map((text) => ({
+    ...['1.5i', '1e3i', '+1i', '1ii', '-1u', '1.0u', '1.5i32'].map((text) => ({
       text: `m f=${text}`,
       problem: `field "f": "${text}" is not an integer`,
     })),
@@ -370,6 +370,12 @@ export const REFUSED: Readonly<Record<string, readonly RefusedCase[]>> = {
     })),
     { text: `m f=${'9'.repeat(1_000)}i`, problem: `field "f": "${'9'.repeat(57)}..." is out of range for INT8` },
     { text: `m f=${'9'.repeat(1_000)}`, problem: `field "f": "${'9'.repeat(57)}..." is out of range for FLOAT8` },
+    ...['\x0e', '\x10\x00\x00', '\x17'].map((bytes) => ({
+      text: `m f==${bytes}`,
+      problem:
+        'field "f": a binary value, as QuestDB\'s clients write them with protocol_version=2 or 3: leave protocol_version at auto, or set it to 1',
+    })),
+    { text: 'm f==', problem: 'field "f": "=" is not a number' },
     { text: 'm f=1,g=?', problem: 'field "g": "?" is not a number' },
     { text: 'm f=1=2', problem: 'field "f": "1=2" is not a number' },
     { text: 'm f=1\t5', problem: 'field "f": "1\\t5" is not a number' },

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TableWriter, WritePolicy } from '../../src/database/api.ts';
+import type { WriteReport } from '../../src/data/row-batch.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { until } from '../support/until.ts';
 import { batch, DatabaseFixture, offsets, MERGE, OVERRIDE, upTo } from './database-fixture.ts';
@@ -314,7 +315,7 @@ describe('a write to the database', () => {
       await db.run(`DROP ROLE ${db.access.database}`);
     });
 
-    it('that may INSERT alone adds new rows, leaves stored ones out where that is the rule, else is told what it lacks (L11)', async () => {
+    it('that may INSERT alone adds new rows, leaves stored ones out where that is the rule, else names the rights it lacks for each stored row (L11, M2)', async () => {
       const role = `${db.access.database}_inserts`;
       await db.run(
         'CREATE TABLE added (id int4 PRIMARY KEY, v int4)',
@@ -325,19 +326,25 @@ describe('a write to the database', () => {
       const executor = db.open({}, `?user=${role}&password=p`);
       const write = (ids: number[], rules: Partial<WritePolicy> = {}, to: TableWriter = executor) =>
         to.write(batch('added', { 'id:int': ids, 'v:int': ids.map(() => 1) }), { ...OVERRIDE, ...rules });
-      const refused = (error: unknown): boolean =>
-        error instanceof DatabaseError &&
-        error.scope === 'caller' &&
-        error.sqlstate === '42501' &&
-        error.message.includes('the user needs the rights SELECT and UPDATE on table "public"."added"');
+      const refused = ({ stored, faults }: WriteReport): unknown[] => [
+        stored,
+        ...faults.map(({ origin, scope, sqlstate, message }) => {
+          assert.match(message, /the user needs the rights SELECT and UPDATE on table "public"\."added"/);
+          return [origin?.kind === 'record' ? origin.offset : undefined, scope, sqlstate];
+        }),
+      ];
+      const denied = (offset: number): unknown[] => [offset, 'record', '42501'];
       try {
         assert.equal((await write([1, 2])).stored, 2);
-        await assert.rejects(write([2]), refused);
-        await assert.rejects(write([2, 3], { wholly: true }), refused);
-        await assert.rejects(
-          executor.atomically((transaction) => write([2], {}, transaction)),
-          refused,
-        );
+        assert.deepEqual(refused(await write([2])), [0, denied(0)]);
+        assert.deepEqual(refused(await write([1, 30, 2, 31, 32])), [3, denied(0), denied(2)]);
+        assert.deepEqual(refused(await write([2, 33], { wholly: true })), [0, denied(0)]);
+        const within = await executor.atomically((transaction) => write([2, 34, 1, 35], {}, transaction));
+        assert.deepEqual(refused(within), [2, denied(0), denied(2)]);
+        assert.deepEqual(await db.rows('SELECT id FROM added WHERE id > 2 ORDER BY id'), [
+          ...['30', '31', '32', '34', '35'].map((id) => [id]),
+        ]);
+        await db.run('DELETE FROM added WHERE id > 2');
         assert.equal((await write([3])).stored, 1, 'new rows are stored after one that was not new');
         assert.equal(await executor.atomically(async (transaction) => (await write([4], {}, transaction)).stored), 1);
         const { stored, discarded } = await write([4, 5], { dedupRule: 'discard' });
@@ -348,6 +355,18 @@ describe('a write to the database', () => {
         }
         assert.deepEqual(await db.rows('SELECT id FROM added ORDER BY id'), [['1'], ['2'], ['3'], ['4'], ['5']]);
         assert.deepEqual(await db.rows('SELECT id FROM marks ORDER BY id'), [['7'], ['8']]);
+        // Rows of one key that are merged into one are stored or refused together.
+        const merged = await executor.write(
+          batch('added', { 'id:int': [1, 40, 1, 40, 41], 'v:int': [5, null, null, 6, 7] }),
+          { ...OVERRIDE, dedupRule: 'merge' },
+        );
+        assert.deepEqual(refused(merged), [2, denied(0), denied(2)]);
+        assert.deepEqual(await db.rows('SELECT id, v FROM added WHERE id IN (1, 40, 41) ORDER BY id'), [
+          ['1', '1'],
+          ['40', '6'],
+          ['41', '7'],
+        ]);
+        await db.run('DELETE FROM added WHERE id >= 40');
         await db.run(`GRANT SELECT, UPDATE ON added TO ${role}`);
         executor.catalogue.forget();
         assert.equal((await write([5])).stored, 1);

@@ -280,6 +280,33 @@ describe('stock clients write through the alias routes', () => {
     }
   });
 
+  it('@questdb/nodejs-client with binary values is told which protocol_version to use, without their bytes (T5)', async () => {
+    const { user, password } = credentials();
+    const { host } = new URL(api.address);
+    for (const version of ['2', '3']) {
+      const sender = await Sender.fromConfig(
+        `http::addr=${host};username=${user};password=${password};auto_flush=off;retry_timeout=5000;protocol_version=${version};`,
+      );
+      try {
+        // Its last byte is a line break.
+        const withBreak = Buffer.from([0x9a, 0x99, 0x99, 0xff, 0xfe, 0x99, 0x01, 0x0a]).readDoubleLE();
+        await sender.table('binary').symbol('pair', 'X').floatColumn('price', 2615.54).at(AT.getTime(), 'ms');
+        await sender.table('binary').symbol('pair', 'Y').floatColumn('price', withBreak).at(AT.getTime(), 'ms');
+        await assert.rejects(sender.flush(), (error: Error) => {
+          assert.match(
+            error.message,
+            /line 1: line protocol: field \\?"price\\?": a binary value, as QuestDB's clients write them with protocol_version=2 or 3: leave protocol_version at auto, or set it to 1/,
+          );
+          assert.match(error.message, /^[ -~]*$/);
+          return true;
+        });
+      } finally {
+        await sender.close();
+      }
+    }
+    assert.deepEqual(await api.rows(`SELECT to_regclass('binary')`), [[null]]);
+  });
+
   it('OpenTSDB: /api/put, with summary and details', async () => {
     const good = { metric: 'sys.load', timestamp: 1700000000, value: 0.5, tags: { host: 'a' } };
     const put = (query: string, body: unknown) =>

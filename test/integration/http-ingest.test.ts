@@ -310,6 +310,43 @@ describe('line protocol by HTTP', () => {
       assert.deepEqual(await api.rows('SELECT sum(v) FROM rights'), [['3']]);
     });
 
+    it('stores the new lines of a user who may INSERT alone, and names those that are stored already (M2)', async () => {
+      await api.post('/restapi/linedb', `ledger v=1i 1000`);
+      const role = `writer_${api.database.access.database.slice(-8)}`;
+      await api.database.run(`CREATE ROLE ${role} LOGIN PASSWORD 'w'`, `GRANT INSERT ON ledger TO ${role}`);
+      const headers = { Authorization: `Basic ${btoa(`${role}:w`)}` };
+      const post = (path: string, body: string) => api.post(path, body, headers);
+      const linedb = await post('/restapi/linedb', 'ledger v=2i 1000\nledger v=3i 2000\nledger v=4i 3000');
+      const none = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+      const values = `('1970-01-01 00:00:00.000004+00', '${none}', 5), ('1970-01-01 00:00:00.000001+00', '${none}', 6)`;
+      const insert = await post('/restapi/insert', `insert into ledger (k_timestamp, primary_tag, v) values ${values}`);
+      await api.database.run(`REVOKE INSERT ON ledger FROM ${role}`);
+      const nothing = await post(
+        '/restapi/insert',
+        `insert into ledger (k_timestamp, primary_tag) values (now(), 'x')`,
+      );
+      await api.database.run(`DROP OWNED BY ${role}`, `DROP ROLE ${role}`);
+      assert.deepEqual([linedb.status, linedb.body.rows], [400, 2]);
+      assert.match(
+        linedb.body.desc ?? '',
+        /^line 1: pq: [^;]*a row with the same key is stored already, and to replace or change it the user needs the rights SELECT and UPDATE on table "public"\."ledger"; [^;]*$/,
+      );
+      assert.deepEqual(await api.rows('SELECT v FROM ledger ORDER BY v'), [['1'], ['3'], ['4']]);
+      assert.deepEqual(
+        [insert.status, insert.body.desc],
+        [
+          500,
+          [
+            'pq: permission denied for table ledger: a row with the same key is stored already, and to replace it the user needs INSERT, SELECT and UPDATE on it',
+          ],
+        ],
+      );
+      assert.deepEqual(
+        [nothing.status, nothing.body.desc],
+        [500, ['pq: permission denied for table ledger: INSERT needs the right INSERT on it']],
+      );
+    });
+
     it('creates no table in a database that is marked as relational', async () => {
       const name = `relational_${api.database.access.database.slice(-8)}`;
       await api.database.run(`CREATE DATABASE ${name}`, `COMMENT ON DATABASE ${name} IS 'sluice:relational'`);

@@ -108,8 +108,6 @@ describe('the query endpoint', () => {
     const whole = await api.query("select repeat('x', 1000) from generate_series(1, 4000) n");
     assert.equal(whole.body['rows'], 4000);
     assert.equal('truncated' in whole.body || 'x-truncated' in whole.headers, false);
-    const huge = await api.query("select repeat('x', 6000000)");
-    assert.deepEqual([huge.body['rows'], huge.body['data'], huge.body['truncated']], [0, [], true]);
   });
 
   it('says by a header that rows are left out, of an answer longer than what is held by a trailer, and rows are exact', async () => {

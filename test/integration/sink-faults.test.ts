@@ -280,22 +280,42 @@ describe('what a sink does when something fails', function () {
       }
     });
 
-    it('that the user may only INSERT into take new rows; of rows delivered again the trace names the missing rights, or discard leaves them out (L11)', async () => {
+    it('that the user may only INSERT into take new rows beside stored ones, whose faults name the missing rights; discard leaves them out (L11, M2)', async () => {
       await table('inserted');
       const role = `inserter_${fixture.db.database.slice(-8)}`;
       await fixture.sql.run(`create role ${role} login password 'r'`, `grant insert on inserted to ${role}`);
       const user = { ...fixture.db, user: role, password: 'r' };
       try {
         const topic = await fixture.topicOf([line('inserted', 1), line('inserted', 2)]);
-        await fixture.done(await start(topic, {}, user), 2);
+        const first = await start(topic, {}, user);
+        await fixture.done(first, 2);
+        await fixture.sluice.rest.delete(`/connectors/${first}`);
         const again = await start(topic, {}, user);
         assert.match(
           await fixture.traceOf(again),
           /the user needs the rights SELECT and UPDATE on table "public"\."inserted"; with INSERT alone, dedup\.rule=discard/,
         );
         await fixture.kafka.produce(topic, [line('inserted', 3)]);
-        await fixture.done(await start(topic, { 'dedup.rule': 'discard' }, user), 3);
-        assert.deepEqual(await numbers('inserted'), [1, 2, 3]);
+        const deadLetters = uniqueName('dead');
+        const tolerant = {
+          'errors.tolerance': 'all',
+          'errors.deadletterqueue.topic.name': deadLetters,
+          'errors.deadletterqueue.topic.replication.factor': '1',
+          'errors.deadletterqueue.context.headers.enable': 'true',
+        };
+        const third = await start(topic, tolerant, user);
+        await fixture.done(third, 3);
+        await fixture.sluice.rest.delete(`/connectors/${third}`);
+        const dead = await fixture.kafka.read(deadLetters, ({ length }) => length >= 2);
+        const sqlstate = ({ headers }: (typeof dead)[number]) =>
+          headers.find(({ key }) => key === 'sluice.sqlstate')?.value?.toString();
+        assert.deepEqual(
+          dead.map((record) => [record.value?.toString(), sqlstate(record)]),
+          [1, 2].map((n) => [line('inserted', n).value, '42501']),
+        );
+        await fixture.kafka.produce(topic, [line('inserted', 4)]);
+        await fixture.done(await start(topic, { 'dedup.rule': 'discard' }, user), 4);
+        assert.deepEqual(await numbers('inserted'), [1, 2, 3, 4]);
         await fixture.sluice.rest.delete(`/connectors/${again}`);
       } finally {
         await fixture.sql.run(`drop owned by ${role}`, `drop role ${role}`);

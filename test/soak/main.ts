@@ -16,11 +16,13 @@ import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
 import { sinkKills } from './sink-kills.ts';
 import { sourceKills } from './source-kills.ts';
+import { sqlSplitter } from './sql-splitter.ts';
 
 /** Long repeats of what the tests do briefly, by name; one file each. */
 const REPEATS: Readonly<Record<string, Repeat>> = {
   parsers,
   freezes,
+  'sql-splitter': sqlSplitter,
   'silent-database': silentDatabaseRepeat,
   'sink-kills': sinkKills,
   'source-kills': sourceKills,

@@ -6,7 +6,6 @@ import {
   PRIMARY_TAG,
   refuseAll,
   tableText,
-  takesPrimaryTag,
   type DecodedRows,
   type Table,
   type TableWrite,
@@ -58,8 +57,10 @@ function brokenRule({ name, columns }: Table): string | undefined {
   if (first?.name !== TIME_COLUMN || first.role !== 'time') {
     return `table "${name.name}" cannot take lines here: its first column must be a timestamp named ${TIME_COLUMN}`;
   }
-  if (takesPrimaryTag({ columns })) return undefined;
-  return `table "${name.name}" cannot take lines here: it has no primary tag named ${PRIMARY_TAG}`;
+  const type = columns.find((column) => column.name === PRIMARY_TAG)?.type;
+  if (type !== undefined && /^(?:character varying|text)\b/.test(type)) return undefined;
+  const fault = type === undefined ? `it has no primary tag named ${PRIMARY_TAG}` : `its ${PRIMARY_TAG} is not VARCHAR`;
+  return `table "${name.name}" cannot take lines here: ${fault}`;
 }
 
 /** Writes into tables that are created and extended for the rows. */

@@ -1,6 +1,8 @@
-import type { ApiRequest } from '../route.ts';
-import { ApiFailure } from '../route.ts';
+import { DatabaseError } from '../../../src/index-database.ts';
+import { databaseFailure } from '../database-failure.ts';
+import { ApiFailure, type ApiRequest } from '../route.ts';
 import { isSettingName, type ServerSettings } from '../server-settings.ts';
+import { isInvalidValue } from '../time-zone.ts';
 
 /** `SET CLUSTER SETTING`, for administrators. ApiFailure 400 for others and for settings that are none here. */
 export async function changeClusterSetting(
@@ -13,7 +15,12 @@ export async function changeClusterSetting(
   if (!(await request.login.isAdministrator())) {
     throw new ApiFailure(400, 'pq: only users with the admin role are allowed to SET CLUSTER SETTING');
   }
-  await parts.settings.set(name, value, request.executorOn(parts.defaultDatabase), parts.defaultDatabase);
+  try {
+    await parts.settings.set(name, value, request.executorOn(parts.defaultDatabase), parts.defaultDatabase);
+  } catch (error) {
+    if (error instanceof DatabaseError && isInvalidValue(error)) throw databaseFailure(error);
+    throw error;
+  }
 }
 
 /** The settings that `SHOW CLUSTER SETTING [name]` prints, by name. */

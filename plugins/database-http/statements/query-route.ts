@@ -89,12 +89,10 @@ async function onlyStatement(sql: string, maxLength: number): Promise<RequestSta
     await turns.pause();
   }
   if (first === undefined) throw new ApiFailure(400, TEXTS.emptyBody);
-  const { kind, keyword, writes } = first.classification;
-  if (!KINDS.has(kind) || (writes && kind !== 'explain')) {
-    const named = keyword === 'with' || keyword === '' ? kind : keyword;
-    throw new ApiFailure(400, TEXTS.notForQuery(named));
-  }
-  return first;
+  const { kind, keyword, changing, writes } = first.classification;
+  if (kind === 'explain' || kind === 'no-statement' || (KINDS.has(kind) && !writes)) return first;
+  if (keyword !== 'with') throw new ApiFailure(400, TEXTS.notForQuery(keyword === '' ? kind : keyword));
+  throw new ApiFailure(400, TEXTS.changesInQuery(changing ?? kind));
 }
 
 async function execute(request: ApiRequest, query: Query, dependencies: QueryDependencies): Promise<void> {

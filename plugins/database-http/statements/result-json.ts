@@ -3,6 +3,8 @@ import { type CellRules, type CellWriter, cellWriter } from './cell-json.ts';
 import { columnMeta } from './column-meta.ts';
 import type { Page } from './page.ts';
 import type { ResultWriter } from './result-writer.ts';
+import { ApiFailure } from '../route.ts';
+import { TEXTS } from '../texts.ts';
 
 type Rows = QueryResult['rows'];
 
@@ -65,7 +67,11 @@ export class ResultJson implements ResultWriter {
     const pieces: Buffer[] = [];
     for (const row of rows) {
       const piece = Buffer.from(`${this.#rows === 0 ? '' : ','}${this.#row(row)}`);
-      if (this.#bytes + piece.length > this.#maxBytes) break;
+      if (this.#bytes + piece.length > this.#maxBytes) {
+        // An answer without rows would look like the end of the result.
+        if (this.#rows === 0) throw new ApiFailure(400, TEXTS.longRow(this.#maxBytes));
+        break;
+      }
       this.#bytes += piece.length;
       this.#rows += 1;
       pieces.push(piece);

@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import {
   DatabaseError,
+  isDenied,
   isRollback,
   isUnavailable,
   type RunTranslation,
@@ -25,7 +26,7 @@ import {
 } from './statement-text.ts';
 import type { SqlBody } from './sql-body.ts';
 import { TEXTS } from '../texts.ts';
-import { badTimeZone } from '../time-zone.ts';
+import { badTimeZone, isInvalidValue } from '../time-zone.ts';
 
 /** Attempts for a statement that the server rolled back because of other transactions. */
 const MAX_TRIES = 10;
@@ -192,6 +193,7 @@ class StatementRunner implements StatementsRun {
         return await this.#runRetried(session, translation);
       } catch (error) {
         if (!(error instanceof DatabaseError) || error.sqlstate === undefined || round >= MAX_ROUNDS) throw error;
+        if (isDenied(error)) throw withRights(error, translation);
         // The statement that was refused is what is translated on, so that no round undoes the one before.
         const [refusedSql, ...others] = translation.statements;
         if (refusedSql === undefined || others.length > 0) throw error;
@@ -218,6 +220,13 @@ class StatementRunner implements StatementsRun {
       await delay(pauseMs, undefined, { signal: this.#request.signal });
     }
   }
+}
+
+/** The database names the table that the user has no right on, and not the right. */
+function withRights(error: DatabaseError, { rights }: RunTranslation): DatabaseError {
+  if (rights === undefined || !error.message.startsWith('permission denied for table ')) return error;
+  const { scope, sqlstate, cause } = error;
+  return new DatabaseError(`${error.message}: ${rights} on it`, { scope, sqlstate, cause });
 }
 
 /** Deadlocks and serialization failures: nothing of the statement is left, and it may succeed. */
@@ -280,7 +289,8 @@ export async function pinned<T>(
   } catch (error) {
     if (request.signal.aborted) throw error;
     // In a read transaction the zone is set with the first statement; statements themselves are never told so.
-    if (isZoneRefused(error)) throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
+    if (error instanceof DatabaseError && isInvalidValue(error))
+      throw new ApiFailure(400, badTimeZone(request.timeZone), { cause: error });
     if (isPinned) throw error;
     if (wait.signal.aborted) throw new ApiFailure(503, TEXTS.noConnection, { retryAfterSeconds: 1, cause: error });
     if (!(error instanceof DatabaseError)) throw error;
@@ -290,10 +300,6 @@ export async function pinned<T>(
     request.signal.removeEventListener('abort', onAbort);
     giveBack?.();
   }
-}
-
-function isZoneRefused(error: unknown): boolean {
-  return error instanceof DatabaseError && error.scope === 'caller' && error.sqlstate === '22023';
 }
 
 const VERDICTS: ReadonlyMap<number, StatementOutcome['verdict']> = new Map([

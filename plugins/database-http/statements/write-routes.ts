@@ -16,6 +16,7 @@ const DDL_KINDS: ReadonlySet<string> = new Set([
   'revoke',
   // Accepted by no endpoint of the original, and needed by the documents.
   'set-cluster-setting',
+  'no-statement',
 ]);
 
 const ddlRules: StatementRules = {
@@ -25,7 +26,8 @@ const ddlRules: StatementRules = {
 const insertRules: StatementRules = {
   refusal: ({ classification }) => {
     const { kind, keyword } = classification;
-    return (kind === 'insert' && keyword === 'insert') || kind === 'use' ? undefined : TEXTS.notForInsert;
+    const isTaken = (kind === 'insert' && keyword === 'insert') || kind === 'use' || kind === 'no-statement';
+    return isTaken ? undefined : TEXTS.notForInsert;
   },
 };
 

@@ -13,7 +13,7 @@ import { sendAnswer } from './send-answer.ts';
 import { type ApiAnswer, ApiFailure, type ApiRequest, jsonAnswer, type Route } from '../route.ts';
 import type { ServerSettings } from '../server-settings.ts';
 import { TEXTS } from '../texts.ts';
-import { badTimeZone, readTimeZone } from '../time-zone.ts';
+import { badTimeZone, readTimeZone, requireTimeZone } from '../time-zone.ts';
 
 export interface ApiServerDependencies {
   readonly routes: readonly Route[];
@@ -35,6 +35,8 @@ export interface ApiServerDependencies {
   readonly logger: Logger;
 }
 
+const MAX_KNOWN_ZONES = 1_000;
+
 /** A request as it came in. */
 interface Arrival {
   readonly request: IncomingMessage;
@@ -54,6 +56,8 @@ export class ApiServer {
   readonly #prefixes: readonly Route[];
   readonly #handle: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
   readonly #running = new Set<AbortController>();
+  /** Zones that the database has accepted. */
+  readonly #knownZones = new Set<string>();
 
   constructor(dependencies: ApiServerDependencies) {
     this.#dependencies = dependencies;
@@ -153,7 +157,9 @@ export class ApiServer {
       );
       onEntered(visit);
       try {
-        return await route.handle(this.#userRequest(arrival, route, visit));
+        const userRequest = this.#userRequest(arrival, route, visit);
+        if (route.takesTimeZone !== false) await this.#requireTimeZone(userRequest);
+        return await route.handle(userRequest);
       } finally {
         this.#dependencies.access.refresh(visit);
       }
@@ -222,6 +228,15 @@ export class ApiServer {
       databaseAnswers: this.#dependencies.databaseAnswers,
       logger: this.#dependencies.logger,
     };
+  }
+
+  /** Routes whose statements need no zone would not notice one that does not exist. */
+  async #requireTimeZone({ query, timeZone, executor, clock }: ApiRequest): Promise<void> {
+    const asked = query.get('tz') ?? '';
+    if (asked.trim() === '' || this.#knownZones.has(timeZone)) return;
+    await clock.database(() => requireTimeZone(executor, timeZone, asked));
+    if (this.#knownZones.size >= MAX_KNOWN_ZONES) this.#knownZones.clear();
+    this.#knownZones.add(timeZone);
   }
 
   #timeZone(url: URL): string {

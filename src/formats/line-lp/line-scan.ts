@@ -25,6 +25,10 @@ const CLASSES = Uint8Array.from({ length: 128 }, (_, code) => {
 /** PostgreSQL's limit for a table: a line with more tags, or more fields, cannot become a row and is not read to its end. */
 export const MAX_COLUMNS = 1_600;
 
+/** A second `=` and the code of a type come before the bytes of such a value. */
+const BINARY_VALUE =
+  "a binary value, as QuestDB's clients write them with protocol_version=2 or 3: leave protocol_version at auto, or set it to 1";
+
 /** Which characters a backslash protects: in a measurement, in keys and tag values, in strings. */
 const MEASUREMENT_ESCAPES = ', ';
 const KEY_ESCAPES = ',= ';
@@ -273,6 +277,11 @@ export class LineScanner {
     if (code === APOSTROPHE) return this.#string(position + 1, APOSTROPHE, DIALECT_STRING_ESCAPES, 'VARCHAR');
     if (code === CAPITAL_L && text.charCodeAt(position + 1) === QUOTE) {
       return this.#string(position + 2, QUOTE, DIALECT_STRING_ESCAPES, 'NVARCHAR');
+    }
+    const next = text.charCodeAt(position + 1);
+    if (code === EQUALS && isControl(next) && !isTokenEnd(next)) {
+      this.problem = BINARY_VALUE;
+      return undefined;
     }
     let end = position;
     while (end < text.length && text.charCodeAt(end) !== COMMA && !isTokenEnd(text.charCodeAt(end))) end++;

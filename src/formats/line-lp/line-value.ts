@@ -70,7 +70,11 @@ export function parseLineValue(token: string): LineValue | string {
   }
 }
 
+/** Only then does a suffix say which kind of number it is: `tru` is not an unsigned integer. */
+const NUMBER_START = /^[-+.]*[0-9]/;
+
 function parseNumber(token: string): LineValue | string {
+  if (!NUMBER_START.test(token)) return `${shown(token)} is not a number`;
   if (token.endsWith('i')) return parseInteger(token, token.slice(0, -1), 'INT8');
   if (token.endsWith('u')) return parseInteger(token, token.slice(0, -1), 'UINT8');
   if (token.endsWith('t')) return parseTime(token);

@@ -114,6 +114,7 @@ const TYPE_WORDS: ReadonlyMap<string, { readonly postgres: string; readonly keep
 export function replaceTypeNames(reader: TokenReader): string | undefined {
   let replaced = '';
   let copied = 0;
+  reader.position = 0;
   const isTable = /^(?:CREATE|ALTER)$/.test(reader.keyword() ?? '');
   for (let index = 0; index < reader.tokens.length; index++) {
     reader.position = index;

@@ -23,7 +23,13 @@ export function* translateInsert(text: string, context: TranslationContext): Ste
   const clause = head.verb === 'UPSERT' ? upsertClause(head, target.table) : '';
   if (clause !== '' && body.hasConflictClause) throw new Refused('UPSERT takes no ON CONFLICT: write INSERT', '42601');
   const isChanged = head.verb === 'UPSERT' || body.isEdited || target.renamed !== undefined;
-  return run([isChanged ? statementOf(text, head, target, body, clause) : text]);
+  return run([isChanged ? statementOf(text, head, target, body, clause) : text], { rights: rightsFor(head, body) });
+}
+
+/** `undefined` where the statement may need others: it reads tables, or says itself what happens to stored rows. */
+function rightsFor({ verb, source }: InsertHead, { tail }: Body): string | undefined {
+  if (source !== 'VALUES' || tail !== '') return undefined;
+  return verb === 'UPSERT' ? 'UPSERT needs INSERT, SELECT and UPDATE' : 'INSERT needs the right INSERT';
 }
 
 /**
@@ -41,8 +47,12 @@ export function* translateDuplicate(text: string, context: TranslationContext): 
   if (table === undefined || !isTimeSeries(table) || table.key.length === 0) return undefined;
   const body = yield* readBody(scanner, head, table, true);
   if (body === undefined || body.hasConflictClause) return undefined;
-  return run([statementOf(text, head, target, body, seriesConflictClause(head, table, context))]);
+  const statement = statementOf(text, head, target, body, seriesConflictClause(head, table, context));
+  return run([statement], { rights: STORED_ROW_RIGHTS });
 }
+
+export const STORED_ROW_RIGHTS =
+  'a row with the same key is stored already, and to replace it the user needs INSERT, SELECT and UPDATE';
 
 /** What becomes of a stored row of a time-series table with the key of a row that is inserted. */
 export function seriesConflictClause(head: InsertHead, table: KnownTable, context: TranslationContext): string {

@@ -1,7 +1,7 @@
 import { Scanner } from '../lexer.ts';
 import { StepMeter, type Steps } from '../steps.ts';
 import { readInsertHead, resolveTable } from './insert-head.ts';
-import { seriesConflictClause } from './insert-statement.ts';
+import { seriesConflictClause, STORED_ROW_RIGHTS } from './insert-statement.ts';
 import { insertRows, joinedRows } from './insert-rows.ts';
 import { isTimeSeries, type KnownColumn, run, type RunTranslation, type TranslationContext } from './translation.ts';
 
@@ -32,7 +32,7 @@ export function* translateRepeatedKeys(text: string, context: TranslationContext
     context.dedupRule === 'merge'
       ? `${cells.map((cell, index) => merged(cell, key.includes(index))).join(', ')} FROM ${input} GROUP BY ${keyCells}`
       : `${cells.join(', ')} FROM (SELECT DISTINCT ON (${keyCells}) * FROM ${input} ORDER BY ${keyCells}, n DESC) AS last`;
-  return run([`${text.slice(0, head.sourceStart)}SELECT ${chosen} ${tail}`]);
+  return run([`${text.slice(0, head.sourceStart)}SELECT ${chosen} ${tail}`], { rights: STORED_ROW_RIGHTS });
 }
 
 function merged(cell: string, isKey: boolean): string {

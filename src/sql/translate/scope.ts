@@ -47,6 +47,21 @@ export class Scope {
     return mayBeHere ? undefined : this.#outer?.column(parts);
   }
 
+  /** The time column of the table that has the column of this name, under its alias; `undefined` when that is not certain. */
+  timeBeside(parts: readonly string[]): readonly string[] | undefined {
+    const name = parts.at(-1);
+    const alias = parts.at(-2);
+    const found = this.#relations.filter(
+      (relation) =>
+        (alias === undefined || relation.alias === alias) &&
+        relation.columns.list.some((column) => column.name === name),
+    );
+    const [relation] = found;
+    const time = relation?.columns.list.find(({ column }) => column?.role === 'time')?.name;
+    if (relation === undefined || time === undefined || found.length > 1) return undefined;
+    return relation.alias === undefined ? [time] : [relation.alias, time];
+  }
+
   #isMerged(found: Columns['list']): boolean {
     return this.#mergesColumns && found.every(({ column }) => column?.type === found[0]?.column?.type);
   }

@@ -66,18 +66,27 @@ SELECT NULL, NULL WHERE NOT EXISTS (SELECT FROM pg_catalog.pg_database WHERE dat
   AND pg_catalog.has_database_privilege(${literal}::name, 'CONNECT')`;
 }
 
+/** `undefined`: the schemas of the search path. */
+function inSchema(schema: string | undefined): string {
+  return schema === undefined
+    ? 'n.nspname = ANY (pg_catalog.current_schemas(false))'
+    : `n.nspname = ${quoteLiteral(schema)}`;
+}
+
+export function showSequences(schema: string | undefined): string {
+  return `SELECT c.relname AS sequence_name
+FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+WHERE c.relkind = 'S' AND ${inSchema(schema)} ORDER BY 1`;
+}
+
 export function showTables(schema: string | undefined, withComment: boolean): string {
-  const place =
-    schema === undefined
-      ? 'n.nspname = ANY (pg_catalog.current_schemas(false))'
-      : `n.nspname = ${quoteLiteral(schema)}`;
   return `SELECT c.relname AS table_name,
   CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' WHEN 'f' THEN 'FOREIGN TABLE'
     ELSE CASE WHEN ${HAS_TAGS} THEN 'TIME SERIES TABLE' ELSE 'BASE TABLE' END END AS table_type${
       withComment ? ", pg_catalog.obj_description(c.oid, 'pg_class') AS comment" : ''
     }
 FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
-WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND ${place} ORDER BY 1`;
+WHERE c.relkind IN ('r', 'p', 'v', 'm', 'f') AND NOT c.relispartition AND ${inSchema(schema)} ORDER BY 1`;
 }
 
 export function showSchemas(): string {

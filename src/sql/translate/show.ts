@@ -33,7 +33,7 @@ function clusterSetting(reader: TokenReader): Translation | undefined {
 
 function showLists(reader: TokenReader, context: TranslationContext): Translation | undefined {
   const start = reader.position;
-  const what = reader.takeOneOf('DATABASES', 'TABLES', 'SCHEMAS', 'USERS', 'ROLES', 'DATABASE');
+  const what = reader.takeOneOf('DATABASES', 'TABLES', 'SEQUENCES', 'SCHEMAS', 'USERS', 'ROLES', 'DATABASE');
   const place = what !== undefined && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
   const withComment = reader.takeWords('WITH', 'COMMENT');
   if (what === undefined || !reader.atEnd) {
@@ -48,6 +48,8 @@ function showLists(reader: TokenReader, context: TranslationContext): Translatio
       return run(['SELECT pg_catalog.current_database() AS database']);
     case 'TABLES':
       return run([sql.showTables(schema, withComment)], { database });
+    case 'SEQUENCES':
+      return run([sql.showSequences(schema)], { database });
     case 'SCHEMAS':
       return run([sql.showSchemas()], { database });
     default:

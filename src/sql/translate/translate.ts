@@ -12,11 +12,15 @@ import { candidateTables, readInsertHead } from './insert-head.ts';
 import { translateDuplicate, translateInsert } from './insert-statement.ts';
 import { refuseLongNames } from './long-names.ts';
 import { translateRepeatedKeys } from './repeated-keys.ts';
+import { translateFunctions } from './functions.ts';
+import { translateGapFill } from './gap-fill.ts';
 import { isSeriesTable, translateSeriesTable } from './series-table.ts';
 import { translateShow } from './show.ts';
+import { translateSyntax } from './syntax.ts';
+import { translateTableElements } from './table-elements.ts';
 import { Refused, run } from './translation.ts';
 import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
-import { unavailable } from './unavailable.ts';
+import { refuseAdminRole, unavailable } from './unavailable.ts';
 
 /**
  * Longer statements other than INSERT … VALUES go to the database as they are: reading one keeps everyone else waiting, and its
@@ -43,6 +47,7 @@ type RefusedTranslation = Exclude<Translation, { kind: 'use' | 'set-cluster-sett
 /** The SQLSTATEs of refusals that may come from the original's SQL. */
 const UNDEFINED_TABLE: ReadonlySet<string> = new Set(['42P01', '3F000']);
 const UNDEFINED_TYPE = '42704';
+const SYNTAX_ERROR = '42601';
 const UNFIT_OPERAND: ReadonlySet<string> = new Set(['42703', '42883', '42804']);
 const UNIQUE_VIOLATION = '23505';
 const REPEATED_KEY = '21000';
@@ -53,7 +58,8 @@ const REPEATED_KEY = '21000';
  *
  * 23505 INSERT into a time-series table: a row with the same key is replaced (or as `dedupRule` says);
  * 21000 the same, where two of its rows have one key although they are written differently;
- * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments;
+ * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments, functions of the original;
+ * 42601 durations such as 1h; INDEX and FAMILY among the columns of CREATE TABLE (42704 as well);
  * 42704 type names; 42P01, 3F000 the current database's name before a table's.
  */
 export function translateRefused(
@@ -82,8 +88,17 @@ function* translatedAfterRefusal(
   if (sqlstate === REPEATED_KEY) return yield* translateRepeatedKeys(sql, context);
   const reader = readerOf(sql);
   if (reader === undefined) return undefined;
-  if (UNFIT_OPERAND.has(sqlstate)) return runOrNothing(translateConditions(reader, context));
-  if (sqlstate === UNDEFINED_TYPE) return runOrNothing(replaceTypeNames(reader));
+  if (UNFIT_OPERAND.has(sqlstate)) {
+    // A function of the user's with such a name keeps its meaning where a condition alone was refused.
+    return runOrNothing(
+      translateConditions(reader, context) ?? translateGapFill(reader, context) ?? translateFunctions(reader, context),
+    );
+  }
+  if (sqlstate === SYNTAX_ERROR) return translateTableElements(reader) ?? runOrNothing(translateSyntax(reader));
+  if (sqlstate === UNDEFINED_TYPE) {
+    refuseAdminRole(reader);
+    return translateTableElements(reader) ?? runOrNothing(replaceTypeNames(reader));
+  }
   return UNDEFINED_TABLE.has(sqlstate) ? runOrNothing(withoutDatabase(reader, context)) : undefined;
 }
 

@@ -27,6 +27,8 @@ export interface RunTranslation {
   readonly database: string | undefined;
   /** What was left out of the statement, for the user to read. */
   readonly notices: readonly string[];
+  /** Why the user needs which rights on the table of an INSERT, for the error when one is missing. */
+  readonly rights: string | undefined;
 }
 
 /** What a translation must know of where the statement runs. */
@@ -79,6 +81,7 @@ export function run(
     doneOn: undefined,
     database: undefined,
     notices: [],
+    rights: undefined,
     ...options,
   };
 }

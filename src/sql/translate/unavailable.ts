@@ -1,4 +1,5 @@
 import type { TokenReader } from '../token-reader.ts';
+import { Refused } from './translation.ts';
 
 /** Statements of the original that PostgreSQL has no counterpart for, by their first words, and what to write instead. */
 const UNAVAILABLE: readonly (readonly [words: string, instead: string])[] = [
@@ -83,4 +84,14 @@ function unknownPrivilege(privileges: readonly string[]): string | undefined {
     if (instead !== undefined) return `PostgreSQL has no privilege ${privilege}: ${instead}`;
   }
   return undefined;
+}
+
+/** Throws Refused for `GRANT | REVOKE admin`, a role that every database of the original has. */
+export function refuseAdminRole(reader: TokenReader): void {
+  if (!reader.isWords('GRANT', 'ADMIN', 'TO') && !reader.isWords('REVOKE', 'ADMIN', 'FROM')) return;
+  throw new Refused(
+    'this database has no role admin: write CREATE ROLE admin, whose members are administrators of this API, ' +
+      'or ALTER ROLE … SUPERUSER for a user who may do everything',
+    '42704',
+  );
 }

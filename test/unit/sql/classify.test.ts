@@ -42,8 +42,8 @@ describe('classifying a statement', () => {
       'do $$ begin end $$': 'do',
       vacuum: 'maintenance',
       'declare c cursor for select 1': 'cursor',
-      frobnicate: 'unknown',
-      '"select" 1': 'unknown',
+      frobnicate: 'no-statement',
+      '"select" 1': 'no-statement',
       ' -- nothing': 'empty',
     };
     for (const [statement, kind] of Object.entries(kinds)) assert.equal(classify(statement).kind, kind, statement);
@@ -121,15 +121,23 @@ describe('classifying a statement', () => {
       keyword: 'explain',
       kind: 'explain',
       explained: 'delete',
+      changing: undefined,
       writes: true,
     });
     assert.equal(classify(options(200_000)).writes, true);
     const tables = (count: number) => `with a as (values (1)${',(1)'.repeat(count)}) select 1`;
-    assert.deepEqual(classify(tables(1_000)), { keyword: 'with', kind: 'select', explained: undefined, writes: false });
+    assert.deepEqual(classify(tables(1_000)), {
+      keyword: 'with',
+      kind: 'select',
+      explained: undefined,
+      changing: undefined,
+      writes: false,
+    });
     assert.deepEqual(classify(tables(100_000)), {
       keyword: 'with',
       kind: 'unknown',
       explained: undefined,
+      changing: undefined,
       writes: true,
     });
     assert.equal(classify(`${'('.repeat(1_000_000)}select 1`).kind, 'unknown');

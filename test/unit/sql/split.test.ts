@@ -86,4 +86,20 @@ describe('splitting a text into statements', () => {
     assert.equal(steps(`select ${'~+'.repeat(500_000)}`), 9);
     assert.ok(steps(`select ${'+'.repeat(100_000)}`) >= 19);
   });
+
+  it('does not take CASE, END and BEGIN that are names in a body for its words', () => {
+    for (const body of [
+      'select 1 from t begin;',
+      'select 1 end; select 2 as end;',
+      'select 1 case; select 2;',
+      'select case when true then 1 end end;',
+      '',
+    ]) {
+      const create = `create function f() returns int begin atomic ${body} end`;
+      assert.deepEqual(
+        [...splitStatements(`${create}; select 1`)].map(({ text }) => text),
+        [create, 'select 1'],
+      );
+    }
+  });
 });

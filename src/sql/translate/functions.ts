@@ -1,0 +1,158 @@
+import { quoteIdentifier } from '../quote.ts';
+import type { TokenReader } from '../token-reader.ts';
+import { nameOf } from '../token-text.ts';
+import { resolveTable } from './insert-head.ts';
+import { bucketOf, bucketWidth } from './durations.ts';
+import { walkQueries } from './queries.ts';
+import type { Scope } from './scope.ts';
+import { argumentsOf, isUnnamedItem, type Surroundings, surroundings } from './select-clauses.ts';
+import { Refused, type TranslationContext } from './translation.ts';
+
+/** Calls within calls beyond this depth stay as written: the stack is finite. */
+const MAX_DEPTH = 50;
+
+/** Which value of a column an aggregate of the original picks, or the time of that value. */
+interface Pick {
+  readonly order: '' | ' DESC';
+  readonly skipsNulls: boolean;
+  readonly isTime: boolean;
+}
+
+const PICKS: ReadonlyMap<string, Pick> = new Map([
+  ['FIRST', { order: '', skipsNulls: true, isTime: false }],
+  ['LAST', { order: ' DESC', skipsNulls: true, isTime: false }],
+  ['FIRST_ROW', { order: '', skipsNulls: false, isTime: false }],
+  ['LAST_ROW', { order: ' DESC', skipsNulls: false, isTime: false }],
+  ['FIRSTTS', { order: '', skipsNulls: true, isTime: true }],
+  ['LASTTS', { order: ' DESC', skipsNulls: true, isTime: true }],
+  ['FIRST_ROW_TS', { order: '', skipsNulls: false, isTime: true }],
+  ['LAST_ROW_TS', { order: ' DESC', skipsNulls: false, isTime: true }],
+]);
+
+/**
+ * A query that PostgreSQL has refused, with the original's functions as expressions of PostgreSQL: `first(x)`, `last(x)`, `last_row(x)`
+ * and their like by the time column of the table, `time_bucket(ts, '10s')` and `database()`. Everything that the expressions name has
+ * its schema, so that no object of the search path takes part. `undefined` when there is none of them. Throws Refused for a call
+ * that cannot be translated.
+ */
+export function translateFunctions(reader: TokenReader, context: TranslationContext): string | undefined {
+  return new FunctionCalls(reader, context).translated();
+}
+
+/** The functions of one statement. */
+export class FunctionCalls {
+  readonly #reader: TokenReader;
+  readonly around: Surroundings;
+  /** The names that are visible where a function is called. */
+  readonly #scopes = new Map<number, Scope>();
+  readonly #namesItems: boolean;
+  #count = 0;
+  #depth = 0;
+
+  /** `namesItems`: an item of a list that is a call keeps the function's name. */
+  constructor(reader: TokenReader, context: TranslationContext, { namesItems = true } = {}) {
+    this.#reader = reader;
+    this.#namesItems = namesItems;
+    this.around = surroundings(reader);
+    walkQueries(reader, {
+      table: (parts) => resolveTable(parts, context).table,
+      token: (scope, index) => {
+        if (this.nameAt(index) !== undefined) this.#scopes.set(index, scope);
+      },
+    });
+  }
+
+  translated(): string | undefined {
+    const { tokens, text } = this.#reader;
+    const translated = this.text(0, tokens.length);
+    const last = tokens.at(-1);
+    return this.#count === 0 || last === undefined ? undefined : translated + text.slice(last.end);
+  }
+
+  /** The name of a function that is called here, in upper case, where it has no schema. */
+  nameAt(index: number): string | undefined {
+    const { tokens } = this.#reader;
+    const token = tokens[index];
+    if (token?.kind !== 'word' || token.end - token.start > 20) return undefined;
+    if (this.#reader.source(tokens[index + 1]) !== '(' || this.#reader.source(tokens[index - 1]) === '.')
+      return undefined;
+    return this.#reader.source(token).toUpperCase();
+  }
+
+  /** The tokens from `start` to before `end`, with calls replaced. */
+  text(start: number, end: number): string {
+    const { tokens, text } = this.#reader;
+    let copied = tokens[start]?.start ?? 0;
+    let result = '';
+    if (this.#depth < MAX_DEPTH) {
+      this.#depth += 1;
+      for (let index = start; index < end; index++) {
+        const replaced = this.#call(index);
+        if (replaced === undefined) continue;
+        this.#count += 1;
+        const close = this.around.closing[index + 1] ?? end;
+        result += text.slice(copied, tokens[index]?.start) + replaced;
+        copied = tokens[close]?.end ?? copied;
+        index = close;
+      }
+      this.#depth -= 1;
+    }
+    return result + text.slice(copied, tokens[end - 1]?.end ?? copied);
+  }
+
+  /** What takes the place of a call, with the function's name where the call is an item of a SELECT's list. */
+  #call(index: number): string | undefined {
+    const name = this.nameAt(index);
+    const expression = name === undefined ? undefined : this.#expression(name, index);
+    const close = this.around.closing[index + 1] ?? 0;
+    if (expression === undefined || name === undefined) return undefined;
+    const isUnnamed = this.#namesItems && isUnnamedItem(this.#reader, this.around, index, close + 1);
+    return isUnnamed ? `${expression} AS ${quoteIdentifier(name.toLowerCase())}` : expression;
+  }
+
+  #expression(name: string, index: number): string | undefined {
+    const given = argumentsOf(this.#reader, this.around, index + 1);
+    if (name === 'DATABASE') return given.length === 0 ? 'pg_catalog.current_database()' : undefined;
+    const [first, second] = given;
+    if (name === 'TIME_BUCKET') {
+      if (first === undefined || second === undefined || given.length > 2) return undefined;
+      // TimescaleDB's own has the width first.
+      const [widthStart, widthEnd] = second;
+      return bucketOf(this.text(...first), bucketWidth(this.#reader, widthStart, widthEnd));
+    }
+    const pick = PICKS.get(name);
+    return pick === undefined || first === undefined || given.length > 1 ? undefined : this.#picked(pick, index, first);
+  }
+
+  #picked({ order, skipsNulls, isTime }: Pick, index: number, [start, end]: [number, number]): string {
+    const called = this.#reader.source(this.#reader.tokens[index]).toLowerCase();
+    const column = this.#firstColumn(this.#scopes.get(index), start, end);
+    if (column === undefined) {
+      throw new Refused(
+        `${called}() takes a column of a table with a time column here: write (array_agg(x ORDER BY t DESC))[1]`,
+        '42883',
+      );
+    }
+    const value = this.text(start, end);
+    const filter = skipsNulls ? ` FILTER (WHERE (${value}) IS NOT NULL)` : '';
+    const time = column.time.map(quoteIdentifier).join('.');
+    if (isTime) return `pg_catalog.${order === '' ? 'min' : 'max'}(${time})${filter}`;
+    if (column.type?.endsWith('[]') === true) {
+      throw new Refused(`${called}() of an array: write max(${time}), and ask for the row with that time`);
+    }
+    return `(pg_catalog.array_agg(${value} ORDER BY ${time}${order} NULLS LAST)${filter})[1]`;
+  }
+
+  /** The first column that the tokens name, with the time column of its table. */
+  #firstColumn(scope: Scope | undefined, start: number, end: number) {
+    for (let index = start; index < end; index++) {
+      if (nameOf(this.#reader.text, this.#reader.tokens[index]) === undefined) continue;
+      this.#reader.position = index;
+      const parts = this.#reader.takeNameParts() ?? [];
+      const time = scope?.timeBeside(parts);
+      if (time !== undefined) return { time, type: scope?.column(parts)?.type };
+      index = this.#reader.position - 1;
+    }
+    return undefined;
+  }
+}
