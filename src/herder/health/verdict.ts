@@ -36,6 +36,8 @@ export interface TaskFigures {
   readonly missingTopics: readonly string[];
   /** What the task says stands in the way. */
   readonly cause: string | null;
+  /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
+  readonly failedParts?: FailedParts | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
   /** Of a sink task: milliseconds for which it has had no partition. */
@@ -46,6 +48,12 @@ export interface TaskFigures {
   readonly uncommittedMs?: number | undefined;
   /** Milliseconds for which the worker of the task has not answered; absent: it has. */
   readonly silentMs?: number | undefined;
+}
+
+export interface FailedParts {
+  readonly count: number;
+  /** The first of them. */
+  readonly parts: readonly { readonly name: string; readonly error: string }[];
 }
 
 export interface ConnectorFigures {
@@ -101,11 +109,9 @@ function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
   }
   const unassigned = withoutWork(figures);
   if (unassigned !== undefined) return { verdict: 'UNASSIGNED', sentence: unassigned, reasons: [unassigned] };
-  const letters = figures.tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
-  if (letters > thresholds.degradedRate) {
-    const sentence = `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(thresholds.degradedRate)}.`;
-    return { verdict: 'DEGRADED', sentence, reasons: [sentence] };
-  }
+  const degraded = [...undelivered(figures, thresholds), ...figures.tasks.flatMap(failedPartsOf)];
+  const [firstDegraded] = degraded;
+  if (firstDegraded !== undefined) return { verdict: 'DEGRADED', sentence: firstDegraded, reasons: degraded };
   const lags = figures.tasks.flatMap((task) => lagOf(task, thresholds));
   const [lagging] = lags;
   if (lagging !== undefined) return { verdict: 'LAGGING', sentence: lagging, reasons: lags };
@@ -157,6 +163,25 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
   const why = task.cause ?? 'the cause is not known';
   return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];
+}
+
+function undelivered({ tasks }: ConnectorFigures, { degradedRate }: Thresholds): string[] {
+  const letters = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
+  if (letters <= degradedRate) return [];
+  return [
+    `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
+  ];
+}
+
+/** A sentence for each part that is named; the last one counts those that are not. */
+function failedPartsOf({ task, failedParts }: TaskFigures): string[] {
+  if (failedParts === undefined) return [];
+  const { count: all, parts } = failedParts;
+  const sentences = parts.map(({ name, error }) => `Task ${String(task)} cannot process ${name}: ${error}.`);
+  const others = all - parts.length;
+  return others === 0
+    ? sentences
+    : [...sentences, `Task ${String(task)} cannot process ${String(others)} others either.`];
 }
 
 function lagOf(task: TaskFigures, { laggingRecords }: Thresholds): string[] {

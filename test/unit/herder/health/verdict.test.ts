@@ -52,6 +52,22 @@ describe('the verdict on a connector', () => {
     assert.equal(judged([task({ waiting: 2, waitedMs: 4000, throttledMs: 900 })]).verdict, 'STALLED');
   });
 
+  it('is DEGRADED while parts of a task have failed, with the first of them and why (M4)', () => {
+    const failedParts = { count: 3, parts: [{ name: 'meters', error: 'permission denied for table meters' }] };
+    const { verdict, sentence, reasons } = judged([task(), task({ task: 1, lag: 900, failedParts })]);
+    assert.deepEqual(
+      [verdict, sentence],
+      ['DEGRADED', 'Task 1 cannot process meters: permission denied for table meters.'],
+    );
+    assert.deepEqual(reasons, [sentence, 'Task 1 cannot process 2 others either.']);
+    const both = judged([task({ failedParts, deadLettersPerMinute: 6 })]);
+    assert.deepEqual(both.reasons, [
+      '6 records could not be delivered in the last minute, more than degraded.rate=5.',
+      ...both.reasons.slice(1),
+    ]);
+    assert.equal(both.reasons.length, 3);
+  });
+
   it('says for how long offsets have not been acknowledged, from stall.after.ms on', () => {
     assert.deepEqual(judged([task({ uncommittedMs: 999 })]).reasons, []);
     const { verdict, sentence, reasons } = judged([task(), task({ task: 1, uncommittedMs: 4000 })]);
