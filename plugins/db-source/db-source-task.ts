@@ -32,6 +32,7 @@ import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { SourceWaits } from './source-waits.ts';
 import { TableReader } from './table-reader.ts';
 import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
+import { logPromotion } from './timeline.ts';
 
 /** Cursors that may stay open while other tables have their turn. */
 const MAX_HELD = 4;
@@ -242,6 +243,7 @@ export class DbSourceTask implements SourceTask {
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
     try {
       const snapshot = await waits.looking(() => watch.refresh(context.signal));
+      logPromotion(context.logger, this.#snapshot, snapshot, settings.lookBackMs);
       this.#snapshot = snapshot;
       if (snapshot.changed) {
         for (const feed of await feeds.refresh(snapshot)) {

@@ -68,6 +68,8 @@ const CALLS: Readonly<Record<string, Call>> = {
   'offsets: own backend': NONE,
   'offsets: end what blocks a claim': [[], ['1']],
   'source: inserted rows': [[], ['{1}']],
+  'source: snapshot with changes of tables and timeline': NONE,
+  'source: snapshot and timeline': NONE,
   'source: snapshot with changes of tables': NONE,
   'source: snapshot': NONE,
   'source: clock': NONE,
