@@ -118,6 +118,7 @@ function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
   const uncommitted = figures.tasks.filter(({ uncommittedMs = 0 }) => uncommittedMs >= thresholds.stallAfterMs);
   const reasons = [
     ...figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`),
+    ...idleTasks(figures, thresholds),
     ...uncommitted.map((task) => `${uncommittedText(task)}; when the task starts again, it reads their records again.`),
   ];
   return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };
@@ -192,6 +193,18 @@ function lagOf(task: TaskFigures, { laggingRecords }: Thresholds): string[] {
 
 function isThrottled({ throttledMs = 0 }: TaskFigures): boolean {
   return throttledMs > 0;
+}
+
+/** A hint: the connector works, and some of its tasks never will. */
+function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures, { stallAfterMs }: Thresholds) {
+  if (type !== 'sink' || silentWorkers.length > 0 || isPartial) return [];
+  const idle = tasks.filter(
+    ({ withoutPartitionsMs = 0, isInGroup }) => isInGroup === true && withoutPartitionsMs >= stallAfterMs,
+  );
+  if (idle.length === 0 || idle.length === tasks.length) return [];
+  return [
+    `${String(idle.length)} of ${String(tasks.length)} tasks have no partition: tasks.max is greater than the number of partitions, or other members of the consumer group have them.`,
+  ];
 }
 
 /** More tasks than partitions is as it may be. */

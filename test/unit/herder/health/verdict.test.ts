@@ -31,6 +31,17 @@ describe('the verdict on a connector', () => {
     assert.deepEqual([verdict, sentence], ['RUNNING', '2 tasks run, 3 records behind.']);
   });
 
+  it('has a hint at tasks that never get a partition (M12)', () => {
+    const idle = (withoutPartitionsMs: number) =>
+      task({ task: 1, partitions: [], lag: null, isInGroup: true, withoutPartitionsMs });
+    assert.deepEqual(judged([task(), idle(999)]).reasons, []);
+    const { verdict, reasons } = judged([task(), idle(1000)]);
+    assert.equal(verdict, 'RUNNING');
+    assert.deepEqual(reasons, [
+      '1 of 2 tasks have no partition: tasks.max is greater than the number of partitions, or other members of the consumer group have them.',
+    ]);
+  });
+
   it('is STALLED from stall.after.ms on, with the cause', () => {
     assert.equal(judged([task({ waiting: 2, waitedMs: 999 })]).verdict, 'RUNNING');
     const { verdict, sentence } = judged([task({ waiting: 2, waitedMs: 4000, cause: 'the database is away' })]);
