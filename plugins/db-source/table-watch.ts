@@ -74,6 +74,15 @@ const FACTS = ownStatement(
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`,
 );
 
+const VIEWS = ownStatement(
+  'source: views',
+  `SELECT n.nspname, c.relname
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('v', 'm') AND c.relpersistence <> 't'
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_?timescaledb)_'
+  ORDER BY n.nspname, c.relname LIMIT 1000`,
+);
+
 /**
  * Knows what tables there are at the cost of one small query per refresh; only what has changed is read anew.
  */
@@ -122,6 +131,13 @@ export class TableWatch {
         indexedColumns: typeof indexed === 'string' ? (JSON.parse(indexed) as string[]) : table.key.slice(0, 1),
       };
     });
+  }
+
+  /** Names of views, which a source does not read. */
+  async views(): Promise<string[]> {
+    if (!this.#tellsSnapshots) return [];
+    const { rows } = await ask(this.#executor, VIEWS);
+    return rows.map(([schema, name]) => tableLabel({ name: { schema: schema ?? '', name: name ?? '' } }));
   }
 
   async #facts(): Promise<Map<string, readonly (string | null)[]>> {

@@ -74,6 +74,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   'source: snapshot': NONE,
   'source: clock': NONE,
   'source: facts of tables': NONE,
+  'source: views': NONE,
   'source: names of types': [['(0, 23, -1)'], []],
   'notices: look for the trigger': [[], ['1']],
   'notices: lock': NONE,

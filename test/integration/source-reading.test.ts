@@ -47,6 +47,22 @@ describe('a source reads', function () {
     assert.ok((await largestPoll({ 'fetch.max.rows': '100' })) > 100);
   });
 
+  it('no views and no tables without a timestamp, and names them once (M12)', async () => {
+    await fixture.sql.run(
+      'create table seen (ts timestamptz primary key, n int8)',
+      'create table seen_by_date (day date primary key)',
+      'create view seen_view as select * from seen',
+      'create materialized view seen_stored as select * from seen',
+      'insert into seen values (now(), 1)',
+    );
+    const source = await fixture.start('seen.*', { 'topic.prefix': 'ä' });
+    await source.untilRows(1);
+    const warnings = (text: string) => source.log.filter((line) => line.startsWith('warn') && line.includes(text));
+    assert.equal(warnings('Views are left out: seen_stored, seen_view; read one with the option query').length, 1);
+    assert.equal(warnings('Table seen_by_date is left out: it has no timestamp column').length, 1);
+    assert.equal(warnings('topic.prefix').length, 1);
+  });
+
   it('over empty stretches at once', async () => {
     await fixture.sql.run(
       'create table sparse (ts timestamp primary key, n int8)',
