@@ -1,5 +1,3 @@
-/** What `batch.size` is by default, and the least that it comes to. */
-const LEAST_ROWS = 1_000;
 /** More rows gain next to nothing, and cost memory. */
 const MOST_ROWS = 10_000;
 /** How long a write is to take; also how long rows wait for others at most. */
@@ -8,17 +6,18 @@ export const WRITE_MS = 100;
 const SLOW_WRITE_MS = 2 * WRITE_MS;
 
 /**
- * How many rows a lane writes at once. A number that was set is kept. Without one it begins with 1,000, grows up to 10,000 with
- * full batches that are written in less than about 100 ms, and shrinks with writes that take more than 200 ms; twofold at most
- * each time.
+ * How many rows a lane writes at once: `size` without `grows`. Otherwise it begins with `size`, grows up to 10,000 with full batches
+ * that are written in less than about 100 ms, and shrinks with writes that take more than 200 ms; twofold at most each time.
  */
 export class BatchRows {
-  readonly #isSet: boolean;
+  readonly #least: number;
+  readonly #most: number;
   #rows: number;
 
-  constructor(set?: number) {
-    this.#isSet = set !== undefined;
-    this.#rows = set ?? LEAST_ROWS;
+  constructor(size: number, grows: boolean) {
+    this.#least = size;
+    this.#most = grows ? Math.max(size, MOST_ROWS) : size;
+    this.#rows = size;
   }
 
   get most(): number {
@@ -29,9 +28,9 @@ export class BatchRows {
   wrote(rows: number, ms: number): void {
     const isFull = rows >= this.#rows;
     const mayStay = ms < WRITE_MS ? !isFull : ms <= SLOW_WRITE_MS;
-    if (this.#isSet || mayStay) return;
+    if (mayStay) return;
     const rowsInTime = (rows * WRITE_MS) / Math.max(1, ms);
     const next = Math.min(this.#rows * 2, Math.max(this.#rows / 2, rowsInTime));
-    this.#rows = Math.min(MOST_ROWS, Math.max(LEAST_ROWS, Math.round(next)));
+    this.#rows = Math.min(this.#most, Math.max(this.#least, Math.round(next)));
   }
 }

@@ -134,10 +134,10 @@ export class DbSinkTask implements SinkTask {
         this.#written.wrote(decoded, ms);
       },
     };
-    const setRows = context.config['batch.size'] === undefined ? undefined : options['batch.size'];
+    const createBatchRows = (): BatchRows => new BatchRows(options['batch.size'], options['batch.size.auto']);
     this.#lanes = Array.from(
       { length: LANES },
-      () => new WriteLane({ ...laneDependencies, batchRows: new BatchRows(setRows) }),
+      () => new WriteLane({ ...laneDependencies, batchRows: createBatchRows() }),
     );
     this.#hasMore = (partition) => context.hasMore(partition);
   }

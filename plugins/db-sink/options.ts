@@ -36,11 +36,21 @@ export const sinkOptions = declareOptions({
     default: 1000,
     importance: 'MEDIUM',
     documentation:
-      'Most rows of a write, which has at most 8 MB of messages. Fewer are written when no others are known to follow. Unless it is set, writes begin with 1,000 rows and grow with a backlog, up to 10,000 rows, as long as one takes less than about 100 ms.',
+      'Maximum number of rows of a write; with `batch.size.auto` writes grow beyond it. A write has at most 8 MB of messages, and fewer rows when no others are known to follow.',
     validator: atLeast(1),
     group: WRITES,
     width: 'SHORT',
     displayName: 'Batch size',
+  },
+  'batch.size.auto': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'MEDIUM',
+    documentation:
+      'Whether writes adapt to a backlog: they begin with `batch.size` rows, grow up to 10,000 rows as long as one takes less than about 100 ms, and shrink to `batch.size` again when they take longer. With `false` no write has more than `batch.size` rows.',
+    group: WRITES,
+    width: 'SHORT',
+    displayName: 'Larger batches for a backlog',
   },
   'dedup.rule': {
     type: 'STRING',

@@ -23,6 +23,7 @@ export function writerOptions(
   return {
     policy: {
       dedupRule: (options['dedup.rule'] as DedupRule | null) ?? format.dedupRule ?? 'override',
+      computedColumns: 'ignore',
       unknownColumns: options['unknown.columns'] === 'ignore' ? 'ignore' : 'fault',
       growth: growthOf(options, format.growth),
       insertMode: format.insertMode?.(options),

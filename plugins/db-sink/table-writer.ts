@@ -23,7 +23,9 @@ import { ChangeRunner } from './change-runner.ts';
 import { withMessage, type Attempted, type Retries } from './retries.ts';
 
 export interface TableWriterOptions {
-  readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns' | 'insertMode'> & { readonly growth: GrowthPolicy };
+  readonly policy: Pick<WritePolicy, 'dedupRule' | 'unknownColumns' | 'computedColumns' | 'insertMode'> & {
+    readonly growth: GrowthPolicy;
+  };
   /** Name of the database. */
   readonly database: string;
   /** Rows are lines or points, which know nothing of their table but names. */
@@ -63,7 +65,10 @@ export class TableWriter {
   readonly #retries: Retries;
   readonly #targets: MetricTargets;
   readonly #changes: ChangeRunner;
+  readonly #logger: Logger;
   readonly #withoutPrimaryTag = new Set<string>();
+  /** Tables whose computed columns were logged. */
+  readonly #computing = new Set<string>();
 
   constructor(executor: Executor, options: TableWriterOptions, retries: Retries, logger: Logger) {
     this.#executor = executor;
@@ -71,6 +76,7 @@ export class TableWriter {
     this.#retries = retries;
     this.#targets = new MetricTargets(async (name) => executor.catalogue.find({ name }));
     this.#changes = new ChangeRunner(executor, options.database, logger);
+    this.#logger = logger;
   }
 
   /**
@@ -186,7 +192,17 @@ export class TableWriter {
     const dedupRule = partial === true ? 'merge' : policy.dedupRule;
     const report = await tables.write(batch, { ...policy, shape, dedupRule, growth, wholly, signal });
     this.#options.onCollapsed?.(report.collapsed);
+    this.#logComputed(tableText(batch.table), report.computedColumns);
     return report;
+  }
+
+  /** Once per table. */
+  #logComputed(table: string, columns: readonly string[] = []): void {
+    if (columns.length === 0 || this.#computing.has(table)) return;
+    this.#computing.add(table);
+    this.#logger.warn(
+      `The database computes ${columns.join(', ')} of table ${table} itself; values in messages are ignored`,
+    );
   }
 
   async #prepare(rows: DecodedRows, signal: AbortSignal): Promise<void> {

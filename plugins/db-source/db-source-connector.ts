@@ -3,9 +3,9 @@ import { connectWithAttempts, openExecutor, type Executor } from '../../src/inde
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';
-import { tableLabel, type SourceTable } from './tables.ts';
+import { named, tableLabel, type SourceTable } from './tables.ts';
 import { TableWatch } from './table-watch.ts';
-import { topicNames, type TopicNames } from './topic-names.ts';
+import { prefixHint, topicNames, type TopicNames } from './topic-names.ts';
 
 interface Parts {
   readonly config: ConnectorConfig;
@@ -39,6 +39,8 @@ export class DbSourceConnector implements Connector {
       backoffMs: settings.backoffMs,
       signal: this.#abort.signal,
     });
+    const hint = prefixHint(settings.naming);
+    if (hint !== undefined) context.logger.warn(`Topics of this connector: ${hint}`);
     if (settings.query !== undefined) return;
     this.#timer = setInterval(() => {
       this.#looking ??= this.#lookForChanges().finally(() => {
@@ -93,7 +95,16 @@ export class DbSourceConnector implements Connector {
     const labels = tables.filter((table) => this.#isRead(table)).map(tableLabel);
     const names = topicNames(naming, labels.sort());
     this.#tellOfRefused(names);
+    await this.#logViews();
     return names;
+  }
+
+  /** Each view once. */
+  async #logViews(): Promise<void> {
+    const { settings, watch, context } = this.#parts;
+    const views = (await watch.views()).filter((view) => settings.isIncluded(view) && !this.#leftOut.has(view));
+    for (const view of views) this.#leftOut.add(view);
+    if (views.length > 0) context.logger.warn(`Views are left out: ${named(views)}; read one with the option query`);
   }
 
   /** Each reason once, also when it is that of several tables. */

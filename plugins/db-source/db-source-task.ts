@@ -32,13 +32,12 @@ import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { SourceWaits } from './source-waits.ts';
 import { TableReader } from './table-reader.ts';
 import { TableWatch, type DatabaseSnapshot } from './table-watch.ts';
+import { logPromotion } from './timeline.ts';
 
 /** Cursors that may stay open while other tables have their turn. */
 const MAX_HELD = 4;
 /** Beside the held ones: three pages being read, and a look at the tables. */
 export const CONNECTIONS = 8;
-/** Rows that are looked at in one turn of the event loop. */
-const MAX_PAGE_ROWS = 10_000;
 /** Looks come this much earlier than poll.interval.ms, so that new rows are read and sent within it. */
 const REFRESH_SHARE = 0.9;
 /** A waiting poll returns this often, so that the worker can pause the task. */
@@ -127,7 +126,8 @@ export class DbSourceTask implements SourceTask {
       if (queue.peek() === undefined) return [];
     }
     const records: RecordPart[] = [];
-    const maxRows = Math.min(settings.fetchMaxRows ?? MAX_PAGE_ROWS, context.pollMax?.() ?? MAX_PAGE_ROWS);
+    const { most } = settings.fetchRows;
+    const maxRows = Math.min(most, context.pollMax?.() ?? most);
     let rows = 0;
     for (let next = queue.peek(); next !== undefined; next = queue.peek()) {
       if (next.page === undefined && records.length > 0) break;
@@ -203,9 +203,9 @@ export class DbSourceTask implements SourceTask {
     const snapshot = this.#snapshot;
     if (snapshot === undefined) throw new Error('the database was not looked at yet');
     const mayHold = () => this.#held() <= MAX_HELD;
-    const { fetchMaxRows } = settings;
-    const atMost = Math.min(fetchMaxRows ?? MAX_PAGE_ROWS, MAX_PAGE_ROWS, context.pollMax?.() ?? MAX_PAGE_ROWS);
-    const size = { maxRows: atMost, grows: fetchMaxRows === null };
+    const { first, most, grows } = settings.fetchRows;
+    const maxRows = Math.min(most, context.pollMax?.() ?? most);
+    const size = { firstRows: Math.min(first, maxRows), maxRows, grows };
     return feed.reader.read({ size, signal, snapshot, mayHold });
   }
 
@@ -243,6 +243,7 @@ export class DbSourceTask implements SourceTask {
     this.#refreshAt = Date.now() + settings.pollIntervalMs * REFRESH_SHARE;
     try {
       const snapshot = await waits.looking(() => watch.refresh(context.signal));
+      logPromotion(context.logger, this.#snapshot, snapshot, settings.lookBackMs);
       this.#snapshot = snapshot;
       if (snapshot.changed) {
         for (const feed of await feeds.refresh(snapshot)) {

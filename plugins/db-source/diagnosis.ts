@@ -11,11 +11,8 @@ import { describeQuery } from './query-table.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { TableWatch } from './table-watch.ts';
 import { tableOrder, type TableOrder } from './table-order.ts';
-import { tableLabel } from './tables.ts';
-import { topicNames } from './topic-names.ts';
-
-/** More tables are counted, but not named. */
-const MAX_NAMED = 5;
+import { MAX_NAMED, named, tableLabel } from './tables.ts';
+import { prefixHint, topicNames } from './topic-names.ts';
 
 /** What `sluice doctor` says of a source: its database, the tables that it reads, and the rights on them. */
 export async function diagnoseSource(config: ConnectorConfig, context: DiagnosisContext): Promise<readonly Finding[]> {
@@ -45,12 +42,18 @@ async function tableFindings(
   settings: SourceSettings,
   context: DiagnosisContext,
 ): Promise<Finding[]> {
-  const all = await new TableWatch(executor).tables();
+  const watch = new TableWatch(executor);
+  const all = await watch.tables();
   const included = all.filter((table) => settings.isIncluded(tableLabel(table)));
   const orders = new Map(included.map((table) => [table, tableOrder(table, settings)]));
   const isRead = (order: TableOrder | string) => settings.mode === 'bulk' || typeof order !== 'string';
   const read = included.filter((table) => isRead(orders.get(table) ?? ''));
   const findings: Finding[] = [];
+  const hint = prefixHint(settings.naming);
+  if (hint !== undefined) findings.push(warn('topic.prefix', hint));
+  const views = (await watch.views()).filter((view) => settings.isIncluded(view));
+  if (views.length > 0)
+    findings.push(warn('views', `are left out: ${named(views)}`, 'read a view with the option query'));
   const leftOut = [...orders].flatMap(([table, order]) =>
     isRead(order) || typeof order !== 'string' ? [] : [{ label: tableLabel(table), reason: order }],
   );
@@ -95,9 +98,4 @@ function ownershipFindings(
   if (foreign.length === 0) return [];
   const message = `triggers need the rights of the owner; polled instead: ${named(foreign.map((name) => tableLabel({ name })))}`;
   return [warn('notify', message, 'GRANT the role of the owner to the user, or set notify=false')];
-}
-
-function named(labels: readonly string[]): string {
-  const more = labels.length > MAX_NAMED ? ` and ${String(labels.length - MAX_NAMED)} more` : '';
-  return `${labels.slice(0, MAX_NAMED).join(', ')}${more}`;
 }

@@ -83,10 +83,14 @@ export class FeedSet {
     try {
       const reader = this.#readerOf(table, label, known, offset, snapshot);
       const onUnspelled = (error: DataError) => this.#leaveOut(label, error);
+      const onUnspelledColumn = ({ message }: DataError) =>
+        this.#once(`${label}: ${message}`, () => {
+          context.logger.error(`A column of table ${label} is left out (errors.tolerance=all): ${message}`);
+        });
       const writer = new RecordWriter(table, settings, {
         topic: topics.get(label) ?? '',
         partition,
-        onUnspelled: this.#skipsUnspelled ? onUnspelled : undefined,
+        ...(this.#skipsUnspelled ? { onUnspelled, onUnspelledColumn } : { onUnspelled: undefined }),
       });
       const feed = new TableFeed(label, partition, { table, reader, writer });
       if (known !== undefined) Object.assign(feed.counts, known.counts);

@@ -3,16 +3,16 @@ import type { Executor, RowBlock } from '../../src/index-database.ts';
 /** A cursor that nobody asks anything of is closed, because its snapshot keeps the server from cleaning up. */
 const IDLE_CLOSE_MS = 30_000;
 
-/** Rows of the first piece where no size is set; pieces grow as long as they are full. */
-const FIRST_ROWS = 100;
+/** Pieces grow as long as they are full. */
 const GROWTH = 4;
 /** Pieces do not grow beyond this size; above four times this size they shrink. */
 const PIECE_BYTES = 262_144;
 
 /** How many rows a piece has. */
 export interface PieceSize {
+  readonly firstRows: number;
   readonly maxRows: number;
-  /** Pieces are smaller at first, and as large as their bytes allow. */
+  /** Pieces become as large as their bytes allow. */
   readonly grows: boolean;
 }
 
@@ -38,7 +38,7 @@ export class HeldRead {
 
   private constructor(size: PieceSize, next: (rows: number) => Promise<RowBlock | undefined>, release: () => void) {
     this.#size = size;
-    this.#rows = size.grows ? Math.min(FIRST_ROWS, size.maxRows) : size.maxRows;
+    this.#rows = size.firstRows;
     this.#next = next;
     this.#release = release;
   }

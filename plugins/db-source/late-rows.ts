@@ -1,9 +1,12 @@
-import { isWrittenFrom, TransactionSet } from './transaction-set.ts';
-import type { DatabaseSnapshot } from './table-watch.ts';
 import type { StoredPosition } from './position.ts';
+import type { DatabaseSnapshot } from './table-watch.ts';
+import { firstTransactionBefore, MAX_AGE, Timeline } from './timeline.ts';
+import { isWrittenFrom, TransactionSet } from './transaction-set.ts';
 
-/** Half of what the numbering of transactions can tell apart. */
-const MAX_AGE = 2n ** 31n;
+/** A snapshot of a server that tells its transactions. */
+export type SnapshotOfTransactions = DatabaseSnapshot & {
+  readonly transactions: NonNullable<DatabaseSnapshot['transactions']>;
+};
 
 /**
  * What was sent of the recent past of one table, so that rows committed behind its position can be told from those sent.
@@ -11,24 +14,35 @@ const MAX_AGE = 2n ** 31n;
  * It holds that of the rows up to the position and after `from` those were sent that transactions below `transaction`, and those
  * of a set beside it, had written. That suffices because the rows of a transaction are seen all at once or not at all, of a
  * subtransaction too, and because the past is looked through, and read on from, in one snapshot.
+ *
+ * After a promotion of a standby none of that holds, and all rows after `from` count as not sent.
  */
 export class LateRows {
   readonly #delayMicros: bigint;
   #transaction: bigint;
   #from: bigint;
   #sent: TransactionSet;
+  readonly #timeline: Timeline;
 
   /** Takes up where a stored position ended, or begins now. */
-  constructor(delayMs: number, now: bigint, oldest: bigint, next: bigint, stored: StoredPosition | undefined) {
+  constructor(delayMs: number, snapshot: SnapshotOfTransactions, stored: StoredPosition | undefined) {
     this.#delayMicros = BigInt(delayMs) * 1000n;
-    const { transaction, position, from, sent } = stored ?? {};
-    // One that has not begun yet is another server's.
-    const isKnown =
-      transaction !== undefined && transaction <= next && next - transaction < MAX_AGE && position?.at !== undefined;
-    this.#transaction = isKnown ? transaction : oldest;
-    this.#sent = TransactionSet.parse(this.#transaction, isKnown ? (sent?.() ?? '') : '');
-    const until = isKnown && position.at !== undefined && position.at < now ? position.at : now;
-    this.#from = isKnown && from !== undefined ? from : until - this.#delayMicros;
+    const { nowMicros, transactions } = snapshot;
+    const { oldest, next } = transactions;
+    const { transaction, position, from, sent, timeline } = stored ?? {};
+    const wasStored = transaction !== undefined && next - transaction < MAX_AGE && position?.at !== undefined;
+    this.#transaction = wasStored ? transaction : oldest;
+    this.#sent = TransactionSet.parse(this.#transaction, wasStored ? (sent?.() ?? '') : '');
+    const until = wasStored && position.at !== undefined && position.at < nowMicros ? position.at : nowMicros;
+    this.#from = wasStored && from !== undefined ? from : until - this.#delayMicros;
+    this.#timeline = new Timeline(wasStored ? timeline : undefined);
+    // A transaction that has not begun yet is another server's.
+    if (this.#transaction > next) this.#forget(snapshot);
+    this.enter(snapshot);
+  }
+
+  get timeline(): number | undefined {
+    return this.#timeline.current;
   }
 
   /** All rows up to the position were sent that transactions below this one had written. */
@@ -54,6 +68,20 @@ export class LateRows {
   /** Whether rows up to the position were sent that this transaction (as rows have it) had written. */
   wasSent(transaction: number): boolean {
     return !isWrittenFrom(transaction, this.#transaction) || this.#sent.has(transaction);
+  }
+
+  /** To be called with each snapshot before anything is read in or after it. */
+  enter(snapshot: DatabaseSnapshot): void {
+    if (this.#timeline.enter(snapshot)) this.#forget(snapshot);
+  }
+
+  /** A server that was promoted may have lost, and got again, what was committed after its last transaction of the old primary. */
+  #forget({ transactions, replayedMicros = this.#from + this.#delayMicros }: DatabaseSnapshot): void {
+    if (transactions === undefined) return;
+    this.#transaction = firstTransactionBefore(transactions.next);
+    this.#sent = new TransactionSet(this.#transaction);
+    const from = replayedMicros - this.#delayMicros;
+    if (from < this.#from) this.#from = from;
   }
 
   /** A row after `from` was read on from the position. */

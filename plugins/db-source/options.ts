@@ -200,14 +200,24 @@ export const sourceOptions = declareOptions({
   },
   'fetch.max.rows': {
     type: 'INT',
-    default: null,
+    default: 100,
     importance: 'MEDIUM',
     documentation:
-      'Maximum number of rows that one poll returns and one fetch from the database has; a fetch never has more than 10,000. Reading continues with the same cursor without waiting. Without it, fetches begin with 100 rows and grow while more are there, up to about 256 kB.',
-    validator: atLeastOrNone(1),
+      'Maximum number of rows that one poll returns and one fetch from the database has; with `fetch.max.rows.auto` fetches and polls grow beyond it. A fetch never has more than 10,000 rows. Reading continues with the same cursor without waiting.',
+    validator: atLeast(1),
     group: READS,
     width: 'SHORT',
     displayName: 'Rows per fetch',
+  },
+  'fetch.max.rows.auto': {
+    type: 'BOOLEAN',
+    default: true,
+    importance: 'MEDIUM',
+    documentation:
+      'Whether fetches adapt to a backlog: they begin with `fetch.max.rows` rows and grow while more are there, up to 10,000 rows and about 256 kB. With `false` no fetch and no poll has more than `fetch.max.rows` rows.',
+    group: READS,
+    width: 'SHORT',
+    displayName: 'Larger fetches for a backlog',
   },
   'query.interval.ms': {
     type: 'INT',

@@ -23,20 +23,24 @@ export interface StoredPosition {
   readonly sent?: (() => string) | undefined;
   /** Both tell of rows after this time only; microseconds. */
   readonly from?: bigint | undefined;
+  /** For numbers: all rows up to this one were read long before the last. */
+  readonly since?: bigint | undefined;
+  /** The timeline of the server, on which transactions and numbers have their meaning. */
+  readonly timeline?: number | undefined;
   /** Of which table this is the position. */
   readonly oid: string | undefined;
 }
 
 const NAMES = { time: 'timestamp_us', number: 'incrementing' } as const;
 export type OrderKind = keyof typeof NAMES;
-const BESIDES: ReadonlySet<string> = new Set(['xid', 'sent', 'since_us', 'oid']);
+const BESIDES: ReadonlySet<string> = new Set(['xid', 'sent', 'since_us', 'since', 'timeline', 'oid']);
 
 /**
  * Offsets as they are stored: `{"timestamp_us":…,"key":"[…]"}` or `{"timestamp_us":…,"rows":n}`, `incrementing` for numbers;
- * `xid`, `sent`, `since_us` and `oid` where the server tells them. `{}`: nothing was read.
+ * `xid`, `sent`, `since_us` (`since` for numbers), `timeline` and `oid` where the server tells them. `{}`: nothing was read.
  */
 export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordinates {
-  const { position, transaction, sent, from, oid } = stored;
+  const { position, transaction, sent, from, since, timeline, oid } = stored;
   const offset: Record<string, string | number | bigint> = {};
   if (position.at !== undefined) offset[NAMES[kind]] = position.at;
   if (position.kind === 'after') offset['key'] = JSON.stringify(position.key);
@@ -44,6 +48,8 @@ export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordin
   if (transaction !== undefined) offset['xid'] = transaction;
   if (sent !== undefined) Object.defineProperty(offset, 'sent', { get: sent, enumerable: true });
   if (from !== undefined) offset['since_us'] = from;
+  if (since !== undefined) offset['since'] = since;
+  if (timeline !== undefined) offset['timeline'] = timeline;
   if (oid !== undefined) offset['oid'] = Number(oid);
   return offset;
 }
@@ -53,12 +59,14 @@ export function toOffset(stored: StoredPosition, kind: OrderKind): SourceCoordin
  * another width than the table's starts again at its time. Throws on another shape, with what it should look like.
  */
 export function fromOffset(offset: SourceCoordinates, kind: OrderKind, keyWidth: number | undefined): StoredPosition {
-  const { timestamp, key, rows, xid, sent, since_us: from, oid } = offset;
+  const { timestamp, key, rows, xid, sent, since_us: from, since, timeline, oid } = offset;
   const given = offset[NAMES[kind]];
   const stored = {
     transaction: isInteger(xid) ? BigInt(xid) : undefined,
     ...(typeof sent === 'string' && TransactionSet.isText(sent) ? { sent: () => sent } : {}),
     ...(isInteger(from) ? { from: BigInt(from) } : {}),
+    ...(isInteger(since) ? { since: BigInt(since) } : {}),
+    ...(isInteger(timeline) ? { timeline: Number(timeline) } : {}),
     oid: isInteger(oid) ? String(oid) : undefined,
   };
   if (given === undefined && kind === 'time' && typeof timestamp === 'string') {

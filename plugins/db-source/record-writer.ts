@@ -44,6 +44,8 @@ export interface RecordTarget {
   readonly partition: SourceCoordinates;
   /** Told of a row that the format cannot spell, which is left out; absent: such a row is an error. */
   readonly onUnspelled: ((error: DataError) => void) | undefined;
+  /** The same for a column. */
+  readonly onUnspelledColumn?: ((error: DataError) => void) | undefined;
 }
 
 /**
@@ -71,7 +73,8 @@ export class RecordWriter {
     const { create, rowsAreLines, isJson } = encodedFormats[settings.format];
     this.#valueSchema = isJson ? JSON_TEXT : STRING;
     const named = { name: { name: tableLabel(table) }, columns: table.columns };
-    this.#encoder = create(named, { precision: settings.precision });
+    const { onUnspelledColumn } = target;
+    this.#encoder = create(named, { precision: settings.precision, onUnspelledColumn });
     this.#frameLength = (this.#encoder.message('.')?.length ?? 1) - 1;
     this.#rowsPerRecord = settings.rowsPerRecord;
     this.#splitsLines = rowsAreLines && settings.rowsPerRecord === 1;

@@ -1,15 +1,22 @@
 import type { DatabaseSnapshot } from './table-watch.ts';
+import { Timeline } from './timeline.ts';
 
 /**
  * Which transactions rows are taken of where order must not be broken: those before the oldest that still runs, and at the latest
  * after the delay all that had begun.
  */
 export class ReleasedTransactions {
+  readonly #timeline = new Timeline();
   #seen: { readonly at: bigint; readonly next: bigint }[] = [];
   #released = 0n;
 
-  below({ nowMicros, transactions }: DatabaseSnapshot, delayMs: number): bigint | undefined {
+  below(snapshot: DatabaseSnapshot, delayMs: number): bigint | undefined {
+    const { nowMicros, transactions } = snapshot;
     if (transactions === undefined) return undefined;
+    if (this.#timeline.enter(snapshot)) {
+      this.#seen = [];
+      this.#released = 0n;
+    }
     if (this.#seen.at(-1)?.at !== nowMicros) this.#seen.push({ at: nowMicros, next: transactions.next });
     const due = nowMicros - BigInt(delayMs) * 1000n;
     while (this.#seen[0] !== undefined && this.#seen[0].at <= due) this.#released = this.#seen.shift()?.next ?? 0n;

@@ -1,4 +1,6 @@
+import type { SnapshotOfTransactions } from './late-rows.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
+import { firstTransactionBefore, Timeline } from './timeline.ts';
 import { isWrittenFrom } from './transaction-set.ts';
 
 /** More are merged, the nearest ones first. */
@@ -43,6 +45,7 @@ interface Sent {
  * transaction are seen all at once or not at all, so that each stretch is read once for each of them.
  */
 export class RowsBehind {
+  readonly #timeline: Timeline;
   #knownFrom: bigint;
   #isForgetful = false;
   #stretches: Stretch[] = [];
@@ -52,8 +55,9 @@ export class RowsBehind {
   /** The oldest transactions at snapshots of the last seconds. */
   #oldest: { readonly at: bigint; readonly oldest: bigint }[] = [];
 
-  constructor(next: bigint) {
-    this.#knownFrom = next;
+  constructor({ transactions, timeline }: SnapshotOfTransactions) {
+    this.#knownFrom = transactions.next;
+    this.#timeline = new Timeline(timeline);
   }
 
   /** What was sent of transactions from this one on is known. */
@@ -71,8 +75,16 @@ export class RowsBehind {
   }
 
   /** The same snapshot may come again. */
-  advance({ nowMicros, transactions }: DatabaseSnapshot): void {
-    if (transactions === undefined || nowMicros <= this.#advancedAt) return;
+  advance(snapshot: DatabaseSnapshot): void {
+    const { nowMicros, transactions } = snapshot;
+    if (transactions === undefined) return;
+    if (this.#timeline.enter(snapshot)) {
+      this.#sent.clear();
+      this.#oldest = [];
+      this.#advancedAt = 0n;
+      this.#knownFrom = firstTransactionBefore(transactions.next);
+    }
+    if (nowMicros <= this.#advancedAt) return;
     this.#advancedAt = nowMicros;
     const heard = this.#heard;
     this.#heard = [];
@@ -95,9 +107,9 @@ export class RowsBehind {
     if (ended !== undefined && ended > this.#knownFrom) this.#forgetBefore(ended);
   }
 
-  /** A notice; one of a transaction that nothing is known of has no effect. */
+  /** A notice; one of a transaction that nothing is known of at the next snapshot has no effect. */
   hear(stretch: Stretch): void {
-    if (this.#isForgetful || stretch.transaction < this.#knownFrom) return;
+    if (this.#isForgetful) return;
     this.#heard.push({ stretch, snapshots: 0 });
     if (this.#heard.length <= MAX_HEARD) return;
     const [first, second] = this.#heard.splice(0, 2);

@@ -13,6 +13,16 @@ import type { TopicNaming } from './topic-names.ts';
 /** How far back is looked where nothing is set: longer than most writing transactions take. */
 const DEFAULT_DELAY_MS = 10_000;
 
+/** How many rows fetches and polls have. */
+export interface FetchRows {
+  readonly first: number;
+  readonly most: number;
+  readonly grows: boolean;
+}
+
+/** A fetch is looked at in one turn of the event loop. */
+const MAX_FETCH_ROWS = 10_000;
+
 /** What a source is told, checked and in our own types. Times are microseconds since the epoch. */
 export interface SourceSettings {
   readonly connection: ConnectionSettings;
@@ -35,8 +45,7 @@ export interface SourceSettings {
   readonly holdBackMs: number;
   readonly emitsLateRows: boolean;
   readonly pollIntervalMs: number;
-  /** `null`: as many as are there, within what their bytes allow. */
-  readonly fetchMaxRows: number | null;
+  readonly fetchRows: FetchRows;
   /** 0: queries reach up to now. */
   readonly queryIntervalMs: number;
   readonly notify: boolean;
@@ -86,7 +95,7 @@ export function sourceSettings(config: ConnectorConfig): SourceSettings {
     holdBackMs: Number(delayMs ?? 0),
     emitsLateRows: options['late.rows'] === 'emit',
     pollIntervalMs: options['poll.interval.ms'],
-    fetchMaxRows: options['fetch.max.rows'],
+    fetchRows: fetchRowsOf(options['fetch.max.rows'], options['fetch.max.rows.auto']),
     queryIntervalMs: options['query.interval.ms'],
     notify: options.notify,
   };
@@ -121,6 +130,11 @@ export function settingProblems(config: ConnectorConfig): SettingProblem[] {
   const { message } = initialTime(options['timestamp.initial']);
   if (message !== undefined) problems.push({ option: 'timestamp.initial', message });
   return problems;
+}
+
+function fetchRowsOf(rows: number, grows: boolean): FetchRows {
+  const first = Math.min(rows, MAX_FETCH_ROWS);
+  return { first, most: grows ? MAX_FETCH_ROWS : first, grows };
 }
 
 function initialTime(text: string | null): { initial?: bigint; message?: string } {

@@ -14,32 +14,24 @@ import { HeldRead, type Piece } from './held-read.ts';
 import { LateRows } from './late-rows.ts';
 import { LookBack, type FoundRows } from './look-back.ts';
 import { suited, toOffset, type StoredPosition, type TablePosition } from './position.ts';
+import { QueryWindow } from './query-window.ts';
+import { RecentNumbers } from './recent-numbers.ts';
 import { ReleasedTransactions } from './released-transactions.ts';
 import { addTie, RowsBehind, type ReadFrom, type Stretch } from './rows-behind.ts';
+import type { SourceSettings } from './source-settings.ts';
 import { StretchReader } from './stretch-reader.ts';
 import type { TableOrder } from './table-order.ts';
 import { TableQuery, type Reach } from './table-query.ts';
 import type { SourceTable } from './tables.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';
 
-/** A query that took less than this may cover twice the time; one that took ten times as long half of it. */
-const QUICK_QUERY_MS = 500;
-/** Windows do not grow beyond some 30,000 years. */
-const MAX_WINDOW_MS = 1e15;
 /** The first time that PostgreSQL knows, in 4713 BC, in microseconds since the epoch. */
 const BEFORE_ALL = -210_866_803_200_000_000n;
 
-export interface TableReaderOptions {
-  /** 0: up to now in one query. */
-  readonly queryIntervalMs: number;
-  readonly lookBackMs: number;
-  readonly holdBackMs: number;
-  readonly emitsLateRows: boolean;
-  /** Rows before this time are not read. */
-  readonly initialMicros?: bigint | undefined;
-  /** The database tells of rows that are inserted behind the position. */
-  readonly notify?: boolean;
-}
+type TableReaderOptions = Pick<
+  SourceSettings,
+  'queryIntervalMs' | 'lookBackMs' | 'holdBackMs' | 'emitsLateRows' | 'initialMicros' | 'notify'
+>;
 
 /** What a reader knows that goes on where this one ends. */
 export interface Knowledge {
@@ -79,7 +71,8 @@ export class TableReader implements FeedReader {
   #position: TablePosition;
   #late: LateRows | undefined;
   readonly #behind: StretchReader | undefined;
-  #windowMs: number | undefined;
+  readonly #window: QueryWindow;
+  readonly #numbers: RecentNumbers | undefined;
   #run: Run | undefined;
   #offset: SourceCoordinates;
   #settledSnapshot: DatabaseSnapshot | undefined;
@@ -103,29 +96,34 @@ export class TableReader implements FeedReader {
     this.#orderIndex = table.columns.indexOf(order.column);
     this.#keyIndexes = (order.key ?? []).map((column) => table.columns.indexOf(column));
     this.#position = suited(stored.position, order.key?.length);
-    this.#windowMs =
-      options.queryIntervalMs === 0 || !order.isIndexed || order.kind !== 'time' ? undefined : options.queryIntervalMs;
+    const hasWindow = options.queryIntervalMs > 0 && order.isIndexed && order.kind === 'time';
+    this.#window = new QueryWindow(hasWindow ? options.queryIntervalMs : undefined);
     const { transactions } = snapshot;
-    if (table.tellsWriter && transactions !== undefined && options.lookBackMs > 0 && order.kind === 'time') {
-      const { oldest, next } = transactions;
-      this.#late = known?.late ?? new LateRows(options.lookBackMs, snapshot.nowMicros, oldest, next, stored);
-      if (options.notify === true) {
-        this.#behind = new StretchReader(known?.behind ?? new RowsBehind(next), {
+    const { lookBackMs } = options;
+    this.#numbers =
+      order.kind === 'number' && lookBackMs > 0 ? new RecentNumbers(lookBackMs, snapshot, stored) : undefined;
+    if (table.tellsWriter && transactions !== undefined && lookBackMs > 0 && order.kind === 'time') {
+      const telling = { ...snapshot, transactions };
+      this.#late = known?.late ?? new LateRows(lookBackMs, telling, stored);
+      if (options.notify) {
+        this.#behind = new StretchReader(known?.behind ?? new RowsBehind(telling), {
           at: (row) => this.#atOf(row[this.#orderIndex]),
           keyText: (row) => this.#keyText(row),
           writer: (row) => Number(row[table.columns.length]),
         });
       }
     }
+    this.#enter(snapshot);
     this.#offset = toOffset(this.stored, order.kind);
   }
 
   get stored(): StoredPosition {
     const { oid } = this.table;
+    const position = this.#position;
     const late = this.#late;
-    if (late === undefined) return { position: this.#position, transaction: undefined, oid };
-    const { transaction, from } = late;
-    return { position: this.#position, transaction, from, sent: this.#isLive() ? late.sent : undefined, oid };
+    if (late === undefined) return { position, transaction: undefined, ...this.#numbers?.stored, oid };
+    const { transaction, from, timeline } = late;
+    return { position, transaction, from, sent: this.#isLive() ? late.sent : undefined, timeline, oid };
   }
 
   /** What was sent of the past, for a reader that goes on from here. */
@@ -171,7 +169,7 @@ export class TableReader implements FeedReader {
   }
 
   nextStep(snapshot: DatabaseSnapshot): NextStep {
-    this.#behind?.behind.advance(snapshot);
+    this.#enter(snapshot);
     if (this.#isLive() || this.#behind?.isBehind === true) return { kind: 'read' };
     this.#settle(snapshot);
     return { kind: 'check', condition: this.#query.isThereMore(this.#position, this.#reach(snapshot)) };
@@ -180,8 +178,8 @@ export class TableReader implements FeedReader {
   async read(request: ReadRequest): Promise<Page> {
     // A cursor that was left alone for too long is gone; what it had read is not read again.
     if (this.#run?.held.isClosed === true) this.#run = undefined;
-    this.#behind?.behind.advance(request.snapshot);
     if (this.#run === undefined) {
+      this.#enter(request.snapshot);
       if (this.#behind !== undefined && (await this.#openBehind(request)) === true)
         return this.#readBehind(this.#behind);
       if (this.#settledSnapshot !== request.snapshot && !this.#isLive()) this.#settle(request.snapshot);
@@ -195,7 +193,7 @@ export class TableReader implements FeedReader {
       const run = this.#run;
       this.#run = undefined;
       run?.held.close();
-      if (run !== undefined) this.#adaptWindow(performance.now() - run.startedAt);
+      if (run !== undefined) this.#window.adapt(performance.now() - run.startedAt);
       this.#forgetKey(error);
       throw error;
     }
@@ -209,6 +207,19 @@ export class TableReader implements FeedReader {
   #settle(snapshot: DatabaseSnapshot): void {
     this.#settledSnapshot = snapshot;
     this.#late?.settle(snapshot);
+    this.#numbers?.note(snapshot.nowMicros, this.#position.at);
+  }
+
+  /** No query is under way: what the next one gives is of this snapshot or a later one. */
+  #enter(snapshot: DatabaseSnapshot): void {
+    this.#late?.enter(snapshot);
+    this.#behind?.behind.advance(snapshot);
+    const numbers = this.#numbers;
+    if (numbers?.enter(snapshot) !== true || this.#position.at === undefined) return;
+    const { since } = numbers;
+    if (since !== undefined && since >= this.#position.at) return;
+    this.#position = { kind: 'from', at: since === undefined ? undefined : since + 1n };
+    numbers.goBack(snapshot.nowMicros);
   }
 
   #taken(run: Run, piece: Piece | undefined, { mayHold }: ReadRequest): Page {
@@ -223,8 +234,8 @@ export class TableReader implements FeedReader {
     }
     if (run.held.isClosed) this.#run = undefined;
     if (range !== undefined) this.#advance(range, run);
-    const isLast = !isFull && this.#reachedNow(run) && this.#behind?.isBehind !== true;
-    if (!isFull) this.#adaptWindow(performance.now() - run.startedAt);
+    const isLast = !isFull && this.#window.reachedNow(run.firstAt, run.nowMicros) && this.#behind?.isBehind !== true;
+    if (!isFull) this.#window.adapt(performance.now() - run.startedAt);
     const past = found?.rows;
     const late = past === undefined || !this.#options.emitsLateRows ? [] : past.late;
     const rows = past === undefined ? [] : [...late, ...past.ties];
@@ -301,7 +312,7 @@ export class TableReader implements FeedReader {
 
   #reach(snapshot: DatabaseSnapshot): Reach {
     return {
-      windowMs: this.#windowMs,
+      windowMs: this.#window.ms,
       writersFrom: this.#late?.from,
       writtenFrom: this.#behind?.behind.knownFrom,
       writtenBelow:
@@ -347,6 +358,7 @@ export class TableReader implements FeedReader {
     if (last < from) return;
     const at = this.#at(block, last);
     this.#noteWriters(range, run, at);
+    this.#numbers?.note(run.nowMicros, at);
     if (this.order.key !== undefined) {
       this.#position = { kind: 'after', at, key: this.#keyIndexes.map((index) => block.cell(last, index) ?? '') };
       return;
@@ -370,20 +382,6 @@ export class TableReader implements FeedReader {
     const micros = readTimestamp(text);
     if (typeof micros === 'number' || typeof micros === 'bigint') return BigInt(micros);
     throw new Error(`the database gave ${text} for a time`);
-  }
-
-  /** Whether the query that ended went up to now, by the clock of the server. */
-  #reachedNow({ firstAt, nowMicros }: Run): boolean {
-    if (this.#windowMs === undefined || firstAt === undefined) return true;
-    return firstAt + BigInt(this.#windowMs) * 1000n >= nowMicros;
-  }
-
-  #adaptWindow(tookMs: number): void {
-    if (this.#windowMs === undefined) return;
-    if (tookMs < QUICK_QUERY_MS) this.#windowMs = Math.min(this.#windowMs * 2, MAX_WINDOW_MS);
-    else if (tookMs > QUICK_QUERY_MS * 10) {
-      this.#windowMs = Math.max(Math.floor(this.#windowMs / 2), this.#options.queryIntervalMs);
-    }
   }
 
   /** The rows, when they have the columns that the table is known with. */

@@ -9,6 +9,10 @@ export interface DatabaseSnapshot {
    * Transactions below `oldest` have ended, those from `next` on had not begun; `undefined` where the server does not tell.
    */
   readonly transactions: { readonly oldest: bigint; readonly next: bigint } | undefined;
+  /** Counts promotions of standbys; `undefined` on a standby, and where the server does not tell. */
+  readonly timeline: number | undefined;
+  /** When the last transaction was committed that this server has from a primary before it; microseconds since the epoch. */
+  readonly replayedMicros: bigint | undefined;
   /** Tables may have changed since the snapshot before. */
   readonly changed: boolean;
 }
@@ -30,17 +34,32 @@ const FINGERPRINT = `
     (SELECT sum(hashtextextended(objoid || ' ' || objsubid || ' ' || d.xmin, 0))
       FROM pg_catalog.pg_description d JOIN relation ON oid = objoid WHERE classoid = 'pg_catalog.pg_class'::regclass))`;
 
-const NOW = '(extract(epoch from clock_timestamp()) * 1000000)::int8';
-const SNAPSHOT_WITH_CHANGES = ownStatement(
-  'source: snapshot with changes of tables',
-  `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s), (${FINGERPRINT}) FROM pg_current_snapshot() s`,
-);
-const SNAPSHOT = ownStatement(
-  'source: snapshot',
-  `SELECT ${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s) FROM pg_current_snapshot() s`,
-);
-/** For servers that know no snapshots. */
+const NOW = micros('clock_timestamp()');
+/** The name of a WAL file begins with the timeline; a standby has none of its own. */
+const HISTORY = `CASE WHEN NOT pg_is_in_recovery()
+    THEN ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int8 END,
+  ${micros('pg_last_xact_replay_timestamp()')}`;
+const NO_HISTORY = 'NULL, NULL';
+
+/** What servers tell, from those that tell most: not every one has WAL files or snapshots, or lets every user see them. */
+const STATEMENTS: readonly (readonly [withChanges: OwnStatement, withoutChanges: OwnStatement])[] = [
+  [snapshotWith(HISTORY, FINGERPRINT), snapshotWith(HISTORY)],
+  [snapshotWith(NO_HISTORY, FINGERPRINT), snapshotWith(NO_HISTORY)],
+];
 const CLOCK = ownStatement('source: clock', `SELECT ${NOW}`);
+
+function snapshotWith(history: string, changes?: string): OwnStatement {
+  const name = `source: snapshot${changes === undefined ? '' : ' with changes of tables'}${history === HISTORY ? ' and timeline' : ''}`;
+  const moment = `${NOW}, pg_snapshot_xmin(s), pg_snapshot_xmax(s), ${history}`;
+  return ownStatement(
+    name,
+    `SELECT ${moment}${changes === undefined ? '' : `, (${changes})`} FROM pg_current_snapshot() s`,
+  );
+}
+
+function micros(time: string): string {
+  return `(extract(epoch from ${time}) * 1000000)::int8`;
+}
 
 const FACTS = ownStatement(
   'source: facts of tables',
@@ -55,12 +74,22 @@ const FACTS = ownStatement(
     AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'`,
 );
 
+const VIEWS = ownStatement(
+  'source: views',
+  `SELECT n.nspname, c.relname
+  FROM pg_catalog.pg_class c JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('v', 'm') AND c.relpersistence <> 't'
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_?timescaledb)_'
+  ORDER BY n.nspname, c.relname LIMIT 1000`,
+);
+
 /**
  * Knows what tables there are at the cost of one small query per refresh; only what has changed is read anew.
  */
 export class TableWatch {
   readonly #executor: Executor;
-  #tellsSnapshots = true;
+  /** Index of the statements that the server understands; behind the last one only its clock is known. */
+  #tells = 0;
   #fingerprint: string | null | undefined;
 
   constructor(executor: Executor) {
@@ -68,8 +97,8 @@ export class TableWatch {
   }
 
   async refresh(signal?: AbortSignal): Promise<DatabaseSnapshot> {
-    const row = await this.#row(SNAPSHOT_WITH_CHANGES, signal);
-    const fingerprint = row[3];
+    const row = await this.#row(0, signal);
+    const fingerprint = row[5];
     const changed = !this.#tellsSnapshots || fingerprint !== this.#fingerprint;
     this.#fingerprint = fingerprint;
     return { ...momentOf(row), changed };
@@ -77,7 +106,7 @@ export class TableWatch {
 
   /** A snapshot that does not ask for changes of tables. */
   async snapshot(signal?: AbortSignal): Promise<DatabaseSnapshot> {
-    return { ...momentOf(await this.#row(SNAPSHOT, signal)), changed: false };
+    return { ...momentOf(await this.#row(1, signal)), changed: false };
   }
 
   /** The next refresh says `changed`, whatever it finds. */
@@ -104,30 +133,50 @@ export class TableWatch {
     });
   }
 
+  /** Names of views, which a source does not read. */
+  async views(): Promise<string[]> {
+    if (!this.#tellsSnapshots) return [];
+    const { rows } = await ask(this.#executor, VIEWS);
+    return rows.map(([schema, name]) => tableLabel({ name: { schema: schema ?? '', name: name ?? '' } }));
+  }
+
   async #facts(): Promise<Map<string, readonly (string | null)[]>> {
     if (!this.#tellsSnapshots) return new Map();
     const { rows } = await ask(this.#executor, FACTS);
     return new Map(rows.map((row) => [tableLabel({ name: { schema: row[0] ?? '', name: row[1] ?? '' } }), row]));
   }
 
-  async #row(statement: OwnStatement, signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
-    if (this.#tellsSnapshots) {
+  get #tellsSnapshots(): boolean {
+    return this.#tells < STATEMENTS.length;
+  }
+
+  async #row(which: 0 | 1, signal: AbortSignal | undefined): Promise<readonly (string | null)[]> {
+    for (let pair = STATEMENTS[this.#tells]; pair !== undefined; pair = STATEMENTS[++this.#tells]) {
       try {
-        return (await ask(this.#executor, statement, signal)).rows[0] ?? [];
+        return (await ask(this.#executor, pair[which], signal)).rows[0] ?? [];
       } catch (error) {
-        if (!(error instanceof DatabaseError) || error.scope !== 'table') throw error;
-        this.#tellsSnapshots = false;
+        if (!(error instanceof DatabaseError) || !mayNotTell(error)) throw error;
       }
     }
     return (await ask(this.#executor, CLOCK, signal)).rows[0] ?? [];
   }
 }
 
-function momentOf([now, oldest, next]: readonly (string | null)[]): Omit<DatabaseSnapshot, 'changed'> {
+/** A function does not exist, or this user may not call it. */
+function mayNotTell({ scope, sqlstate }: DatabaseError): boolean {
+  return scope === 'table' || sqlstate === '42501' || sqlstate === '0A000';
+}
+
+function momentOf([now, oldest, next, timeline, replayed]: readonly (string | null)[]): Omit<
+  DatabaseSnapshot,
+  'changed'
+> {
   const tells = typeof oldest === 'string' && typeof next === 'string';
   return {
     nowMicros: BigInt(now ?? 0),
     transactions: tells ? { oldest: BigInt(oldest), next: BigInt(next) } : undefined,
+    timeline: typeof timeline === 'string' ? Number(timeline) : undefined,
+    replayedMicros: typeof replayed === 'string' ? BigInt(replayed) : undefined,
   };
 }
 

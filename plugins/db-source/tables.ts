@@ -17,3 +17,11 @@ export function tableLabel(table: Pick<Table, 'name'>): string {
   const { schema } = table.name;
   return schema === 'public' || schema === '' ? table.name.name : tableText(table.name);
 }
+
+/** More tables are counted, but not named. */
+export const MAX_NAMED = 5;
+
+export function named(labels: readonly string[]): string {
+  const more = labels.length > MAX_NAMED ? ` and ${String(labels.length - MAX_NAMED)} more` : '';
+  return `${labels.slice(0, MAX_NAMED).join(', ')}${more}`;
+}

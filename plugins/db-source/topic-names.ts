@@ -9,6 +9,12 @@ export interface TopicNaming {
   readonly format: string;
 }
 
+/** A hint where connectors whose prefixes differ may write to the same topics. */
+export function prefixHint({ prefix, delimiter }: TopicNaming): string | undefined {
+  if (!/[^a-zA-Z0-9._-]/.test(prefix + delimiter)) return undefined;
+  return 'characters of topic.prefix and topic.delimiter other than letters, digits, ".", "_" and "-" become "_" in names of topics; a connector whose prefix differs in them alone writes to the same topics';
+}
+
 const MAX_TOPIC_LENGTH = 249;
 
 /**

@@ -87,4 +87,6 @@ export interface WriteReport {
   readonly collapsed: number;
   /** Rows refused, each with its reason and origin. */
   readonly faults: readonly Fault[];
+  /** Columns whose values were not stored because the database computes them; absent where there are none. */
+  readonly computedColumns?: readonly string[];
 }

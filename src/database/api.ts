@@ -136,6 +136,8 @@ export interface WritePolicy {
   readonly insertMode?: InsertMode | undefined;
   /** What happens to a row with a column that the table does not have. */
   readonly unknownColumns: 'fault' | 'ignore';
+  /** What happens to a value of a column that the database computes (`generated always`); default: the row is refused. */
+  readonly computedColumns?: 'fault' | 'ignore' | undefined;
   /** Zone of times that are text without a zone of their own, in PostgreSQL's spelling; default UTC. */
   readonly timeZone?: string | undefined;
   readonly signal?: AbortSignal | undefined;

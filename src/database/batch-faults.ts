@@ -2,9 +2,11 @@ import type { Fault } from '../data/fault.ts';
 import { type RowBatch, tableText, type WriteReport } from '../data/row-batch.ts';
 import type { DatabaseError } from '../errors.ts';
 import type { Refusal } from '../sql/column-type.ts';
-import type { CatalogueColumn, CatalogueTable } from './catalogue-query.ts';
+import type { WritePolicy } from './api.ts';
+import type { CatalogueColumn } from './catalogue-query.ts';
 import type { WritePlan } from './write-plan.ts';
 
+type ColumnPolicy = Pick<WritePolicy, 'unknownColumns' | 'computedColumns'>;
 type RowFault = Omit<Fault, 'scope' | 'origin' | 'table'>;
 
 /** The faults of one batch: at most one per row, the first that was found. */
@@ -53,27 +55,25 @@ export class BatchFaults {
   }
 
   /**
-   * Values in columns that the table does not have (or computes itself), and columns without which no row is possible, among the
-   * rows that are written by this plan.
+   * Values in columns that the table does not have or that the database computes, and columns without which no row is possible,
+   * among the rows that are written by this plan.
    */
-  addMisfits(table: CatalogueTable, plan: WritePlan, rows: Int32Array, unknownColumns: 'fault' | 'ignore'): void {
+  addMisfits(plan: WritePlan, rows: Int32Array, { unknownColumns, computedColumns }: ColumnPolicy): void {
     const { required, keyLacks } = plan;
-    if (keyLacks !== undefined) this.#addToAll(rows, this.#noKeyColumn(keyLacks));
+    if (keyLacks !== undefined) this.#addToAll(rows, this.#noKeyColumn(keyLacks, plan));
     if (required !== undefined || plan.columns.length === 0) this.#addToAll(rows, this.#noColumns(required));
-    if (unknownColumns === 'ignore') return;
-    for (const index of plan.unknown) {
+    if (unknownColumns === 'fault') this.#addValues(plan.unknown, rows, (name) => `has no column "${name}"`, '42703');
+    if (computedColumns !== 'ignore') {
+      this.#addValues(plan.computed, rows, (name) => `computes column "${name}" itself`, '428C9');
+    }
+  }
+
+  #addValues(columns: readonly number[], rows: Int32Array, reason: (name: string) => string, sqlstate: string): void {
+    for (const index of columns) {
       const column = this.#batch.columns[index];
       if (column === undefined) continue;
-      const isComputed = table.columns.some((existing) => existing.name === column.name);
-      const reason = isComputed ? `computes column "${column.name}" itself` : `has no column "${column.name}"`;
-      for (const row of rows) {
-        if ((column.cells[row] ?? null) === null) continue;
-        this.#add(row, {
-          message: `table "${this.#table}" ${reason}`,
-          column: column.name,
-          sqlstate: isComputed ? '428C9' : '42703',
-        });
-      }
+      const fault = { message: `table "${this.#table}" ${reason(column.name)}`, column: column.name, sqlstate };
+      for (const row of rows) if ((column.cells[row] ?? null) !== null) this.#add(row, fault);
     }
   }
 
@@ -88,9 +88,11 @@ export class BatchFaults {
     };
   }
 
-  #noKeyColumn(name: string): RowFault {
-    const message = `table "${this.#table}" has no column "${name}", by which its rows are to be found`;
-    return { message, column: name, sqlstate: '42703' };
+  #noKeyColumn(name: string, { computed }: WritePlan): RowFault {
+    const isComputed = computed.some((index) => this.#batch.columns[index]?.name === name);
+    const reason = isComputed ? `computes column "${name}" itself` : `has no column "${name}"`;
+    const message = `table "${this.#table}" ${reason}, by which its rows are to be found`;
+    return { message, column: name, sqlstate: isComputed ? '428C9' : '42703' };
   }
 
   #addToAll(rows: Int32Array, fault: RowFault): void {

@@ -61,7 +61,7 @@ export class PlannedBatch {
     const groups = grouped.groups?.list ?? [undefined];
     this.#plans = groups.map((group) => planWrite(table, { policy, batch: grouped, group }));
     this.#plans.forEach((plan, group) => {
-      if (!isFlawless(plan)) this.faults.addMisfits(table, plan, this.#rowsOfGroup(group), policy.unknownColumns);
+      if (!isFlawless(plan)) this.faults.addMisfits(plan, this.#rowsOfGroup(group), policy);
     });
     this.copy = this.#encodeCopy();
     if (this.copy === undefined) this.#rounds = this.#encode();
@@ -79,7 +79,13 @@ export class PlannedBatch {
 
   /** Columns were left out because of what the table looks like. */
   get leavesOut(): boolean {
-    return this.#plans.some(({ unknown }) => unknown.length > 0);
+    return this.#plans.some(({ unknown, computed }) => unknown.length > 0 || computed.length > 0);
+  }
+
+  /** Columns whose values are not stored because the database computes them. */
+  get computedColumns(): readonly string[] {
+    const indexes = new Set(this.#plans.flatMap(({ computed }) => computed));
+    return [...indexes].flatMap((index) => this.batch.columns[index]?.name ?? []);
   }
 
   /** No row is left to be sent. */
@@ -241,8 +247,9 @@ function selectRowsOf(candidates: Int32Array, key: readonly KeyPart[], equalKeys
 }
 
 /** Nothing about the table can keep its rows from being stored; what they hold may. */
-function isFlawless({ required, keyLacks, unknown, columns }: WritePlan): boolean {
-  return required === undefined && keyLacks === undefined && unknown.length === 0 && columns.length > 0;
+function isFlawless({ required, keyLacks, unknown, computed, columns }: WritePlan): boolean {
+  const storesAll = unknown.length === 0 && computed.length === 0;
+  return required === undefined && keyLacks === undefined && storesAll && columns.length > 0;
 }
 
 function isZoned(family: TypeFamily): boolean {

@@ -70,7 +70,8 @@ export class WriteAttempt {
       this.#policy.dedupRule === 'discard'
         ? { discarded: discarded + rest, collapsed: 0 }
         : { discarded, collapsed: rest };
-    return { stored, ...gaveWay, faults };
+    const { computedColumns } = planned;
+    return { stored, ...gaveWay, faults, ...(computedColumns.length > 0 ? { computedColumns } : {}) };
   }
 
   /** What COPY sends of the batch, where that may work; `undefined` where the rows go another way. */

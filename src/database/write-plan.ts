@@ -35,8 +35,10 @@ export interface WritePlan {
   readonly columns: readonly PlannedColumn[];
   /** Indexes in the batch of the key's columns, in key order; empty when rows cannot meet a stored row by key. */
   readonly key: readonly number[];
-  /** Indexes in the batch of columns that the table does not have, or computes itself. */
+  /** Indexes in the batch of columns that the table does not have. */
   readonly unknown: readonly number[];
+  /** Indexes in the batch of columns that the database computes itself. */
+  readonly computed: readonly number[];
   /** A column that must have a value and gets none from any row. */
   readonly required: CatalogueColumn | undefined;
   /** A column of the rows' own key that the table does not have. */
@@ -113,10 +115,12 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
   const { policy, batch, group } = request;
   const columns: PlannedColumn[] = [];
   const unknown: number[] = [];
+  const computed: number[] = [];
   batch.columns.forEach((batchColumn, index) => {
     if (group?.columns.has(batchColumn.name) === false) return;
     const column = columnFor(table, batch.columns, batchColumn);
-    if (column === undefined || column.generated) unknown.push(index);
+    if (column === undefined) unknown.push(index);
+    else if (column.generated) computed.push(index);
     else columns.push({ index, column, target: targetOf(column, policy) });
   });
   const given = new Set(columns.map(({ column }) => column.name));
@@ -145,6 +149,7 @@ function makePlan(table: CatalogueTable, request: PlanRequest): WritePlan {
     columns,
     key: hasKey ? wanted.map((name) => columns.find(({ column }) => column.name === name)?.index ?? 0) : [],
     unknown,
+    computed,
     required: changesOnly ? undefined : table.columns.find((column) => mustBeGiven(column) && !given.has(column.name)),
     keyLacks:
       policy.insertMode === undefined || operation === 'insert' ? undefined : wanted.find((name) => !given.has(name)),

@@ -32,6 +32,7 @@ export const TASK_FIGURES = {
     deadLettersPerMinute: number,
     missingTopics: arrayOf(text),
     cause: nullableText,
+    'failedParts?': objectOf({ count: number, parts: arrayOf(objectOf({ name: text, error: text })) }),
     'throttledMs?': number,
     'lastPutMs?': number,
     'silentMs?': number,

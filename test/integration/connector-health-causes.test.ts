@@ -106,6 +106,48 @@ describe('why a connector is not RUNNING', function () {
     return [proxy, { ...on.db, host: '127.0.0.1', port: proxy.port }];
   }
 
+  it('a source: tables have failed while others are read, by name and cause, until they can be read (M4)', async () => {
+    const name = uniqueName('cause');
+    const role = name.replaceAll('-', '_');
+    const [read, denied] = [`${role}_read`, `${role}_denied`];
+    const colliding = [`${role}_ä`, `${role}_ö`];
+    for (const each of [read, denied, ...colliding]) await table(each);
+    await on.sql.run(
+      `create role ${role} login password '${role}'`,
+      `grant select on ${read} to ${role}`,
+      `insert into ${read} values (now(), 1)`,
+    );
+    const more = {
+      'table.include': `${role}_.*`,
+      'out.format': 'line_lp',
+      'topic.prefix': name,
+      'poll.interval.ms': '200',
+    };
+    await create(name, sourceConfig({ ...on.db, user: role, password: role }, more));
+    await untilVerdict(
+      name,
+      'DEGRADED',
+      new RegExp(`Task 0 cannot process ${denied}: permission denied for table ${denied}`),
+    );
+    const { body } = await on.worker.rest.get<Health & { readonly reasons: readonly string[] }>(
+      `/connectors/${name}/health`,
+    );
+    const reasons = body.reasons.join('\n');
+    for (const each of colliding) assert.match(reasons, new RegExp(`Task 0 cannot process ${each}: .* topic ${name}`));
+    const { body: all } = await on.worker.rest.get<{ attention: readonly { name: string; verdict: string }[] }>(
+      '/health?connectors',
+    );
+    assert.equal(all.attention.find((each) => each.name === name)?.verdict, 'DEGRADED');
+    const [first = '', second = ''] = colliding;
+    await on.sql.run(
+      `grant select on ${denied} to ${role}`,
+      `insert into ${denied} values (now(), 1)`,
+      `drop table "${second}"`,
+      `grant select on "${first}" to ${role}`,
+    );
+    await untilVerdict(name, 'RUNNING', /1 task runs/);
+  });
+
   it('a sink: the database is away, with its address, and back', async () => {
     const [proxy, away] = await throughProxy();
     const user = uniqueName('cause').replaceAll('-', '_');

@@ -101,7 +101,12 @@ describe('each row once, whatever fails', function () {
     const kafka = new KafkaTraffic(kafkaServer.bootstrapServers);
     try {
       await kafka.createTopic('restarted', 4);
-      const patience = { 'connection.attempts': '200', 'connection.backoff.ms': '100', 'batch.size': '3000' };
+      const patience = {
+        'connection.attempts': '200',
+        'connection.backoff.ms': '100',
+        'batch.size': '3000',
+        'batch.size.auto': 'false',
+      };
       await withSql(db, async (sql) => {
         await createTable(sql, 'rows', false);
         // Copying 3,000 rows takes three seconds as long as the table `slow` is there.

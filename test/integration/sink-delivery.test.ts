@@ -76,6 +76,7 @@ describe('a sink with delivery=exactly-once, into a table without a key', functi
       'timestamp.precision': 'ms',
       delivery: 'exactly-once',
       'batch.size': '200',
+      'batch.size.auto': 'false',
       ...('consumer.override.group.protocol' in more ? {} : SHORT_SESSION),
       ...more,
     };

@@ -154,7 +154,13 @@ describe('what a sink does when something fails', function () {
       await table('keyed');
       const at = (n: number, site: string) => ({ value: `keyed,site=${site} n=${String(n)}i ${String(AT_MS)}` });
       const messages = Array.from({ length: 3000 }, (_, n) => at(n + 100, n % 3 === 0 ? 'a' : 'b'));
-      await fixture.done(await start(await fixture.topicOf([...messages, at(7, 'a')]), { 'batch.size': '100' }), 3001);
+      await fixture.done(
+        await start(await fixture.topicOf([...messages, at(7, 'a')]), {
+          'batch.size': '100',
+          'batch.size.auto': 'false',
+        }),
+        3001,
+      );
       assert.deepEqual(await fixture.sql.rows('select site, n from keyed order by site'), [
         ['a', '7'],
         ['b', '3099'],
@@ -345,6 +351,7 @@ describe('what a sink does when something fails', function () {
         topic,
         {
           'batch.size': '100',
+          'batch.size.auto': 'false',
           'max.retries': '1000000',
           'connection.backoff.ms': '100',
           'consumer.override.max.poll.interval.ms': '6000',
@@ -445,7 +452,7 @@ describe('what a sink does when something fails', function () {
     it('by giving no answer keeps neither a pause nor the end of the connector waiting', async () => {
       await table('silent');
       const topic = await fixture.topicOf([line('silent', 0)]);
-      const name = await start(topic, { 'batch.size': '10' }, away);
+      const name = await start(topic, { 'batch.size': '10', 'batch.size.auto': 'false' }, away);
       await fixture.done(name, 1);
       proxy.stall();
       await fixture.kafka.produce(

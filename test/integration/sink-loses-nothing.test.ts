@@ -77,7 +77,10 @@ describe('a sink loses nothing and doubles nothing where there is a key', functi
     const [{ db, sql }, kafka, sluice] = await Promise.all([target(), KafkaTraffic.shared(), worker()]);
     const topic = uniqueName('killed');
     await kafka.createTopic(topic, 4);
-    await sluice.rest.create(name, lineSink(db, topic, { ...SHORT_SESSION, 'tasks.max': '2', 'batch.size': '200' }));
+    await sluice.rest.create(
+      name,
+      lineSink(db, topic, { ...SHORT_SESSION, 'tasks.max': '2', 'batch.size': '200', 'batch.size.auto': 'false' }),
+    );
     const producing = (async () => {
       for (let from = 0; from < 60_000; from += 3000) await kafka.produce(topic, lines(from, from + 3000));
     })();
@@ -119,7 +122,7 @@ describe('a sink loses nothing and doubles nothing where there is a key', functi
     const [{ db, sql }, kafka, sluice] = await Promise.all([target(), KafkaTraffic.shared(), worker()]);
     const topic = uniqueName('joined');
     await kafka.createTopic(topic, 4);
-    const config = lineSink(db, topic, { 'tasks.max': '1', 'batch.size': '200' });
+    const config = lineSink(db, topic, { 'tasks.max': '1', 'batch.size': '200', 'batch.size.auto': 'false' });
     await sluice.rest.create(name, config);
     const producing = (async () => {
       for (let from = 0; from < 40_000; from += 2000) await kafka.produce(topic, lines(from, from + 2000));

@@ -142,7 +142,11 @@ describe('a source goes on with its other tables when one', function () {
       'create table cut_bad (ts timestamptz, n int8)',
       `insert into cut_bad select timestamptz '2026-01-01' + i * interval '1 s', i from generate_series(0, 19999) i`,
     );
-    const source = await fixture.start('cut_.*', { 'fetch.max.rows': '50', 'connection.backoff.ms': '50' });
+    const source = await fixture.start('cut_.*', {
+      'fetch.max.rows': '50',
+      'fetch.max.rows.auto': 'false',
+      'connection.backoff.ms': '50',
+    });
     for (const rows of [1_000, 5_000, 9_000]) {
       await source.untilRows(rows);
       await fixture.sql.rows(

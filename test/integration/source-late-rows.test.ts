@@ -57,7 +57,7 @@ describe('a row that is committed late', function () {
 
   it('is sent once also when many transactions run at the same time for seconds', async () => {
     await fixture.sql.run('create table busy (ts timestamptz, n int8, primary key (ts, n))');
-    const source = await fixture.start('busy', { 'fetch.max.rows': '20' });
+    const source = await fixture.start('busy', { 'fetch.max.rows': '20', 'fetch.max.rows.auto': 'false' });
     let n = 0;
     const expected: number[] = [];
     for (let round = 0; round < 12; round++) {
@@ -171,7 +171,11 @@ describe('a row that is committed late', function () {
       'create table told_busy (ts timestamptz, n int8, primary key (ts, n))',
       `insert into told_busy select now() - interval '1 day' + n * interval '1 ms', n from generate_series(0, 2999) n`,
     );
-    const source = await fixture.start('told_busy', { ...TOLD, 'fetch.max.rows': '20' });
+    const source = await fixture.start('told_busy', {
+      ...TOLD,
+      'fetch.max.rows': '20',
+      'fetch.max.rows.auto': 'false',
+    });
     await untilTold('told_busy');
     let n = 3_000;
     for (let round = 0; round < 24; round++) {
@@ -364,7 +368,7 @@ describe('a row that is committed late', function () {
     const seen: unknown[] = [];
     const offsets = new Map<string, SourceCoordinates>();
     for (let life = 0; life < 20; life++) {
-      const config = { ...KILLED, 'fetch.max.rows': String(5 + life * 10) };
+      const config = { ...KILLED, 'fetch.max.rows': String(5 + life * 10), 'fetch.max.rows.auto': 'false' };
       const source = await fixture.start(table, config, { offsets: new Map(offsets) });
       await delay(30 + Math.random() * 120);
       await source.stop();

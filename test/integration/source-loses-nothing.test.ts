@@ -45,7 +45,10 @@ describe('a source loses nothing', function () {
       'create table ties (ts timestamptz not null, host text not null, n int8, primary key (ts, host))',
       `insert into ties select timestamptz '2026-01-01 00:00:00Z' + (i / 700) * interval '1 second', 'h' || i, i from generate_series(0, 1999) i`,
     );
-    await sluice.rest.create('ties', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '100' }));
+    await sluice.rest.create(
+      'ties',
+      sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '100', 'fetch.max.rows.auto': 'false' }),
+    );
     const rows = rowsOf(await kafka.texts(topicOf(prefix, db, 'ties'), 2000));
     assert.deepEqual(
       rows.map(({ n }) => n).sort((a, b) => Number(a) - Number(b)),
@@ -65,7 +68,10 @@ describe('a source loses nothing', function () {
       `insert into plain select timestamptz '2026-01-01 00:00:00Z', i / 2 from generate_series(0, 499) i`,
       `insert into plain select timestamptz '2026-01-02 00:00:00Z', 1000 from generate_series(1, 30) i`,
     );
-    await sluice.rest.create('plain', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '70' }));
+    await sluice.rest.create(
+      'plain',
+      sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '70', 'fetch.max.rows.auto': 'false' }),
+    );
     const rows = rowsOf(await kafka.texts(topicOf(prefix, db, 'plain'), 530));
     const expected = [...Array.from({ length: 500 }, (_, i) => Math.floor(i / 2)), ...Array<number>(30).fill(1000)];
     assert.deepEqual(
@@ -151,7 +157,10 @@ describe('a source loses nothing', function () {
       `insert into big select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, 29999) i`,
     );
     const topic = topicOf(prefix, db, 'big');
-    await sluice.rest.create('big', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '200' }));
+    await sluice.rest.create(
+      'big',
+      sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '200', 'fetch.max.rows.auto': 'false' }),
+    );
     await kafka.texts(topic, 5000);
     await sluice.kill();
     await sluice.start();
@@ -179,7 +188,10 @@ describe('a source loses nothing', function () {
         `insert into sent select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, ${String(rows - 1)}) i`,
       );
       const prefix = uniqueName('out');
-      await sluice.rest.create('sent', sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '20' }));
+      await sluice.rest.create(
+        'sent',
+        sourceConfig(db, { 'topic.prefix': prefix, 'fetch.max.rows': '20', 'fetch.max.rows.auto': 'false' }),
+      );
       const topic = topicOf(prefix, db, 'sent');
       const isolation = { 'isolation.level': 'read_committed' };
       const before = await kafka.read(topic, ({ length }) => length > 0);

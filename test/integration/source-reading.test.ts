@@ -19,13 +19,48 @@ describe('a source reads', function () {
       'create table pages (ts timestamptz, k int4, n int8, primary key (ts, k))',
       `insert into pages select timestamptz '2026-01-01 00:00:00Z' + (i / 3) * interval '7 ms', i, i from generate_series(0, 4999) i`,
     );
-    const source = await fixture.start('pages', { 'fetch.max.rows': '70', 'query.interval.ms': '10' });
+    const source = await fixture.start('pages', {
+      'fetch.max.rows': '70',
+      'fetch.max.rows.auto': 'false',
+      'query.interval.ms': '10',
+    });
     const rows = await source.untilRows(5000);
     assert.deepEqual(
       rows.map(({ n }) => n),
       upTo(5000),
     );
     assert.ok(Math.max(...source.polls) <= 70);
+  });
+
+  it('100 rows a poll by default, and more with a backlog unless fetch.max.rows.auto is false (M5)', async () => {
+    await fixture.sql.run(
+      'create table backlog (ts timestamptz primary key, n int8)',
+      `insert into backlog select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 ms', i from generate_series(0, 1999) i`,
+    );
+    const largestPoll = async (more: Readonly<Record<string, string>>): Promise<number> => {
+      const source = await fixture.start('backlog', { 'query.interval.ms': '0', ...more });
+      await source.untilRows(2000);
+      return Math.max(...source.polls);
+    };
+    assert.equal(await largestPoll({ 'fetch.max.rows.auto': 'false' }), 100);
+    assert.ok((await largestPoll({})) > 100);
+    assert.ok((await largestPoll({ 'fetch.max.rows': '100' })) > 100);
+  });
+
+  it('no views and no tables without a timestamp, and names them once (M12)', async () => {
+    await fixture.sql.run(
+      'create table seen (ts timestamptz primary key, n int8)',
+      'create table seen_by_date (day date primary key)',
+      'create view seen_view as select * from seen',
+      'create materialized view seen_stored as select * from seen',
+      'insert into seen values (now(), 1)',
+    );
+    const source = await fixture.start('seen.*', { 'topic.prefix': 'ä' });
+    await source.untilRows(1);
+    const warnings = (text: string) => source.log.filter((line) => line.startsWith('warn') && line.includes(text));
+    assert.equal(warnings('Views are left out: seen_stored, seen_view; read one with the option query').length, 1);
+    assert.equal(warnings('Table seen_by_date is left out: it has no timestamp column').length, 1);
+    assert.equal(warnings('topic.prefix').length, 1);
   });
 
   it('over empty stretches at once', async () => {
@@ -111,7 +146,7 @@ describe('a source reads', function () {
       ...small.map((name) => `create table ${name} (ts timestamptz primary key, n int8)`),
       ...small.map((name) => `insert into ${name} values ('2026-01-01', 1), ('2026-01-02', 2)`),
     );
-    const source = await fixture.start('large|small_.*', { 'fetch.max.rows': '100' });
+    const source = await fixture.start('large|small_.*', { 'fetch.max.rows': '100', 'fetch.max.rows.auto': 'false' });
     await source.untilRows(40_120, undefined, 60_000);
     const order = source.records.map(({ sourcePartition }) => String(sourcePartition['table']));
     const lastSmall = order.findLastIndex((name) => name !== 'large');
@@ -134,7 +169,11 @@ describe('a source reads', function () {
           `insert into ${name} select i, timestamptz '2026-01-01 00:00:00Z' + (i / 4) * interval '1 s' from generate_series(0, 2999) i order by random()`,
       ),
     );
-    const source = await fixture.start('heap_.*', { 'fetch.max.rows': '90', 'timestamp.delay.ms': '0' });
+    const source = await fixture.start('heap_.*', {
+      'fetch.max.rows': '90',
+      'fetch.max.rows.auto': 'false',
+      'timestamp.delay.ms': '0',
+    });
     await source.untilRows(27_000, undefined, 60_000);
     for (const name of names) {
       const rows = source.rows(name);
@@ -202,7 +241,11 @@ describe('a source reads', function () {
       'create table parts (name text)',
       `insert into parts select 'part ' || i from generate_series(1, 250) i`,
     );
-    const source = await fixture.start('parts', { mode: 'bulk', 'fetch.max.rows': '100' });
+    const source = await fixture.start('parts', {
+      mode: 'bulk',
+      'fetch.max.rows': '100',
+      'fetch.max.rows.auto': 'false',
+    });
     const rows = await source.untilRows(500);
     assertOnce(
       rows.slice(0, 250).map(({ name }) => name),
@@ -218,7 +261,13 @@ describe('a source reads', function () {
       `insert into orders select i, timestamptz '2026-01-01' + i * interval '1 day', 1 + i % 2 from generate_series(0, 9) i`,
     );
     const query = 'select o.id, at, name from orders o join customers c on c.id = customer -- whose orders';
-    const config = { query, 'query.name': 'orders_of', 'table.include': '', 'fetch.max.rows': '3' };
+    const config = {
+      query,
+      'query.name': 'orders_of',
+      'table.include': '',
+      'fetch.max.rows': '3',
+      'fetch.max.rows.auto': 'false',
+    };
     const source = await fixture.start('', config);
     await source.untilRows(10);
     await source.stop();

@@ -34,6 +34,7 @@ export async function silenceNetwork({ worker, db, kafka, silentMs }: SilenceOpt
       'timestamp.precision': 'ms',
       delivery: 'exactly-once',
       'batch.size': '200',
+      'batch.size.auto': 'false',
       'connection.attempts': '100',
       'connection.backoff.ms': '100',
       ...SHORT_SESSION,

@@ -135,7 +135,14 @@ async function startVictim(
   const name = uniqueName(table);
   await createTable(sql, table, isKeyed, table !== 'structs');
   await kafka.createTopic(name, PARTITIONS);
-  const more = { topics: name, 'tasks.max': '2', 'batch.size': '200', ...SHORT_SESSION, ...config };
+  const more = {
+    topics: name,
+    'tasks.max': '2',
+    'batch.size': '200',
+    'batch.size.auto': 'false',
+    ...SHORT_SESSION,
+    ...config,
+  };
   await worker.rest.create(name, sinkConfig(db, more));
   return name;
 }

@@ -49,7 +49,10 @@ export async function killSources({
   try {
     await writer.begin();
     const more = { 'topic.prefix': prefix, 'table.include': 'keyed|plain', 'timestamp.delay.ms': DELAY_MS };
-    await worker.rest.create(name, sourceConfig(db, { ...more, 'fetch.max.rows': '200' }));
+    await worker.rest.create(
+      name,
+      sourceConfig(db, { ...more, 'fetch.max.rows': '200', 'fetch.max.rows.auto': 'false' }),
+    );
     let sent = 0;
     for (let kill = 1; kill <= kills; kill++) {
       sent = (await kafka.read(topics[kill % 2] ?? '', ({ length }) => length > sent, 60_000)).length;

@@ -67,10 +67,13 @@ function textJson(text: string): string {
 const BLANK = 0x20;
 const PLUS = 0x2b;
 const MINUS = 0x2d;
+/** Characters of `+05:30`. */
+const MINUTES_OFFSET = 6;
 
 /**
  * `2024-05-06 07:08:09.25+08` as `"2024-05-06T07:08:09.25+08:00"`, UTC as `Z`. A timestamp without time zone is shown as
- * UTC too, as in the documents' sample. Infinity and years before Christ have no RFC 3339 form and stay as they are.
+ * UTC too, as in the documents' sample. Infinity, years before Christ and years of
+ * five digits have no RFC 3339 form: the former two stay as they are.
  */
 function timestampJson(text: string): string {
   if (text.charCodeAt(10) !== BLANK || text.endsWith('BC')) return otherTimestamp(text);
@@ -80,8 +83,18 @@ function timestampJson(text: string): string {
   const date = text.slice(0, 10);
   if (sign <= 18) return `"${date}T${text.slice(11)}Z"`;
   const offset = text.slice(sign);
+  if (offset.length > MINUTES_OFFSET) return utcJson(date, text.slice(11, sign), offset);
   if (offset === '+00') return `"${date}T${text.slice(11, sign)}Z"`;
   return `"${date}T${text.slice(11, sign)}${offset.length === 3 ? `${offset}:00` : offset}"`;
+}
+
+/** Local mean times have offsets with seconds, which RFC 3339 does not have: they are shown as UTC. */
+function utcJson(date: string, time: string, offset: string): string {
+  const [hours = 0, minutes = 0, seconds = 0] = offset.slice(1).split(':').map(Number);
+  const behind = ((hours * 60 + minutes) * 60 + seconds) * (offset.startsWith('-') ? -1000 : 1000);
+  const [whole = '', fraction] = time.split('.');
+  const utc = new Date(Date.parse(`${date}T${whole}Z`) - behind).toISOString();
+  return `"${utc.slice(0, 19)}${fraction === undefined ? '' : `.${fraction}`}Z"`;
 }
 
 /** Years of more than four digits have their blank further behind. */

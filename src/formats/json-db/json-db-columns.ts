@@ -36,7 +36,7 @@ export interface ColumnText {
 
 /**
  * The table that a message describes; a string is what is wrong with it. Without tags the table's name becomes its primary
- * tag (docs/sink.md#tables-and-rows) unless `tagsWhenAbsent` is `none`.
+ * tag (docs/sink.md#tables-and-rows) unless `tagsWhenAbsent` is `none`, or the table has as many columns as it can.
  */
 export function describeTable(
   name: string,
@@ -45,7 +45,8 @@ export function describeTable(
   tagsWhenAbsent: 'table-name' | 'none',
 ): JsonDbTable | string {
   const described = [...columns.map(dataColumn), ...tags.map(tagColumn)];
-  if (tags.length === 0 && tagsWhenAbsent === 'table-name') described.push(nameTag(name));
+  const hasRoom = described.length < MAX_COLUMNS;
+  if (tags.length === 0 && tagsWhenAbsent === 'table-name' && hasRoom) described.push(nameTag(name));
   if (described.length > MAX_COLUMNS) return `a table cannot have ${String(described.length)} columns`;
   const indexes = new Map<string, number>();
   for (const [index, column] of described.entries()) {

@@ -1,5 +1,6 @@
 import type { ByteWriter } from '../../data/byte-writer.ts';
 import type { CellBounds } from '../../data/row-block.ts';
+import type { DataError } from '../../errors.ts';
 import { cellText, endsInDigit, mostOf, TimeCells, writeBoolean, writeJsonString } from '../cell-bytes.ts';
 import type { EncodedTable, Precision, RowEncoder } from '../format.ts';
 import { isDecimal, pointColumns, pointTime, type PointColumn } from './point-columns.ts';
@@ -15,6 +16,8 @@ const CLOSE_BRACKET = 0x5d;
 export interface PointEncoderPolicy {
   /** Unit of the times; default `ms`. Finer digits are floored. */
   readonly precision?: Precision | undefined;
+  /** `line_tsd`: called with each data column whose name the format cannot spell, and which is left out. Absent: an error. */
+  readonly onUnspelledColumn?: ((error: DataError) => void) | undefined;
 }
 
 /**

@@ -17,7 +17,10 @@ export function createLineTsdEncoder(table: EncodedTable, policy: PointEncoderPo
   const { time, data, tags } = pointColumns(table, 'line_tsd');
   const lines = data
     .filter(({ value }) => value === 'number')
-    .map(({ index, metric }) => ({ index, head: `${spelled(metric)} ` }));
+    .flatMap(({ index, metric }) => {
+      const head = spelledMetric(metric, policy);
+      return head === undefined ? [] : [{ index, head }];
+    });
   const named = tags.map(({ index, name }) => ({ index, key: ` ${spelledKey(name)}=` }));
   const linesOf = (row: readonly (string | null)[]): string => {
     const at = row[time.index] ?? null;
@@ -52,6 +55,16 @@ function spelled(text: string): string {
   throw new DataError(
     `line_tsd cannot spell the name or tag value ${shown(text)}: it must not hold blanks or control characters`,
   );
+}
+
+function spelledMetric(metric: string, { onUnspelledColumn }: PointEncoderPolicy): string | undefined {
+  try {
+    return `${spelled(metric)} `;
+  } catch (error) {
+    if (onUnspelledColumn === undefined || !(error instanceof DataError)) throw error;
+    onUnspelledColumn(error);
+    return undefined;
+  }
 }
 
 function spelledKey(name: string): string {

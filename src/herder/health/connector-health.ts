@@ -290,7 +290,15 @@ export class ConnectorHealth {
   }
 
   #hidden(figures: TaskFigures): TaskFigures {
-    return figures.cause === null ? figures : { ...figures, cause: this.#dependencies.secrets.hide(figures.cause) };
+    const hide = (text: string): string => this.#dependencies.secrets.hide(text);
+    const { cause, failedParts } = figures;
+    if (cause === null && failedParts === undefined) return figures;
+    const parts = failedParts?.parts.map(({ name, error }) => ({ name: hide(name), error: hide(error) }));
+    return {
+      ...figures,
+      cause: cause === null ? null : hide(cause),
+      ...(failedParts && parts ? { failedParts: { ...failedParts, parts } } : {}),
+    };
   }
 }
 

@@ -1,3 +1,4 @@
+import type { TaskPart } from '../../connect/api.ts';
 import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
 import { taskText, type TaskId } from '../../connect/tasks/task-assignment.ts';
 import type { ThreadName } from '../../observe/thread-figures.ts';
@@ -6,6 +7,8 @@ import type { TaskFigures } from './verdict.ts';
 const MINUTE_MS = 60_000;
 const SAMPLE_MS = 5000;
 const MAX_CAUSE = 1000;
+/** Failed parts of a task that are named. */
+const MAX_PARTS_NAMED = 5;
 
 interface PlacedState {
   readonly state: string;
@@ -194,6 +197,7 @@ function figuresOf(
         ? (details?.parts ?? []).filter(({ state }) => state === 'WAITING').map(({ name }) => name)
         : [],
     cause: hasFailed || progress?.cause === undefined ? null : oneLine(progress.cause),
+    ...failedParts(details?.parts ?? []),
     throttledMs: progress?.throttledMs ?? 0,
     ...(details?.reading && {
       isInGroup: details.reading.isInGroup,
@@ -210,6 +214,15 @@ function partitionsOf(report: TaskReport | undefined): TaskFigures['partitions']
 function lagOf(partitions: TaskFigures['partitions']): number | null {
   const lags = partitions.flatMap(({ lag }) => lag ?? []);
   return lags.length === 0 ? null : lags.reduce((sum, lag) => sum + lag, 0);
+}
+
+function failedParts(parts: readonly TaskPart[]): Pick<TaskFigures, 'failedParts'> {
+  const failed = parts.filter(({ state }) => state === 'FAILED');
+  if (failed.length === 0) return {};
+  const named = failed.slice(0, MAX_PARTS_NAMED).map(({ name, error = 'the cause is not known' }) => {
+    return { name: oneLine(name), error: oneLine(error) };
+  });
+  return { failedParts: { count: failed.length, parts: named } };
 }
 
 /** What a plugin says may be long. */

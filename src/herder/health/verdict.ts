@@ -36,6 +36,8 @@ export interface TaskFigures {
   readonly missingTopics: readonly string[];
   /** What the task says stands in the way. */
   readonly cause: string | null;
+  /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
+  readonly failedParts?: FailedParts | undefined;
   /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
   readonly throttledMs?: number | undefined;
   /** Of a sink task: milliseconds for which it has had no partition. */
@@ -46,6 +48,12 @@ export interface TaskFigures {
   readonly uncommittedMs?: number | undefined;
   /** Milliseconds for which the worker of the task has not answered; absent: it has. */
   readonly silentMs?: number | undefined;
+}
+
+export interface FailedParts {
+  readonly count: number;
+  /** The first of them. */
+  readonly parts: readonly { readonly name: string; readonly error: string }[];
 }
 
 export interface ConnectorFigures {
@@ -101,17 +109,16 @@ function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
   }
   const unassigned = withoutWork(figures);
   if (unassigned !== undefined) return { verdict: 'UNASSIGNED', sentence: unassigned, reasons: [unassigned] };
-  const letters = figures.tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
-  if (letters > thresholds.degradedRate) {
-    const sentence = `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(thresholds.degradedRate)}.`;
-    return { verdict: 'DEGRADED', sentence, reasons: [sentence] };
-  }
+  const degraded = [...undelivered(figures, thresholds), ...figures.tasks.flatMap(failedPartsOf)];
+  const [firstDegraded] = degraded;
+  if (firstDegraded !== undefined) return { verdict: 'DEGRADED', sentence: firstDegraded, reasons: degraded };
   const lags = figures.tasks.flatMap((task) => lagOf(task, thresholds));
   const [lagging] = lags;
   if (lagging !== undefined) return { verdict: 'LAGGING', sentence: lagging, reasons: lags };
   const uncommitted = figures.tasks.filter(({ uncommittedMs = 0 }) => uncommittedMs >= thresholds.stallAfterMs);
   const reasons = [
     ...figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`),
+    ...idleTasks(figures, thresholds),
     ...uncommitted.map((task) => `${uncommittedText(task)}; when the task starts again, it reads their records again.`),
   ];
   return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };
@@ -159,6 +166,25 @@ function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfter
   return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];
 }
 
+function undelivered({ tasks }: ConnectorFigures, { degradedRate }: Thresholds): string[] {
+  const letters = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
+  if (letters <= degradedRate) return [];
+  return [
+    `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
+  ];
+}
+
+/** A sentence for each part that is named; the last one counts those that are not. */
+function failedPartsOf({ task, failedParts }: TaskFigures): string[] {
+  if (failedParts === undefined) return [];
+  const { count: all, parts } = failedParts;
+  const sentences = parts.map(({ name, error }) => `Task ${String(task)} cannot process ${name}: ${error}.`);
+  const others = all - parts.length;
+  return others === 0
+    ? sentences
+    : [...sentences, `Task ${String(task)} cannot process ${String(others)} others either.`];
+}
+
 function lagOf(task: TaskFigures, { laggingRecords }: Thresholds): string[] {
   if (task.lag === null || task.lag <= laggingRecords) return [];
   const behind = `Task ${String(task.task)} is ${count(task.lag, 'record')} behind, more than lagging.records=${String(laggingRecords)}`;
@@ -167,6 +193,18 @@ function lagOf(task: TaskFigures, { laggingRecords }: Thresholds): string[] {
 
 function isThrottled({ throttledMs = 0 }: TaskFigures): boolean {
   return throttledMs > 0;
+}
+
+/** A hint: the connector works, and some of its tasks never will. */
+function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures, { stallAfterMs }: Thresholds) {
+  if (type !== 'sink' || silentWorkers.length > 0 || isPartial) return [];
+  const idle = tasks.filter(
+    ({ withoutPartitionsMs = 0, isInGroup }) => isInGroup === true && withoutPartitionsMs >= stallAfterMs,
+  );
+  if (idle.length === 0 || idle.length === tasks.length) return [];
+  return [
+    `${String(idle.length)} of ${String(tasks.length)} tasks have no partition: tasks.max is greater than the number of partitions, or other members of the consumer group have them.`,
+  ];
 }
 
 /** More tasks than partitions is as it may be. */

@@ -135,7 +135,7 @@ describe('work on many records', () => {
       refuse: () => Promise.resolve(),
       onFailure: () => undefined,
       onTablesChanged: () => undefined,
-      batchRows: new BatchRows(10_000),
+      batchRows: new BatchRows(10_000, false),
     });
     const place = { topic: 't', partition: 0, count };
     const block = {

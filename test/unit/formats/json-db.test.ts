@@ -41,6 +41,17 @@ function cell(type: string, value: string, policy: JsonDbPolicy = {}): unknown {
 }
 
 describe('a json_db message', () => {
+  it('may have as many columns as PostgreSQL, then without a tag for the name of its table (M6)', () => {
+    const columns = (count: number) => [
+      COLUMNS[0],
+      ...Array.from({ length: count - 1 }, (_, n) => ({ name: `c${String(n)}`, type: 'INT8', length: 64 })),
+    ];
+    const widthOf = (count: number) =>
+      decode([message('{"ts":1,"c0":2}', columns(count), [])]).rows[0]?.batch.columns.length;
+    assert.deepEqual([widthOf(1598), widthOf(1599), widthOf(1600)], [1599, 1600, 1600]);
+    assert.deepEqual(problems(message('{"ts":1}', columns(1601), [])), ['a table cannot have 1601 columns']);
+  });
+
   it('becomes rows with the roles and kinds that it describes, and the shape of its table', () => {
     const { rows, faults } = decode([
       message('{"ts":1700000000123,"n":1,"v":0.5,"site":"oslo","rack":"r1"},{"ts":1700000000124,"site":"rome"}'),

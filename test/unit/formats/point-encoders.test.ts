@@ -42,6 +42,17 @@ function row(cells: Record<string, string | null>): (string | null)[] {
 describe('a json_tsd record', () => {
   const encoder = createJsonTsdEncoder(table('me"ter', ...METERS));
 
+  it('leaves out a column whose name it cannot spell where that is allowed, and keeps the others (M7)', () => {
+    const columns = table('m', ['at', 'timestamptz', 'time'], ['a b', 'integer'], ['c', 'integer']);
+    assert.throws(() => createLineTsdEncoder(columns), /line_tsd cannot spell the name or tag value "?m.a b/);
+    const left: string[] = [];
+    const encoder = createLineTsdEncoder(columns, { onUnspelledColumn: ({ message }) => left.push(message) });
+    assert.equal(encoder.encode([TIME, '1', '2']), 'm.c 1700000000123 2');
+    assert.equal(left.length, 1);
+    const tagged = table('m', ['at', 'timestamptz', 'time'], ['c', 'integer'], ['a b', 'text', 'tag']);
+    assert.throws(() => createLineTsdEncoder(tagged, { onUnspelledColumn: () => undefined }), DataError);
+  });
+
   it('has one point per value of the row, each with the time and all tags', () => {
     assert.equal(
       encoder.encode(row({ small: '1', note: 'say "\n"', site: 'os lo', rack: '' })),

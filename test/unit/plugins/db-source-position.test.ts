@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { SourceCoordinates } from '../../../src/data/record.ts';
 import { dbSource } from '../../../plugins/db-source/plugin.ts';
+import { RecentNumbers } from '../../../plugins/db-source/recent-numbers.ts';
 import { LateRows } from '../../../plugins/db-source/late-rows.ts';
 import { fromOffset, toOffset, type StoredPosition } from '../../../plugins/db-source/position.ts';
 import { isWrittenFrom } from '../../../plugins/db-source/transaction-set.ts';
@@ -87,11 +88,13 @@ describe('what a source knows of the recent past', () => {
   const at = (oldest: bigint, now: bigint) => ({
     nowMicros: now,
     transactions: { oldest, next: oldest + 10n },
+    timeline: undefined,
+    replayedMicros: undefined,
     changed: false,
   });
 
   it('are the transactions that had not ended when it was looked through, and of which rows were sent', () => {
-    const late = new LateRows(1000, 5_000_000n, 100n, 105n, undefined);
+    const late = new LateRows(1000, at(100n, 5_000_000n), undefined);
     assert.deepEqual([late.transaction, late.from], [100n, 4_000_000n]);
     for (const transaction of [99, 100, 104]) late.readOn(transaction);
     assert.deepEqual(
@@ -110,7 +113,7 @@ describe('what a source knows of the recent past', () => {
 
   it('is all in the offset', () => {
     const position = { kind: 'after', at: 9_500_000n, key: ['a'] } as const;
-    const late = new LateRows(1000, 9_000_000n, 4_294_967_290n, 4_294_967_400n, undefined);
+    const late = new LateRows(1000, at(4_294_967_290n, 9_000_000n), undefined);
     for (const transaction of [4_294_967_290, 4_294_967_291, 4_294_967_295, 3, 4, 50]) late.readOn(transaction);
     const { transaction, from, sent } = late;
     const offset = toOffset({ position, transaction, from, sent, oid: undefined }, 'time');
@@ -119,7 +122,7 @@ describe('what a source knows of the recent past', () => {
     assert.equal(JSON.stringify(offset['sent']), '"0-1,5,9-10,56"');
     const restored = fromOffset({ ...offset }, 'time', 1);
     assert.deepEqual([restored.position, restored.transaction, restored.from], [position, transaction, from]);
-    const again = new LateRows(1000, 99_000_000n, 4_294_967_299n, 4_294_967_400n, restored);
+    const again = new LateRows(1000, at(4_294_967_299n, 99_000_000n), restored);
     assert.deepEqual([again.transaction, again.from, again.sent?.()], [transaction, from, '0-1,5,9-10,56']);
     assert.deepEqual(
       [3, 4, 5, 50].map((each) => again.wasSent(each)),
@@ -129,14 +132,70 @@ describe('what a source knows of the recent past', () => {
 
   it('goes on from a stored offset, as far back as the delay before it', () => {
     const position = { kind: 'after', at: 2_000_000n, key: [] } as const;
-    const late = new LateRows(1000, 90_000_000n, 100n, 105n, { position, transaction: 80n, oid: undefined });
+    const late = new LateRows(1000, at(100n, 90_000_000n), { position, transaction: 80n, oid: undefined });
     assert.deepEqual([late.transaction, late.from], [80n, 1_000_000n]);
   });
 
-  it('begins anew where the stored transaction is another server’s', () => {
+  it('is nothing where the stored transaction is another server’s: rows after the time of the offset count as not sent', () => {
     const position = { kind: 'after', at: 2_000_000n, key: [] } as const;
-    const late = new LateRows(1000, 90_000_000n, 100n, 105n, { position, transaction: 900n, oid: undefined });
-    assert.deepEqual([late.transaction, late.from], [100n, 89_000_000n]);
+    const late = new LateRows(1000, at(100n, 90_000_000n), { position, transaction: 900n, oid: undefined });
+    assert.deepEqual([late.transaction, late.from], [3n, 1_000_000n]);
+    assert.equal(late.wasSent(50), false);
+  });
+
+  it('is nothing on another timeline, from the last transaction on that the new primary had received (K4)', () => {
+    const on = (timeline: number, now: bigint, replayedMicros?: bigint) => ({
+      ...at(100n, now),
+      timeline,
+      replayedMicros,
+    });
+    const late = new LateRows(1000, on(1, 5_000_000n), undefined);
+    late.readOn(104);
+    const { transaction, from, sent, timeline } = late;
+    const position = { kind: 'after', at: 4_900_000n, key: ['a'] } as const;
+    const stored = fromOffset(toOffset({ position, transaction, from, sent, timeline, oid: '7' }, 'time'), 'time', 1);
+    assert.equal(stored.timeline, 1);
+    const sentOf = (each: LateRows) => [99, 104].map((written) => each.wasSent(written));
+    late.enter(on(1, 9_000_000n));
+    assert.deepEqual(sentOf(late), [true, true]);
+    late.enter({ ...at(100n, 9_000_000n) });
+    assert.deepEqual(sentOf(late), [true, true], 'a standby does not tell its timeline');
+    late.enter(on(2, 9_000_000n, 3_500_000n));
+    assert.deepEqual([sentOf(late), late.from, late.timeline], [[false, false], 2_500_000n, 2]);
+    const restarted = new LateRows(1000, on(2, 9_000_000n), stored);
+    assert.deepEqual([sentOf(restarted), restarted.from, restarted.timeline], [[false, false], 4_000_000n, 2]);
+    const earlier = new LateRows(1000, on(2, 9_000_000n), { ...stored, timeline: undefined });
+    assert.deepEqual([sentOf(earlier), earlier.timeline], [[true, true], 2], 'an offset of an earlier version');
+    const wide = new LateRows(1000, on(1, 1n), undefined);
+    wide.enter({ ...on(2, 2n), transactions: { oldest: 4_000_000_000n, next: 4_000_000_000n } });
+    assert.deepEqual(
+      [3_999_999_999, 2_000_000_000].map((written) => wide.wasSent(written)),
+      [false, false],
+    );
+  });
+
+  it('has the number that was read up to before the delay, from which the table is read on another timeline (K4)', () => {
+    const on = (timeline: number, now: bigint) => ({ ...at(100n, now), timeline });
+    const position = { kind: 'after', at: 50n, key: [] } as const;
+    const numbers = new RecentNumbers(10_000, on(1, 100_000_000n), {
+      position,
+      transaction: undefined,
+      oid: undefined,
+    });
+    assert.equal(numbers.enter(on(1, 100_000_000n)), false);
+    for (const second of [101n, 105n, 109n]) numbers.note(second * 1_000_000n, 50n + second);
+    assert.equal(numbers.since, 50n);
+    numbers.note(116_000_000n, 170n);
+    assert.equal(numbers.since, 155n);
+    const { since, timeline } = numbers.stored;
+    const stored = fromOffset(
+      toOffset({ position, transaction: undefined, since, timeline, oid: '7' }, 'number'),
+      'number',
+      0,
+    );
+    assert.deepEqual([stored.since, stored.timeline], [155n, 1]);
+    const restarted = new RecentNumbers(10_000, on(2, 200_000_000n), stored);
+    assert.deepEqual([restarted.enter(on(2, 200_000_000n)), restarted.since], [true, 155n]);
   });
 
   it('compares transactions across the wrap of their numbers', () => {

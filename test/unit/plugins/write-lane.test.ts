@@ -49,7 +49,7 @@ class Lane {
       },
       onFailure: () => this.failed++,
       onTablesChanged: () => this.tablesChanged++,
-      batchRows: new BatchRows(2),
+      batchRows: new BatchRows(2, false),
       ...parts,
     });
   }
@@ -99,7 +99,7 @@ describe('a lane of a sink', () => {
   });
 
   it('is through with what comes before a change of tables as soon as that is done', async () => {
-    const held = new Lane({ batchRows: new BatchRows(100) });
+    const held = new Lane({ batchRows: new BatchRows(100, false) });
     held.lane.add(record(0, 'garbage'));
     held.lane.add(row(1));
     held.lane.add(statement(2, 'alter'));
@@ -125,14 +125,14 @@ describe('a lane of a sink', () => {
   });
 
   it('writes a lone record at once', () => {
-    const held = new Lane({ batchRows: new BatchRows() });
+    const held = new Lane({ batchRows: new BatchRows(1000, true) });
     held.lane.add(row(0));
     held.lane.start();
     assert.deepEqual(held.written, ['1 rows']);
   });
 
   it('holds records back while more are known to follow, until the batch is full or nothing follows', async () => {
-    const held = new Lane({ batchRows: new BatchRows(4) });
+    const held = new Lane({ batchRows: new BatchRows(4, false) });
     const add = (offset: number, hasMore: boolean): void => {
       held.lane.add(row(offset));
       held.lane.start(hasMore);
@@ -150,7 +150,7 @@ describe('a lane of a sink', () => {
   });
 
   it('holds records back for a short time only, and not when all is to be stored or dropped', async () => {
-    const held = new Lane({ batchRows: new BatchRows(4) });
+    const held = new Lane({ batchRows: new BatchRows(4, false) });
     held.lane.add(row(0));
     held.lane.start(true);
     await until(() => held.lane.firstUnstored(KEY) === undefined, 'what was held back is stored');
@@ -176,7 +176,7 @@ describe('a lane of a sink', () => {
         super.wrote(rows, Math.min(ms, 1));
       }
     }
-    const held = new Lane({ batchRows: new Growing() });
+    const held = new Lane({ batchRows: new Growing(1000, true) });
     for (let offset = 0; offset < 3000; offset++) {
       held.lane.add(row(offset));
       if (offset === 999) await until(() => told.length === 1, 'the first batch is written');

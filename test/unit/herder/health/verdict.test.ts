@@ -31,6 +31,17 @@ describe('the verdict on a connector', () => {
     assert.deepEqual([verdict, sentence], ['RUNNING', '2 tasks run, 3 records behind.']);
   });
 
+  it('has a hint at tasks that never get a partition (M12)', () => {
+    const idle = (withoutPartitionsMs: number) =>
+      task({ task: 1, partitions: [], lag: null, isInGroup: true, withoutPartitionsMs });
+    assert.deepEqual(judged([task(), idle(999)]).reasons, []);
+    const { verdict, reasons } = judged([task(), idle(1000)]);
+    assert.equal(verdict, 'RUNNING');
+    assert.deepEqual(reasons, [
+      '1 of 2 tasks have no partition: tasks.max is greater than the number of partitions, or other members of the consumer group have them.',
+    ]);
+  });
+
   it('is STALLED from stall.after.ms on, with the cause', () => {
     assert.equal(judged([task({ waiting: 2, waitedMs: 999 })]).verdict, 'RUNNING');
     const { verdict, sentence } = judged([task({ waiting: 2, waitedMs: 4000, cause: 'the database is away' })]);
@@ -50,6 +61,22 @@ describe('the verdict on a connector', () => {
       'Task 0 is 101 records behind, more than lagging.records=100: its rate limit holds it back.',
     );
     assert.equal(judged([task({ waiting: 2, waitedMs: 4000, throttledMs: 900 })]).verdict, 'STALLED');
+  });
+
+  it('is DEGRADED while parts of a task have failed, with the first of them and why (M4)', () => {
+    const failedParts = { count: 3, parts: [{ name: 'meters', error: 'permission denied for table meters' }] };
+    const { verdict, sentence, reasons } = judged([task(), task({ task: 1, lag: 900, failedParts })]);
+    assert.deepEqual(
+      [verdict, sentence],
+      ['DEGRADED', 'Task 1 cannot process meters: permission denied for table meters.'],
+    );
+    assert.deepEqual(reasons, [sentence, 'Task 1 cannot process 2 others either.']);
+    const both = judged([task({ failedParts, deadLettersPerMinute: 6 })]);
+    assert.deepEqual(both.reasons, [
+      '6 records could not be delivered in the last minute, more than degraded.rate=5.',
+      ...both.reasons.slice(1),
+    ]);
+    assert.equal(both.reasons.length, 3);
   });
 
   it('says for how long offsets have not been acknowledged, from stall.after.ms on', () => {
