@@ -221,6 +221,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       validation,
       preview,
       reader,
+      replays: herder.replays,
       secrets,
     }),
     replays: new ConnectorReplays({

@@ -1,4 +1,5 @@
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
+import { unknownOptions } from '../../config/unknown-options.ts';
 import type { ConfigInfos } from '../../config/config-values.ts';
 import { ConfigError, RequestError, toError } from '../../errors.ts';
 import { NotOwnerError } from '../../herder/not-owner-error.ts';
@@ -203,9 +204,11 @@ function validationView(infos: ConfigInfos, { config, missing, secrets, stored, 
     };
   });
   const given = Object.fromEntries(Object.entries(config).filter(isText));
+  const known = infos.configs.map(({ value }) => value.name);
   return {
     groups: infos.groups,
     configs,
+    unknown: unknownOptions(Object.keys(config), known),
     secrets: [...secrets],
     withheld: held,
     restarts: stored !== undefined && !isSameButLimits(stored, given),
