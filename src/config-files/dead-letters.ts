@@ -155,7 +155,7 @@ function replayText({ id, state, partitions, selected, delivered, dropped, faile
   const whole = sum(({ from, end }) => end - from);
   const done = whole === 0 ? 100 : Math.floor((sum(({ from, next }) => next - from) * 100) / whole);
   const counts = [
-    `${String(selected)} letters`,
+    `${String(selected)} ${selected === 1 ? 'letter' : 'letters'}`,
     `${String(delivered)} delivered`,
     `${String(failed)} failed again`,
     ...(dropped === 0 ? [] : [`${String(dropped)} dropped`]),
