@@ -98,7 +98,7 @@ export const MAY_IMPORT = {
   'index-database.ts': ['data', 'database', 'errors.ts', 'formats', 'observe', 'sql'],
   worker: [
     ...['config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'rest', 'threads', 'tls'],
-    ...['transforms', 'plugins'],
+    ...['transforms', 'version.ts', 'plugins'],
   ],
   doctor: [...['config', 'connect', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'tls', 'version.ts', 'worker']],
   console: ['async', 'errors.ts', 'kafka', 'observe', 'worker'],
@@ -122,6 +122,7 @@ export const MAY_IMPORT = {
   'plugins/db-sink': ['index-database.ts', 'index.ts'],
   'plugins/db-source': ['index-database.ts', 'index.ts'],
   'plugins/file-stream': ['index.ts'],
+  'plugins/verifiable': ['index.ts'],
 };
 
 /** A room's doors as zones of the lint: what is not named is shut. */

@@ -171,7 +171,7 @@ async function serve(config: WorkerConfig, connectorFiles: string[], options: Wo
   let stopping: Promise<void> | undefined;
   // A worker that is not built yet has nothing that needs an end in order.
   const stop = async (signal: string): Promise<void> => {
-    logger.info(`${signal}: stopping`);
+    logger.info(`${signal}: Kafka Connect stopping`);
     await worker?.stop();
     logger.info('Kafka Connect stopped');
     if (worker !== undefined && worker.threadsLeftBehind() > 0) {

@@ -88,6 +88,17 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
+/** The message, followed by that of the cause where it ends with a colon: Connect's converters leave the reason to the cause. */
+export function messageWithCause(thrown: unknown): string {
+  const { message, cause } = toError(thrown);
+  return cause instanceof Error ? joinedMessage(message, messageWithCause(cause)) : message;
+}
+
+/** `message`, followed by `cause` where it ends with a colon. */
+export function joinedMessage(message: string, cause: string | undefined): string {
+  return cause !== undefined && message.trimEnd().endsWith(':') ? `${message.trimEnd()} ${cause}` : message;
+}
+
 /** The error at the end of the chain of causes. */
 export function firstCause(thrown: unknown): Error {
   let cause = toError(thrown);

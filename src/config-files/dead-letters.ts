@@ -30,7 +30,7 @@ interface Groups {
   readonly topic: string | null;
   readonly scanned: number;
   readonly hasMore: boolean;
-  readonly groups: readonly (Fault & { readonly id: string; readonly count: number })[];
+  readonly groups: readonly (Fault & { readonly id: string; readonly count: number; readonly replayed?: number })[];
   readonly faults: { readonly recent: readonly Fault[] };
 }
 
@@ -132,7 +132,8 @@ function groupsText({ topic, scanned, hasMore, groups, faults }: Groups): string
 }
 
 function groupText(group: Groups['groups'][number]): string {
-  return `${group.id}  ${String(group.count).padStart(9)}  ${faultText(group)}`;
+  const { id, count, replayed = 0 } = group;
+  return `${id}  ${String(count).padStart(9)}  ${faultText(group)}${replayed === 0 ? '' : `  (${String(replayed)} replayed)`}`;
 }
 
 function faultText({ stage, sqlstate, table, column, class: name, message }: Fault): string {
@@ -154,7 +155,7 @@ function replayText({ id, state, partitions, selected, delivered, dropped, faile
   const whole = sum(({ from, end }) => end - from);
   const done = whole === 0 ? 100 : Math.floor((sum(({ from, next }) => next - from) * 100) / whole);
   const counts = [
-    `${String(selected)} letters`,
+    `${String(selected)} ${selected === 1 ? 'letter' : 'letters'}`,
     `${String(delivered)} delivered`,
     `${String(failed)} failed again`,
     ...(dropped === 0 ? [] : [`${String(dropped)} dropped`]),

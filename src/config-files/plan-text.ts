@@ -20,8 +20,9 @@ function summary(connectors: readonly PlannedConnector[]): string {
 }
 
 function connectorLines(connector: PlannedConnector): string[] {
-  const { name, action, place, changes, notComparable, state, restarts, errors, dryRun } = connector;
-  const quiet = action === 'unchanged' && errors.length === 0 && notComparable.length === 0;
+  const { name, action, place, changes, notComparable, state, restarts, errors, warnings, dryRun } = connector;
+  const notes = errors.length + warnings.length + notComparable.length;
+  const quiet = action === 'unchanged' && notes === 0;
   if (quiet) return [];
   const lines = [`${SIGNS[action]} ${action} ${name}${place === undefined ? '' : ` (${place})`}`];
   lines.push(...changes.map((change) => `    ${changeText(change)}`));
@@ -34,6 +35,7 @@ function connectorLines(connector: PlannedConnector): string[] {
     lines.push(`    ${verb} the connector and its tasks (${String(restarts.tasks)})`);
   }
   lines.push(...errors.map((error) => `    error: ${error}`));
+  lines.push(...warnings.map((warning) => `    warning: ${warning}`));
   if (dryRun !== undefined) lines.push(...dryRunLines(dryRun).map((line) => `    ${line}`));
   return lines;
 }

@@ -1,3 +1,4 @@
+import { unknownOptions, unknownOptionText } from '../config/unknown-options.ts';
 import { toError } from '../errors.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { ClusterConnector, ConnectClient, ConnectorConfigs, Validation } from './connect-client.ts';
@@ -34,6 +35,8 @@ export interface PlannedConnector {
   /** What starts again, or ends. */
   readonly restarts?: { readonly connector: boolean; readonly tasks: number };
   readonly errors: readonly string[];
+  /** Options that are probably misspelt. */
+  readonly warnings: readonly string[];
   readonly dryRun?: DryRun;
 }
 
@@ -67,11 +70,11 @@ export async function makePlan({ client, desired, prune, dryRun, secrets }: Plan
   const planned: PlannedConnector[] = [];
   for (const connector of desired) {
     const current = Object.hasOwn(cluster, connector.name) ? cluster[connector.name] : undefined;
-    const { types, errors } = await validated(client, connector, secrets);
+    const { types, errors, warnings } = await validated(client, connector, secrets);
     const one = compare(connector, current, types, secrets);
     const tries = dryRun && errors.length === 0 && one.changes.length > 0;
     const tried = tries ? await dryRunOf(client, connector, secrets) : undefined;
-    planned.push({ ...one, errors, ...(tried === undefined ? {} : { dryRun: tried }) });
+    planned.push({ ...one, errors, warnings, ...(tried === undefined ? {} : { dryRun: tried }) });
   }
   const names = new Set(desired.map(({ name }) => name));
   const notInFiles = Object.keys(cluster).filter((name) => !names.has(name));
@@ -85,7 +88,7 @@ export function differs({ action }: PlannedConnector): boolean {
 
 function deletion(name: string, current: ClusterConnector | undefined): PlannedConnector {
   const restarts = { connector: true, tasks: current?.info.tasks.length ?? 0 };
-  return { name, action: 'delete', changes: [], notComparable: [], errors: [], restarts };
+  return { name, action: 'delete', changes: [], notComparable: [], errors: [], warnings: [], restarts };
 }
 
 /** @internal The difference of one connector. */
@@ -113,7 +116,15 @@ export function compare(
     }
   }
   const state = stateChange(connector, current);
-  const common = { name, place, changes, notComparable, errors: [], ...(state === undefined ? {} : { state }) };
+  const common = {
+    name,
+    place,
+    changes,
+    notComparable,
+    errors: [],
+    warnings: [],
+    ...(state === undefined ? {} : { state }),
+  };
   if (current === undefined) return { ...common, action: 'create' };
   if (changes.length === 0) return { ...common, action: state === undefined ? 'unchanged' : 'change' };
   return { ...common, action: 'change', restarts: { connector: true, tasks: current.info.tasks.length } };
@@ -145,20 +156,22 @@ async function validated(
   client: ConnectClient,
   { config }: DesiredConnector,
   secrets: SecretMask,
-): Promise<{ types: OptionTypes; errors: string[] }> {
+): Promise<{ types: OptionTypes; errors: string[]; warnings: string[] }> {
   const pluginClass = config['connector.class'] ?? '';
-  if (pluginClass === '') return { types: NONE, errors: ['connector.class is missing'] };
+  if (pluginClass === '') return { types: NONE, errors: ['connector.class is missing'], warnings: [] };
   let validation: Validation;
   try {
     validation = await client.validate(pluginClass, config);
   } catch (error) {
     learnSecrets(config, NONE, secrets);
-    return { types: NONE, errors: [secrets.hide(toError(error).message)] };
+    return { types: NONE, errors: [secrets.hide(toError(error).message)], warnings: [] };
   }
   const types = optionTypes(validation);
   learnSecrets(config, types, secrets);
   const errors = validation.configs.flatMap(({ value }) => value.errors.map((error) => `${value.name}: ${error}`));
-  return { types, errors: errors.map((error) => secrets.hide(error)) };
+  const known = validation.configs.map(({ value }) => value.name);
+  const warnings = unknownOptions(Object.keys(config), known).map(unknownOptionText);
+  return { types, errors: errors.map((error) => secrets.hide(error)), warnings };
 }
 
 function learnSecrets(config: Readonly<Record<string, string>>, types: OptionTypes, secrets: SecretMask): void {

@@ -6,6 +6,11 @@ export interface UnknownOption {
   readonly nearest: string;
 }
 
+/** The sentence that all who look at a configuration show. */
+export function unknownOptionText({ key, nearest }: UnknownOption): string {
+  return `there is no option ${key}; did you mean ${nearest}?`;
+}
+
 /** Keys with these prefixes are options of transforms, predicates, converters, Kafka clients and topic groups, not of the connector. */
 const NAMES_OF_OTHERS =
   /^(transforms|predicates|(key|value|header)\.converter|(consumer|producer|admin)\.override|topic\.creation)\./;

@@ -140,8 +140,9 @@ export function loadWorkerConfig(source: {
     mode === 'standalone'
       ? { ...base, mode, standalone: read(standaloneOptions) }
       : { ...base, mode, ...distributedParts(read(distributedOptions), base, warnings) };
-  if (errors.length > 0) throw new ConfigError(errors.join('\n'));
-  warnings.push(...unusedKeyWarnings(mode, properties));
+  const unused = unusedKeyWarnings(mode, properties);
+  if (errors.length > 0) throw new ConfigError([...errors, ...unused.filter(isSlip)].join('\n'));
+  warnings.push(...unused);
   return config;
 }
 
@@ -225,6 +226,11 @@ function clientProperties(properties: Properties): WorkerClientProperties {
 export function withPrefix(properties: Properties, prefix: string): Record<string, string> {
   const entries = Object.entries(properties).filter(([key]) => key.startsWith(prefix) && key.length > prefix.length);
   return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value]));
+}
+
+/** A slip may be the cause of an error about another key, such as one that is missing. */
+function isSlip(warning: string): boolean {
+  return warning.includes('did you mean');
 }
 
 function unusedKeyWarnings(mode: WorkerConfig['mode'], properties: Properties): string[] {

@@ -198,8 +198,6 @@ function workerProperties(bootstrapServers: string, port: number): Record<string
     'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
     listeners: `http://127.0.0.1:${String(port)}`,
     'offset.flush.interval.ms': '5000',
-    // A stack that was killed is started again soon; its members must not keep the group waiting for 45 s.
-    'consumer.session.timeout.ms': '10000',
     'offset.storage.partitions': '1',
     'status.storage.partitions': '1',
     ...Object.fromEntries(topics),

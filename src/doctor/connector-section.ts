@@ -51,7 +51,11 @@ async function configurationFindings(given: ConnectorConfig, parts: ConnectorPar
   const { validation, resolver } = parts;
   const { configs } = await validation.validateFor(given['connector.class'] ?? '', given);
   const problems = configs.flatMap(({ value }) => value.errors.map((message) => fail(value.name, message)));
-  if (problems.some(({ about }) => !about.startsWith(ASKED_OF_THE_SYSTEM))) return problems;
+  const names = configs.map(({ value }) => value.name);
+  const unknown = unknownOptions(Object.keys(given), names).map(({ key, nearest }) =>
+    warn(key, 'there is no such option', `did you mean ${nearest}?`),
+  );
+  if (problems.some(({ about }) => !about.startsWith(ASKED_OF_THE_SYSTEM))) return [...problems, ...unknown];
   const { config: resolved } = await resolver.resolve(given);
   const plugin = await pluginOf(resolved, parts.plugins);
   const topics: string[] = [];
@@ -60,10 +64,6 @@ async function configurationFindings(given: ConnectorConfig, parts: ConnectorPar
     diagnosis(plugin, resolved, { signal, writesTo: noteTopics }),
   );
   const known = ofSystem.some(({ level }) => level === 'fail') ? [] : problems;
-  const names = configs.map(({ value }) => value.name);
-  const unknown = unknownOptions(Object.keys(given), names).map(({ key, nearest }) =>
-    warn(key, 'there is no such option', `did you mean ${nearest}?`),
-  );
   const valid = problems.length === 0 ? [ok('configuration', `is valid for ${plugin.className}`)] : known;
   const [ofConverters, ofTopics] = await Promise.all([
     converterFindings(resolved, parts.plugins),

@@ -8,7 +8,7 @@ import type { OverridePolicy } from '../config/override-policy.ts';
 import { overrideSections } from '../config/override-sections.ts';
 import { Password, isSecretName } from '../config/password.ts';
 import type { ConfigResolver } from '../config/providers/config-resolver.ts';
-import { unknownOptions } from '../config/unknown-options.ts';
+import { unknownOptions, unknownOptionText } from '../config/unknown-options.ts';
 import { withHiddenValues } from '../config/providers/hidden-results.ts';
 import { javaHashMapOrder } from '../java/java-hash-order.ts';
 import { RequestError } from '../errors.ts';
@@ -111,10 +111,8 @@ export class ConnectorValidation {
   /** The answer stays as Java's: a key that nobody knows is no error. */
   #warnOfSlips(given: RawConnectorConfig, { configs }: ConfigInfos): void {
     const known = configs.map(({ value }) => value.name);
-    for (const { key, nearest } of unknownOptions(Object.keys(given), known)) {
-      this.#dependencies.logger.warn(
-        `Connector ${given['name'] ?? ''}: there is no option ${key}; did you mean ${nearest}?`,
-      );
+    for (const unknown of unknownOptions(Object.keys(given), known)) {
+      this.#dependencies.logger.warn(`Connector ${given['name'] ?? ''}: ${unknownOptionText(unknown)}`);
     }
   }
 

@@ -122,6 +122,7 @@ export const ANSWER_SCHEMAS = {
         'column?': text,
         'message?': text,
         count: integer,
+        replayed: integer,
         first: letterPlace,
         last: letterPlace,
         'histogram?': objectOf({ from: integer, bucketMs: integer, counts: arrayOf(integer) }),

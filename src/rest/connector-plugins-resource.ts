@@ -10,13 +10,18 @@ import { StageTracker } from '../observe/stage.ts';
 import { readConfig } from './request-body.ts';
 import { answer, flag, pathName, queryText, withinTimeLimit, type Resource } from './resource.ts';
 
+/** Connectors for tests of clusters are not listed, as in Kafka Connect. */
+const TOOLS = 'org.apache.kafka.connect.tools.';
+
 /** `/connector-plugins`: the list of plugins, their options, and validation. */
 export const connectorPluginsResource: Resource = (router, { validation }) => {
   router.get('/connector-plugins', (context) => {
     const connectorsOnly = flag(context, 'connectorsOnly', true);
     const plugins = validation.plugins
       .all()
-      .filter(({ type }) => !connectorsOnly || type === 'sink' || type === 'source')
+      .filter(({ type, className }) => {
+        return !className.startsWith(TOOLS) && (!connectorsOnly || type === 'sink' || type === 'source');
+      })
       .map(({ className, type, version }) => ({ class: className, type, version }));
     answer(context, 200, plugins);
   });

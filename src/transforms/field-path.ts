@@ -1,7 +1,7 @@
 import { ConfigError, DataError } from '../errors.ts';
 import type { Field, Schema } from '../data/schema.ts';
 import type { ConnectValue, Struct } from '../data/value.ts';
-import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
+import { illegalArgument, requireMap, requireStruct, type ConnectMap } from './requirements.ts';
 import { cellOf } from './struct-cells.ts';
 
 const PURPOSE = 'nested field access';
@@ -13,12 +13,13 @@ const PURPOSE = 'nested field access';
  */
 export class FieldPath {
   readonly #parents: readonly string[];
-  readonly #last: string;
+  /** Absent: the path has no steps, because it is an empty text of V2. */
+  readonly #last: string | undefined;
 
   constructor(text: string, version: 'V1' | 'V2') {
     const steps = version === 'V1' ? [text] : stepsOf(text);
     this.#parents = steps.slice(0, -1);
-    this.#last = steps.at(-1) ?? '';
+    this.#last = steps.at(-1);
   }
 
   get isNested(): boolean {
@@ -27,6 +28,7 @@ export class FieldPath {
 
   /** The name of the field itself. */
   get last(): string {
+    if (this.#last === undefined) throw illegalArgument('fromIndex(0) > toIndex(-1)');
     return this.#last;
   }
 
@@ -37,7 +39,7 @@ export class FieldPath {
       current = fieldIn(current, step)?.schema;
       if (current === undefined) return undefined;
     }
-    return fieldIn(current, this.#last);
+    return fieldIn(current, this.last);
   }
 
   /** Null where the way ends early. */
@@ -49,7 +51,7 @@ export class FieldPath {
       if (field === undefined || value === null) return null;
       current = requireStruct(value, field.schema, PURPOSE);
     }
-    const field = current.schema.field(this.#last);
+    const field = current.schema.field(this.last);
     return field === undefined ? null : cellOf(current, field, withDefault);
   }
 
@@ -61,7 +63,7 @@ export class FieldPath {
       if (value === null) return null;
       current = requireMap(value, PURPOSE);
     }
-    return current.get(this.#last) ?? null;
+    return current.get(this.last) ?? null;
   }
 }
 

@@ -7,7 +7,7 @@ import type { Field } from '../data/schema.ts';
 import { Decimal, Struct, type ConnectValue } from '../data/value.ts';
 import { DataError } from '../errors.ts';
 import { partTransformation, plannedStruct } from './plugin-declaration.ts';
-import { requireMap, requireStruct, type ConnectMap } from './requirements.ts';
+import { requireMap, requireStruct, requireTextKey, type ConnectMap } from './requirements.ts';
 import { basicsOf, copyOf, fieldAt, rememberedBySchema, structSchema, withDefault } from './schema-building.ts';
 import { cellOf, checkedCell } from './struct-cells.ts';
 
@@ -42,9 +42,10 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
 
   const flattenMap = (map: ConnectMap, prefix: string, flat: Map<ConnectValue, ConnectValue>): void => {
     for (const [key, value] of map) {
-      const name = nameBelow(prefix, key as string);
+      const text = requireTextKey(key);
+      const name = nameBelow(prefix, String(text));
       if (value instanceof Map) flattenMap(value as ConnectMap, name, flat);
-      else flat.set(name, schemalessLeaf(value, name));
+      else flat.set(text === null && prefix === '' ? null : name, schemalessLeaf(value, name));
     }
   };
 

@@ -3,7 +3,7 @@ import { parseOptions } from '../config/parse.ts';
 import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { validRegex } from '../config/validators.ts';
 import { JavaPattern, ReplacementError } from '../java/java-regex.ts';
-import { recordError } from './requirements.ts';
+import { recordError, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 
 /** Topics of a connector are few; past this many the memory of their new names starts afresh. */
@@ -23,12 +23,15 @@ const options = declareOptions({
   },
 });
 
+const NO_TOPIC = 'Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null';
+
 /** Renames topics that match a regular expression. */
 export const regexRouter = recordTransformation('RegexRouter', options, (config) => {
   const { regex, replacement } = parseOptions(options, config, { errors: 'first' });
   const pattern = JavaPattern.compile(regex);
   const known = new Map<string, string>();
-  const routed = (topic: string): string => {
+  const routed = (given: string): string => {
+    const topic = requireTopic(given, NO_TOPIC);
     let target = known.get(topic);
     if (target === undefined) {
       target = pattern.matches(topic) ? replaced(pattern, topic, replacement) : topic;

@@ -31,6 +31,22 @@ export function illegalArgument(message: string): SluiceError {
   return recordError('java.lang.IllegalArgumentException', message);
 }
 
+/** NullPointerException of a router: only a source connector that sets no topic makes such a record. */
+export function requireTopic(topic: string | null, javaText: string): string {
+  if (topic === null) throw recordError('java.lang.NullPointerException', javaText);
+  return topic;
+}
+
+/** ClassCastException of a key that is not a string. Null passes, as casts of null do. */
+export function requireTextKey(key: ConnectValue): string | null {
+  if (key === null || typeof key === 'string') return key;
+  const name = javaClassOf(key);
+  throw recordError(
+    'java.lang.ClassCastException',
+    `class ${name} cannot be cast to class java.lang.String (${name} and java.lang.String are in module java.base of loader 'bootstrap')`,
+  );
+}
+
 /** The NumberFormatException below a DataException. */
 export function numberFormatError(message: string): SluiceError {
   return recordError('java.lang.NumberFormatException', message);

@@ -4,7 +4,7 @@ import { PLAN } from '../connect/pipeline/struct-plan.ts';
 import { DatePatternError } from '../java/date-format/date-pattern.ts';
 import { SimpleDateFormat } from '../java/date-format/simple-date-format.ts';
 import { DataError } from '../errors.ts';
-import { illegalArgument } from './requirements.ts';
+import { illegalArgument, requireTopic } from './requirements.ts';
 import { recordTransformation } from './plugin-declaration.ts';
 import { recordText } from './record-text.ts';
 
@@ -23,6 +23,8 @@ const options = declareOptions({
   },
 });
 
+const NO_TOPIC = 'Cannot invoke "String.indexOf(int)" because "s" is null';
+
 /** Puts the time of the record into the name of its topic. */
 export const timestampRouter = recordTransformation('TimestampRouter', options, (config) => {
   const parsed = parseOptions(options, config, { errors: 'first' });
@@ -31,7 +33,8 @@ export const timestampRouter = recordTransformation('TimestampRouter', options, 
   const routed = (topic: string, timestamp: number): string => {
     format ??= dateFormat(parsed['timestamp.format']);
     const time = format.format(timestamp);
-    const named = parsed['topic.format'].replaceAll('${topic}', () => topic);
+    const name = requireTopic(topic, NO_TOPIC);
+    const named = parsed['topic.format'].replaceAll('${topic}', () => name);
     return named.replaceAll('${timestamp}', () => time);
   };
   return {

@@ -6,10 +6,11 @@ import { lookupTable } from '../data/lookup-table.ts';
 
 /** The plugins that ship with the worker, loaded side by side. `strictJson`: `json.converter.strict` of the worker. */
 export async function builtInPlugins(settings: { readonly strictJson: boolean }): Promise<Plugin[]> {
-  const [sink, source, files, converters, transforms, predicates] = await Promise.all([
+  const [sink, source, files, verifiable, converters, transforms, predicates] = await Promise.all([
     import('../../plugins/db-sink/plugin.ts'),
     import('../../plugins/db-source/plugin.ts'),
     import('../../plugins/file-stream/plugin.ts'),
+    import('../../plugins/verifiable/plugin.ts'),
     import('../converters/registry.ts'),
     import('../transforms/registry.ts'),
     import('../transforms/predicates/registry.ts'),
@@ -19,6 +20,7 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
     source.dbSource,
     files.fileSink,
     files.fileSource,
+    ...verifiable.verifiableConnectors,
     ...converters.converterPlugins(settings),
     ...transforms.transformationPlugins,
     ...predicates.predicatePlugins,

@@ -18,6 +18,7 @@ import type { NamingName } from '../observe/metrics/metric-names.ts';
 import { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { ThreadList } from '../threads/thread-list.ts';
+import { CONNECT_VERSION } from '../version.ts';
 import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
 import type { ResourceDependencies } from '../rest/resource.ts';
@@ -76,6 +77,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   let services: RunningServices | undefined;
   try {
     opened = await stage.during('loading plugins', () => openPlugins(config, { plugins, secrets, logger }));
+    logger.info(`Kafka version: ${CONNECT_VERSION}`);
     built = build(config, { listeners, stage, secrets, plugins, opened, logLevels, threads, logger });
     listeners.serve({
       ...built,
@@ -84,6 +86,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
       secrets,
       logger: restLogger,
     });
+    logger.info('REST resources initialized; server is started and ready to handle requests');
     services = await openServices(config, { secrets, logLevels, threads, logger });
   } catch (error) {
     await Promise.allSettled([listeners.close(), opened?.resolver.close()]);
@@ -219,6 +222,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
       validation,
       preview,
       reader,
+      replays: herder.replays,
       secrets,
     }),
     replays: new ConnectorReplays({

@@ -158,7 +158,7 @@ describe('the console’s editor of configurations', function () {
 
   it('shows what is wrong at the field and at the line, and the difference before it saves; the secret stays', async () => {
     const name = await topicAndTable([]);
-    const config = { ...configOf(name), 'tasks.max': '1', 'my.own': 'kept' };
+    const config = { ...configOf(name), 'tasks.max': '1', 'my.own': 'kept', 'task.max': '2' };
     await worker.rest.create(name, config);
     await worker.rest.untilState(name, 'RUNNING', 1);
     const { page } = shown;
@@ -168,6 +168,8 @@ describe('the console’s editor of configurations', function () {
     assert.equal(await option('connection.password').inputValue(), '');
     assert.equal(await option('connection.password').getAttribute('placeholder'), 'Stored. Type to replace it.');
     assert.equal(await option('my.own').inputValue(), 'kept');
+    // N6
+    await page.getByText('There is no option task.max; did you mean tasks.max?').waitFor();
     assert.equal(await option('restart.policy').getAttribute('placeholder'), 'transient');
 
     await option('tasks.max').fill('many');

@@ -26,7 +26,8 @@ interface Groups {
     readonly id: string;
     readonly sqlstate?: string;
     readonly count: number;
-    readonly examples: readonly { readonly attempt: number; readonly origin: unknown }[];
+    readonly replayed: number;
+    readonly examples: readonly { readonly attempt: number; readonly replay?: number; readonly origin: unknown }[];
   }[];
 }
 
@@ -113,6 +114,16 @@ describe('dead letters are replayed', function () {
     );
     const rows = await fixture.sql.rows(`select n from ${table} order by n`);
     assert.deepEqual(rows.flat().map(Number), [1, 2, 100, 101, 102]);
+    // N5: what was replayed stays in the topic, with a mark.
+    const after = await ask<Groups>('GET', path);
+    const marks = after.groups.map(({ sqlstate, count, replayed, examples }) => [
+      ...[sqlstate, count, replayed],
+      examples[0]?.replay,
+    ]);
+    assert.deepEqual(marks, [
+      ['23514', 3, 3, 1],
+      [undefined, 1, 0, undefined],
+    ]);
     const left = () => fixture.sql.rows(`select 1 from sluice_offsets where consumer_group like '%-replay-%'`);
     await until(async () => (await left()).length === 0, 'the offsets of the replay are removed');
   });
@@ -177,6 +188,10 @@ describe('dead letters are replayed', function () {
     assert.equal(again.code, 2, again.printed);
     assert.equal((JSON.parse(again.printed) as Replay).failed, 1);
     assert.match((await run('status', '--id', '1')).printed, /^replay 1 DONE/);
+    const marked = await run();
+    assert.match(marked.printed, /^[0-9a-f]{12} +2 {2}TASK_PUT {2}23514 .*\(2 replayed\)$/m, 'N5');
+    const unknown = await run('replay', '--group', '000000000000', '--follow');
+    assert.deepEqual([unknown.code, unknown.printed.includes('has no letters of group 000000000000')], [1, true], 'N4');
     const wrong = await run('replay', '--transforms', '/no/such/file.json');
     assert.deepEqual([wrong.code, wrong.printed.includes('Cannot read')], [1, true]);
   });

@@ -207,7 +207,13 @@ describe('sluice doctor', function () {
       'value.converter.schema.registry.url': `http://someone:pass-of-registry@127.0.0.1:${String(away)}`,
       'offset.flush.intervall.ms': '1000',
     });
-    const wrongOptions = sinkConfig(db, { name: 'wrong', topics: 't', 'protocol.type': 'yaml', 'batch.size': '0' });
+    const wrongOptions = sinkConfig(db, {
+      name: 'wrong',
+      topics: 't',
+      'protocol.type': 'yaml',
+      'batch.size': '0',
+      topcis: 'u',
+    });
     const wrongPassword = sinkConfig(db, { name: 'stranger', topics: 't', 'protocol.type': 'json_db', batchsize: '9' });
     const stranger = {
       ...wrongPassword,
@@ -224,6 +230,8 @@ describe('sluice doctor', function () {
     assert.match(finding(sick, 'batch.size').message, /0/);
     assert.equal(finding(sick, 'database').level, 'fail');
     assert.equal(finding(sick, 'batchsize').remedy, 'did you mean batch.size?');
+    // N6: beside what is wrong, too.
+    assert.equal(finding(sick, 'topcis').remedy, 'did you mean topics?');
     assert.ok(
       sick.findings.some(({ level, message }) => level === 'warn' && message.startsWith('offset.flush.intervall')),
     );

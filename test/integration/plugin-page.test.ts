@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { promisify } from 'node:util';
 import { compilePackage, filesOfPage, writeFiles } from '../support/page-package.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
@@ -73,6 +75,7 @@ describe('the package of docs/plugins.md', function () {
   const server = new ExampleServer();
   const topic = uniqueName('readings');
   let folder = '';
+  let installed = '';
   let files: ReadonlyMap<string, string>;
   let worker: WorkerProcess;
 
@@ -88,8 +91,9 @@ describe('the package of docs/plugins.md', function () {
 
   before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-page-'));
+    installed = join(folder, 'plugins');
     files = await filesOfPage('docs/plugins.md');
-    await writeFiles(join(folder, 'acme-webhooks'), files);
+    await writeFiles(join(folder, 'webhooks'), files);
     await writeFile(join(folder, 'secrets.properties'), 'pseudonym=the-key\n');
   });
 
@@ -100,14 +104,41 @@ describe('the package of docs/plugins.md', function () {
   });
 
   it('compiles against the types of the plugin API', () => {
-    assert.deepEqual(compilePackage(join(folder, 'acme-webhooks')), []);
+    assert.deepEqual(compilePackage(join(folder, 'webhooks')), []);
+  });
+
+  it('N1: is installed from its tarball without asking a registry, not even for sluice', async () => {
+    const cwd = join(folder, 'webhooks');
+    const registry = createServer((request, response) => {
+      asked.push(request.url);
+      response.statusCode = 404;
+      response.end();
+    });
+    const asked: (string | undefined)[] = [];
+    registry.listen(0, '127.0.0.1');
+    await once(registry, 'listening');
+    const { port } = registry.address() as AddressInfo;
+    const npm = (...args: string[]) =>
+      promisify(execFile)(
+        'npm',
+        [...args, `--registry=http://127.0.0.1:${String(port)}/`, '--no-audit', '--no-update-notifier'],
+        { cwd },
+      );
+    try {
+      await npm('pack');
+      await npm('install', '--prefix', installed, './acme-webhooks-1.0.0.tgz');
+    } finally {
+      registry.close();
+    }
+    assert.deepEqual(asked, []);
+    assert.deepEqual(await readdir(join(installed, 'node_modules')), ['.package-lock.json', '@acme']);
   });
 
   it('moves the entries of a feed to a hook, with pseudonyms, after retries, without the refused record', async () => {
     const origin = await server.start();
     worker = await WorkerProcess.start({
       properties: {
-        'plugin.path': folder,
+        'plugin.path': installed,
         'config.providers': 'file',
         'config.providers.file.class': 'org.apache.kafka.common.config.provider.FileConfigProvider',
       },

@@ -286,6 +286,7 @@ describe('a preview of a sink', function () {
     );
     assert.equal(records[2]?.faults[0]?.class, `${TRANSFORMS}.Cast$Value`);
     assert.equal(records[3]?.faults[0]?.class, 'org.apache.kafka.connect.json.JsonConverter');
+    assert.match(records[3].faults[0].message ?? '', /due to serialization error: \S+/, 'N3: the cause is named');
     const [fault] = records[5]?.faults ?? [];
     assert.deepEqual([fault?.table, fault?.column], ['orders', 'name']);
     assert.match(fault?.message ?? '', /^column "name" of table "orders" .*: the value is missing/);

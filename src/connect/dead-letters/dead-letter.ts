@@ -3,6 +3,7 @@ import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
 const CONTEXT_PREFIX = '__connect.errors.';
 /** What Sluice says of a dead letter beyond Connect's context headers. */
 const OWN_PREFIX = 'sluice.';
+const CAUSED_BY = 'Caused by: ';
 
 /** Headers that tell of the failure, and not of the record, begin with one of these. */
 export const LETTER_PREFIXES = [CONTEXT_PREFIX, OWN_PREFIX] as const;
@@ -56,6 +57,8 @@ export interface DeadLetter extends LetterContext {
   /** Those that the record had before: without `__connect.errors.…` and `sluice.…`. */
   readonly headers: readonly ConsumedHeader[];
   readonly task: number | undefined;
+  /** Class and message of the last cause in the stack trace; absent where the message says what is wrong. */
+  readonly cause: string | undefined;
   /** The converter, transform or task class that failed. */
   readonly className: string | undefined;
   /** Row of the message, from 1. */
@@ -94,6 +97,7 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     className: of(`${CONTEXT_PREFIX}class.name`),
     exception: of(LetterHeader.exception),
     message: of(LetterHeader.message),
+    cause: causeOf(of),
     sqlstate: of(LetterHeader.sqlstate),
     table: of(LetterHeader.table),
     column: of(LetterHeader.column),
@@ -101,6 +105,14 @@ export function deadLetter(record: ConsumedRecord): DeadLetter {
     attempt: wholeNumber(of(`${OWN_PREFIX}replay.attempt`)) ?? 0,
     replayed: of(`${OWN_PREFIX}replay.letter`),
   };
+}
+
+/** Only where the message ends with a colon. */
+function causeOf(of: (key: string) => string | undefined): string | undefined {
+  if (of(LetterHeader.message)?.trimEnd().endsWith(':') !== true) return undefined;
+  const trace = of(`${CONTEXT_PREFIX}exception.stacktrace`) ?? '';
+  const start = trace.lastIndexOf(CAUSED_BY);
+  return start < 0 ? undefined : trace.slice(start + CAUSED_BY.length).split('\n', 1)[0];
 }
 
 /** `of`: the text of a header, `undefined` where there is none. */

@@ -1,4 +1,4 @@
-import { SluiceError } from '../../errors.ts';
+import { messageWithCause, SluiceError } from '../../errors.ts';
 import type { FailureContext, FailureReporter } from './error-policy.ts';
 import { failurePlace, type FailurePlace } from './failure-place.ts';
 
@@ -50,7 +50,7 @@ export class RecentFaults implements FailureReporter {
   async report({ stage, className, error, consumed }: FailureContext): Promise<void> {
     if (consumed === undefined) return Promise.resolve();
     const { topic, partition, offset, timestamp, key, value } = consumed;
-    const message = this.#hide(error.message).slice(0, MAX_MESSAGE);
+    const message = this.#hide(messageWithCause(error)).slice(0, MAX_MESSAGE);
     const fault: RecentFault = {
       task: this.#task,
       at: Date.now(),

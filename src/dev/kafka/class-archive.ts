@@ -32,6 +32,7 @@ export async function classArchive(options: ClassArchiveOptions): Promise<string
   try {
     const unfinished = join(folder, 'classes.jsa');
     await record(java.program, classPath, folder, unfinished, signal);
+    if (!existsSync(unfinished)) throw new Error('the JVM did not write it in time');
     await rename(unfinished, archive);
     return archive;
   } catch (error) {

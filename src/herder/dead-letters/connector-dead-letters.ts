@@ -1,6 +1,6 @@
 import type { ConnectorConfig } from '../../connect/api.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
-import { RequestError, toError } from '../../errors.ts';
+import { joinedMessage, RequestError, toError } from '../../errors.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import type { ConnectorDirectory } from '../connector-directory.ts';
@@ -13,6 +13,8 @@ import { originalRecord, type DeadLetter } from '../../connect/dead-letters/dead
 import { LetterGroups } from './letter-groups.ts';
 import { deadLetterTopic, type LetterReader } from './letter-reader.ts';
 import { withChain } from './replay-chain.ts';
+import type { Replays } from './replays.ts';
+import { SentLetters } from './sent-letters.ts';
 import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
 
 export interface ConnectorDeadLettersDependencies {
@@ -21,6 +23,7 @@ export interface ConnectorDeadLettersDependencies {
   readonly plugins: PluginRegistry;
   readonly preview: ConnectorPreview;
   readonly reader: LetterReader;
+  readonly replays: Pick<Replays, 'list'>;
   readonly secrets: SecretMask;
 }
 
@@ -62,10 +65,11 @@ export class ConnectorDeadLetters {
     }
     const ready = await this.#ready(connector);
     const groups = new LetterGroups();
+    const sent = await this.#sent(connector, ready);
     const progress = await this.#dependencies.reader.readLetters(
       { connector, config: ready.config, selection: {}, limit },
       (letter) => {
-        groups.add(letter);
+        groups.add(letter, sent.replayOf(letter) !== undefined);
         return undefined;
       },
       AbortSignal.timeout(READ_TIMEOUT_MS),
@@ -84,11 +88,12 @@ export class ConnectorDeadLetters {
         hasMore,
         partitions,
         ungrouped: groups.ungrouped,
-        groups: listed.map((group) => ({
+        groups: listed.map(({ cause, ...group }) => ({
           ...group,
+          message: group.message && joinedMessage(group.message, cause),
           histogram: groups.times.histogram(group.id),
           source: 'topic',
-          examples: group.examples.map((letter) => exampleView(letter, decoded.get(letter))),
+          examples: group.examples.map((letter) => exampleView(letter, decoded.get(letter), sent)),
         })),
       }),
       ready.hide,
@@ -104,6 +109,7 @@ export class ConnectorDeadLetters {
     const ready = await this.#ready(connector);
     const letters: DeadLetter[] = [];
     let bytes = 0;
+    const sent = await this.#sent(connector, ready);
     const progress = await this.#dependencies.reader.readLetters(
       { connector, config: ready.config, selection },
       (letter) => {
@@ -116,7 +122,7 @@ export class ConnectorDeadLetters {
     const previewed = await this.#previewed(ready, letters, withChain(ready.stored.config, chain), false);
     const records = letters.map((letter, index) => {
       const { faults = [], ...would } = previewed[index] ?? {};
-      return { letter: letterView(letter), outcome: outcome(letter, would, faults), ...would, faults };
+      return { letter: letterView(letter, sent), outcome: outcome(letter, would, faults), ...would, faults };
     });
     const { topic, scanned, hasMore } = progress;
     return hiddenInJson(JSON.stringify({ topic, scanned, hasMore, records }), ready.hide);
@@ -145,7 +151,8 @@ export class ConnectorDeadLetters {
     }
     const decoded = await this.#decoded(ready, [letter]);
     const bytes = { keyBytes: letter.key?.length ?? null, valueBytes: letter.value?.length ?? null };
-    const view = exampleView(letter, decoded.get(letter), { hexBytes: MAX_HEX_BYTES, headers: MAX_ALL_HEADERS });
+    const sent = await this.#sent(connector, ready);
+    const view = exampleView(letter, decoded.get(letter), sent, { hexBytes: MAX_HEX_BYTES, headers: MAX_ALL_HEADERS });
     return hiddenInJson(JSON.stringify({ topic, ...view, ...bytes }), ready.hide);
   }
 
@@ -160,6 +167,10 @@ export class ConnectorDeadLetters {
     const hide = (text: string): string => passwords.hide(secrets.hide(text));
     const stored = await storedConnector(config, plugins);
     return { className, config: checked.config, stored, hide };
+  }
+
+  async #sent(connector: string, { config }: ReadyConnector): Promise<SentLetters> {
+    return new SentLetters(connector, deadLetterTopic(config) ?? '', await this.#dependencies.replays.list(connector));
   }
 
   /** A registry that is away does not hide the groups. */
@@ -215,24 +226,27 @@ function outcome(letter: DeadLetter, { dropped }: PreviewView, [fault]: readonly
   return isSame ? 'fails with the same fault' : 'fails with another fault';
 }
 
-function letterView(letter: DeadLetter): object {
+/** `replay`: the newest one that has sent the letter. */
+function letterView(letter: DeadLetter, sent: SentLetters): object {
   const { partition, offset, timestamp, origin, task, attempt } = letter;
-  return { partition, offset, timestamp, origin, task, attempt, fault: faultView(letter) };
+  const replay = sent.replayOf(letter);
+  return { partition, offset, timestamp, origin, task, attempt, replay, fault: faultView(letter) };
 }
 
-function faultView({ stage, className, exception, message, sqlstate, table, column }: DeadLetter): object {
-  const text = message?.slice(0, MAX_TEXT);
+function faultView({ stage, className, exception, message, cause, sqlstate, table, column }: DeadLetter): object {
+  const text = message && joinedMessage(message, cause).slice(0, MAX_TEXT);
   return { stage: stage ?? 'UNKNOWN', class: className, exception, message: text, sqlstate, table, column };
 }
 
 function exampleView(
   letter: DeadLetter,
   record: unknown,
+  sent: SentLetters,
   limits = { hexBytes: HEX_BYTES, headers: MAX_HEADERS },
 ): object {
   const hex = (bytes: Buffer | null) => bytes?.subarray(0, limits.hexBytes).toString('hex') ?? null;
   return {
-    ...letterView(letter),
+    ...letterView(letter, sent),
     record: record ?? null,
     keyHex: hex(letter.key),
     valueHex: hex(letter.value),

@@ -46,6 +46,8 @@ const MAX_CHAIN_CHARACTERS = 64_000;
 /** Records, and time, to count letters that failed again after a replay was interrupted. */
 const MAX_COUNTED = 5_000_000;
 const COUNT_TIMEOUT_MS = 60_000;
+/** How long a group is looked for before its replay begins. */
+const FIND_TIMEOUT_MS = 30_000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
 /** What clients ask of replays; the answers are JSON text without secrets. NotOwnerErrors where another worker has the connector. */
@@ -62,7 +64,7 @@ export class ConnectorReplays {
 
   /**
    * Begins to send letters through the pipeline of a sink; those that are written from now on are not among them.
-   * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid; 409: a
+   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic no letter of the group; 400: the configuration is not valid; 409: a
    *   replay is running
    */
   async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
@@ -73,6 +75,7 @@ export class ConnectorReplays {
     const { plugin, config } = await validation.requireValidFor(className, given, new StageTracker());
     if (plugin.type !== 'sink') throw new RequestError(400, `Connector ${connector} is not a sink`);
     const { topic, partitions } = await reader.stretches(connector, config, selection);
+    if (selection.group !== undefined) await this.#requireGroup(connector, config, selection);
     if (partitions.length > MAX_PARTITIONS) {
       throw new RequestError(
         400,
@@ -106,6 +109,17 @@ export class ConnectorReplays {
   async end(connector: string, id: number): Promise<string> {
     await this.#dependencies.requests.mustOwn(connector);
     return this.#text(replayView(await this.#dependencies.replays.end(connector, id)));
+  }
+
+  /** A group that is not found within the limits may be behind them. */
+  async #requireGroup(connector: string, config: ConnectorConfig, selection: LetterSelection): Promise<void> {
+    const { topic, selected, hasMore } = await this.#dependencies.reader.readLetters(
+      { connector, config, selection },
+      () => false,
+      AbortSignal.timeout(FIND_TIMEOUT_MS),
+    );
+    if (selected > 0 || hasMore) return;
+    throw new RequestError(404, `Topic ${topic} has no letters of group ${String(selection.group)} to replay`);
   }
 
   #text(view: object): string {

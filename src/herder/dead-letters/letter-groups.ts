@@ -11,7 +11,11 @@ export interface LetterPlace {
 
 export interface LetterGroup extends LetterGroupKey {
   readonly id: string;
+  /** Of the first letter that was read. */
+  readonly cause: string | undefined;
   count: number;
+  /** Of these letters, those that a replay has sent. */
+  replayed: number;
   /** By timestamp. */
   first: LetterPlace;
   last: LetterPlace;
@@ -31,7 +35,7 @@ export class LetterGroups {
   /** Letters of groups beyond the first 200. */
   ungrouped = 0;
 
-  add(letter: DeadLetter): void {
+  add(letter: DeadLetter, isReplayed: boolean): void {
     const key = letterGroupKey(letter);
     const id = letterGroupId(key);
     const place = { partition: letter.partition, offset: letter.offset, timestamp: letter.timestamp };
@@ -41,10 +45,11 @@ export class LetterGroups {
         this.ungrouped++;
         return;
       }
-      group = { id, ...key, count: 0, first: place, last: place, examples: [] };
+      group = { id, ...key, cause: letter.cause, count: 0, replayed: 0, first: place, last: place, examples: [] };
       this.#groups.set(id, group);
     }
     group.count++;
+    if (isReplayed) group.replayed++;
     this.times.add(id, place.timestamp);
     if (place.timestamp < group.first.timestamp) group.first = place;
     if (place.timestamp >= group.last.timestamp) group.last = place;

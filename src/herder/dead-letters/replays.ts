@@ -235,7 +235,7 @@ export class Replays {
     const { id, selected } = running.latest;
     this.#dependencies.logger.info(
       { connector },
-      `Replay ${String(id)} of ${connector} is ${state}: ${String(selected)} letters, ${String(failed)} have failed again`,
+      `Replay ${String(id)} of ${connector} is ${state}: ${String(selected)} ${selected === 1 ? 'letter' : 'letters'}, ${String(failed)} failed again`,
     );
     await this.#kept.put(connector, running.latest);
     await this.#replayEnd?.forget(connector, running.latest).catch((error: unknown) => {

@@ -6,6 +6,11 @@ import { decodeHandovers, encodeHandovers, NO_HANDOVERS, type Handovers } from '
 const PROTOCOL_VERSIONS = { default: 0, compatible: 1, sessioned: 2 } as const;
 export type ConnectProtocolName = keyof typeof PROTOCOL_VERSIONS;
 
+/** The version of a protocol that JoinGroup carries; -1: it is not one of Connect's. */
+export function protocolVersion(name: string): number {
+  return Object.hasOwn(PROTOCOL_VERSIONS, name) ? PROTOCOL_VERSIONS[name as ConnectProtocolName] : -1;
+}
+
 /** Connectors and tasks that a member has, gets or gives up. */
 export interface Work {
   readonly connectors: readonly string[];

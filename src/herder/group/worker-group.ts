@@ -9,6 +9,7 @@ import { readToEnd } from './config-sync.ts';
 import { isSluice } from './foreign-members.ts';
 import { decodeAssignment, type MemberAssignment } from './group-bytes.ts';
 import { LeftHandovers, NO_HANDOVERS } from './handovers.ts';
+import { joinedLine } from './joined-line.ts';
 import { KnownConnectors } from './known-connectors.ts';
 import { DEALT_MS, isMoving } from './move-pace.ts';
 import { OwnWork } from './own-work.ts';
@@ -275,6 +276,8 @@ export class WorkerGroup implements DrainablePlacement {
       await idle(this.#dependencies.settings.heartbeatIntervalMs);
       return;
     }
+    const { logger } = this.#dependencies;
+    logger.info(joinedLine(generation, assignment));
     if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager();
     if (this.#work.hasTaken(generation)) {
       // The others are still giving up what is to move.
@@ -302,7 +305,9 @@ export class WorkerGroup implements DrainablePlacement {
     this.#arrivals.expect(assignment.assigned.tasks);
     this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + assignment.delayMs : undefined;
     if (this.#rejoin !== undefined && isAnswered(this.#rejoin, assignment.configOffset)) this.#rejoin = undefined;
+    logger.info(`Starting connectors and tasks using config offset ${String(assignment.configOffset)}`);
     await this.#listener?.assigned(assignment.assigned, assignment.handovers ?? NO_HANDOVERS);
+    logger.info('Finished starting connectors and tasks');
     this.#history.complete(generation, assignment, this.#work.all);
     if (!revoked.isEmpty) this.#requestRejoin({ reason: 'this worker gave up work that others are to get' });
     if (this.isLeader && this.#membership.dealsAgain) this.#requestRejoin({ reason: DEALT_ANEW });

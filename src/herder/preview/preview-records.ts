@@ -2,7 +2,7 @@ import { parseOptions } from '../../config/parse.ts';
 import type { SinkRecord } from '../../data/record.ts';
 import type { Schema } from '../../data/schema.ts';
 import type { ConnectValue } from '../../data/value.ts';
-import { toError } from '../../errors.ts';
+import { messageWithCause, toError } from '../../errors.ts';
 import type { ConsumedRecord } from '../../kafka/api.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import type { PreviewFault, RecordPreview } from '../../connect/api.ts';
@@ -52,7 +52,11 @@ export async function convertSamples(
     failures.length = 0;
     const record = await toldWhy(() => converter.convertOne(consumed));
     const [failure] = failures;
-    const fault = failure && { stage: failure.stage, class: failure.className, message: failure.error.message };
+    const fault = failure && {
+      stage: failure.stage,
+      class: failure.className,
+      message: messageWithCause(failure.error),
+    };
     converted.push({ consumed, record, fault });
   }
   return converted;

@@ -157,7 +157,9 @@ export class ConfigStore {
       return;
     }
     if (record.offset !== undefined && isOfConnector(change)) this.#changedAt.set(change.connector, record.offset);
-    if (this.#listener !== undefined) notify(this.#listener, change);
+    if (this.#listener === undefined) return;
+    if (change.kind === 'session-key') this.#logger.info('Session key updated');
+    else notify(this.#listener, change);
   }
 }
 
@@ -169,7 +171,7 @@ function recordsOf(writes: readonly Write[]): { key: string; value: Buffer | nul
   return writes.map(({ key, value }) => ({ key, value: value === null ? null : Buffer.from(value) }));
 }
 
-function notify(listener: ConfigListener, change: ConfigChange): void {
+function notify(listener: ConfigListener, change: Exclude<ConfigChange, { kind: 'session-key' }>): void {
   switch (change.kind) {
     case 'connector':
     case 'removed':
@@ -185,7 +187,6 @@ function notify(listener: ConfigListener, change: ConfigChange): void {
     case 'logger':
       listener.loggerLevelChanged(change.logger, change.level);
       break;
-    case 'session-key':
     case 'fenced':
     case 'none':
       break;

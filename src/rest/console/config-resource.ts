@@ -1,5 +1,6 @@
 import { variableKeys, withheld, type Withheld } from '../../config/secret-destinations.ts';
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
+import { unknownOptions } from '../../config/unknown-options.ts';
 import type { ConfigInfos } from '../../config/config-values.ts';
 import { ConfigError, RequestError, toError } from '../../errors.ts';
 import { secretKeys } from '../../herder/history/password-keys.ts';
@@ -217,9 +218,11 @@ function validationView(infos: ConfigInfos, completed: Completed, held: Withheld
     };
   });
   const given = Object.fromEntries(Object.entries(config).filter(isText));
+  const known = infos.configs.map(({ value }) => value.name);
   return {
     groups: infos.groups,
     configs,
+    unknown: unknownOptions(Object.keys(config), known),
     secrets: [...secrets],
     withheld: held,
     restarts: stored !== undefined && !isSameButLimits(stored, given),

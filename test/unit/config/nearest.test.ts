@@ -44,4 +44,17 @@ describe('the name that was meant', () => {
       'listener is ignored: no such option; did you mean listeners?',
     ]);
   });
+
+  it('N2: stands below the error about a worker property that is missing because of it', () => {
+    const properties = { 'bootstrap.server': 'localhost:9092', 'quite.another.thing': '1' };
+    assert.throws(() => loadWorkerConfig({ mode: 'standalone', properties }), {
+      message: [
+        'Missing required configuration "bootstrap.servers" which has no default value.',
+        'Missing required configuration "key.converter" which has no default value.',
+        'Missing required configuration "value.converter" which has no default value.',
+        'Missing required configuration "offset.storage.file.filename" which has no default value.',
+        'bootstrap.server is ignored: no such option; did you mean bootstrap.servers?',
+      ].join('\n'),
+    });
+  });
 });

@@ -3,6 +3,7 @@ import type { Transformation } from '../../../src/connect/api.ts';
 import { transformationPlugins } from '../../../src/transforms/registry.ts';
 import type { SinkRecord } from '../../../src/data/record.ts';
 import { Schema } from '../../../src/data/schema.ts';
+import { SluiceError } from '../../../src/errors.ts';
 import { Struct, TypedNumber, type ConnectValue } from '../../../src/data/value.ts';
 
 function transformation(name: string, config: Record<string, string>): Transformation {
@@ -89,5 +90,51 @@ describe('transformed records', () => {
     assert.equal(cast('string', 2n ** 63n - 1n), '9223372036854775807');
     assert.equal(cast('int32', 2n ** 32n + 7n), 7);
     assert.equal(cast('float32', 2n ** 60n + 2n ** 36n + 1n), 2 ** 60 + 2 ** 37);
+  });
+
+  it('T6: fail with Java’s exceptions where a Java transform does', () => {
+    const failure = (name: string, config: Record<string, string>, given: SinkRecord): string => {
+      try {
+        transformation(name, config).apply(given);
+      } catch (error) {
+        return error instanceof SluiceError ? `${error.scope} ${error.javaName}: ${error.message}` : String(error);
+      }
+      return 'none';
+    };
+    const noTopic = { ...record('x'), topic: null } as unknown as SinkRecord;
+    assert.equal(
+      failure('RegexRouter', { regex: '(.*)', replacement: 'x' }, noTopic),
+      'record java.lang.NullPointerException: Cannot invoke "java.lang.CharSequence.length()" because "this.text" is null',
+    );
+    assert.equal(
+      failure('TimestampRouter', {}, noTopic),
+      'record java.lang.NullPointerException: Cannot invoke "String.indexOf(int)" because "s" is null',
+    );
+    for (const [key, name] of [
+      [1n, 'java.lang.Long'],
+      [1.5, 'java.lang.Double'],
+      [true, 'java.lang.Boolean'],
+      [new TypedNumber('int32', 1), 'java.lang.Integer'],
+    ] as const) {
+      assert.equal(
+        failure('Flatten$Value', {}, record(new Map([['a', new Map([[key, 'x']])]]))),
+        `record java.lang.ClassCastException: class ${name} cannot be cast to class java.lang.String (${name} and java.lang.String are in module java.base of loader 'bootstrap')`,
+      );
+    }
+    const unnamed = transformation('Flatten$Value', {}).apply(record(new Map([[null, 'x']])));
+    assert.deepEqual(unnamed?.value, new Map([[null, 'x']]));
+    const empty = { field: '', 'field.syntax.version': 'V2' };
+    const struct = record(new Struct(AB, [1, null]), AB);
+    for (const given of [record(new Map([['', 'x']])), struct]) {
+      assert.equal(
+        failure('ExtractField$Value', empty, given),
+        'record java.lang.IllegalArgumentException: fromIndex(0) > toIndex(-1)',
+      );
+    }
+    assert.equal(transformation('ExtractField$Value', { field: '' }).apply(record(new Map([['', 'x']])))?.value, 'x');
+    assert.equal(
+      failure('TimestampConverter$Value', { 'target.type': 'Timestamp' }, record(2n ** 63n - 1n)),
+      'record org.apache.kafka.connect.errors.DataException: The time of 9223372036854775807 ms since 1970 is past the year 275760, or before 271821 BC',
+    );
   });
 });

@@ -21,6 +21,8 @@ export interface Validation {
       readonly visible: boolean;
     };
   }[];
+  /** Keys that are probably misspelt, with the options that were probably meant. */
+  readonly unknown: readonly { readonly key: string; readonly nearest: string }[];
   /** Keys whose values are secrets. */
   readonly secrets: readonly string[];
   /** Secrets, stored or of config providers, that were not sent to another address or class than the stored one (`because`). */

@@ -14,6 +14,7 @@ import './editor.css';
 const NOTHING_KNOWN: Validation = {
   groups: [],
   configs: [],
+  unknown: [],
   secrets: [],
   withheld: { keys: [], because: [] },
   restarts: true,
@@ -79,6 +80,11 @@ export function DocumentEditor(props: DocumentEditorProps) {
         <Outcome checked={checked} count={problems.length} isWrong={isWrong} />
       </div>
       <Problem text={checked.problem === '' ? '' : texts.notChecked(checked.problem)} />
+      {checked.validation?.unknown.map(({ key, nearest }) => (
+        <p key={key} class="warning">
+          {texts.unknownOption(key, nearest)}
+        </p>
+      ))}
       {problems.length === 0 ? null : (
         <ul class="problems">
           {problems.map((each) => (

@@ -37,6 +37,7 @@ export function LetterGroupView({ name, group, onReplay }: LetterGroupViewProps)
       <summary>
         <strong class="number">{short(group.count)}</strong>
         <span class="fault">{faultText({ ...group, ...(message === undefined ? {} : { message }) })}</span>
+        {group.replayed === 0 ? null : <span class="quiet">{texts.replayed(group.replayed, group.count)}</span>}
         {group.histogram === undefined || group.histogram.counts.length < 2 ? null : (
           <LetterTimes histogram={group.histogram} />
         )}

@@ -15,7 +15,7 @@ export function LetterView({ name, letter: given }: LetterViewProps) {
   const [whole, setWhole] = useState<WholeLetter | undefined>();
   const [problem, setProblem] = useState('');
   const letter = whole ?? given;
-  const { partition, offset, timestamp, origin, attempt, fault } = letter;
+  const { partition, offset, timestamp, origin, attempt, replay, fault } = letter;
   const load = (): void => {
     letterAt(name, partition, offset).then(setWhole, (error: unknown) => {
       setProblem((error as Error).message);
@@ -26,7 +26,8 @@ export function LetterView({ name, letter: given }: LetterViewProps) {
       <p class="quiet">{texts.letterAt(partition, offset, new Date(timestamp).toLocaleString())}</p>
       {origin === undefined ? null : <p class="quiet">{texts.origin(origin.topic, origin.partition, origin.offset)}</p>}
       <p>
-        {faultText(fault)} {attempt === 0 ? null : <em>({texts.attempt(attempt)})</em>}
+        {faultText(fault)} {attempt === 0 ? null : <em>({texts.attempt(attempt)})</em>}{' '}
+        {replay === undefined ? null : <em>({texts.replayedIn(replay)})</em>}
       </p>
       <Payload title={texts.key} value={letter.record?.key} />
       <Payload title={texts.value} value={letter.record?.value} />

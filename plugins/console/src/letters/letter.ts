@@ -20,6 +20,8 @@ export interface Letter extends LetterPlace {
   readonly origin?: { readonly topic: string; readonly partition: number; readonly offset: number };
   readonly task?: number;
   readonly attempt: number;
+  /** The newest replay that has sent it. */
+  readonly replay?: number;
   readonly fault: Fault;
 }
 
@@ -45,6 +47,8 @@ export interface Histogram {
 export interface LetterGroup extends Fault {
   readonly id: string;
   readonly count: number;
+  /** Of these letters, those that a replay has sent. */
+  readonly replayed: number;
   readonly first: LetterPlace;
   readonly last: LetterPlace;
   /** Absent where no letter has a time. */

@@ -38,6 +38,7 @@ export const texts = {
   problems: (count: number) => (count === 1 ? '1 problem' : `${String(count)} problems`),
   lineProblem: (line: number, text: string) => `Line ${String(line)}: ${text}`,
   keyProblem: (key: string, text: string) => `${key}: ${text}`,
+  unknownOption: (key: string, nearest: string) => `There is no option ${key}; did you mean ${nearest}?`,
   notChecked: (reason: string) => `The configuration could not be checked. ${reason}`,
   copies: 'Copy the configuration',
   copyCurl: 'Copy as curl',

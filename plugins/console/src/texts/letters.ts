@@ -50,6 +50,9 @@ export const texts = {
   place: (partition: number, offset: number) => `Letter ${String(partition)}/${String(offset)}`,
   origin: (topic: string, partition: number, offset: number) =>
     `From ${topic}, partition ${String(partition)}, offset ${String(offset)}`,
+  replayed: (count: number, of: number) =>
+    count === of ? 'all replayed' : `${count.toLocaleString('en')} of ${of.toLocaleString('en')} replayed`,
+  replayedIn: (replay: number) => `sent again by replay ${String(replay)}`,
   attempt: (attempt: number) => `failed again in replay attempt ${String(attempt)}`,
   record: 'The record with its schema',
   bytes: 'Bytes and headers',

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { messageWithCause } from '../../../../src/errors.ts';
 import type { ConsumedRecord } from '../../../../src/kafka/api.ts';
 import { deadLetter } from '../../../../src/connect/dead-letters/dead-letter.ts';
 import { LetterGroupIds, letterGroupKey, messagePattern } from '../../../../src/connect/dead-letters/letter-group.ts';
@@ -44,6 +45,17 @@ describe('dead letters', () => {
       letter.headers.map(({ key }) => key),
       ['own'],
     );
+  });
+
+  it('N3: have the cause where the message ends before it', () => {
+    const message = 'Converting byte[] to Kafka Connect data failed due to serialization error: ';
+    const trace = `DataException: ${message}\n\tat a\nCaused by: b.First: one\n\tat b\nCaused by: c.Last: no value\n\tat c\n`;
+    const context = { ...CONTEXT, '__connect.errors.exception.stacktrace': trace };
+    const letter = deadLetter(record({ ...context, '__connect.errors.exception.message': message }));
+    assert.deepEqual([letter.message, letter.cause], [message, 'c.Last: no value']);
+    assert.equal(deadLetter(record(context)).cause, undefined, 'the message says what is wrong');
+    const error = new Error(message, { cause: new Error('no value') });
+    assert.equal(messageWithCause(error), `${message}no value`);
   });
 
   it('without context headers are of an unknown stage', () => {

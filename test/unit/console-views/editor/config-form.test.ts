@@ -28,6 +28,7 @@ const validation = (...configs: Config[]): Validation => ({
   groups: ['Common', 'Connection'],
   configs,
   secrets: [],
+  unknown: [],
   withheld: { keys: [], because: [] },
   restarts: true,
 });
