@@ -1,5 +1,6 @@
 import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../errors.ts';
+import { goneSignal } from './client-gone.ts';
 import type { LetterSelection } from '../connect/dead-letters/letter-selection.ts';
 import { isChainOption } from '../herder/dead-letters/replay-chain.ts';
 import type { Actor } from '../herder/history/history-entry.ts';
@@ -83,11 +84,11 @@ const isPreviewBody = ajv.compile<PreviewLettersBody>(PREVIEW_LETTERS_BODY);
 
 /** `/connectors/{connector}/dead-letters`, which Connect does not have: why records of a sink were not stored. */
 export const deadLettersResource: Resource = (router, dependencies) => {
-  const { herder, deadLetters, replays } = dependencies;
+  const { herder, readings, replays } = dependencies;
 
   router.get('/connectors/:connector/dead-letters', async (context) => {
     const connector = pathName(context, 'connector');
-    const groups = deadLetters.groups(connector, limitOf(context));
+    const groups = readings.letterGroups(connector, limitOf(context), goneSignal(context));
     const text = await withinTimeLimit(herder.stage, groups);
     const faults = await connectorFaults(context, dependencies, connector);
     answerText(context, 200, `${text.slice(0, -1)},"faults":${JSON.stringify(faults)}}`);
@@ -104,7 +105,12 @@ export const deadLettersResource: Resource = (router, dependencies) => {
     const { text } = await readJsonText(context.req);
     const body = checkBody(isPreviewBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
     requireChain(body.transforms);
-    const previewed = deadLetters.preview(pathName(context, 'connector'), body.selection ?? {}, body.transforms);
+    const previewed = readings.lettersPreview(
+      pathName(context, 'connector'),
+      body.selection ?? {},
+      body.transforms,
+      goneSignal(context),
+    );
     answerText(context, 200, await withinTimeLimit(herder.stage, previewed));
   });
 

@@ -1,14 +1,12 @@
 import { within } from '../async/within.ts';
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
-import type { ConnectorDeadLetters } from '../herder/dead-letters/connector-dead-letters.ts';
 import type { ConnectorReplays } from '../herder/dead-letters/connector-replays.ts';
-import type { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
 import type { InternalTopics } from '../herder/internal-topics.ts';
-import type { TopicPeek } from '../herder/peek/topic-peek.ts';
+import type { Readings } from '../herder/reading/readings.ts';
 import type { PeerClient } from '../herder/peer-client.ts';
 import type { WorkerDrains } from '../herder/worker-drains.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
@@ -27,9 +25,7 @@ export interface ResourceDependencies {
   readonly herder: Herder;
   readonly validation: ConnectorValidation;
   readonly offsets: ConnectorOffsets;
-  readonly preview: ConnectorPreview;
-  readonly peek: TopicPeek;
-  readonly deadLetters: ConnectorDeadLetters;
+  readonly readings: Readings;
   readonly replays: ConnectorReplays;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;

@@ -1,6 +1,6 @@
 import { within } from '../async/within.ts';
 import { RequestError } from '../errors.ts';
-import type { ControlFunctions, ReaderThreadFunctions } from './thread-protocol.ts';
+import type { ReaderControlFunctions, ReaderThreadFunctions } from './thread-protocol.ts';
 import { WorkerThread, type ThreadSurroundings } from './worker-thread.ts';
 
 export interface ReadOptions {
@@ -10,7 +10,7 @@ export interface ReadOptions {
   readonly timeoutMs: number;
 }
 
-type Thread<Reading> = WorkerThread<ReaderThreadFunctions<Reading>, ControlFunctions>;
+type Thread<Reading> = WorkerThread<ReaderThreadFunctions<Reading>, ReaderControlFunctions>;
 
 const PURPOSE = 'reading';
 const MAX_THREADS = 2;
@@ -95,7 +95,10 @@ export class ReaderThreads<Reading> {
       if (!thread.isEnding) return this.#occupied(thread);
     }
     const options = { purpose: PURPOSE, entry: this.#entry, memoryMaxMb: HEAP_MB };
-    return this.#occupied(new WorkerThread(options, this.#surroundings, {}));
+    const secretKnown = (value: string): void => {
+      this.#surroundings.secrets.add(value);
+    };
+    return this.#occupied(new WorkerThread(options, this.#surroundings, { secretKnown }));
   }
 
   #occupied(thread: Thread<Reading>): Thread<Reading> {

@@ -83,6 +83,12 @@ export interface ReaderThreadFunctions<Reading> extends ThreadFunctions {
   abandon(): void;
 }
 
+/** Answers of the main thread to a thread that reads messages for people. */
+export interface ReaderControlFunctions extends ControlFunctions {
+  /** A value of a config provider that no log line may show. */
+  secretKnown(value: string): void;
+}
+
 /** Offsets of one connector that a thread has opened. */
 export interface OpenedOffsets {
   readonly handle: number;

@@ -84,7 +84,7 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
     };
     return new TaskThreads({ pool, mainThread, needsMainThread, configs, onEvent, logger });
   };
-  return { clients, exactlyOnce, offsets, openHosting };
+  return { clients, exactlyOnce, offsets, openHosting, surroundings };
 }
 
 function threadCount({ own }: WorkerConfig): number {

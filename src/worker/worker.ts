@@ -1,13 +1,13 @@
 import type { WorkerConfig } from '../config/worker-config.ts';
 import type { Plugin } from '../connect/api.ts';
 import { ConnectorOffsets } from '../herder/connector-offsets.ts';
-import { ConnectorDeadLetters } from '../herder/dead-letters/connector-dead-letters.ts';
 import { ConnectorReplays } from '../herder/dead-letters/connector-replays.ts';
 import { LetterReader } from '../herder/dead-letters/letter-reader.ts';
-import { ConnectorPreview } from '../herder/preview/connector-preview.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
-import { TopicPeek } from '../herder/peek/topic-peek.ts';
+import { performReading } from '../herder/reading/perform-reading.ts';
+import type { Read, Reading } from '../herder/reading/reading.ts';
+import { Readings } from '../herder/reading/readings.ts';
 import { PeerClient } from '../herder/peer-client.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
@@ -17,6 +17,7 @@ import type { Logger } from '../observe/logger.ts';
 import type { NamingName } from '../observe/metrics/metric-names.ts';
 import { SecretMask } from '../observe/secret-mask.ts';
 import { StageTracker } from '../observe/stage.ts';
+import { ReaderThreads } from '../threads/reader-threads.ts';
 import { ThreadList } from '../threads/thread-list.ts';
 import { CONNECT_VERSION } from '../version.ts';
 import { peerTls } from '../tls/listener-tls.ts';
@@ -30,6 +31,7 @@ import { databaseApi, openServices, type RunningServices } from './services.ts';
 import { standaloneMode } from './standalone.ts';
 import { metricWindow } from './task-settings.ts';
 import { openTasks } from './tasks.ts';
+import { threadEntry } from './thread-entry.ts';
 
 export interface WorkerOptions {
   readonly logger: Logger;
@@ -93,7 +95,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     throw error;
   }
   const { resolver } = opened;
-  const { herder, validation, offsets } = built;
+  const { herder, validation, offsets, readers } = built;
   const stopWatching = eventLoopWatch.start(logger);
   const start = async () => {
     // Tasks are named by it.
@@ -113,7 +115,7 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
     threadsLeftBehind: () => threads.leftBehind,
     stop: async () => {
       try {
-        await Promise.all([listeners.close(), services.stop()]);
+        await Promise.all([listeners.close(), services.stop(), readers.stop()]);
         await herder.stop();
         await resolver.close();
       } finally {
@@ -123,7 +125,9 @@ export async function startWorker(config: WorkerConfig, options: WorkerOptions):
   };
 }
 
-type BuiltWorker = Omit<ResourceDependencies, 'databaseApi' | 'connectorLog' | 'secrets' | 'logger'>;
+interface BuiltWorker extends Omit<ResourceDependencies, 'databaseApi' | 'connectorLog' | 'secrets' | 'logger'> {
+  readonly readers: Pick<ReaderThreads<Reading>, 'stop'>;
+}
 
 interface BuildDependencies {
   readonly listeners: RestListeners;
@@ -145,7 +149,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   const mode = openMode(config, { url: listeners.url, workerId: listeners.advertised, peers, logger });
   const { configs, statuses } = mode.stores;
   const clusterId = kafkaClusterId(config.clients.worker, logger);
-  const { clients, exactlyOnce, offsets, openHosting } = openTasks(config, mode, {
+  const { clients, exactlyOnce, offsets, openHosting, surroundings } = openTasks(config, mode, {
     plugins,
     given: dependencies.plugins,
     clusterId,
@@ -199,38 +203,25 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     workerGroupId: mode.groupId,
     exactlyOnceSources: exactlyOnce !== undefined,
   });
-  const reader = new LetterReader(clients);
-  const preview = new ConnectorPreview({ plugins, validation, clients, converterConfig, secrets });
+  const readers = new ReaderThreads<Reading>(threadEntry('./reader-thread-entry'), surroundings);
+  const parts = { plugins, validation, clients, converterConfig, secrets, resolver };
+  // Plugins that were given to this process exist in its main thread alone.
+  const read: Read = (reading, options) =>
+    dependencies.plugins.length > 0 ? performReading(reading, parts, options.signal) : readers.read(reading, options);
+  const readings = new Readings({ directory: herder.directory, topics, replays: herder.replays, read });
   return {
     herder,
     validation,
     offsets: connectorOffsets,
-    preview,
-    peek: new TopicPeek({
-      directory: herder.directory,
-      validation,
-      plugins,
-      preview,
-      clients,
-      converterConfig,
-      secrets,
-      topics,
-    }),
-    deadLetters: new ConnectorDeadLetters({
-      plugins,
-      directory: herder.directory,
-      validation,
-      preview,
-      reader,
-      replays: herder.replays,
-      secrets,
-    }),
+    readings,
+    readers,
     replays: new ConnectorReplays({
       directory: herder.directory,
       requests: herder.requests,
       replays: herder.replays,
       validation,
-      reader,
+      reader: new LetterReader(clients),
+      readings,
       clients,
       plugins,
       resolver,

@@ -1,13 +1,13 @@
 import { RequestError } from '../../src/errors.ts';
 import { enterThread } from '../../src/threads/inside-thread.ts';
-import type { ControlFunctions, ReaderThreadFunctions } from '../../src/threads/thread-protocol.ts';
+import type { ReaderControlFunctions, ReaderThreadFunctions } from '../../src/threads/thread-protocol.ts';
 
 export type FakeReading = 'number of the thread' | 'wait to be abandoned' | 'hang' | 'fill the heap' | 'refuse';
 
 /** In a thread: does with itself what a reading says. */
 let abandoned: () => void = () => undefined;
 
-const { calls, data } = enterThread<ReaderThreadFunctions<FakeReading>, ControlFunctions>(() => ({
+const { calls, data } = enterThread<ReaderThreadFunctions<FakeReading>, ReaderControlFunctions>(() => ({
   read: async (reading): Promise<string> => {
     if (reading === 'refuse') throw new RequestError(404, 'There is no such message');
     if (reading === 'hang') for (;;);

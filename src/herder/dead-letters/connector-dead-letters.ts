@@ -56,13 +56,10 @@ export class ConnectorDeadLetters {
 
   /**
    * The dead letters among the first `limit` records of the topic, in groups, and how far was read; as JSON text, without
-   * secrets. A connector without a dead-letter topic has `topic: null` and no groups.
-   * @throws RequestError 404: no such connector
+   * secrets.
+   * @throws RequestError 404: no such connector, or it has no dead-letter topic
    */
-  async groups(connector: string, limit: number): Promise<string> {
-    if (deadLetterTopic(this.#dependencies.directory.config(connector)) === undefined) {
-      return JSON.stringify({ topic: null, scanned: 0, hasMore: false, partitions: [], ungrouped: 0, groups: [] });
-    }
+  async groups(connector: string, limit: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
     const groups = new LetterGroups();
     const sent = await this.#sent(connector, ready);
@@ -72,12 +69,13 @@ export class ConnectorDeadLetters {
         groups.add(letter, sent.replayOf(letter) !== undefined);
         return undefined;
       },
-      AbortSignal.timeout(READ_TIMEOUT_MS),
+      withinLimit(signal),
     );
     const listed = groups.list();
     const decoded = await this.#decoded(
       ready,
       listed.flatMap(({ examples }) => examples),
+      signal,
     );
     const { topic, scanned, selected, partitions, hasMore } = progress;
     return hiddenInJson(
@@ -105,7 +103,12 @@ export class ConnectorDeadLetters {
    * options of transforms and predicates in place of the connector's own.
    * @throws RequestError 404: no such connector, or it has no dead-letter topic; 400: the configuration is not valid
    */
-  async preview(connector: string, selection: LetterSelection, chain?: ConnectorConfig): Promise<string> {
+  async preview(
+    connector: string,
+    selection: LetterSelection,
+    chain: ConnectorConfig | undefined,
+    signal: AbortSignal,
+  ): Promise<string> {
     const ready = await this.#ready(connector);
     const letters: DeadLetter[] = [];
     let bytes = 0;
@@ -117,9 +120,9 @@ export class ConnectorDeadLetters {
         bytes += (letter.key?.length ?? 0) + (letter.value?.length ?? 0);
         return letters.length < MAX_PREVIEWED && bytes < MAX_PREVIEWED_BYTES;
       },
-      AbortSignal.timeout(READ_TIMEOUT_MS),
+      withinLimit(signal),
     );
-    const previewed = await this.#previewed(ready, letters, withChain(ready.stored.config, chain), false);
+    const previewed = await this.#previewed(ready, letters, withChain(ready.stored.config, chain), false, signal);
     const records = letters.map((letter, index) => {
       const { faults = [], ...would } = previewed[index] ?? {};
       return { letter: letterView(letter, sent), outcome: outcome(letter, would, faults), ...would, faults };
@@ -132,7 +135,7 @@ export class ConnectorDeadLetters {
    * One letter in full, as JSON text: the decoded record, the bytes, the fault, and all headers that the record had.
    * @throws RequestError 404: there is no such letter of the connector
    */
-  async letter(connector: string, partition: number, offset: number): Promise<string> {
+  async letter(connector: string, partition: number, offset: number, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
     const found: DeadLetter[] = [];
     const selection = { offsets: [{ partition, from: offset, to: offset }] };
@@ -142,14 +145,14 @@ export class ConnectorDeadLetters {
         found.push(letter);
         return false;
       },
-      AbortSignal.timeout(READ_TIMEOUT_MS),
+      withinLimit(signal),
     );
     const [letter] = found;
     if (letter === undefined) {
       const place = `partition ${String(partition)}, offset ${String(offset)}`;
       throw new RequestError(404, `Topic ${topic} has no letter of connector ${connector} at ${place}`);
     }
-    const decoded = await this.#decoded(ready, [letter]);
+    const decoded = await this.#decoded(ready, [letter], signal);
     const bytes = { keyBytes: letter.key?.length ?? null, valueBytes: letter.value?.length ?? null };
     const sent = await this.#sent(connector, ready);
     const view = exampleView(letter, decoded.get(letter), sent, { hexBytes: MAX_HEX_BYTES, headers: MAX_ALL_HEADERS });
@@ -174,9 +177,13 @@ export class ConnectorDeadLetters {
   }
 
   /** A registry that is away does not hide the groups. */
-  async #decoded(ready: ReadyConnector, letters: readonly DeadLetter[]): Promise<ReadonlyMap<DeadLetter, unknown>> {
+  async #decoded(
+    ready: ReadyConnector,
+    letters: readonly DeadLetter[],
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<DeadLetter, unknown>> {
     try {
-      const views = await this.#previewed(ready, letters, ready.stored.config, true);
+      const views = await this.#previewed(ready, letters, ready.stored.config, true, signal);
       return new Map(letters.map((letter, index) => [letter, views[index]?.record ?? null]));
     } catch (error) {
       const unreadable = toError(error).message;
@@ -189,12 +196,17 @@ export class ConnectorDeadLetters {
     letters: readonly DeadLetter[],
     config: RawConnectorConfig,
     decodeOnly: boolean,
+    signal: AbortSignal,
   ): Promise<readonly PreviewView[]> {
     if (letters.length === 0) return [];
     const request = { config, stored, records: letters.map(originalRecord), decodeOnly };
-    const text = await this.#dependencies.preview.preview(className, request, new StageTracker());
+    const text = await this.#dependencies.preview.preview(className, request, new StageTracker(), signal);
     return (JSON.parse(text) as { readonly records: readonly PreviewView[] }).records;
   }
+}
+
+function withinLimit(signal: AbortSignal): AbortSignal {
+  return AbortSignal.any([signal, AbortSignal.timeout(READ_TIMEOUT_MS)]);
 }
 
 /** What the preview says of one record; rows, lines and statements go into the answer as they are. */

@@ -1,4 +1,3 @@
-import { SerialQueue } from '../../async/serial-queue.ts';
 import type { ConnectorConfig } from '../../connect/api.ts';
 import { buildConverters, withDefaultConverters } from '../../connect/pipeline/converter-builder.ts';
 import { Turn } from '../../connect/pipeline/turn.ts';
@@ -59,8 +58,6 @@ interface ReadyConnector {
   readonly hide: (text: string) => string;
 }
 
-/** Each takes some seconds at most, and a request waits 90. */
-const MAX_WAITING = 8;
 const DEFAULT_LIMIT = 50;
 const MAX_TOPICS = 100;
 const MAX_PARTITIONS = 500;
@@ -80,12 +77,10 @@ const FETCHES = {
 
 /**
  * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written, no group is
- * joined and nothing is committed. One after another, so that they cost a worker little.
+ * joined and nothing is committed.
  */
 export class TopicPeek {
   readonly #dependencies: TopicPeekDependencies;
-  readonly #queue = new SerialQueue();
-  #waiting = 0;
 
   constructor(dependencies: TopicPeekDependencies) {
     this.#dependencies = dependencies;
@@ -97,7 +92,7 @@ export class TopicPeek {
    */
   async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
     const ready = await this.#ready(connector);
-    return this.#inTurn(signal, () => this.#page(ready, query, signal));
+    return this.#page(ready, query, signal);
   }
 
   /**
@@ -108,29 +103,11 @@ export class TopicPeek {
     const ready = await this.#ready(connector);
     const { className, isSink } = ready;
     if (!isSink) throw new RequestError(400, `Connector ${connector} is not a sink`);
-    const record = await this.#inTurn(signal, () => this.#recordAt(ready, place, signal));
+    const record = await this.#recordAt(ready, place, signal);
     const { directory, plugins, preview } = this.#dependencies;
     const config = directory.config(connector);
     const stored = await storedConnector(config, plugins);
-    return preview.preview(className, { config, stored, records: [record] }, new StageTracker());
-  }
-
-  async #inTurn<T>(signal: AbortSignal, work: () => Promise<T>): Promise<T> {
-    if (this.#waiting >= MAX_WAITING) {
-      throw new RequestError(
-        503,
-        `This worker looks for messages for ${String(MAX_WAITING)} others already; try again`,
-      );
-    }
-    this.#waiting += 1;
-    try {
-      return await this.#queue.run(() => {
-        if (signal.aborted) throw new RequestError(409, 'Nobody waits for the messages any more');
-        return work();
-      });
-    } finally {
-      this.#waiting -= 1;
-    }
+    return preview.preview(className, { config, stored, records: [record] }, new StageTracker(), signal);
   }
 
   async #page(ready: ReadyConnector, query: PeekQuery, signal: AbortSignal): Promise<string> {

@@ -14,7 +14,6 @@ import type { ConsumedRecord } from '../../kafka/api.ts';
 import { silentLogger } from '../../observe/logger.ts';
 import { SecretMask } from '../../observe/secret-mask.ts';
 import type { StageTracker } from '../../observe/stage.ts';
-import { SerialQueue } from '../../async/serial-queue.ts';
 import type { ConnectorValidation, RawConnectorConfig } from '../validation.ts';
 
 export interface PreviewDependencies {
@@ -30,16 +29,15 @@ export interface PreviewDependencies {
 const NO_TOPIC = 'preview';
 const DEFAULT_COUNT = 10;
 const READ_TIMEOUT_MS = 10_000;
-/** All of a preview, waiting for others included; what a plugin still does then is its own. A request waits 90 s. */
+/** Limit of a whole preview; the thread that performs it is ended a little later. A request waits 90 s. */
 const TIMEOUT_MS = 80_000;
 
 /**
  * What a sink would do with some messages: converters, transformations, and the plugin's own preview. Nothing is written and
- * nothing is committed. One after another, so that they cost a worker little.
+ * nothing is committed.
  */
 export class ConnectorPreview {
   readonly #dependencies: PreviewDependencies;
-  readonly #queue = new SerialQueue();
 
   constructor(dependencies: PreviewDependencies) {
     this.#dependencies = dependencies;
@@ -50,13 +48,12 @@ export class ConnectorPreview {
     pluginName: string,
     request: PreviewRequest,
     stage: StageTracker,
-    timeoutMs = TIMEOUT_MS,
+    abandoned: AbortSignal,
   ): Promise<string> {
-    const signal = AbortSignal.timeout(timeoutMs);
+    const signal = AbortSignal.any([abandoned, AbortSignal.timeout(TIMEOUT_MS)]);
     const asked = request.decodeOnly === true ? forDecoding(request) : request;
     const work = (): Promise<string> => this.#preview(pluginName, asked, stage, signal);
-    const inTurn = (): Promise<string> => this.#queue.run(() => unlessAborted(signal, stage, work));
-    return stage.during(`previewing messages for ${pluginName}`, inTurn);
+    return stage.during(`previewing messages for ${pluginName}`, () => unlessAborted(signal, stage, work));
   }
 
   async #preview(
@@ -118,7 +115,7 @@ export class ConnectorPreview {
   }
 }
 
-/** A plugin that does not come to an end keeps no other preview waiting. */
+/** A plugin that does not end makes the preview fail, with what it was doing. */
 async function unlessAborted<T>(signal: AbortSignal, stage: StageTracker, work: () => Promise<T>): Promise<T> {
   const tooLate = (): RequestError => new RequestError(500, `Request timed out. ${stage.describe()}`);
   if (signal.aborted) throw tooLate();

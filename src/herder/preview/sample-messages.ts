@@ -1,7 +1,7 @@
 import { withoutTrailing } from '../../data/text-ends.ts';
 import { ConfigError } from '../../errors.ts';
 import type { ConsumedHeader, ConsumedRecord } from '../../kafka/api.ts';
-import { JsonNumber, type JsonTree } from '../../json/json-tree.ts';
+import type { JsonNumber, JsonTree } from '../../json/json-tree.ts';
 
 /** A message as a preview is given it; a key or value is text, `{"base64": …}`, any other JSON, or none. */
 export interface SampleMessage {
@@ -58,9 +58,14 @@ function bytesOfBase64(text: string): Buffer {
   return bytes;
 }
 
+/** A number that was sent from another thread is a plain object. */
+function isNumber(tree: JsonTree): tree is JsonNumber {
+  return tree !== null && typeof tree === 'object' && 'integral' in tree;
+}
+
 /** Numbers as they were written, members in their order. */
 function jsonText(tree: JsonTree): string {
-  if (tree instanceof JsonNumber) return tree.text;
+  if (isNumber(tree)) return tree.text;
   if (Array.isArray(tree)) return `[${tree.map(jsonText).join(',')}]`;
   if (!(tree instanceof Map)) return JSON.stringify(tree);
   return `{${[...tree].map(([name, member]) => `${JSON.stringify(name)}:${jsonText(member)}`).join(',')}}`;

@@ -8,6 +8,7 @@ import { NotOwnerError } from '../../herder/not-owner-error.ts';
 import type { PeerAnswer } from '../../herder/peer-client.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import { hiddenInJson } from '../../herder/preview/hidden-json.ts';
+import { goneSignal } from '../client-gone.ts';
 import { StageTracker } from '../../observe/stage.ts';
 import { parseInitialState, requireValid, withName } from '../connectors-resource.ts';
 import { forwardAs } from '../forwarding.ts';
@@ -63,7 +64,7 @@ const isSave = ajv.compile<{
  * that what is stored stays.
  */
 export const configResource: Resource = (router, dependencies) => {
-  const { herder, validation, preview, kafkaTopics } = dependencies;
+  const { herder, validation, readings, kafkaTopics } = dependencies;
   const { plugins } = validation;
 
   /** What a browser has sent, with the values that are stored for its marks. */
@@ -167,10 +168,10 @@ export const configResource: Resource = (router, dependencies) => {
     const { config, missing, kept, mask } = completed;
     const decodeOnly = flag(context, 'decode');
     if (!decodeOnly) requireStored(missing);
-    const stored = completed.stored && { config: completed.stored, kept: kept.keys() };
-    const stage = new StageTracker();
-    const work = preview.preview(pathName(context, 'plugin'), { ...request, config, stored, decodeOnly }, stage);
-    const text = await hiding(mask, () => withinTimeLimit(stage, work));
+    const stored = completed.stored && { config: completed.stored, kept: [...kept.keys()] };
+    const asked = { ...request, config, stored, decodeOnly };
+    const work = readings.preview(pathName(context, 'plugin'), asked, goneSignal(context));
+    const text = await hiding(mask, () => withinTimeLimit(herder.stage, work));
     answerText(
       context,
       200,

@@ -1,11 +1,12 @@
+import { goneSignal } from '../client-gone.ts';
 import { RequestError } from '../../errors.ts';
 import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../resource.ts';
 
 /** One dead letter in full, for browsers. */
-export const letterResource: Resource = (router, { herder, deadLetters }) => {
+export const letterResource: Resource = (router, { herder, readings }) => {
   router.get('/ui/connectors/:connector/dead-letters/:partition/:offset', async (context) => {
     const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
-    const letter = deadLetters.letter(pathName(context, 'connector'), partition, offset);
+    const letter = readings.letter(pathName(context, 'connector'), partition, offset, goneSignal(context));
     const text = await withinTimeLimit(herder.stage, letter);
     answerText(context, 200, text);
   });

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { toError, RequestError } from '../../errors.ts';
 import { ajv, checkBody, readPlainJson } from '../request-body.ts';
 import { answer, type Context, type Resource, type ResourceDependencies } from '../resource.ts';
-import { goneSignal } from './client-gone.ts';
+import { goneSignal } from '../client-gone.ts';
 import { bodyOf, pinnedResponse, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
 
 /** Of an answer without rows. Those with rows are handed on as they come. */

@@ -1,5 +1,5 @@
 import type { MessagePlace, PeekQuery } from '../../herder/peek/topic-peek.ts';
-import { goneSignal } from './client-gone.ts';
+import { goneSignal } from '../client-gone.ts';
 import { ajv, checkBody, readPlainJson } from '../request-body.ts';
 import { answerText, pathName, withinTimeLimit, type Resource } from '../resource.ts';
 
@@ -33,16 +33,16 @@ const isPlace = ajv.compile<MessagePlace>(PLACE);
  * `POST /ui/connectors/{connector}/messages`: the newest messages of a connector's topics, or those that are looked for. It is POST so
  * that keys are in no address, and no other site can ask. `…/messages/preview`: what would become of one of them.
  */
-export const topicPeekResource: Resource = (router, { herder, peek }) => {
+export const topicPeekResource: Resource = (router, { herder, readings }) => {
   router.post('/ui/connectors/:connector/messages', async (context) => {
     const query = checkBody(isQuery, await readPlainJson(context.req));
-    const page = peek.page(pathName(context, 'connector'), query, goneSignal(context));
+    const page = readings.messages(pathName(context, 'connector'), query, goneSignal(context));
     answerText(context, 200, await withinTimeLimit(herder.stage, page));
   });
 
   router.post('/ui/connectors/:connector/messages/preview', async (context) => {
     const place = checkBody(isPlace, await readPlainJson(context.req));
-    const preview = peek.preview(pathName(context, 'connector'), place, goneSignal(context));
+    const preview = readings.messagePreview(pathName(context, 'connector'), place, goneSignal(context));
     answerText(context, 200, await withinTimeLimit(herder.stage, preview));
   });
 };

@@ -1,4 +1,4 @@
-import type { Context } from '../resource.ts';
+import type { Context } from './resource.ts';
 
 /** Aborted when the client has gone away, or has its answer. */
 export function goneSignal({ res, req }: Pick<Context, 'res' | 'req'>): AbortSignal {

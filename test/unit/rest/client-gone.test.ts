@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { goneSignal } from '../../../../src/rest/console/client-gone.ts';
+import { goneSignal } from '../../../src/rest/client-gone.ts';
 
 function contextOf(isDestroyed: boolean) {
   const res = Object.assign(new EventEmitter(), { destroyed: false });

@@ -1,0 +1,62 @@
+import type { ConnectorConfig } from '../../connect/api.ts';
+import { placeInReplay } from '../../connect/dead-letters/dead-letter.ts';
+import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import { RequestError } from '../../errors.ts';
+import type { LetterReader } from './letter-reader.ts';
+import { OffsetSet } from './offset-set.ts';
+import type { StoredReplay } from './stored-replay.ts';
+
+interface OfConnector {
+  readonly connector: string;
+  /** With variables replaced. */
+  readonly config: ConnectorConfig;
+}
+
+/** How long letters of a selection are looked for. */
+const FIND_TIMEOUT_MS = 30_000;
+/** Records, and time, to count letters that failed again after a replay was interrupted. */
+const MAX_COUNTED = 5_000_000;
+const COUNT_TIMEOUT_MS = 60_000;
+
+/**
+ * Resolves if there are letters of the selection; letters that are not found within the limits may follow.
+ * @throws RequestError 404: the topic has none
+ */
+export async function requireLetters(
+  reader: LetterReader,
+  { connector, config, selection }: OfConnector & { readonly selection: LetterSelection },
+  signal: AbortSignal,
+): Promise<string> {
+  const { topic, selected, hasMore } = await reader.readLetters(
+    { connector, config, selection },
+    () => false,
+    AbortSignal.any([signal, AbortSignal.timeout(FIND_TIMEOUT_MS)]),
+  );
+  if (selected > 0 || hasMore) return 'true';
+  throw new RequestError(404, `Topic ${topic} has no letters of group ${String(selection.group)} to replay`);
+}
+
+/** Letters that failed again follow the end of the replay, in any partition. One that was put twice may be there twice. */
+export async function countFailedLetters(
+  reader: LetterReader,
+  { connector, config, replay }: OfConnector & { readonly replay: StoredReplay },
+  signal: AbortSignal,
+): Promise<string> {
+  const ends = new Map(replay.partitions.map(({ partition, end }) => [partition, end]));
+  const all = await reader.stretches(connector, config, {});
+  const offsets = all.partitions.map(({ partition }) => ({ partition, from: ends.get(partition) ?? 0 }));
+  const failed = new OffsetSet();
+  const { hasMore } = await reader.readLetters(
+    { connector, config, selection: { offsets }, limit: MAX_COUNTED },
+    ({ replayed = '' }) => {
+      const place = placeInReplay(replay.group, replayed);
+      if (place !== undefined) failed.add(place.partition, place.offset);
+      return undefined;
+    },
+    AbortSignal.any([signal, AbortSignal.timeout(COUNT_TIMEOUT_MS)]),
+  );
+  if (hasMore) {
+    throw new Error(`Not all of the records behind the replay were read, in ${String(COUNT_TIMEOUT_MS / 1000)} s`);
+  }
+  return String(failed.size);
+}

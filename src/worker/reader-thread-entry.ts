@@ -1,0 +1,51 @@
+import { loadWorkerConfig } from '../config/worker-config.ts';
+import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
+import { performReading, type ReadingParts } from '../herder/reading/perform-reading.ts';
+import type { Reading } from '../herder/reading/reading.ts';
+import { silentLogger } from '../observe/logger.ts';
+import { comeUp, enterThread } from '../threads/inside-thread.ts';
+import type { ReaderControlFunctions, ReaderThreadFunctions } from '../threads/thread-protocol.ts';
+import { connectorValidation, openPlugins } from './plugins.ts';
+import { clientOverrides } from './task-settings.ts';
+
+let current = new AbortController();
+
+/** A thread that reads topics and converts messages for people, one request at a time. Calls wait until it is up. */
+const { data, calls, secrets, logger } = enterThread<ReaderThreadFunctions<Reading>, ReaderControlFunctions>(() => ({
+  read: async (reading) => {
+    const own = await parts;
+    current = new AbortController();
+    return performReading(reading, own, current.signal);
+  },
+  abandon: () => {
+    current.abort();
+  },
+}));
+
+secrets.onAdd((value) => {
+  calls.tell('secretKnown', value);
+});
+const parts: Promise<ReadingParts> = openParts();
+await comeUp(calls, parts);
+
+async function openParts(): Promise<ReadingParts> {
+  const config = loadWorkerConfig({ mode: data.mode, properties: data.properties });
+  // The main thread has warned about what is wrong with the path.
+  const { plugins, resolver } = await openPlugins(config, { plugins: [], secrets, logger: silentLogger });
+  const validation = connectorValidation(config, {
+    logger,
+    plugins,
+    resolver,
+    secrets,
+    workerGroupId: config.mode === 'distributed' ? config.distributed['group.id'] : undefined,
+    exactlyOnceSources: data.exactlyOnceGroup !== undefined,
+  });
+  // Readings join no group and write nothing, so that their clients need no name that is their own.
+  const clients = new KafkaTaskClients(
+    config.clients,
+    clientOverrides(config),
+    () => Promise.resolve('readings'),
+    logger,
+  );
+  return { plugins, validation, clients, converterConfig: config.converterConfig, secrets, resolver };
+}
