@@ -133,8 +133,18 @@ export class BrokerCluster {
     const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }));
     const replicaAssignment = replicas?.map((each, partition) => ({ partition, replicas: [...each] }));
     const shape = replicaAssignment === undefined ? { numPartitions: partitions } : { replicaAssignment };
-    await this.#ask((admin) =>
-      admin.createTopics({ topics: [{ topic: name, ...shape, configEntries }], waitForLeaders: true }),
+    const isNew = await this.#ask((admin) =>
+      admin.createTopics({ topics: [{ topic: name, ...shape, configEntries }], waitForLeaders: false }),
+    );
+    if (!isNew) throw new Error(`Topic ${name} exists`);
+    const count = replicas?.length ?? partitions;
+    await until(
+      async () => {
+        const known = await this.partitionsOf(name);
+        return known.length === count && known.every(({ leader }) => leader >= 0);
+      },
+      `${name} has leaders`,
+      { timeoutMs: CHANGE_MS },
     );
   }
 
