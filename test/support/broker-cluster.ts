@@ -30,6 +30,11 @@ const REPLICATED = {
   'transaction.state.log.num.partitions': '6',
   'transaction.state.log.replication.factor': '3',
   'transaction.state.log.min.isr': '2',
+  // Members of groups that the broker divides (KIP-848): by default it waits 45 s for those that were killed.
+  'group.consumer.min.session.timeout.ms': '6000',
+  'group.consumer.session.timeout.ms': '6000',
+  'group.consumer.min.heartbeat.interval.ms': '500',
+  'group.consumer.heartbeat.interval.ms': '1000',
   // Consumers that name their rack are sent to the replica there.
   'replica.selector.class': 'org.apache.kafka.common.replica.RackAwareReplicaSelector',
 };

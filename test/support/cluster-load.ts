@@ -45,7 +45,7 @@ const CONNECTORS = ['once sink', 'upsert sink', 'once source', 'plain source'] a
 
 /**
  * Numbered rows through sinks of both kinds, exactly-once into a table without a key and upserts, and through sources of both
- * kinds, on three brokers; and the count of what has become of them.
+ * kinds, in compressed topics on three brokers; and the count of what has become of them.
  */
 export class ClusterLoad {
   readonly onceSink = uniqueName('once-sink');
@@ -101,7 +101,10 @@ export class ClusterLoad {
       'create table upsert_rows (id int8 primary key, value float8)',
       'create table flow (ts timestamptz not null default clock_timestamp(), n int8 primary key)',
     );
-    for (const topic of this.sinkTopics) await this.#brokers.createTopic(topic, { replicas: REPLICAS });
+    for (const [index, topic] of this.sinkTopics.entries()) {
+      const settings = { 'compression.type': index === 0 ? 'gzip' : 'lz4' };
+      await this.#brokers.createTopic(topic, { replicas: REPLICAS, settings });
+    }
     const json = 'org.apache.kafka.connect.json.JsonConverter';
     const lines = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', delivery: 'exactly-once' };
     const upserts = {
@@ -115,8 +118,9 @@ export class ClusterLoad {
     };
     const sink = (topic: string, more: Readonly<Record<string, string>>) =>
       sinkConfig(this.#db, { topics: topic, 'tasks.max': '2', ...PATIENT, ...SHORT_SESSION, ...more });
-    const source = (prefix: string) =>
+    const source = (prefix: string, codec: string) =>
       sourceConfig(this.#db, {
+        'topic.creation.default.compression.type': codec,
         'topic.prefix': prefix,
         'table.include': 'flow',
         'timestamp.delay.ms': '60000',
@@ -127,8 +131,8 @@ export class ClusterLoad {
     await Promise.all([
       this.#once.rest(0).create(this.onceSink, sink(this.onceSink, lines)),
       this.#plain.rest(0).create(this.upsertSink, sink(this.upsertSink, upserts)),
-      this.#once.rest(0).create(this.onceSource, source(this.onceSource)),
-      this.#plain.rest(0).create(this.plainSource, source(this.plainSource)),
+      this.#once.rest(0).create(this.onceSource, source(this.onceSource, 'zstd')),
+      this.#plain.rest(0).create(this.plainSource, source(this.plainSource, 'snappy')),
     ]);
     this.#running = Promise.all([this.#produce(), this.#insert()]);
     // Looked at when the load ends.

@@ -3,7 +3,9 @@ import type { BrokerCluster } from './broker-cluster.ts';
 import { REPLICATED_WORKER } from './cluster-load.ts';
 import { database, type TestDatabase } from './services.ts';
 import { SinkLoad, type SinkLoadOptions } from './sink-load.ts';
+import { until } from './until.ts';
 import { WorkerCluster } from './worker-cluster.ts';
+import { printWorkers } from './worker-process.ts';
 
 export interface FaultStageOptions {
   readonly workers: number;
@@ -39,6 +41,9 @@ export class FaultStage {
     try {
       await scenario(stage);
       await stage.#count();
+    } catch (error) {
+      await printWorkers('a scenario that failed');
+      throw error;
     } finally {
       await Promise.all(stage.#sinks.map((sink) => sink.close()));
       await workers.discard();
@@ -65,6 +70,15 @@ export class FaultStage {
   /** Resolves when rows that are produced from now on flow through every sink. */
   async untilFlows(): Promise<void> {
     await Promise.all(this.#sinks.map((sink) => sink.untilFlows()));
+  }
+
+  /** Resolves when every sink has stored a row behind this one. */
+  async untilStores(row: number): Promise<void> {
+    await Promise.all(
+      this.#sinks.map(({ name, table, sql }) =>
+        until(async () => (await sql.number(`select max(id) from ${table}`)) > row, `${name} stores rows`),
+      ),
+    );
   }
 
   /** To be called for each fault that is caused; they are printed with the counts. */

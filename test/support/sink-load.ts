@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { KafkaClient, Producer } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import type { BrokerCluster } from './broker-cluster.ts';
+import type { BrokerCluster, ClusterTopic } from './broker-cluster.ts';
 import { PATIENT } from './cluster-load.ts';
 import { sinkConfig } from './connectors.ts';
 import type { ConnectRest } from './rest.ts';
@@ -20,6 +20,8 @@ export interface SinkLoadOptions {
   readonly delivery: 'at-least-once' | 'exactly-once';
   readonly partitions?: number;
   readonly tasks?: number;
+  /** Comes over the replicas on all three brokers and the codec. */
+  readonly topic?: ClusterTopic;
   /** Options of the connector that come over the others. */
   readonly config?: Readonly<Record<string, string>>;
 }
@@ -37,6 +39,7 @@ export class SinkLoad {
   readonly codec: string;
   readonly config: Readonly<Record<string, string>>;
   readonly sql: SqlClient;
+  readonly #topic: ClusterTopic;
   readonly #brokers: BrokerCluster;
   readonly #client: KafkaClient;
   #partitions: number;
@@ -44,11 +47,13 @@ export class SinkLoad {
   #produced = 0;
   /** The first number in the topic as it is now. */
   #first = 0;
+  /** Rows at the beginning that the sink leaves out. */
+  #skipped = 0;
   #running: Promise<void> | undefined;
   #stopped = false;
 
   constructor(brokers: BrokerCluster, db: TestDatabase, options: SinkLoadOptions) {
-    const { codec, delivery, partitions = 3, tasks = partitions, config = {} } = options;
+    const { codec, delivery, partitions = 3, tasks = partitions, topic = {}, config = {} } = options;
     this.name = uniqueName(`${codec}-${delivery}`);
     this.table = this.name.replaceAll('-', '_');
     this.codec = codec;
@@ -63,6 +68,7 @@ export class SinkLoad {
       ...config,
     });
     this.sql = new SqlClient(db);
+    this.#topic = topic;
     this.#brokers = brokers;
     this.#partitions = partitions;
     const shared = { 'bootstrap.servers': brokers.bootstrapServers, 'request.timeout.ms': '5000' };
@@ -81,6 +87,16 @@ export class SinkLoad {
 
   create(rest: ConnectRest): Promise<void> {
     return rest.create(this.name, this.config);
+  }
+
+  /** The body of a request that creates the connector with `initial_offsets`, so that it begins with row `first`. */
+  creationFrom(first: number): Readonly<Record<string, unknown>> {
+    this.#skipped = first;
+    const offsets = Array.from({ length: this.#partitions }, (_, partition) => ({
+      partition: { kafka_topic: this.name, kafka_partition: partition },
+      offset: { kafka_offset: first / this.#partitions },
+    }));
+    return { name: this.name, config: { name: this.name, ...this.config }, initial_offsets: offsets };
   }
 
   /** Produces so many rows now. */
@@ -116,9 +132,12 @@ export class SinkLoad {
 
   /** Resolves when all that was produced is in the table. */
   async untilStored(): Promise<void> {
-    const stored = async () =>
-      (await this.sql.number(`select count(distinct id) from ${this.table}`)) >= this.#produced;
-    await until(stored, `${String(this.#produced)} rows of ${this.name}`, { timeoutMs: ARRIVAL_MS, everyMs: 250 });
+    const rows = this.#produced - this.#skipped;
+    const count = `select count(distinct id) from ${this.table}`;
+    await until(async () => (await this.sql.number(count)) >= rows, `${String(rows)} rows of ${this.name}`, {
+      timeoutMs: ARRIVAL_MS,
+      everyMs: 250,
+    });
   }
 
   /** Deletes the topic and creates it; rows that are produced from now on have the next numbers. */
@@ -133,8 +152,15 @@ export class SinkLoad {
     this.#producer = this.#newProducer();
   }
 
+  /** To be called when the end of the topic has been cut: so many rows are no longer in it. */
+  async cut(rows: number): Promise<void> {
+    this.#first += rows;
+    await this.#producer.close(0);
+    this.#producer = this.#newProducer();
+  }
+
   /** Ends the load, waits until all rows are stored and the offsets behind them are committed, and counts. */
-  async finish(first = 0): Promise<Shortfall> {
+  async finish(): Promise<Shortfall> {
     await this.pause();
     const lag = async () => this.#produced - this.#first - (await this.#committed());
     await until(async () => (await lag()) === 0, `the lag of ${this.name} is 0`, {
@@ -143,7 +169,7 @@ export class SinkLoad {
     }).catch((error: unknown) => {
       process.stdout.write(`    (${String(error)})\n`);
     });
-    return countTable(this.sql, this.table, first, this.#produced);
+    return countTable(this.sql, this.table, this.#skipped, this.#produced);
   }
 
   async close(): Promise<void> {
@@ -165,7 +191,8 @@ export class SinkLoad {
 
   async #createTopic(): Promise<void> {
     const replicas = Array.from({ length: this.#partitions }, (_, n) => [0, 1, 2].map((next) => ((n + next) % 3) + 1));
-    await this.#brokers.createTopic(this.name, { replicas, settings: { 'compression.type': this.codec } });
+    const settings = { 'compression.type': this.codec, ...this.#topic.settings };
+    await this.#brokers.createTopic(this.name, { replicas, ...this.#topic, settings });
   }
 
   async #send(rows: number): Promise<void> {
