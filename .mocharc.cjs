@@ -7,7 +7,9 @@ const { join } = require('node:path');
 const words = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const named = words.filter((word) => word.endsWith('.ts') || existsSync(word));
 // Files that are named one by one run in this process, where a debugger sees them; all others side by side.
-const parallel = named.length === 0 || named.some((word) => word.includes('*'));
+// The fault tests share three brokers, and so one process.
+const hasFaults = named.some((word) => word.startsWith('test/faults'));
+const parallel = named.length === 0 || (named.some((word) => word.includes('*')) && !hasFaults);
 
 // The longest first, so that no lane is left with one of them at the end.
 const LONGEST = [
@@ -43,7 +45,7 @@ module.exports = {
   // More than a machine has cores, since most files wait more than they compute.
   jobs: 3,
   // For a machine that is ten times as busy as it should be.
-  timeout: 240_000,
+  timeout: hasFaults ? 600_000 : 240_000,
   slow: 2_000,
   exit: true,
   'fail-zero': true,

@@ -1,4 +1,4 @@
-import { randomFrom } from '../soak/random.ts';
+import { randomFrom } from '../support/random.ts';
 
 /** CPU of the worker for a million rows of `sink-json`, in seconds: in the threads of tasks, and in the main thread. */
 const TASK_S = 1.9;

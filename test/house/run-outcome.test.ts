@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closingLine } from '../support/closing-line.ts';
@@ -33,7 +33,14 @@ describe('a test run', () => {
   ): Promise<{ last: string; code: number; output: string }> {
     const child = spawn(process.execPath, ['node_modules/mocha/bin/mocha.js', file, ...more], {
       cwd: projectRoot,
-      env: { ...process.env, CI: '', MOCHA_WORKER_ID: undefined, SLUICE_TEST_SECOND_TRY: undefined, ...environment },
+      env: {
+        ...process.env,
+        CI: '',
+        MOCHA_WORKER_ID: undefined,
+        SLUICE_TEST_SECOND_TRY: undefined,
+        SLUICE_TEST_OUTCOMES: undefined,
+        ...environment,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let output = '';
@@ -129,6 +136,18 @@ describe('a test run', () => {
   it('with a reporter of its own has no closing line and the exit code of its tests', async () => {
     const { last, code } = await run(`it('a', () => {});`, '--reporter', 'dot');
     assert.deepEqual([last.includes('failed'), code], [false, 0]);
+  });
+
+  it('appends its counts to the file that SLUICE_TEST_OUTCOMES names, in place of a closing line', async () => {
+    const file = join(folder, 'case.test.ts');
+    const outcomes = join(folder, 'outcomes');
+    await writeFile(file, `it('a', () => {}); it.skip('b', () => {});`);
+    const runs = [
+      await runFile(file, { SLUICE_TEST_OUTCOMES: outcomes }),
+      await runFile(file, { SLUICE_TEST_OUTCOMES: outcomes }, '--grep', 'nothing like it'),
+    ];
+    assert.equal(await readFile(outcomes, 'utf8'), '1 0 1\n0 0 0\n');
+    for (const { output } of runs) assert.doesNotMatch(output, /passed, /);
   });
 
   it('prints skips only where there are any', () => {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { randomFrom } from '../soak/random.ts';
+import { randomFrom } from '../support/random.ts';
 import { HttpFixture } from './http-fixture.ts';
 
 describe("the original's functions over HTTP (M8)", () => {

@@ -4,7 +4,7 @@ import { ClusterLoad, REPLICATED_WORKER } from '../support/cluster-load.ts';
 import { onServer, ownPostgres } from '../support/services.ts';
 import { WorkerCluster } from '../support/worker-cluster.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_MINUTES = 30;

@@ -7,7 +7,7 @@ import { broker, database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import type { WorkerProcess } from '../support/worker-process.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 import { withWorker } from './with-worker.ts';
 

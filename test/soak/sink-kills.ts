@@ -1,5 +1,5 @@
 import { killSinks } from '../support/sink-kills.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_KILLS = 20;

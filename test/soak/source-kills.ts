@@ -1,7 +1,7 @@
 import { database } from '../support/services.ts';
 import { killSources } from '../support/source-kills.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 
 const DEFAULT_KILLS = 20;

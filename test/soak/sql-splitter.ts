@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Scanner, tokenize } from '../../src/sql/lexer.ts';
 import { splitStatements } from '../../src/sql/split.ts';
-import { randomFrom } from './random.ts';
+import { randomFrom } from '../support/random.ts';
 import type { Repeat, RepeatOptions } from './repeat.ts';
 import { runTool } from './run-tool.ts';
 

@@ -30,6 +30,11 @@ const REPLICATED = {
   'transaction.state.log.num.partitions': '6',
   'transaction.state.log.replication.factor': '3',
   'transaction.state.log.min.isr': '2',
+  // Members of groups that the broker divides (KIP-848): by default it waits 45 s for those that were killed.
+  'group.consumer.min.session.timeout.ms': '6000',
+  'group.consumer.session.timeout.ms': '6000',
+  'group.consumer.min.heartbeat.interval.ms': '500',
+  'group.consumer.heartbeat.interval.ms': '1000',
   // Consumers that name their rack are sent to the replica there.
   'replica.selector.class': 'org.apache.kafka.common.replica.RackAwareReplicaSelector',
 };
@@ -133,8 +138,18 @@ export class BrokerCluster {
     const configEntries = Object.entries(settings).map(([key, value]) => ({ name: key, value }));
     const replicaAssignment = replicas?.map((each, partition) => ({ partition, replicas: [...each] }));
     const shape = replicaAssignment === undefined ? { numPartitions: partitions } : { replicaAssignment };
-    await this.#ask((admin) =>
-      admin.createTopics({ topics: [{ topic: name, ...shape, configEntries }], waitForLeaders: true }),
+    const isNew = await this.#ask((admin) =>
+      admin.createTopics({ topics: [{ topic: name, ...shape, configEntries }], waitForLeaders: false }),
+    );
+    if (!isNew) throw new Error(`Topic ${name} exists`);
+    const count = replicas?.length ?? partitions;
+    await until(
+      async () => {
+        const known = await this.partitionsOf(name);
+        return known.length === count && known.every(({ leader }) => leader >= 0);
+      },
+      `${name} has leaders`,
+      { timeoutMs: CHANGE_MS },
     );
   }
 

@@ -1,3 +1,8 @@
+import { appendFileSync } from 'node:fs';
+
+/** A file to which a run appends its counts (`passed failed skipped`) instead of printing a closing line; `.ci/run` adds them up. */
+const { SLUICE_TEST_OUTCOMES } = process.env;
+
 /** How a run ended, as its last line tells. */
 export interface Outcome {
   readonly passed: number;
@@ -29,11 +34,17 @@ export function printClosingLineAtExit(): void {
   process.once('exit', (code) => {
     const outcome = process_[slot];
     if (outcome !== undefined && outcome !== 'awaited') {
-      process.stdout.write(`${closingLine(outcome)}\n`);
+      close(outcome);
       if (outcome.failed > 0 && code === 0) process.exitCode = 1;
       return;
     }
-    process.stdout.write(`${closingLine({ passed: 0, failed: 1, skipped: 0 })}\n`);
+    close({ passed: 0, failed: 1, skipped: 0 });
     if (code === 0) process.exitCode = 1;
   });
+}
+
+function close(outcome: Outcome): void {
+  const { passed, failed, skipped } = outcome;
+  if (SLUICE_TEST_OUTCOMES === undefined) process.stdout.write(`${closingLine(outcome)}\n`);
+  else appendFileSync(SLUICE_TEST_OUTCOMES, `${[passed, failed, skipped].join(' ')}\n`);
 }

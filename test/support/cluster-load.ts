@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/observe/logger.ts';
 import type { BrokerCluster } from './broker-cluster.ts';
 import { sinkConfig, sourceConfig } from './connectors.ts';
 import { uniqueName, type TestDatabase } from './services.ts';
+import { countTable, type Shortfall } from './shortfall.ts';
 import { line, SHORT_SESSION } from './sink-kills.ts';
 import { SqlClient } from './sql-client.ts';
 import { TopicTally } from './topic-tally.ts';
@@ -31,7 +32,7 @@ const ROWS = 15;
 const EVERY_MS = 60;
 const FLOW_MS = 120_000;
 /** An outage of the database is waited for, also at the start of a task. */
-const PATIENT = {
+export const PATIENT = {
   'connection.attempts': '60',
   'connection.backoff.ms': '500',
   'max.retries': '1000',
@@ -42,17 +43,9 @@ const COMMITTED: ClientProperties = { 'isolation.level': 'read_committed' };
 /** In the order of the counts. */
 const CONNECTORS = ['once sink', 'upsert sink', 'once source', 'plain source'] as const;
 
-/** What is wrong with a destination; nothing, when both lists are empty. */
-export interface Shortfall {
-  readonly where: string;
-  readonly rows: number;
-  readonly lost: readonly number[];
-  readonly doubled: readonly number[];
-}
-
 /**
  * Numbered rows through sinks of both kinds, exactly-once into a table without a key and upserts, and through sources of both
- * kinds, on three brokers; and the count of what has become of them.
+ * kinds, in compressed topics on three brokers; and the count of what has become of them.
  */
 export class ClusterLoad {
   readonly onceSink = uniqueName('once-sink');
@@ -108,7 +101,10 @@ export class ClusterLoad {
       'create table upsert_rows (id int8 primary key, value float8)',
       'create table flow (ts timestamptz not null default clock_timestamp(), n int8 primary key)',
     );
-    for (const topic of this.sinkTopics) await this.#brokers.createTopic(topic, { replicas: REPLICAS });
+    for (const [index, topic] of this.sinkTopics.entries()) {
+      const settings = { 'compression.type': index === 0 ? 'gzip' : 'lz4' };
+      await this.#brokers.createTopic(topic, { replicas: REPLICAS, settings });
+    }
     const json = 'org.apache.kafka.connect.json.JsonConverter';
     const lines = { 'protocol.type': 'line_lp', 'timestamp.precision': 'ms', delivery: 'exactly-once' };
     const upserts = {
@@ -122,8 +118,9 @@ export class ClusterLoad {
     };
     const sink = (topic: string, more: Readonly<Record<string, string>>) =>
       sinkConfig(this.#db, { topics: topic, 'tasks.max': '2', ...PATIENT, ...SHORT_SESSION, ...more });
-    const source = (prefix: string) =>
+    const source = (prefix: string, codec: string) =>
       sourceConfig(this.#db, {
+        'topic.creation.default.compression.type': codec,
         'topic.prefix': prefix,
         'table.include': 'flow',
         'timestamp.delay.ms': '60000',
@@ -134,8 +131,8 @@ export class ClusterLoad {
     await Promise.all([
       this.#once.rest(0).create(this.onceSink, sink(this.onceSink, lines)),
       this.#plain.rest(0).create(this.upsertSink, sink(this.upsertSink, upserts)),
-      this.#once.rest(0).create(this.onceSource, source(this.onceSource)),
-      this.#plain.rest(0).create(this.plainSource, source(this.plainSource)),
+      this.#once.rest(0).create(this.onceSource, source(this.onceSource, 'zstd')),
+      this.#plain.rest(0).create(this.plainSource, source(this.plainSource, 'snappy')),
     ]);
     this.#running = Promise.all([this.#produce(), this.#insert()]);
     // Looked at when the load ends.
@@ -211,8 +208,8 @@ export class ClusterLoad {
     const { produced, inserted } = this.rows;
     return [
       ...(await this.#tallied(this.sinkTopics, produced, idOf, {})),
-      await this.#counted('once_rows', produced),
-      await this.#counted('upsert_rows', produced),
+      await countTable(this.#sql, 'once_rows', 0, produced),
+      await countTable(this.#sql, 'upsert_rows', 0, produced),
       ...(await this.#tallied(this.sourceTopics.slice(0, 1), inserted, rowOf, COMMITTED)),
       ...(await this.#tallied(this.sourceTopics.slice(1), inserted, rowOf, {})),
     ];
@@ -271,17 +268,6 @@ export class ClusterLoad {
     } finally {
       await consumer.close(1000);
     }
-  }
-
-  async #counted(table: string, rows: number): Promise<Shortfall> {
-    const id = 'id::int4';
-    const doubled = await this.#sql.rows(`select ${id} from ${table} group by id having count(*) > 1 order by 1`);
-    const lost = await this.#sql.rows(
-      `select i from generate_series(0, ${String(rows - 1)}) i where not exists
-         (select from ${table} t where t.id = i and t.value = i / 4.0) order by 1`,
-    );
-    const numbers = (found: readonly (readonly (string | null)[])[]) => found.map(([cell]) => Number(cell));
-    return { where: `table ${table}`, rows, lost: numbers(lost), doubled: numbers(doubled) };
   }
 
   async #tallied(
