@@ -63,4 +63,33 @@ describe('messages that unpack large (S1, S6)', function () {
       ['RUNNING'],
     );
   });
+
+  it('are shown to people, and searched, outside the main thread (S1)', async () => {
+    const topic = await topicOf(
+      'gzip',
+      Array.from({ length: 8 }, () => Buffer.alloc(60 * MIB, 'x')),
+    );
+    const name = await fixture.start(topic, { 'protocol.type': 'json_db', 'errors.tolerance': 'all' });
+    const { rest } = fixture.sluice;
+    const ask = (query: object): Promise<Response> =>
+      fetch(`${rest.url}/ui/connectors/${name}/messages`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(query),
+      });
+    const questions = [{}, { key: 'no message has this key' }, { offset: 3 }].map(ask);
+    let ended = false;
+    const answers = Promise.all(questions).finally(() => (ended = true));
+    let others = 0;
+    while (!ended) {
+      assert.equal((await rest.get(`/connectors/${name}/status`)).status, 200);
+      others += 1;
+    }
+    const bodies = await Promise.all((await answers).map((answer) => answer.text()));
+    assert.ok(
+      bodies.every((body) => body.includes('"messages":[')),
+      bodies.map((body) => body.slice(0, 200)).join('\n'),
+    );
+    assert.ok(others > questions.length, `${String(others)} other requests were answered meanwhile`);
+  });
 });
