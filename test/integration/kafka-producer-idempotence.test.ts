@@ -60,6 +60,16 @@ describe('an idempotent producer', function () {
     }
   });
 
+  it('keeps the order when its first batch is refused for its size and the next ones are in flight', async () => {
+    const topic = await newTopic(direct, 1, { 'max.message.bytes': '100000' });
+    const producer = direct.producer();
+    const large = numbers(0, 4).map((text) => record(topic, text.padEnd(90_000)));
+    await Promise.all([producer.send(large), sendEach(producer, topic, numbers(4, 40))]);
+    await producer.close();
+    const texts = (await stored(direct, topic, 40)).map((text) => text?.trim());
+    assert.deepEqual(texts, numbers(0, 40));
+  });
+
   it('refuses settings that exclude each other with Java’s texts', () => {
     const refused = (properties: ClientProperties): string => {
       try {

@@ -4,14 +4,17 @@ import { brokers } from './brokers.ts';
 import { clusterRequests } from './cluster-requests.ts';
 import { clusterSuspended } from './cluster-suspended.ts';
 import { endServices } from '../support/services.ts';
+import { consumerDifferential } from './consumer-differential.ts';
 import { databaseGone } from './database-gone.ts';
 import { deadLetters } from './dead-letters.ts';
 import { drain } from './drain.ts';
 import { freezes } from './freezes.ts';
 import { httpClients } from './http-clients.ts';
+import { leaderDifferential } from './leader-differential.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
 import { openapi } from './openapi.ts';
 import { parsers } from './parsers.ts';
+import { producerDifferential } from './producer-differential.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
 import { sinkKills } from './sink-kills.ts';
@@ -37,6 +40,9 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   alerts,
   openapi,
   'http-clients': httpClients,
+  'consumer-differential': consumerDifferential,
+  'producer-differential': producerDifferential,
+  'leader-differential': leaderDifferential,
 };
 
 const { values, positionals } = parseArgs({

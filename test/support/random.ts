@@ -8,3 +8,32 @@ export function randomFrom(seed: number): () => number {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
 }
+
+/** Choices that a seed gives again. */
+export class Draw {
+  readonly #random: () => number;
+
+  constructor(seed: number) {
+    this.#random = randomFrom(seed);
+  }
+
+  chance(probability: number): boolean {
+    return this.#random() < probability;
+  }
+
+  /** A whole number, both ends included. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.#random() * (most - least + 1));
+  }
+
+  pick<T extends object | string | number>(from: readonly T[]): T {
+    const picked = from[this.between(0, from.length - 1)];
+    if (picked === undefined) throw new Error('There is nothing to choose from');
+    return picked;
+  }
+
+  /** For a generator of its own. */
+  seed(): number {
+    return this.between(0, 2 ** 31 - 1);
+  }
+}

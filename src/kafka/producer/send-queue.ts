@@ -76,6 +76,8 @@ export class SendQueue {
   #producer: ProducerId | undefined;
   #producerEpoch = 0;
   #nextSequence = 0;
+  /** The broker has stored a batch of this producer; from a producer that it does not know it takes any number as the first. */
+  #isKnown = false;
 
   constructor(topic: string, partition: number) {
     this.topic = topic;
@@ -83,13 +85,13 @@ export class SendQueue {
   }
 
   /**
-   * The batch that may be sent now. Without idempotence one at a time; with it several may follow each other, but those
-   * that are sent again go alone (the broker refuses what comes before its turn).
+   * The batch that may be sent now. Without idempotence one at a time; with it several may follow each other, once the broker knows
+   * the producer, but those that are sent again go alone (the broker refuses what comes before its turn).
    */
   next(idempotent: boolean): PendingBatch | undefined {
     if (this.#numbering !== 'running') this.#startOver();
     if (!idempotent) return this.#inFlight === 0 ? this.batches[0] : undefined;
-    if (this.#numbering === 'lost') return undefined;
+    if (this.#numbering === 'lost' || (!this.#isKnown && this.#inFlight > 0)) return undefined;
     const candidate = this.batches.find(({ inFlight }) => !inFlight);
     if (candidate?.stamp !== undefined) return candidate === this.batches[0] ? candidate : undefined;
     return this.#numbering === 'gap' ? undefined : candidate;
@@ -102,6 +104,7 @@ export class SendQueue {
         this.#producer = producer;
         this.#producerEpoch = producer.producerEpoch;
         this.#nextSequence = 0;
+        this.#isKnown = false;
       }
       if (this.#producerEpoch > LAST_EPOCH) return false;
       const { producerId } = producer;
@@ -121,6 +124,7 @@ export class SendQueue {
 
   /** The broker has it. */
   stored(batch: PendingBatch): void {
+    if (batch.stamp !== undefined && batch.stamp.producerId === this.#producer?.producerId) this.#isKnown = true;
     if (!this.#take(batch)) return;
     this.notBefore = 0;
     batch.delivery.end();

@@ -5,7 +5,7 @@ import { CodecError } from '../errors.ts';
 import { unpackedLz4Size } from './lz4-size.ts';
 import { tooLarge } from './unpacked-limit.ts';
 import { joinXerial, splitXerial } from './xerial.ts';
-import { requireZstdSize } from './zstd-size.ts';
+import { limitedZstd } from './zstd-size.ts';
 
 /** `compression.type`; the index is the codec's number in a record batch's attributes. */
 export const COMPRESSION_TYPES = ['none', 'gzip', 'snappy', 'lz4', 'zstd'] as const;
@@ -116,8 +116,7 @@ function zstdCodec(): Codec {
       throw new CodecError('compressing with zstd needs Node 22.15 or later');
     },
     decompress: (packed, maxBytes) => {
-      requireZstdSize(packed, maxBytes);
-      const plain = fzstd.decompress(packed);
+      const plain = fzstd.decompress(limitedZstd(packed, maxBytes));
       return Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
     },
   };

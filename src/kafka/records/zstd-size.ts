@@ -6,6 +6,8 @@ const MOST_OF_BLOCK = 128 * 1024;
 const DICTIONARY_ID_BYTES = [0, 1, 2, 4] as const;
 const CONTENT_SIZE_BYTES = [0, 2, 4, 8] as const;
 const BLOCK = { stored: 0, oneByteRepeated: 1 } as const;
+/** A block has no more bytes than its window. */
+const LEAST_WINDOW = MOST_OF_BLOCK;
 /**
  * For each block of a frame of unknown length the library moves the whole window: with windows of 8 MiB and full blocks,
  * 64 times as much as comes of the frame.
@@ -14,14 +16,16 @@ const MOST_MOVED = 256;
 
 /**
  * Throws an Error unless the zstd frames in `packed` become at most `maxBytes` (RFC 8878), by the headers of frames and blocks:
- * the library that unpacks them where Node cannot has no limits of its own.
+ * the library that unpacks them where Node cannot has no limits of its own. Returns the frames with windows that are no larger than
+ * what they become: streams announce the window of their level, up to 128 MiB, and the library allocates it.
  */
-export function requireZstdSize(packed: Buffer, maxBytes: number): void {
+export function limitedZstd(packed: Buffer, maxBytes: number): Buffer {
   let size = 0;
   let moved = 0;
+  let narrowed: Buffer | undefined;
   const takeSize = (bytes: number): void => {
     size += bytes;
-    if (size > maxBytes || moved > maxBytes * MOST_MOVED) throw tooLarge(maxBytes);
+    if (size > maxBytes) throw tooLarge(maxBytes);
   };
   const need = (end: number): void => {
     if (end > packed.length) throw new Error('the zstd frame is cut off');
@@ -38,20 +42,18 @@ export function requireZstdSize(packed: Buffer, maxBytes: number): void {
     const descriptor = packed[at + 4] ?? 0;
     at += 5;
     const isSingle = (descriptor & 0x20) !== 0;
-    let windowBytes = 0;
-    if (!isSingle) {
-      const window = packed[at] ?? 0;
-      windowBytes = 2 ** (10 + (window >>> 3)) * (1 + (window & 7) / 8);
-      at += 1;
-    }
+    const windowAt = at;
+    if (!isSingle) at += 1;
     at += DICTIONARY_ID_BYTES[(descriptor & 3) as 0 | 1 | 2 | 3];
     const sizeFlag = (descriptor >>> 6) as 0 | 1 | 2 | 3;
     const sizeBytes = sizeFlag === 0 && isSingle ? 1 : CONTENT_SIZE_BYTES[sizeFlag];
     need(at + sizeBytes);
     const announced = sizeBytes === 8 ? Number(packed.readBigUInt64LE(at)) : packed.readUIntLE(at, sizeBytes || 1);
-    if (Math.max(windowBytes, sizeBytes === 0 ? 0 : announced) > maxBytes) takeSize(Infinity);
+    if (sizeBytes > 0 && announced > maxBytes) throw tooLarge(maxBytes);
     at += sizeBytes;
-    for (let isLast = false; !isLast;) {
+    const sizeBefore = size;
+    let blocks = 0;
+    for (let isLast = false; !isLast; blocks++) {
       need(at + 3);
       const header = packed.readUIntLE(at, 3);
       isLast = (header & 1) !== 0;
@@ -59,9 +61,25 @@ export function requireZstdSize(packed: Buffer, maxBytes: number): void {
       const length = header >>> 3;
       at += 3 + (type === BLOCK.oneByteRepeated ? 1 : length);
       need(at);
-      if (sizeBytes === 0) moved += windowBytes;
       takeSize(type === BLOCK.stored || type === BLOCK.oneByteRepeated ? length : MOST_OF_BLOCK);
+    }
+    if (!isSingle) {
+      const window = packed[windowAt] ?? 0;
+      const enough = windowFor(size - sizeBefore);
+      if (enough < window) (narrowed ??= Buffer.from(packed))[windowAt] = enough;
+      if (sizeBytes === 0) moved += blocks * windowBytes(Math.min(enough, window));
+      if (moved > maxBytes * MOST_MOVED) throw tooLarge(maxBytes);
     }
     if ((descriptor & 4) !== 0) at += 4;
   }
+  return narrowed ?? packed;
+}
+
+function windowBytes(descriptor: number): number {
+  return 2 ** (10 + (descriptor >>> 3)) * (1 + (descriptor & 7) / 8);
+}
+
+/** The descriptor of a window that has room for a whole frame. */
+function windowFor(frameBytes: number): number {
+  return (Math.ceil(Math.log2(Math.max(frameBytes, LEAST_WINDOW))) - 10) << 3;
 }

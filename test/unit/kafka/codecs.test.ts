@@ -5,6 +5,7 @@ import { ConfigError } from '../../../src/errors.ts';
 import { CodecError } from '../../../src/kafka/errors.ts';
 import { splitXerial } from '../../../src/kafka/records/xerial.ts';
 
+const JAVA_FRAME_BLOCK = '61207265636f7264206f6620612062617463682c20010005c07f3201';
 const text = Buffer.from('the quick brown fox '.repeat(5000));
 
 describe('codecs', () => {
@@ -26,6 +27,15 @@ describe('codecs', () => {
         .toString(),
       'hello',
     );
+  });
+
+  it('zstd reads what Java wrote at any level, whatever window the level announces', () => {
+    // Apache Kafka's library at levels 3, 19, 20 and 22: windows of 2, 8, 32 and 128 MiB for 1,050 bytes.
+    for (const window of ['58', '68', '78', '88']) {
+      const frame = Buffer.from(`28b52ffd00${window}ed0000a8${JAVA_FRAME_BLOCK}`, 'hex');
+      const plain = codecFor('zstd', 't').decompress(frame, 64 * 1024 * 1024);
+      assert.equal(plain.toString(), 'a record of a batch, '.repeat(50));
+    }
   });
 
   it('zstd writes where this Node can, and says what is needed where it cannot', () => {

@@ -1,0 +1,74 @@
+import type { Repeat, RepeatOptions } from '../repeat.ts';
+import type { Clients } from './clients.ts';
+
+const PROGRESS_EVERY = 50;
+/** Rounds that run side by side. */
+const LANES = 4;
+
+export interface DifferentialOptions<T extends Clients> {
+  /** Returns the number of records that were compared. */
+  readonly round: (seed: number, clients: T) => Promise<number>;
+  readonly start: () => Promise<T | string>;
+  readonly defaultCount?: number;
+  /** Rounds that disturb others. */
+  readonly runsAlone?: (seed: number) => boolean;
+}
+
+/** A repeat that runs a round for each seed. */
+export function differential<T extends Clients>({
+  round,
+  start,
+  defaultCount = 1_000,
+  runsAlone = () => false,
+}: DifferentialOptions<T>): Repeat {
+  return {
+    unit: 'seeds',
+    defaultCount,
+    async run({ count = defaultCount, seed = 1, print }: RepeatOptions): Promise<boolean> {
+      const clients = await start();
+      if (typeof clients === 'string') throw new Error(clients);
+      const began = performance.now();
+      let done = 0;
+      let records = 0;
+      let differences = 0;
+      let longest = { seed, tookMs: 0 };
+      const run = async (each: number): Promise<void> => {
+        const roundBegan = performance.now();
+        try {
+          const compared = await round(each, clients);
+          records += compared;
+        } catch (error) {
+          differences += 1;
+          print(`FAIL ${error instanceof Error ? error.message : String(error)}`);
+        }
+        const tookMs = performance.now() - roundBegan;
+        if (tookMs > longest.tookMs) longest = { seed: each, tookMs };
+        if (++done % PROGRESS_EVERY === 0) print(`${String(done)} seeds, ${String(records)} records`);
+      };
+      for (const group of groupsOf(seed, count, runsAlone)) {
+        const left = [...group];
+        const lane = async (): Promise<void> => {
+          for (let next = left.shift(); next !== undefined; next = left.shift()) await run(next);
+        };
+        await Promise.all(Array.from({ length: LANES }, lane));
+      }
+      await clients.end();
+      const each = ((performance.now() - began) / count).toFixed(0);
+      const slow = `the longest, ${String(longest.seed)}, ${longest.tookMs.toFixed(0)} ms`;
+      print(
+        `${String(count)} seeds, ${String(records)} records, ${String(differences)} differences; ${each} ms a seed, ${slow}`,
+      );
+      return differences === 0;
+    },
+  };
+}
+
+/** Seeds whose rounds may run side by side. */
+function groupsOf(first: number, count: number, runsAlone: (seed: number) => boolean): readonly (readonly number[])[] {
+  const groups: number[][] = [[]];
+  for (let seed = first; seed < first + count; seed++) {
+    if (runsAlone(seed)) groups.push([seed], []);
+    else groups.at(-1)?.push(seed);
+  }
+  return groups;
+}

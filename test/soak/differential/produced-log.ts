@@ -1,0 +1,77 @@
+import type { ProducedRecord } from '../../../src/kafka/api.ts';
+import { contentOf, Difference, type ReadPartition } from './record-lines.ts';
+
+/** A record that was handed to a producer. */
+export interface Sent {
+  readonly producer: number;
+  readonly partition: number;
+  readonly content: string;
+  /** Milliseconds; absent: the producer's clock between two times. */
+  readonly timestamp: number | undefined;
+  readonly handedOverAt: number;
+  acknowledgedAt: number;
+  outcome: 'sent' | 'refused' | 'committed' | 'aborted';
+}
+
+export function sentRecord(
+  producer: number,
+  partition: number,
+  record: Pick<ProducedRecord, 'key' | 'value' | 'headers' | 'timestamp'>,
+): Sent {
+  return {
+    producer,
+    partition,
+    content: contentOf(record),
+    timestamp: record.timestamp ?? undefined,
+    handedOverAt: Date.now(),
+    acknowledgedAt: Infinity,
+    outcome: 'sent',
+  };
+}
+
+/**
+ * Throws unless the partition has exactly the wanted records, those of one producer in the order in which they were handed over.
+ * Several producers use timestamps of their own.
+ */
+export function requireWritten(
+  partition: number,
+  { lines }: ReadPartition,
+  sent: readonly Sent[],
+  timestampType: string,
+): void {
+  const producers = new Map<number, { readonly records: Sent[]; next: number }>();
+  for (const each of sent) {
+    const own = producers.get(each.producer);
+    if (own === undefined) producers.set(each.producer, { records: [each], next: 0 });
+    else own.records.push(each);
+  }
+  const kind = timestampType === 'LogAppendTime' ? 'append' : 'create';
+  for (const [index, line] of lines.entries()) {
+    const found = [...producers.values()].find(({ records, next }) => isOf(line, records[next], kind));
+    if (found === undefined) {
+      const expected = [...producers.values()].map(({ records, next }) => textOf(records[next])).join(' or ');
+      throw new Difference(
+        `partition ${String(partition)}, record ${String(index)} of ${String(sent.length)}: Java read "${line}", sent was ${expected}`,
+      );
+    }
+    found.next += 1;
+  }
+  if (lines.length !== sent.length) {
+    throw new Difference(
+      `partition ${String(partition)}: ${String(sent.length)} records were sent, Java read ${String(lines.length)}`,
+    );
+  }
+}
+
+function isOf(line: string, sent: Sent | undefined, kind: string): boolean {
+  if (sent === undefined) return false;
+  const [, time = '', own = '', ...content] = line.split(' ');
+  if (own !== kind || content.join(' ') !== sent.content) return false;
+  if (kind === 'append') return true;
+  if (sent.timestamp !== undefined) return Number(time) === sent.timestamp;
+  return Number(time) >= sent.handedOverAt && Number(time) <= sent.acknowledgedAt;
+}
+
+function textOf(sent: Sent | undefined): string {
+  return sent === undefined ? 'no more' : `"${String(sent.timestamp ?? 'any time')} ${sent.content}"`;
+}

@@ -1,0 +1,11 @@
+import { replicatedClients } from './differential/clients.ts';
+import { differential } from './differential/differential.ts';
+import { KILL_EVERY, leaderRound } from './differential/leader-round.ts';
+
+/** As consumer-differential and producer-differential, on three brokers, while partitions get other leaders and brokers are killed. */
+export const leaderDifferential = differential({
+  round: leaderRound,
+  start: replicatedClients,
+  defaultCount: 100,
+  runsAlone: (seed) => seed % KILL_EVERY === 0,
+});
