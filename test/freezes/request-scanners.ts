@@ -13,6 +13,15 @@ import type { ApiRequest } from '../../plugins/database-http/route.ts';
 import { CONTEXT } from '../unit/sql/translate/translation-context.ts';
 import { scanner, type Scanner } from './scanner.ts';
 
+/** Statements with functions of the original (M8), which PostgreSQL has refused. */
+function withFunctions(text: string): unknown {
+  return [
+    tablesNeeded(text, 'plant', '42883'),
+    translateRefused(text, '42883', CONTEXT),
+    translateRefused(text, '42601', CONTEXT),
+  ];
+}
+
 function translated(text: string): unknown {
   return [
     classify(text),
@@ -43,6 +52,23 @@ export const REQUEST_SCANNERS: readonly Scanner[] = [
   scanner('SQL statement', translated),
   scanner('SQL query', (text) => translated(`select ${text} from meters`)),
   scanner('SQL conditions', (text) => translated(`select * from meters where ${text}`)),
+  scanner('SQL first and last', (text) => withFunctions(`select first(${text}), last_row(${text}) from meters`)),
+  scanner('SQL time_bucket', (text) =>
+    withFunctions(`select time_bucket(${text}, '2mon'), avg(power) from meters group by ${text}`),
+  ),
+  scanner('SQL width of a time bucket', (text) => withFunctions(`select time_bucket(ts, '${text}') from meters`)),
+  scanner('SQL list with gaps to fill', (text) =>
+    withFunctions(`select time_bucket_gapfill(ts, '1h'), ${text} from meters group by 1, ${text} order by ${text}`),
+  ),
+  scanner('SQL interpolate', (text) =>
+    withFunctions(
+      `select time_bucket_gapfill(ts, '1h'), interpolate(${text}, ${text}) from meters group by time_bucket_gapfill(ts, '1h')`,
+    ),
+  ),
+  scanner('SQL duration', (text) => withFunctions(`select * from meters where ts > now() - ${text}`)),
+  scanner('SQL elements of a table', (text) =>
+    withFunctions(`create table t (a int8, ${text}, INDEX (a), FAMILY f (a))`),
+  ),
   scanner('SQL rows', (text) => translated(`insert into meters (ts, power) values (${text})`)),
   scanner('SQL columns', (text) => translated(`create table t (${text})`)),
   scanner('SQL tags', (text) =>

@@ -92,6 +92,7 @@ const PIECES = [
     "'y",
   ],
   ...['\ud83d ', 'é ', 'a\u0301', '2024-', '12:', '00:00 ', 'GMT', 'y', 'null,', 'true,', '"a":1,', '{"a":1},', '`a`.'],
+  ...['first(', 'last(power),', "time_bucket(ts, '1h'),", 'time_bucket(', 'power,', '1h ', '1h,'],
 ];
 
 function repeated(piece: string, length: number): string {

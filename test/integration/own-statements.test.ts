@@ -44,6 +44,7 @@ const CALLS: Readonly<Record<string, Call>> = {
   "catalogue: lock of tables' names": [[], ['{t}']],
   'catalogue: tables by name': [[], ['{t}', null]],
   'catalogue: all tables': NONE,
+  'catalogue: what has the name of a new table': [[], ['t', null]],
   'catalogue: defaults of columns': [[], ['1']],
   'access: is the user an administrator': NONE,
   'settings: read': NONE,

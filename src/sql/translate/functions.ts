@@ -8,8 +8,8 @@ import type { Scope } from './scope.ts';
 import { argumentsOf, isUnnamedItem, type Surroundings, surroundings } from './select-clauses.ts';
 import { Refused, type TranslationContext } from './translation.ts';
 
-/** Calls within calls beyond this depth stay as written: the stack is finite. */
-const MAX_DEPTH = 50;
+/** Calls within calls beyond this depth stay as written: each may write its argument three times. */
+const MAX_DEPTH = 4;
 
 /** Which value of a column an aggregate of the original picks, or the time of that value. */
 interface Pick {

@@ -12,10 +12,11 @@ const ENDS_GROUPING = /^(?:HAVING|WINDOW|ORDER|LIMIT|OFFSET|FETCH|FOR)$/;
 const ENDS_ROWS = /^(?:ORDER|LIMIT|OFFSET|FETCH|FOR)$/;
 const UNCOUNTED = /^(?:UNION|INTERSECT|EXCEPT)$/;
 
-/** An item of the SELECT's list; the tokens of its expression without its name. */
+/** An item of the SELECT's list. */
 interface Item {
   readonly start: number;
-  readonly end: number;
+  /** Its expression without blanks and comments. */
+  readonly written: string;
   /** Of the column in the answer. */
   readonly name: string;
   /** Its column in the common table of the grouped rows. */
@@ -60,30 +61,31 @@ class GapFill {
     const rowsEnd = this.#find(groupEnd, length, ENDS_ROWS);
     if (group === length || this.#find(0, length, UNCOUNTED) < length) throw unfit();
     const groups = this.#parts(group + 2, groupEnd).map(([start, end]) => this.#written(start, end));
-    const items = this.#parts(select + 1, from).map(([start, end], at) => this.#item(start, end, at, groups));
+    const grouping = new Set(groups);
+    const items = this.#parts(select + 1, from).map(([start, end], at) => this.#item(start, end, at, grouping));
+    const places = placesOf(items);
     const hidden = groups
-      .filter((written) => this.#isHidden(written, items))
+      .filter((written) => !places.has(written) && !/^(?:\d+$|time_bucket_gapfill\b)/i.test(written))
       .map((expression, at) => ({ column: `k${String(at + 1)}`, expression }));
     const bucket = items.find(({ kind }) => kind === 'bucket');
     if (bucket === undefined) throw unfit();
     const keys = [...items.filter(({ kind }) => kind === 'key'), ...hidden].map(({ column }) => column);
+    const isGrouped = new Set([bucket.column, ...keys]);
     const listed = [...items, ...hidden].map(({ column, expression }) => `${expression} AS ${column}`);
-    const grouped = [bucket.column, ...keys].map(
-      (column) => listed.findIndex((text) => text.endsWith(` AS ${column}`)) + 1,
-    );
+    const grouped = [...items, ...hidden].flatMap(({ column }, at) => (isGrouped.has(column) ? [at + 1] : []));
     const rows =
       `${this.#calls.text(0, select + 1)} ${listed.join(', ')} ${this.#calls.text(from, group)} GROUP BY ${grouped.join(', ')}` +
       (groupEnd < rowsEnd ? ` ${this.#calls.text(groupEnd, rowsEnd)}` : '');
-    return `${filled(rows, bucket.column, keys, items, this.#stepOf(bucket))}${this.#order(rowsEnd, items)}`;
+    return `${filled(rows, bucket.column, keys, items, this.#stepOf(bucket))}${this.#order(rowsEnd, places)}`;
   }
 
-  #item(start: number, end: number, at: number, groups: readonly string[]): Item {
+  #item(start: number, end: number, at: number, groups: ReadonlySet<string>): Item {
     const { expressionEnd, alias } = this.#named(start, end);
     const called = this.#callOver(start, expressionEnd);
     const written = this.#written(start, expressionEnd);
     const item = {
       start,
-      end: expressionEnd,
+      written,
       name:
         alias ??
         called?.toLowerCase() ??
@@ -105,14 +107,8 @@ class GapFill {
       const text = stringValue(this.#reader.text, this.#reader.tokens[how[0]]);
       return { ...item, kind: 'value', expression: this.#calls.text(...value), fill: text ?? fill };
     }
-    const isKey = groups.some((group) => group === written || group === item.name || group === String(at + 1));
+    const isKey = [written, item.name, String(at + 1)].some((name) => groups.has(name));
     return { ...item, kind: isKey ? 'key' : 'value', expression: this.#calls.text(start, expressionEnd) };
-  }
-
-  /** Whether rows are grouped by something that the list does not have. */
-  #isHidden(written: string, items: readonly Item[]): boolean {
-    if (/^(?:\d+$|time_bucket_gapfill\b)/i.test(written)) return false;
-    return !items.some((item) => item.name === written || this.#written(item.start, item.end) === written);
   }
 
   #stepOf({ start }: Item): string {
@@ -122,7 +118,7 @@ class GapFill {
   }
 
   /** ORDER BY and what follows it, by the numbers of the columns. */
-  #order(start: number, items: readonly Item[]): string {
+  #order(start: number, places: ReadonlyMap<string, number>): string {
     const { length } = this.#reader.tokens;
     const isOrdered = /^order$/i.test(this.#reader.source(this.#reader.tokens[start]));
     const end = isOrdered ? this.#find(start + 1, length, ENDS_ROWS) : start;
@@ -134,12 +130,9 @@ class GapFill {
             /^(?:asc|desc|nulls|first|last)$/i.test(this.#reader.source(this.#reader.tokens[last - 1]))
           )
             last -= 1;
-          const written = this.#written(from, last);
-          const at = items.findIndex((item, index) =>
-            [item.name, this.#written(item.start, item.end), String(index + 1)].includes(written),
-          );
-          if (at < 0) throw unfit();
-          return `${String(at + 1)} ${this.#reader.sourceBetween(last, to)}`.trim();
+          const place = places.get(this.#written(from, last));
+          if (place === undefined) throw unfit();
+          return `${String(place)} ${this.#reader.sourceBetween(last, to)}`.trim();
         })
       : [];
     const rest = end < length ? ` ${this.#reader.sourceBetween(end, length)}` : '';
@@ -212,6 +205,15 @@ class GapFill {
     const opens = token?.kind === 'punctuation' && this.#reader.source(token) === '(';
     return (opens ? (this.#calls.around.closing[index] ?? index) : index) + 1;
   }
+}
+
+/** The numbers of the items by all that they are called in GROUP BY and ORDER BY; the first item has a name that several have. */
+function placesOf(items: readonly Item[]): ReadonlyMap<string, number> {
+  const places = new Map<string, number>();
+  for (const [at, { name, written }] of items.entries()) {
+    for (const called of [name, written, String(at + 1)]) if (!places.has(called)) places.set(called, at + 1);
+  }
+  return places;
 }
 
 function unfit(): Refused {

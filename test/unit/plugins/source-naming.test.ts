@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { parseInitialTime } from '../../../plugins/db-source/initial-time.ts';
-import { topicName, topicNames } from '../../../plugins/db-source/topic-names.ts';
+import { prefixHint, topicName, topicNames } from '../../../plugins/db-source/topic-names.ts';
 
 const naming = {
   prefix: 'kw',
@@ -22,6 +22,14 @@ describe('topic names of a source', () => {
 
   it('replace what a broker refuses', () => {
     assert.equal(topicName(naming, 'Zähler 1/2'), 'kw-plant-Z_hler_1_2-json_db');
+  });
+
+  it('need a hint where connectors with different prefixes may share them (M12)', () => {
+    for (const prefix of ['kw', 'kw.north_1-a', '']) assert.equal(prefixHint({ ...naming, prefix }), undefined, prefix);
+    for (const prefix of ['k w', 'kw/1', 'Zähler']) {
+      assert.match(prefixHint({ ...naming, prefix }) ?? '', /topic\.prefix and topic\.delimiter .* become "_"/, prefix);
+    }
+    assert.ok(prefixHint({ ...naming, delimiter: '/' }) !== undefined);
   });
 
   it('that two tables would share are refused, with both names; the others have theirs (M5)', () => {
