@@ -250,14 +250,6 @@ describe('limits of statements', () => {
     assert.deepEqual(ddl.body['desc'], ['pq: the statement was cancelled after 200 ms', 'success']);
   });
 
-  it('let requests of a user wait for a connection, each in its turn', async () => {
-    const replies = await Promise.all(Array.from({ length: 12 }, () => api.query('select pg_sleep(0.02)')));
-    assert.deepEqual(
-      replies.map(({ status }) => status),
-      Array.from({ length: 12 }, () => 200),
-    );
-  });
-
   it('answer 503 when none comes free in time', async () => {
     const replies = await Promise.all(Array.from({ length: 12 }, () => api.query('select pg_sleep(0.18)')));
     const refused = replies.filter(({ status }) => status === 503);
@@ -265,6 +257,23 @@ describe('limits of statements', () => {
     for (const reply of refused) {
       assert.equal(reply.body['desc'], 'get connection timeout');
       assert.equal(reply.headers['retry-after'], '1');
+    }
+  });
+});
+
+describe('requests of a user with all connections in use', () => {
+  let api: HttpFixture;
+  before(async () => (api = await HttpFixture.start({ 'user.connections': '2', 'connection.wait.ms': '60000' })));
+  after(() => api.close());
+
+  it('wait for one, and no more of them run at the same time', async () => {
+    const running = `select count(*) from pg_stat_activity where query like '%pg_sleep(0.02)%' and pid <> pg_backend_pid() and state = 'active' and datname = current_database()`;
+    const replies = await Promise.all(
+      Array.from({ length: 12 }, () => api.query(`select (${running}), pg_sleep(0.02)`)),
+    );
+    for (const { status, body } of replies) {
+      assert.equal(status, 200);
+      assert.ok(Number((body['data'] as unknown[][])[0]?.[0]) <= 1, JSON.stringify(body));
     }
   });
 });
