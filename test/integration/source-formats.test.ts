@@ -20,6 +20,8 @@ const DATA: readonly (readonly [type: string, value: string])[] = [
   ['bool', 'i % 3 = 0'],
   ['varchar(64)', `'a "b", c=d \\ ' || i || ' Zürich 漢字 😀'`],
   ['text', `case when i % 5 = 0 then '' else repeat('x', i) end`],
+  // M12: line breaks, and what would begin another line.
+  ['text', `E'first "x",y=\\\\\nmeters v=1 ' || i || E'\r\n#\n\n'`],
   ['char(3)', `lpad((i % 1000)::text, 3, 'a')`],
   ['timestamp(3)', `timestamp '1969-12-31 23:59:59.999' + i * interval '86399.999 s'`],
   ['date', `date '2026-01-01' + i`],
@@ -104,6 +106,61 @@ describe('what a source writes, a sink reads back', function () {
       await sluice.rest.delete(`/connectors/${name}-back`);
     });
   }
+
+  it('into an equal table of 1,600 columns, the most that PostgreSQL has (M6)', async () => {
+    const table = uniqueName('wide').replaceAll('-', '_');
+    const columns = Array.from({ length: 1_599 }, (_, n) => `c${String(n)} int4`).join(', ');
+    const create = `create table ${table} (k_timestamp timestamptz(3) primary key, ${columns})`;
+    const values = Array.from({ length: 1_599 }, (_, n) => `i * ${String(n)}`).join(', ');
+    await sql.run(
+      create,
+      `insert into ${table} select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 s', ${values} from generate_series(1, 3) i`,
+    );
+    const name = uniqueName('wide');
+    await sluice.rest.create(name, sourceConfig(db, { 'topic.prefix': name, 'table.include': table }));
+    const topic = `${name}-${db.database}-${table}-json_db`;
+    await kafka.read(topic, (records) => records.length === 3);
+    await sluice.rest.delete(`/connectors/${name}`);
+    await sql.run(`alter table ${table} rename to ${table}_original`, create);
+    await sluice.rest.create(`${name}-back`, sinkConfig(db, { topics: topic, 'protocol.type': 'json_db' }));
+    await until(
+      async () => {
+        const { tasks } = await sluice.rest.status(`${name}-back`);
+        if (tasks[0]?.trace !== undefined) throw new Error(tasks[0].trace);
+        return (await sql.number(`select count(*) from ${table}`)) === 3;
+      },
+      'all rows are back',
+      { everyMs: 200 },
+    );
+    // As texts: PostgreSQL takes long to plan a comparison of so many columns.
+    const rows = (from: string) => sql.rows(`select t::text from ${from} t order by k_timestamp`);
+    assert.deepEqual(await rows(table), await rows(`${table}_original`));
+    await sluice.rest.delete(`/connectors/${name}-back`);
+  });
+
+  it('without a column whose name line_tsd cannot spell, where errors are tolerated; its table is FAILED else (M7)', async () => {
+    const table = uniqueName('blank').replaceAll('-', '_');
+    const name = uniqueName('blank');
+    await sql.run(
+      `create table ${table} (ts timestamptz primary key, "b c" int4, d int4)`,
+      `insert into ${table} select timestamptz '2026-01-01 00:00:00Z' + i * interval '1 s', i, 10 * i from generate_series(1, 3) i`,
+    );
+    const config = { 'topic.prefix': name, 'table.include': table, 'out.format': 'line_tsd' };
+    await sluice.rest.create(name, sourceConfig(db, config));
+    const refusal = `Table ${table} is not read: line_tsd cannot spell the name or tag value`;
+    await until(() => sluice.log.includes(refusal), 'the table is FAILED');
+    const tolerant = `${name}-all`;
+    await sluice.rest.create(tolerant, sourceConfig(db, { ...config, 'errors.tolerance': 'all' }));
+    const records = await kafka.read(`${name}-${db.database}-${table}-line_tsd`, ({ length }) => length === 3);
+    const start = Date.UTC(2026, 0, 1);
+    assert.deepEqual(
+      records.map(({ value }) => value?.toString()),
+      [1, 2, 3].map((i) => `${table}.d ${String(start + i * 1000)} ${String(10 * i)}`),
+    );
+    assert.match(sluice.log, new RegExp(`A column of table ${table} is left out .*b c`));
+    await sluice.rest.delete(`/connectors/${name}`);
+    await sluice.rest.delete(`/connectors/${tolerant}`);
+  });
 
   it('unless a row is too large for the broker: the task fails and says of which table and key', async () => {
     const name = uniqueName('large');
