@@ -18,7 +18,7 @@ import {
   beginWithAttempts,
   countCollapsed,
   databaseText,
-  openExecutor,
+  openNamedExecutor,
   WaitCause,
   type Executor,
 } from '../../src/index-database.ts';
@@ -73,7 +73,7 @@ export class DbSinkTask implements SinkTask {
     const options = parseOptions(sinkOptions, context.config);
     const settings = connectionSettings(options);
     this.#database = databaseText(settings);
-    const executor = openExecutor(settings, { logger: context.logger, poolSize: CONNECTIONS });
+    const executor = openNamedExecutor(settings, context, CONNECTIONS);
     this.#executor = executor;
     this.#context = context;
     context.retryAfterMs(PUT_AGAIN_AFTER_MS);

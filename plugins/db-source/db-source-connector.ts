@@ -1,5 +1,5 @@
 import { toError, type Connector, type ConnectorConfig, type ConnectorContext } from '../../src/index.ts';
-import { connectWithAttempts, openExecutor, type Executor } from '../../src/index-database.ts';
+import { connectWithAttempts, openNamedExecutor, type Executor } from '../../src/index-database.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';
@@ -32,7 +32,7 @@ export class DbSourceConnector implements Connector {
 
   async start(config: ConnectorConfig, context: ConnectorContext): Promise<void> {
     const settings = sourceSettings(config);
-    const executor = openExecutor(settings.connection, { logger: context.logger, poolSize: 1 });
+    const executor = openNamedExecutor(settings.connection, context, 1);
     this.#started = { config, context, settings, executor, watch: new TableWatch(executor) };
     await connectWithAttempts(executor, {
       attempts: settings.attempts,
