@@ -88,7 +88,9 @@ export class DbSinkTask implements SinkTask {
       signal: context.signal,
       onFailure: (error: unknown, attempt: number): void => {
         const away = awayText(error, `attempt ${String(attempt)} of ${String(attempts)}`);
+        const isFirst = this.#starting === undefined && context.taskIndex === 0;
         this.#starting = { since: this.#starting?.since ?? performance.now(), away };
+        if (isFirst) context.logger.warn(`The task cannot start yet: ${this.#database} ${away}`);
       },
     };
     const { engine, database } = await beginWithAttempts(executor, policy, async () => ({
