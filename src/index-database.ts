@@ -18,6 +18,7 @@ export {
   type ConnectionSettings,
   type ExecutorOptions,
 } from './database/open-executor.ts';
+export { openNamedExecutor } from './database/session-name.ts';
 export { WaitCause } from './database/wait-cause.ts';
 export { ROLLBACK_RETRIES, retryRolledBack } from './database/retry-rolled-back.ts';
 export {

@@ -18,7 +18,7 @@ import {
   beginWithAttempts,
   countCollapsed,
   databaseText,
-  openExecutor,
+  openNamedExecutor,
   WaitCause,
   type Executor,
 } from '../../src/index-database.ts';
@@ -73,7 +73,7 @@ export class DbSinkTask implements SinkTask {
     const options = parseOptions(sinkOptions, context.config);
     const settings = connectionSettings(options);
     this.#database = databaseText(settings);
-    const executor = openExecutor(settings, { logger: context.logger, poolSize: CONNECTIONS });
+    const executor = openNamedExecutor(settings, context, CONNECTIONS);
     this.#executor = executor;
     this.#context = context;
     context.retryAfterMs(PUT_AGAIN_AFTER_MS);
@@ -88,7 +88,9 @@ export class DbSinkTask implements SinkTask {
       signal: context.signal,
       onFailure: (error: unknown, attempt: number): void => {
         const away = awayText(error, `attempt ${String(attempt)} of ${String(attempts)}`);
+        const isFirst = this.#starting === undefined && context.taskIndex === 0;
         this.#starting = { since: this.#starting?.since ?? performance.now(), away };
+        if (isFirst) context.logger.warn(`The task cannot start yet: ${this.#database} ${away}`);
       },
     };
     const { engine, database } = await beginWithAttempts(executor, policy, async () => ({

@@ -1,5 +1,11 @@
 import { toError, type Connector, type ConnectorConfig, type ConnectorContext } from '../../src/index.ts';
-import { connectWithAttempts, openExecutor, type Executor } from '../../src/index-database.ts';
+import {
+  connectWithAttempts,
+  databaseText,
+  openNamedExecutor,
+  whyAway,
+  type Executor,
+} from '../../src/index-database.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';
@@ -32,12 +38,17 @@ export class DbSourceConnector implements Connector {
 
   async start(config: ConnectorConfig, context: ConnectorContext): Promise<void> {
     const settings = sourceSettings(config);
-    const executor = openExecutor(settings.connection, { logger: context.logger, poolSize: 1 });
+    const executor = openNamedExecutor(settings.connection, context, 1);
     this.#started = { config, context, settings, executor, watch: new TableWatch(executor) };
     await connectWithAttempts(executor, {
       attempts: settings.attempts,
       backoffMs: settings.backoffMs,
       signal: this.#abort.signal,
+      onFailure: (error, attempt) => {
+        if (attempt > 1) return;
+        const place = databaseText(settings.connection);
+        context.logger.warn(`The connector cannot start yet: ${place} cannot be reached: ${whyAway(error)}`);
+      },
     });
     const hint = prefixHint(settings.naming);
     if (hint !== undefined) context.logger.warn(`Topics of this connector: ${hint}`);

@@ -17,7 +17,7 @@ import {
   isUnavailable as mayAnswerLater,
   databaseText,
   isUnreachable,
-  openExecutor,
+  openNamedExecutor,
   type Executor,
 } from '../../src/index-database.ts';
 import type { TableFeed } from './table-feed.ts';
@@ -82,7 +82,7 @@ export class DbSourceTask implements SourceTask {
     if (initialMicros !== undefined) {
       context.logger.info(`timestamp.initial is read as ${new Date(Number(initialMicros / 1000n)).toISOString()}`);
     }
-    const executor = openExecutor(settings.connection, { logger: context.logger, poolSize: CONNECTIONS });
+    const executor = openNamedExecutor(settings.connection, context, CONNECTIONS);
     const watch = new TableWatch(executor);
     const feeds = new FeedSet({
       context,

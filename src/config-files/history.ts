@@ -15,6 +15,9 @@ interface Change {
   readonly what: string;
   readonly by: { readonly user: string | null; readonly address: string | null } | null;
   readonly state: string;
+  readonly worker?: string | null;
+  readonly task?: number;
+  readonly automatic?: boolean;
   readonly restoredFrom?: number;
   readonly difference: readonly KeyChange[] | null;
 }
@@ -45,12 +48,15 @@ export async function runHistory(
   return print(flags, change, [headOf(change), ...differenceOf(change).map((line) => `    ${line}`)].join('\n'));
 }
 
-function headOf({ n, at, what, by, state, restoredFrom, difference }: Change): string {
-  const who = by === null ? 'not known by whom' : `by ${nameOf(by)}`;
+function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: Change): string {
+  const { worker = null, task, automatic = false } = more;
+  const actor = by === null ? 'not known by whom' : `by ${nameOf(by)}`;
+  const who = `${automatic ? 'automatically' : actor}${worker === null ? '' : ` on worker ${worker}`}`;
+  const target = task === undefined ? '' : ` task ${String(task)}`;
   const from = restoredFrom === undefined ? '' : ` from ${String(restoredFrom)}`;
   const keys = (difference ?? []).map(({ key }) => key);
   const changed = keys.length === 0 ? '' : `: ${keys.join(', ')}`;
-  return plain(`${String(n).padStart(6)}  ${at}  ${what}${from} ${who}, ${state}${changed}`);
+  return plain(`${String(n).padStart(6)}  ${at}  ${what}${target}${from} ${who}, ${state}${changed}`);
 }
 
 function nameOf({ user, address }: NonNullable<Change['by']>): string {

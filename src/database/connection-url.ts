@@ -50,6 +50,7 @@ export interface UrlOverrides {
   readonly database?: string | null | undefined;
 }
 
+export const DEFAULT_APPLICATION_NAME = 'sluice';
 const DEFAULT_PORT = 5432;
 const DEFAULT_CONNECT_TIMEOUT_S = 10;
 
@@ -83,7 +84,7 @@ export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): C
     password,
     tls: tlsSettings(parameters),
     connectTimeoutMs: 1000 * parameters.takeSeconds(['connectTimeout', 'connect_timeout'], DEFAULT_CONNECT_TIMEOUT_S),
-    applicationName: parameters.take('ApplicationName', 'application_name') ?? 'sluice',
+    applicationName: parameters.take('ApplicationName', 'application_name') ?? DEFAULT_APPLICATION_NAME,
     searchPath: parameters.take('currentSchema', 'search_path'),
     target: target(parameters),
     namedStatements: parameters.take('prepareThreshold') !== '0',

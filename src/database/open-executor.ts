@@ -27,14 +27,18 @@ export interface ExecutorOptions {
 
 type OnConnect = (failure: DatabaseError | undefined) => void;
 
-/** A pool never holds more than this, however many executors share it: PostgreSQL's default is 100 for all. */
-const MAX_POOL_SIZE = 32;
+/** Limit of all pools of one user and database in this thread: PostgreSQL's default is 100 for all clients. */
+const MAX_CONNECTIONS = 32;
+/** A statement that ends what blocks another one needs a connection of its own. */
+const MIN_POOL_SIZE = 2;
 const DEFAULT_POOL_SIZE = 4;
 const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
 const DEFAULT_SILENCE_MS = 30_000;
 
 interface SharedDatabase {
   readonly database: Database;
+  /** Equal for pools that differ by the names of their sessions only. */
+  readonly budget: string;
   /** Pool sizes that the open executors asked for. */
   readonly shares: number[];
   /** Of the open executors. */
@@ -56,15 +60,14 @@ export function openExecutor(settings: ConnectionSettings, options: ExecutorOpti
   // A function of its own, so that each executor takes away what is its own.
   const listener: OnConnect = (failure) => options.onConnect?.(failure);
   shared.listeners.add(listener);
-  setLimit(shared);
+  setLimits(shared.budget);
   return new PooledExecutor(shared.database, async () => {
     shared.listeners.delete(listener);
     shared.shares.splice(shared.shares.indexOf(share), 1);
-    if (shared.shares.length > 0) {
-      setLimit(shared);
-      return;
-    }
-    if (sharedDatabases.get(key) === shared) sharedDatabases.delete(key);
+    const isLast = shared.shares.length === 0;
+    if (isLast && sharedDatabases.get(key) === shared) sharedDatabases.delete(key);
+    setLimits(shared.budget);
+    if (!isLast) return;
     await shared.database.pool.close();
   });
 }
@@ -74,7 +77,8 @@ function createShared(settings: ConnectionSettings, options: ExecutorOptions): S
   const tell = (failure: DatabaseError | undefined): void => {
     for (const listener of listeners) listener(failure);
   };
-  return { database: createDatabase(settings, options, tell), shares: [], listeners };
+  const budget = identity({ ...settings, applicationName: '' });
+  return { database: createDatabase(settings, options, tell), budget, shares: [], listeners };
 }
 
 function createDatabase(settings: ConnectionSettings, options: ExecutorOptions, onConnect: OnConnect): Database {
@@ -101,11 +105,18 @@ function createDatabase(settings: ConnectionSettings, options: ExecutorOptions, 
   });
 }
 
-function setLimit({ database, shares }: SharedDatabase): void {
-  database.pool.limit = Math.min(
-    MAX_POOL_SIZE,
-    shares.reduce((sum, share) => sum + share, 0),
-  );
+function setLimits(budget: string): void {
+  const pools = [...sharedDatabases.values()].filter((each) => each.budget === budget);
+  const all = sum(pools.flatMap(({ shares }) => shares));
+  for (const { database, shares } of pools) {
+    const wanted = sum(shares);
+    const fair = Math.max(MIN_POOL_SIZE, Math.floor((wanted * MAX_CONNECTIONS) / all));
+    database.pool.limit = Math.min(wanted, fair);
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
 }
 
 /** Equal for settings that may share connections; the password counts, or a wrong one would be let in by a right one. */

@@ -92,9 +92,21 @@ export class TopicCheck {
     const settings = { ...creation.settings, ...(demand.compacted === true ? { 'cleanup.policy': 'compact' } : {}) };
     const problem = await this.#creator.creationProblem({ name, ...creation, settings });
     if (problem === undefined) return ok(about, 'does not exist; it will be created');
+    const message = `does not exist and could not be created: ${problem.message}`;
+    const { brokers } = await this.#creator.cluster();
+    if (creation.replicationFactor > brokers) {
+      return fail(about, message, `set ${factorProperty(demand)}=${String(brokers)}, or add brokers`);
+    }
     const partitions = creation.partitions > 0 ? ` --partitions ${String(creation.partitions)}` : '';
     const config = Object.entries(settings).map(([key, value]) => ` --config ${key}=${value}`);
     const cure = this.#tools.createTopic(name, `${partitions}${config.join('')}`);
-    return fail(about, `does not exist and could not be created: ${problem.message}`, cure);
+    return fail(about, message, cure);
   }
+}
+
+/** The option that has the replication factor of a topic; the worker's own topic takes that of the config topic. */
+function factorProperty({ property }: TopicDemand): string {
+  if (property === undefined) return 'topic.creation.default.replication.factor';
+  if (property === 'sluice.storage.topic') return 'config.storage.replication.factor';
+  return `${property.replace(/\.(?:topic|name)$/, '')}.replication.factor`;
 }

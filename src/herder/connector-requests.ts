@@ -179,17 +179,18 @@ export class ConnectorRequests {
   }
 
   /** Restarts the instance alone; its tasks are not touched. */
-  async restartConnector(name: string): Promise<void> {
+  async restartConnector(name: string, by: Actor | null = null): Promise<void> {
     await this.mustOwn(name);
-    if (!(await this.#supervision.restartConnector(name))) {
+    const restart = () => this.#supervision.restartConnector(name);
+    if (!(await this.#history.recorded({ connector: name, by }, restart, (done) => (done ? 'restarted' : undefined)))) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }
   }
 
   /** Resolves with the statuses as they will be shown at once: those to be restarted as RESTARTING. */
-  async restartConnectorAndTasks(request: RestartRequest): Promise<ConnectorStatusInfo> {
+  async restartConnectorAndTasks(request: RestartRequest, by: Actor | null = null): Promise<ConnectorStatusInfo> {
     const name = request.connector;
-    return this.#changeAsLeader(`restarting connector ${name} and its tasks`, async () => {
+    const restart = async (): Promise<ConnectorStatusInfo> => {
       this.#directory.require(name, `Unknown connector: ${name}`);
       const plan = planRestart(request, this.#statuses);
       if (plan === undefined) throw new RequestError(404, `Status for connector ${name} not found`);
@@ -201,12 +202,16 @@ export class ConnectorRequests {
         connector: plan.restartConnector ? restarting(before.connector) : before.connector,
         tasks: before.tasks.map(([task, status]) => [task, plan.tasks.includes(task) ? restarting(status) : status]),
       };
-    });
+    };
+    return this.#changeAsLeader(`restarting connector ${name} and its tasks`, () =>
+      this.#history.recorded({ connector: name, by }, restart, () => 'restarted'),
+    );
   }
 
-  async restartTask(id: TaskId): Promise<void> {
+  async restartTask(id: TaskId, by: Actor | null = null): Promise<void> {
     await this.#requireTask(id, this.#dependencies.answers.unknownTask(taskText(id)));
-    await this.#supervision.restartTask(id);
+    const restart = () => this.#supervision.restartTask(id);
+    await this.#history.recorded({ ...id, by }, restart, () => 'restarted');
   }
 
   /** Throws a NotOwnerError unless this worker has the connector. */

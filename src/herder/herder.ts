@@ -6,6 +6,7 @@ import type { ConfigListener, RestartRequest, SessionKey } from './config-state.
 import { ConnectorDirectory } from './connector-directory.ts';
 import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
+import type { RestartTarget } from './healing/healing-entry.ts';
 import type { RestartFigures } from './healing/restart-counts.ts';
 import { LeaderDuties } from './leader-duties.ts';
 import { Replays } from './dead-letters/replays.ts';
@@ -91,7 +92,15 @@ export class Herder implements ConfigListener, WorkListener {
       dependencies.logger,
     );
     this.history = new ConnectorHistory({ ...dependencies, hide: (text) => dependencies.secrets.hide(text) });
-    this.#supervision = new Supervision(dependencies, statusWriter);
+    const onHeal = (target: RestartTarget): void => {
+      // The restart does not wait for its entry.
+      void this.history.recorded(
+        { ...target, by: null, automatic: true },
+        () => Promise.resolve(),
+        () => 'restarted',
+      );
+    };
+    this.#supervision = new Supervision(dependencies, statusWriter, onHeal);
     const { healing } = this.#supervision;
     this.#duties = new LeaderDuties({ ...dependencies, statusWriter, healing });
     const { directory } = this;

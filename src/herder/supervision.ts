@@ -87,7 +87,8 @@ export class Supervision {
   /** Of tasks that have stopped here, for others. */
   readonly #left = new Map<string, Handover>();
 
-  constructor(dependencies: SupervisionDependencies, statuses: StatusWriter) {
+  /** `onHeal` is called when a failed target is restarted automatically. */
+  constructor(dependencies: SupervisionDependencies, statuses: StatusWriter, onHeal: (target: RestartTarget) => void) {
     this.#dependencies = dependencies;
     this.#connectorStarts = new Startups(dependencies.metricWindow);
     this.#taskStarts = new Startups(dependencies.metricWindow);
@@ -99,7 +100,10 @@ export class Supervision {
       ...dependencies,
       defaults: dependencies.workerConfig,
       hide: (text) => dependencies.secrets.hide(text),
-      restart: (target) => this.#heal(target),
+      restart: (target) => {
+        onHeal(target);
+        return this.#heal(target);
+      },
       onHeld: (target, reason) => {
         this.#writeHeld(target, reason);
       },

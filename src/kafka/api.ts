@@ -48,6 +48,8 @@ export interface PartitionPosition extends TopicPartition {
 export interface PartitionLag extends TopicPartition {
   /** Records; `undefined` before the first answer of the broker. */
   readonly lag: number | undefined;
+  /** The next offset of the log; absent before the first answer of the broker. */
+  readonly end?: number | undefined;
 }
 
 /** Which topics, by name; `pattern`: the Java regular expression that it evaluates, for brokers that can do that themselves. */

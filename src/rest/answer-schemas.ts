@@ -49,6 +49,9 @@ export const ANSWER_SCHEMAS = {
       description: 'null: not known',
     },
     state: { type: 'string', enum: ['RUNNING', 'PAUSED', 'STOPPED'] },
+    worker: { ...nullableText, description: 'The worker that made or found the change; null: not known' },
+    'task?': { ...integer, description: 'The task that was restarted' },
+    'automatic?': { type: 'boolean', description: 'A restart by the worker after a failure' },
     'restoredFrom?': integer,
     difference: {
       anyOf: [arrayOf(objectOf({ key: text, 'before?': nullableText, 'after?': nullableText })), { type: 'null' }],

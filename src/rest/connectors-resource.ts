@@ -102,12 +102,13 @@ export const connectorsResource: Resource = (router, dependencies) => {
     const connector = pathName(context, 'connector');
     const includeTasks = flag(context, 'includeTasks');
     const onlyFailed = flag(context, 'onlyFailed');
+    const by = await senderOf(context, dependencies);
     if (!includeTasks && !onlyFailed) {
-      await withinTimeLimit(herder.stage, herder.requests.restartConnector(connector));
+      await withinTimeLimit(herder.stage, herder.requests.restartConnector(connector, by));
       answerEmpty(context, 204);
       return;
     }
-    const restart = herder.requests.restartConnectorAndTasks({ connector, includeTasks, onlyFailed });
+    const restart = herder.requests.restartConnectorAndTasks({ connector, includeTasks, onlyFailed }, by);
     answer(context, 202, connectorStatusView(await withinTimeLimit(herder.stage, restart)));
   });
 
@@ -136,7 +137,8 @@ export const connectorsResource: Resource = (router, dependencies) => {
   });
 
   router.post('/connectors/:connector/tasks/:task/restart', async (context) => {
-    await withinTimeLimit(herder.stage, herder.requests.restartTask(taskId(context)));
+    const by = await senderOf(context, dependencies);
+    await withinTimeLimit(herder.stage, herder.requests.restartTask(taskId(context), by));
     answerEmpty(context, 204);
   });
 };

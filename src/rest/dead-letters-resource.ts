@@ -119,8 +119,10 @@ export const deadLettersResource: Resource = (router, dependencies) => {
     const body = checkBody(isReplayBody, text.trim() === '' ? {} : (JSON.parse(text) as unknown));
     const { selection = {}, transforms: chain, rate = DEFAULT_RATE } = body;
     requireChain(chain);
-    const by = senderText(await senderOf(context, dependencies));
-    const begun = replays.begin(pathName(context, 'connector'), { selection, chain, rate, by });
+    const connector = pathName(context, 'connector');
+    const by = await senderOf(context, dependencies);
+    const begin = () => replays.begin(connector, { selection, chain, rate, by: senderText(by) });
+    const begun = herder.history.recorded({ connector, by }, begin, () => 'replayed');
     answerText(context, 201, await withinTimeLimit(herder.stage, begun));
   });
 

@@ -68,13 +68,16 @@ export function numberOf(context: Context): number {
 }
 
 function itemView({ entry, difference }: HistoryItem) {
-  const { n, atMs, what, by, state, restoredFrom } = entry;
+  const { n, atMs, what, by, state, worker = null, task, automatic, restoredFrom } = entry;
   return {
     n,
     at: new Date(atMs).toISOString(),
     what,
     by,
     state: STATES[state],
+    worker,
+    ...(task === undefined ? {} : { task }),
+    ...(automatic === true ? { automatic } : {}),
     ...(restoredFrom === undefined ? {} : { restoredFrom }),
     difference,
   };

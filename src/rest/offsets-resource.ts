@@ -5,10 +5,13 @@ import { coordinatesValue } from '../herder/stores/offset-store.ts';
 import { RequestError } from '../errors.ts';
 import type { OffsetsPreview } from '../herder/offsets-preview.ts';
 import { readOffsets, readTarget } from './offsets-body.ts';
+import { senderOf } from './request-sender.ts';
 import { answer, answerText, pathName, withinTimeLimit, type Resource } from './resource.ts';
 
 /** `/connectors/{connector}/offsets` (docs/compatibility.md#the-management-api). */
-export const offsetsResource: Resource = (router, { herder, offsets }) => {
+export const offsetsResource: Resource = (router, dependencies) => {
+  const { herder, offsets } = dependencies;
+
   router.get('/connectors/:connector/offsets', async (context) => {
     const list = await withinTimeLimit(herder.stage, offsets.list(pathName(context, 'connector')));
     answerText(context, 200, offsetsText(list));
@@ -31,8 +34,11 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
       throw new RequestError(400, 'Partitions / offsets need to be provided for an alter offsets request');
     }
     await withinTimeLimit(herder.stage, herder.requests.mustLead());
+    const by = await senderOf(context, dependencies);
+    const change = () => offsets.alter(name, changes);
+    const recorded = () => herder.history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
     const message = await herder.stage.during(`altering offsets for connector ${name}`, () =>
-      withinTimeLimit(herder.stage, offsets.alter(name, changes)),
+      withinTimeLimit(herder.stage, recorded()),
     );
     answer(context, 200, { message });
   });
@@ -40,8 +46,11 @@ export const offsetsResource: Resource = (router, { herder, offsets }) => {
   router.delete('/connectors/:connector/offsets', async (context) => {
     const name = pathName(context, 'connector');
     await withinTimeLimit(herder.stage, herder.requests.mustLead());
+    const by = await senderOf(context, dependencies);
+    const change = () => offsets.reset(name);
+    const recorded = () => herder.history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
     const message = await herder.stage.during(`resetting offsets for connector ${name}`, () =>
-      withinTimeLimit(herder.stage, offsets.reset(name)),
+      withinTimeLimit(herder.stage, recorded()),
     );
     answer(context, 200, { message });
   });

@@ -31,6 +31,7 @@ export const TASK_FIGURES = {
     retries: number,
     deadLettersPerMinute: number,
     missingTopics: arrayOf(text),
+    'emptyTopics?': arrayOf(text),
     cause: nullableText,
     'failedParts?': objectOf({ count: number, parts: arrayOf(objectOf({ name: text, error: text })) }),
     'throttledMs?': number,

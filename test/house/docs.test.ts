@@ -28,6 +28,18 @@ describe('the documents', () => {
     for (const page of pages) assert.ok(readme.includes(`](${page})`), `README.md does not link to ${page}`);
   });
 
+  it('say what to change for each breaking option when upgrading (N14)', async () => {
+    const page = await readDocument('docs/upgrading.md');
+    for (const option of [
+      'batch.size.auto=false',
+      'fetch.max.rows.auto=false',
+      'X-Forwarded-Proto',
+      'ApplicationName',
+    ]) {
+      assert.ok(page.includes(option), `docs/upgrading.md does not name ${option}`);
+    }
+  });
+
   it('link only to files and headings that exist', async () => {
     const dead: string[] = [];
     let links = 0;

@@ -14,6 +14,8 @@ interface Change {
   readonly what: string;
   readonly by: { user: string | null; address: string | null; via?: string } | null;
   readonly state: string;
+  readonly worker: string | null;
+  readonly task?: number;
   readonly restoredFrom?: number;
   readonly difference: readonly { key: string; before?: string; after?: string }[] | null;
 }
@@ -212,6 +214,32 @@ describe('the history of a connector', () => {
     assert.equal(last.exists, false);
     const again = await send('POST', `${first}/restore?newest=${String(last.newest)}`);
     assert.deepEqual(again, { status: 201, body: { name } });
+  });
+
+  it('has restarts and changes of offsets, with the task and the worker that did it (U12)', async () => {
+    const name = uniqueName('restarted');
+    const path = `/connectors/${name}`;
+    await ask('POST', '/connectors', { name, config: sink() });
+    await until(
+      async () => (await ask<{ tasks: { state: string }[] }>('GET', `${path}/status`)).tasks[0]?.state === 'RUNNING',
+      'the task runs',
+    );
+    await ask('POST', `${path}/tasks/0/restart`, undefined, follower, 'bob');
+    await ask('POST', `${path}/restart?includeTasks=true`, undefined, follower, 'ann');
+    await ask('PUT', `${path}/stop`);
+    await until(async () => (await send('DELETE', `${path}/offsets`)).status === 200, 'the group has no members');
+    const changes = await history(name);
+    assert.deepEqual(
+      changes.map(({ what, by, task }) => [what, by?.user, task]),
+      [
+        ['offsetsChanged', 'ann', undefined],
+        ['stopped', 'ann', undefined],
+        ['restarted', 'ann', undefined],
+        ['restarted', 'bob', 0],
+        ['created', 'ann', undefined],
+      ],
+    );
+    for (const index of [0, 2, 4]) assert.equal(changes[index]?.worker, hostOf(leader), 'the leader did it');
   });
 
   it('claims no address for a forwarded request that no worker vouches for', async () => {

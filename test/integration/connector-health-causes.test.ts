@@ -217,6 +217,11 @@ describe('why a connector is not RUNNING', function () {
         const { sentence } = await untilVerdict(name, 'STALLED', new RegExp(text));
         assert.equal(sentence.split(place).length, 2, sentence);
       }
+      const warnings = on.worker.log
+        .split('\n')
+        .filter((line) => line.includes('cannot start yet') && line.includes(sink));
+      assert.equal(warnings.length, 1, 'one warning of the sink that was created meanwhile (N7)');
+      assert.ok(warnings[0]?.includes(`The task cannot start yet${reached}`), warnings[0]);
       proxy.pass();
       await untilVerdict(sink, 'RUNNING', / 0 records behind/);
       await untilVerdict(source, 'RUNNING', /1 task runs/);

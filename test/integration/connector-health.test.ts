@@ -11,6 +11,7 @@ const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.ur
 interface Health {
   readonly verdict: string;
   readonly sentence: string;
+  readonly reasons: readonly string[];
   readonly since: string;
   readonly tasks: readonly { readonly lag: number | null; readonly lastDeliveredAt: string | null }[];
 }
@@ -65,6 +66,8 @@ describe('the health of a connector', function () {
       await on.kafka.produce(name, [line(name, 2)]);
       const { sentence } = await untilVerdict(name, 'STALLED', /waits for a lock/);
       assert.match(sentence, new RegExp(`pid ${String(pid)} holds`));
+      const sessions = `select count(*) from pg_stat_activity where wait_event_type = 'Lock' and application_name = 'sluice:${name}-0'`;
+      assert.equal(await on.sql.number(sessions), 1, 'the waiting session names connector and task (U18)');
       await holder.run('rollback');
     } finally {
       await holder.close();
@@ -95,6 +98,16 @@ describe('the health of a connector', function () {
     const config = sinkConfig(on.db, { topics: name, 'protocol.type': 'json_db' });
     await on.worker.rest.create(name, { ...config, 'consumer.override.allow.auto.create.topics': 'false' });
     await untilVerdict(name, 'STALLED', new RegExp(`topic ${name} does not exist`));
+  });
+
+  it('says that a topic of the list never had a record, and is RUNNING (U17)', async () => {
+    const name = await create({ 'protocol.type': 'line_lp' });
+    const hint = `The topic ${name} has never had a record; check its name in topics.`;
+    const isHinted = async (): Promise<boolean> => (await health(name)).reasons.includes(hint);
+    await until(isHinted, 'the health has the hint');
+    assert.equal((await health(name)).verdict, 'RUNNING');
+    await on.kafka.produce(name, [line(name, 1)]);
+    await until(async () => !(await isHinted()), 'the topic has a record');
   });
 
   it('is DEGRADED when records are skipped, and FAILED with the first line of the trace', async () => {

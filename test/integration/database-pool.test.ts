@@ -70,6 +70,21 @@ describe('database connections', () => {
     await executor.close();
   });
 
+  it('of sessions with different names share one limit for their user and database (U18)', async () => {
+    const executors = upTo(20).map((n) => db.open({ poolSize: 3 }, `?ApplicationName=task-${String(n)}`));
+    const open = `SELECT count(*) FROM pg_stat_activity WHERE application_name LIKE 'task-%'`;
+    const held = executors.flatMap((executor) => upTo(3).map(() => executor.query('SELECT pg_sleep(0.5)')));
+    await Promise.all(held);
+    const count = Number((await db.rows(open))[0]?.[0]);
+    assert.equal(count, 40, 'two of the three connections of each');
+    await Promise.all(executors.slice(8).map((executor) => executor.close()));
+    await Promise.all(
+      executors.slice(0, 8).flatMap((executor) => upTo(3).map(() => executor.query('SELECT pg_sleep(0.5)'))),
+    );
+    await until(async () => Number((await db.rows(open))[0]?.[0]) === 24, 'the others may have all of theirs');
+    await Promise.all(executors.slice(0, 8).map((executor) => executor.close()));
+  });
+
   it('let a caller leave the queue, and do not lose the turn', async () => {
     const executor = db.open({ poolSize: 1 }, '?ApplicationName=queue');
     const abort = new AbortController();

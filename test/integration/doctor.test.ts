@@ -163,7 +163,9 @@ describe('sluice doctor', function () {
       ],
     );
     assert.match(about[1]?.remedy ?? '', /^kafka-configs\.sh --bootstrap-server \S+ --alter --entity-type topics/);
-    assert.match(finding(sick, /^status\.storage\.topic/).message, /INVALID_REPLICATION_FACTOR/);
+    const status = finding(sick, /^status\.storage\.topic/);
+    assert.match(status.message, /INVALID_REPLICATION_FACTOR/);
+    assert.equal(status.remedy, 'set status.storage.replication.factor=1, or add brokers', 'N8');
   });
 
   it('names tables without the rights that are needed, with the statement that grants them', async () => {

@@ -106,6 +106,13 @@ describe('a connector that has failed', () => {
     proxy.pass();
     await untilRows(name, 20);
     assert.equal(await state(name), 'RUNNING');
+    const { body: history } = await on.worker.rest.get<{ what: string; automatic?: boolean; task?: number }[]>(
+      `/connectors/${name}/history`,
+    );
+    assert.ok(
+      history.some(({ what, automatic, task }) => what === 'restarted' && automatic === true && task === 0),
+      `the history has the automatic restart (U12): ${JSON.stringify(history)}`,
+    );
     const page = await (await fetch(`${on.worker.url}/metrics`)).text();
     assert.match(page, new RegExp(`sluice_task_restarts_total\\{connector="${name}",kind="infrastructure"\\} [1-9]`));
     assert.match(page, new RegExp(`sluice_restarts_waiting\\{connector="${name}"\\} 0`));

@@ -41,7 +41,7 @@ describe('sluice history', () => {
     const [newest = '', oldest = '', ...others] = list.printed.trimEnd().split('\n');
     assert.deepEqual(others, []);
     const form = (what: string, keys: string) =>
-      new RegExp(`^ +(\\d+)  20\\S+Z  ${what} by at 127\\.0\\.0\\.1, RUNNING: ${keys}$`);
+      new RegExp(`^ +(\\d+)  20\\S+Z  ${what} by at 127\\.0\\.0\\.1 on worker \\S+:\\d+, RUNNING: ${keys}$`);
     assert.match(newest, form('changed', 'file, note'));
     assert.match(oldest, form('created', 'connector\\.class, file, name, note, topics'));
     const [changed = '', created = ''] = [newest, oldest].map((line) => /\d+/.exec(line)?.[0]);

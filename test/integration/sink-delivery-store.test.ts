@@ -149,9 +149,10 @@ describe('offsets in the transaction of the rows', () => {
     assert.deepEqual(await stored(), [1, 3]);
   });
 
-  it('are claimed from an owner that does not move any more: its transaction is ended', async () => {
+  it('are claimed from another task of the connector that does not move any more: its transaction is ended (U18)', async () => {
     await Owner.of(executor);
-    const stopped = executor
+    const stopped = fixture
+      .open({ poolSize: 1 }, '?application_name=sluice:c-11')
       .session((session) =>
         session.transaction(async () => {
           await session.query('UPDATE offsets SET next_offset = next_offset');
@@ -165,7 +166,7 @@ describe('offsets in the transaction of the rows', () => {
       'it holds its locks',
     );
     const began = performance.now();
-    const second = await Owner.of(executor);
+    const second = await Owner.of(fixture.open({}, '?application_name=sluice:c-2'));
     await until(
       () =>
         second.claims.ready().then(

@@ -15,6 +15,8 @@ export interface ClassArchiveOptions {
   readonly cacheFolder: string;
   readonly onProgress?: ((message: string) => void) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Removes the folder of the recording; `rm` unless a test replaces it. */
+  readonly remove?: ((folder: string) => Promise<void>) | undefined;
 }
 
 /**
@@ -22,7 +24,7 @@ export interface ClassArchiveOptions {
  * that is started and stopped. `undefined` when it cannot be made: starts are then slower and nothing else.
  */
 export async function classArchive(options: ClassArchiveOptions): Promise<string | undefined> {
-  const { java, classPath, cacheFolder, onProgress, signal } = options;
+  const { java, classPath, cacheFolder, onProgress, signal, remove = removeFolder } = options;
   const kind = createHash('sha256').update(`${java.version}\n${classPath}`).digest('hex').slice(0, 16);
   const archive = join(cacheFolder, `kafka-classes-${kind}.jsa`);
   if (existsSync(archive)) return archive;
@@ -40,8 +42,14 @@ export async function classArchive(options: ClassArchiveOptions): Promise<string
     onProgress?.(`no class archive: ${toError(error).message}`);
     return undefined;
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+    await remove(folder).catch((error: unknown) => {
+      onProgress?.(`${folder} could not be removed: ${toError(error).message}`);
+    });
   }
+}
+
+async function removeFolder(folder: string): Promise<void> {
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
 }
 
 async function record(

@@ -109,6 +109,7 @@ export class ConnectorHealth {
         ...figures,
         partitions: figures.partitions.slice(0, 1),
         missingTopics: figures.missingTopics.slice(0, 1),
+        emptyTopics: undefined,
       },
     }));
     const committed = this.#dependencies.committed.all().map((each) => ({ ...each, topics: each.topics.slice(0, 1) }));
@@ -273,9 +274,11 @@ export class ConnectorHealth {
       trace: directory.traceOf({ connector: name, task: task.task }),
     }));
     const restarts = healing.views(name);
+    const config = directory.configOf(name) ?? {};
+    const listsTopics = type === 'sink' && (config['topics'] ?? '') !== '';
     const judged = judge(
-      { type, state, trace, tasks: withTraces, silentWorkers, isPartial, restarts },
-      thresholdsOf(directory.configOf(name) ?? {}, workerConfig),
+      { type, state, trace, tasks: withTraces, silentWorkers, listsTopics, isPartial, restarts },
+      thresholdsOf(config, workerConfig),
     );
     const hide = (text: string): string => secrets.hide(text);
     const judgement = {

@@ -196,6 +196,7 @@ function figuresOf(
       report?.type === 'sink'
         ? (details?.parts ?? []).filter(({ state }) => state === 'WAITING').map(({ name }) => name)
         : [],
+    ...emptyTopics(report),
     cause: hasFailed || progress?.cause === undefined ? null : oneLine(progress.cause),
     ...failedParts(details?.parts ?? []),
     throttledMs: progress?.throttledMs ?? 0,
@@ -209,6 +210,15 @@ function figuresOf(
 function partitionsOf(report: TaskReport | undefined): TaskFigures['partitions'] {
   const partitions = report?.details?.partitions ?? [];
   return partitions.map(({ topic, partition, lag = null }) => ({ topic, partition, lag }));
+}
+
+/** Topics of a sink task that have not had a record in any of the task's partitions. */
+function emptyTopics(report: TaskReport | undefined): Pick<TaskFigures, 'emptyTopics'> {
+  if (report?.type !== 'sink') return {};
+  const partitions = report.details?.partitions ?? [];
+  const used = new Set(partitions.flatMap(({ topic, end }) => (end === 0 ? [] : topic)));
+  const empty = new Set(partitions.flatMap(({ topic }) => (used.has(topic) ? [] : topic)));
+  return empty.size === 0 ? {} : { emptyTopics: [...empty] };
 }
 
 function lagOf(partitions: TaskFigures['partitions']): number | null {

@@ -34,6 +34,8 @@ export interface TaskFigures {
   readonly retries: number;
   readonly deadLettersPerMinute: number;
   readonly missingTopics: readonly string[];
+  /** Of a sink task: topics that have not had a record in any of its partitions; absent: none. */
+  readonly emptyTopics?: readonly string[] | undefined;
   /** What the task says stands in the way. */
   readonly cause: string | null;
   /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
@@ -63,6 +65,8 @@ export interface ConnectorFigures {
   readonly tasks: readonly (TaskFigures & { readonly trace?: string | null })[];
   /** Workers that have tasks of the connector and did not answer. */
   readonly silentWorkers: readonly string[];
+  /** A sink that names its topics, and does not find them by a pattern. */
+  readonly listsTopics?: boolean | undefined;
   /** The tasks are those of one worker. */
   readonly isPartial?: boolean | undefined;
   /** Of those that have failed. */
@@ -119,6 +123,7 @@ function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
   const reasons = [
     ...figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`),
     ...idleTasks(figures, thresholds),
+    ...unusedTopics(figures),
     ...uncommitted.map((task) => `${uncommittedText(task)}; when the task starts again, it reads their records again.`),
   ];
   return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };
@@ -204,6 +209,23 @@ function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorF
   if (idle.length === 0 || idle.length === tasks.length) return [];
   return [
     `${String(idle.length)} of ${String(tasks.length)} tasks have no partition: tasks.max is greater than the number of partitions, or other members of the consumer group have them.`,
+  ];
+}
+
+/** A hint: a topic with a misspelt name is created by the broker or stays missing, and the connector reads the others. */
+function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = false }: ConnectorFigures): string[] {
+  if (!listsTopics || silentWorkers.length > 0 || isPartial) return [];
+  const used = new Set(
+    tasks.flatMap(({ partitions, emptyTopics = [] }) => {
+      const empty = new Set(emptyTopics);
+      return partitions.flatMap(({ topic }) => (empty.has(topic) ? [] : topic));
+    }),
+  );
+  const empty = new Set(tasks.flatMap(({ emptyTopics = [] }) => emptyTopics.filter((topic) => !used.has(topic))));
+  const missing = new Set(tasks.flatMap(({ missingTopics }) => missingTopics));
+  return [
+    ...[...missing].map((topic) => `The topic ${topic} does not exist; check its name in topics.`),
+    ...[...empty].map((topic) => `The topic ${topic} has never had a record; check its name in topics.`),
   ];
 }
 

@@ -8,6 +8,7 @@ import type { ConfigStore } from '../stores/config-store.ts';
 import type { OwnStore, StoredJson } from '../stores/own-store.ts';
 import { difference, sameConfig, type KeyDifference } from './difference.ts';
 import {
+  CONFIG_CHANGES,
   entryOf,
   HISTORY_PREFIX,
   prefixOf,
@@ -26,6 +27,10 @@ export interface ChangeOrigin {
   readonly by: Actor | null;
   /** Of a configuration that is put back. */
   readonly restoredFrom?: number | undefined;
+  /** The task that is restarted. */
+  readonly task?: number | undefined;
+  /** A restart after a failure that no user asked for. */
+  readonly automatic?: boolean | undefined;
 }
 
 /** An entry as it is shown. */
@@ -55,6 +60,7 @@ export interface ConnectorHistoryDependencies {
   readonly configs: ConfigStore;
   readonly own: OwnStore;
   readonly plugins: PluginRegistry;
+  readonly workerId: string;
   /** `history.max.changes` */
   readonly maxChanges: number;
   /** Takes known secrets out of a text. */
@@ -80,6 +86,8 @@ const WRITES_AT_ONCE = 100;
  * What was changed about connectors, by whom, and the configurations of before, in the topic of Sluice's own. The worker that makes a
  * change records it. The leader records what the config topic shows and nobody has recorded: changes by Java workers, by
  * programs that write that topic, and by workers that ended too soon.
+ *
+ * One class, because recording, noticing and reading share the queue of writes.
  */
 export class ConnectorHistory {
   readonly #dependencies: ConnectorHistoryDependencies;
@@ -254,17 +262,20 @@ export class ConnectorHistory {
   async #write(
     { connector, config, state, changedAt }: Snapshot,
     entries: readonly HistoryEntry[],
-    { what, by, restoredFrom }: Omit<ChangeOrigin, 'connector'> & { readonly what: Change },
+    { what, by, restoredFrom, task, automatic }: Omit<ChangeOrigin, 'connector'> & { readonly what: Change },
     atMs = Date.now(),
   ): Promise<readonly [string, StoredJson]> {
-    const { own, plugins } = this.#dependencies;
-    const withConfig = config !== undefined && !['paused', 'resumed', 'stopped', 'deleted'].includes(what);
+    const { own, plugins, workerId } = this.#dependencies;
+    const withConfig = config !== undefined && CONFIG_CHANGES.has(what);
     const [key, stored] = recordOf(connector, {
       n: Math.max(changedAt, (entries.at(-1)?.n ?? 0) + 1),
       atMs,
       what,
       by,
       state,
+      worker: workerId,
+      ...(task === undefined ? {} : { task }),
+      ...(automatic === true ? { automatic } : {}),
       ...(restoredFrom === undefined ? {} : { restoredFrom }),
       ...(withConfig ? { config } : {}),
       secretKeys: withConfig ? await passwordKeys(config, plugins) : [],

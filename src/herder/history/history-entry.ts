@@ -2,8 +2,23 @@ import type { TargetState } from '../../connect/tasks/task-assignment.ts';
 import type { StoredJson } from '../stores/own-store.ts';
 
 /** `found`: it was there when the history began. */
-export const CHANGES = ['found', 'created', 'changed', 'restored', 'deleted', 'paused', 'resumed', 'stopped'] as const;
+export const CHANGES = [
+  'found',
+  'created',
+  'changed',
+  'restored',
+  'deleted',
+  'paused',
+  'resumed',
+  'stopped',
+  'restarted',
+  'offsetsChanged',
+  'replayed',
+] as const;
 export type Change = (typeof CHANGES)[number];
+
+/** Changes after which the entry has the configuration. */
+export const CONFIG_CHANGES: ReadonlySet<Change> = new Set(['found', 'created', 'changed', 'restored']);
 
 /** Who sent a request. */
 export interface Actor {
@@ -29,6 +44,12 @@ export interface HistoryEntry {
   /** `null`: not known. */
   readonly by: Actor | null;
   readonly state: TargetState;
+  /** The worker that made the change, or found it; absent in entries of earlier versions. */
+  readonly worker?: string;
+  /** The task that was restarted; absent: the connector. */
+  readonly task?: number;
+  /** The worker restarted it after a failure. */
+  readonly automatic?: boolean;
   /** Of a change that restored an earlier configuration. */
   readonly restoredFrom?: number;
   /** The whole configuration from then on. Absent where the change did not touch it, and where it is too large. */
@@ -55,7 +76,7 @@ export function prefixOf(connector: string): string {
 }
 
 export function recordOf(connector: string, { n, atMs, what, by, state, ...more }: NewEntry): [string, StoredJson] {
-  const { restoredFrom, config, secretKeys } = more;
+  const { restoredFrom, config, secretKeys, worker, task, automatic } = more;
   const tooLarge = config !== undefined && Buffer.byteLength(JSON.stringify(config)) > MAX_CONFIG_BYTES;
   return [
     `${prefixOf(connector)}${String(n)}`,
@@ -64,6 +85,9 @@ export function recordOf(connector: string, { n, atMs, what, by, state, ...more 
       what,
       by,
       state,
+      ...(worker === undefined ? {} : { worker }),
+      ...(task === undefined ? {} : { task }),
+      ...(automatic === true ? { automatic } : {}),
       ...(restoredFrom === undefined ? {} : { restoredFrom }),
       ...(tooLarge ? { tooLarge } : {}),
       ...(config === undefined || tooLarge ? {} : { config, secretKeys }),
@@ -80,7 +104,7 @@ export function entryOf(key: string, stored: StoredJson): HistoryEntry | undefin
 
 function parse(key: string, stored: StoredJson): HistoryEntry | undefined {
   const n = Number(key.slice(key.lastIndexOf('/') + 1));
-  const { at, what, by, state, restoredFrom, config, tooLarge, secretKeys } = stored;
+  const { at, what, by, state, worker, task, automatic, restoredFrom, config, tooLarge, secretKeys } = stored;
   const change = CHANGES.find((one) => one === what);
   if (!Number.isSafeInteger(n) || typeof at !== 'number' || Number.isNaN(new Date(at).getTime())) return undefined;
   if (change === undefined || (config !== undefined && !isConfig(config))) return undefined;
@@ -92,6 +116,9 @@ function parse(key: string, stored: StoredJson): HistoryEntry | undefined {
     what: change,
     by: actorOf(by),
     state: state === 'PAUSED' || state === 'STOPPED' ? state : 'STARTED',
+    ...(typeof worker === 'string' ? { worker } : {}),
+    ...(typeof task === 'number' ? { task } : {}),
+    ...(automatic === true ? { automatic } : {}),
     ...(typeof restoredFrom === 'number' ? { restoredFrom } : {}),
     ...(config === undefined ? {} : { config }),
     ...(tooLarge === true ? { tooLarge } : {}),

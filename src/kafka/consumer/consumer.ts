@@ -155,7 +155,8 @@ export class KafkaConsumer implements Consumer {
   lags(): readonly PartitionLag[] {
     return [...this.#fetcher.partitions].map(({ topic, partition, position, highWatermark }) => {
       const isKnown = position !== undefined && highWatermark !== undefined;
-      return { topic, partition, lag: isKnown ? Math.max(0, highWatermark - position) : undefined };
+      const lag = isKnown ? Math.max(0, highWatermark - position) : undefined;
+      return { topic, partition, lag, end: highWatermark };
     });
   }
 

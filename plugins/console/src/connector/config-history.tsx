@@ -15,6 +15,9 @@ interface Change {
   readonly at: string;
   readonly what: keyof typeof texts.what;
   readonly by: { readonly user: string | null; readonly address: string | null; readonly via?: string } | null;
+  readonly worker: string | null;
+  readonly task?: number;
+  readonly automatic?: boolean;
   readonly restoredFrom?: number;
   readonly difference: readonly KeyDifference[] | null;
 }
@@ -79,14 +82,16 @@ interface ChangeItemProps {
 }
 
 function ChangeItem({ change, onRestore }: ChangeItemProps) {
-  const { n, at, what, by, restoredFrom, difference } = change;
+  const { n, at, what, by, worker: madeBy, task, automatic, restoredFrom, difference } = change;
   return (
     <li>
       <div class="line">
         <strong>{texts.what[what]}</strong>
         {restoredFrom === undefined ? null : <span>{texts.restoredFrom(restoredFrom)}</span>}
+        {task === undefined ? null : <span>{texts.ofTask(task)}</span>}
         <time dateTime={at}>{new Date(at).toLocaleString()}</time>
-        <span class="quiet">{byText(by)}</span>
+        <span class="quiet">{automatic === true ? texts.automatic : byText(by)}</span>
+        {madeBy === null ? null : <span class="quiet">{texts.onWorker(madeBy)}</span>}
         <span class="quiet">{texts.change(n)}</span>
         {what === 'deleted' || worker.value?.readOnly !== false ? null : (
           <button

@@ -42,6 +42,24 @@ describe('the verdict on a connector', () => {
     ]);
   });
 
+  it('has a hint at topics of the list that never had a record in any partition, or do not exist (U17)', () => {
+    const partitions = ['events', 'evnets'].map((topic) => ({ topic, partition: 0, lag: 0 }));
+    const first = task({ partitions, emptyTopics: ['evnets'] });
+    const hint = 'The topic evnets has never had a record; check its name in topics.';
+    const { verdict, reasons } = judged([first], { listsTopics: true });
+    assert.deepEqual([verdict, reasons], ['RUNNING', [hint]]);
+    const second = (more: Partial<TaskFigures>) =>
+      task({ task: 1, partitions: [{ topic: 'evnets', partition: 1, lag: 0 }], ...more });
+    assert.deepEqual(judged([first, second({ emptyTopics: ['evnets'] })], { listsTopics: true }).reasons, [hint]);
+    assert.deepEqual(judged([first, second({})], { listsTopics: true }).reasons, [], 'another partition has records');
+    assert.deepEqual(judged([first]).reasons, [], 'topics.regex finds topics that exist');
+    const missing = judged([task({ missingTopics: ['gone'] })], { listsTopics: true });
+    assert.deepEqual(
+      [missing.verdict, missing.reasons],
+      ['RUNNING', ['The topic gone does not exist; check its name in topics.']],
+    );
+  });
+
   it('is STALLED from stall.after.ms on, with the cause', () => {
     assert.equal(judged([task({ waiting: 2, waitedMs: 999 })]).verdict, 'RUNNING');
     const { verdict, sentence } = judged([task({ waiting: 2, waitedMs: 4000, cause: 'the database is away' })]);

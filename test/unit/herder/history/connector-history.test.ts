@@ -31,6 +31,7 @@ class Scene {
       configs: this.configs,
       own: this.own,
       plugins: new PluginRegistry([sink]),
+      workerId: 'worker:8083',
       maxChanges,
       hide: (text) => text.replaceAll('from-a-provider', '[hidden]'),
       logger: silentLogger,
@@ -79,6 +80,32 @@ describe('the history of connectors', () => {
       ],
     );
     assert.equal((await scene.history.configAt('c', 2)).config['pin'], '9876');
+  });
+
+  it('has restarts, changes of offsets and replays beside the configurations, with the worker (U12)', async () => {
+    const scene = new Scene();
+    await scene.put('c', { place: 'a' }, 'created');
+    const done = () => Promise.resolve();
+    await scene.history.recorded({ connector: 'c', task: 3, by: ANN }, done, () => 'restarted');
+    await scene.history.recorded({ connector: 'c', by: null, automatic: true }, done, () => 'restarted');
+    await scene.history.recorded({ connector: 'c', by: ANN }, done, () => 'offsetsChanged');
+    await scene.history.recorded({ connector: 'c', by: ANN }, done, () => 'replayed');
+    const items = await scene.history.items('c');
+    assert.deepEqual(
+      items.map(({ entry: { what, by, task, automatic, worker } }) => [what, by?.user, task, automatic, worker]),
+      [
+        ['replayed', 'ann', undefined, undefined, 'worker:8083'],
+        ['offsetsChanged', 'ann', undefined, undefined, 'worker:8083'],
+        ['restarted', undefined, undefined, true, 'worker:8083'],
+        ['restarted', 'ann', 3, undefined, 'worker:8083'],
+        ['created', 'ann', undefined, undefined, 'worker:8083'],
+      ],
+    );
+    assert.deepEqual(
+      items.slice(0, 4).map(({ difference }) => difference),
+      [[], [], [], []],
+    );
+    assert.equal((await scene.history.configAt('c', items[0]?.entry.n ?? 0)).config['place'], 'a');
   });
 
   it('says what a restore would change today, also of a connector that was deleted, without secrets', async () => {
