@@ -1,4 +1,5 @@
 import {
+  type Plugin,
   CONNECT_VERSION,
   type Connector,
   type ConnectorConfig,
@@ -83,5 +84,6 @@ const mockSink: SinkConnectorPlugin = {
   createTask: () => new MockSinkTask(),
 };
 
-/** @internal */
-export const verifiableConnectors = [verifiableSource, verifiableSink, schemaSource, mockSource, mockSink];
+export function verifiablePlugins(): readonly Plugin[] {
+  return [verifiableSource, verifiableSink, schemaSource, mockSource, mockSink];
+}

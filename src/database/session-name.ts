@@ -9,6 +9,7 @@ const MAX_BYTES = 63;
 /**
  * Names the sessions of a task in `pg_stat_activity`, for instance `sluice:orders-sink-0`; without a task those of the connector.
  * A name in the connection URL is kept.
+ * @internal
  */
 export function withSessionName(settings: ConnectionSettings, connector: string, task?: number): ConnectionSettings {
   if (settings.applicationName !== DEFAULT_APPLICATION_NAME) return settings;

@@ -58,8 +58,6 @@ export class Herder implements ConfigListener, WorkListener {
   readonly requests: ConnectorRequests;
   /** How connectors are doing. */
   readonly health: ConnectorHealth;
-  /** Lags of this worker's sinks that do not read. */
-  readonly committedLags: CommittedLags;
   /** Who changed them. */
   readonly history: ConnectorHistory;
   /** Dead letters that are sent through their connectors again. */
@@ -112,17 +110,17 @@ export class Herder implements ConfigListener, WorkListener {
     this.#supervision.onReplayEvent((event) => {
       this.replays.onEvent(event);
     });
-    this.committedLags = new CommittedLags({ ...dependencies, directory });
+    const committed = new CommittedLags({ ...dependencies, directory });
     const hours = new FleetHistory();
     const figures = new TaskFiguresWatch(
       () => this.taskReports(),
       () => this.taskPlaces(),
       (id) => this.#supervision.tasks.seenAt(id),
       (reports) => {
-        hours.add(reports, Date.now(), this.committedLags.all());
+        hours.add(reports, Date.now(), committed.all());
       },
     );
-    this.health = new ConnectorHealth({ ...dependencies, directory, figures, committed: this.committedLags, healing });
+    this.health = new ConnectorHealth({ ...dependencies, directory, figures, committed, healing });
     this.fleet = new Fleet({ ...dependencies, directory, health: this.health, history: hours });
     const { history } = this;
     this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision, history });
@@ -131,6 +129,11 @@ export class Herder implements ConfigListener, WorkListener {
   /** What is this worker's own. */
   get placement(): Pick<Placement, 'ownsConnector' | 'ownsTask'> {
     return this.#dependencies.placement;
+  }
+
+  /** Lags of this worker's sinks that do not read. */
+  get committedLags(): CommittedLags {
+    return this.health.committedLags;
   }
 
   /** Advertised `host:port`. */

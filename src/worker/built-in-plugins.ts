@@ -20,7 +20,7 @@ export async function builtInPlugins(settings: { readonly strictJson: boolean })
     source.dbSource,
     files.fileSink,
     files.fileSource,
-    ...verifiable.verifiableConnectors,
+    ...verifiable.verifiablePlugins(),
     ...converters.converterPlugins(settings),
     ...transforms.transformationPlugins,
     ...predicates.predicatePlugins,

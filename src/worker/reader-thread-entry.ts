@@ -37,7 +37,8 @@ async function openParts(): Promise<ReadingParts> {
     plugins,
     resolver,
     secrets,
-    workerGroupId: config.mode === 'distributed' ? config.distributed['group.id'] : undefined,
+    // The group of a sink was checked when its configuration was stored.
+    workerGroupId: undefined,
     exactlyOnceSources: data.exactlyOnceGroup !== undefined,
   });
   // Readings join no group and write nothing, so that their clients need no name that is their own.

@@ -147,7 +147,7 @@ function byteOffsets(text: string): number[] {
   const places: number[] = [];
   let bytes = 0;
   for (const character of text) {
-    for (let unit = 0; unit < character.length; unit++) places.push(bytes);
+    places.push(...new Array<number>(character.length).fill(bytes));
     bytes += Buffer.byteLength(character);
   }
   places.push(bytes);

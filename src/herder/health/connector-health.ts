@@ -80,6 +80,10 @@ export class ConnectorHealth {
     this.#dependencies = dependencies;
   }
 
+  get committedLags(): CommittedLags {
+    return this.#dependencies.committed;
+  }
+
   /** Begins to look at the tasks of this worker. */
   start(): void {
     this.#dependencies.figures.start();

@@ -1,7 +1,7 @@
 import type { ClientProperties, ConsumedRecord, Consumer, KafkaClient } from '../../../src/kafka/api.ts';
 import type { JavaPeer } from '../../support/java-peer.ts';
 import { uniqueName } from '../../support/services.ts';
-import { Draw } from '../random.ts';
+import { Draw } from '../../support/random.ts';
 import type { Clients } from './clients.ts';
 import { GroupReading } from './group-reading.ts';
 import { described, Difference, lineOf, offsetOf, type ReadPartition } from './record-lines.ts';

@@ -12,7 +12,7 @@ import { MEMBER_OWNER } from '../../../src/kafka/config/consumer-config.ts';
 import { CommitRefusedError } from '../../../src/kafka/errors.ts';
 import type { JavaPeer } from '../../support/java-peer.ts';
 import { uniqueName } from '../../support/services.ts';
-import type { Draw } from '../random.ts';
+import type { Draw } from '../../support/random.ts';
 import { Difference, lineOf, offsetOf, requireEqualLines, type ReadPartition } from './record-lines.ts';
 
 const READ_MS = 60_000;

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { BROKER_IDS } from '../../support/broker-cluster.ts';
 import { uniqueName } from '../../support/services.ts';
-import { Draw } from '../random.ts';
+import { Draw } from '../../support/random.ts';
 import type { ReplicatedClients } from './clients.ts';
 import { javaReads, readerSettings } from './consumer-round.ts';
 import { producerRound } from './producer-round.ts';

@@ -11,7 +11,7 @@ import { ErrorCode } from '../../../src/kafka/error-codes.ts';
 import { KafkaError } from '../../../src/kafka/errors.ts';
 import { partitionOfKey } from '../../../src/kafka/producer/partitioner.ts';
 import { uniqueName } from '../../support/services.ts';
-import { Draw } from '../random.ts';
+import { Draw } from '../../support/random.ts';
 import type { Clients } from './clients.ts';
 import { javaReads } from './consumer-round.ts';
 import { requireWritten, sentRecord, type Sent } from './produced-log.ts';

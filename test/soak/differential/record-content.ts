@@ -1,5 +1,5 @@
 import type { ProducedRecord } from '../../../src/kafka/api.ts';
-import { Draw } from '../random.ts';
+import { Draw } from '../../support/random.ts';
 
 const HEADER_KEYS = ['', 'h', 'trace.id', 'äß€😀', 'x'.repeat(300)];
 const NOISE_BYTES = 6_000_000;

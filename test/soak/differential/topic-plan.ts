@@ -1,4 +1,4 @@
-import type { Draw } from '../random.ts';
+import type { Draw } from '../../support/random.ts';
 
 type Settings = Readonly<Record<string, string>>;
 
@@ -98,7 +98,7 @@ export function times(draw: Draw): { readonly time: number; readonly spread: num
   ]);
 }
 
-export function topicKind(draw: Draw): TopicKind {
+function topicKind(draw: Draw): TopicKind {
   return draw.chance(0.75) ? 'ordinary' : draw.pick<TopicKind>(['compacted', 'limits']);
 }
 
