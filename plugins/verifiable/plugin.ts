@@ -1,5 +1,4 @@
 import {
-  type Plugin,
   CONNECT_VERSION,
   type Connector,
   type ConnectorConfig,
@@ -32,7 +31,7 @@ class NumberedConnector implements Connector {
   }
 }
 
-const verifiableSource: SourceConnectorPlugin = {
+export const verifiableSource: SourceConnectorPlugin = {
   type: 'source',
   className: `${PACKAGE}VerifiableSourceConnector`,
   taskClassName: `${PACKAGE}VerifiableSourceTask`,
@@ -43,7 +42,7 @@ const verifiableSource: SourceConnectorPlugin = {
   exactlyOnceSupport: () => 'supported',
 };
 
-const schemaSource: SourceConnectorPlugin = {
+export const schemaSource: SourceConnectorPlugin = {
   type: 'source',
   className: `${PACKAGE}SchemaSourceConnector`,
   taskClassName: `${PACKAGE}SchemaSourceTask`,
@@ -54,7 +53,7 @@ const schemaSource: SourceConnectorPlugin = {
   exactlyOnceSupport: () => 'supported',
 };
 
-const verifiableSink: SinkConnectorPlugin = {
+export const verifiableSink: SinkConnectorPlugin = {
   type: 'sink',
   className: `${PACKAGE}VerifiableSinkConnector`,
   taskClassName: `${PACKAGE}VerifiableSinkTask`,
@@ -64,7 +63,7 @@ const verifiableSink: SinkConnectorPlugin = {
   createTask: () => new VerifiableSinkTask(),
 };
 
-const mockSource: SourceConnectorPlugin = {
+export const mockSource: SourceConnectorPlugin = {
   type: 'source',
   className: `${PACKAGE}MockSourceConnector`,
   taskClassName: `${PACKAGE}MockSourceTask`,
@@ -74,7 +73,7 @@ const mockSource: SourceConnectorPlugin = {
   createTask: () => new MockSourceTask(),
 };
 
-const mockSink: SinkConnectorPlugin = {
+export const mockSink: SinkConnectorPlugin = {
   type: 'sink',
   className: `${PACKAGE}MockSinkConnector`,
   taskClassName: `${PACKAGE}MockSinkTask`,
@@ -83,7 +82,3 @@ const mockSink: SinkConnectorPlugin = {
   createConnector: () => new MockConnector(),
   createTask: () => new MockSinkTask(),
 };
-
-export function verifiablePlugins(): readonly Plugin[] {
-  return [verifiableSource, verifiableSink, schemaSource, mockSource, mockSink];
-}
