@@ -1,14 +1,14 @@
 import { fileURLToPath } from 'node:url';
-import { FaultStage } from '../support/fault-stage.ts';
-import { keepingLetters } from '../support/connectors.ts';
-import { uniqueName } from '../support/services.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { KafkaTraffic } from '../support/kafka-traffic.ts';
-import { SHORT_SESSION } from '../support/sink-kills.ts';
-import { SqlClient } from '../support/sql-client.ts';
-import { until } from '../support/until.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { keepingLetters } from '../../support/connectors.ts';
+import { uniqueName } from '../../support/services.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { KafkaTraffic } from '../../support/kafka-traffic.ts';
+import { SHORT_SESSION } from '../../support/sink-kills.ts';
+import { SqlClient } from '../../support/sql-client.ts';
+import { until } from '../../support/until.ts';
 
-const PLUGINS = fileURLToPath(new URL('../support/stuck-plugins', import.meta.url));
+const PLUGINS = fileURLToPath(new URL('../../support/stuck-plugins', import.meta.url));
 const PARTITIONS = 4;
 /** Of the plugin. */
 const ROWS = 400;

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FaultStage } from '../support/fault-stage.ts';
-import { uniqueName } from '../support/services.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { SHORT_SESSION } from '../support/sink-kills.ts';
-import { randomFrom } from '../support/random.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { uniqueName } from '../../support/services.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { SHORT_SESSION } from '../../support/sink-kills.ts';
+import { randomFrom } from '../../support/random.ts';
 
 const KILLS = 4;
 

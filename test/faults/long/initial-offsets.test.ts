@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import { FaultStage } from '../support/fault-stage.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { CODECS } from '../support/sink-load.ts';
-import { randomFrom } from '../support/random.ts';
-import { until } from '../support/until.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { CODECS } from '../../support/sink-load.ts';
+import { randomFrom } from '../../support/random.ts';
+import { until } from '../../support/until.ts';
 
 const ROWS = 9_000;
 const FIRST = 3_600;

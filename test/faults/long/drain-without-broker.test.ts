@@ -1,8 +1,8 @@
-import { drain } from '../../src/console/drain.ts';
-import { BROKER_IDS } from '../support/broker-cluster.ts';
-import { FaultStage } from '../support/fault-stage.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { SHORT_SESSION } from '../support/sink-kills.ts';
+import { drain } from '../../../src/console/drain.ts';
+import { BROKER_IDS } from '../../support/broker-cluster.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { SHORT_SESSION } from '../../support/sink-kills.ts';
 
 describe('workers that are drained while a broker is down', function () {
   const brokers = useBrokers();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { FaultStage } from '../support/fault-stage.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
 
 describe('a rolling restart of three workers', function () {
   const brokers = useBrokers();

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { ownClients, type OwnClients } from '../soak/differential/clients.ts';
-import { consumerRound } from '../soak/differential/consumer-round.ts';
-import { producerRound } from '../soak/differential/producer-round.ts';
+import { ownClients, type OwnClients } from '../../soak/differential/clients.ts';
+import { consumerRound } from '../../soak/differential/consumer-round.ts';
+import { producerRound } from '../../soak/differential/producer-round.ts';
 
 const SEEDS = Array.from({ length: 20 }, (_none, index) => index + 1);
 
