@@ -7,4 +7,7 @@ export const CONNECT_REST_DIFFERENCES: Readonly<Record<string, string>> = {
     'a stopped connector has no task to restart: 404, where Java answers 409 as if waiting would help',
   'overrides/producer':
     'a client setting that cannot be read is an error at its key in the answer, where Java answers the whole request with 500',
+  'errors-dlq/dlq':
+    'a dead letter has one more header, sluice.timestamp: the time of the record, which a topic with LogAppendTime replaces',
+  'errors-dlq/dlq-2': 'the same',
 };
