@@ -101,6 +101,7 @@ describe('the management API of a worker that is not built yet', () => {
       placement: { ownsConnector: () => true, ownsTask: () => true },
       workerId: 'w:1',
       startedAtMs: 5,
+      committedLags: { all: () => [] },
       taskReports: () => Promise.resolve([]),
       verdicts: () => Promise.resolve([]),
       startups: () => ({}),
