@@ -98,13 +98,12 @@ const readOffsets = ownStatementOn(
     ON o.consumer_group = $1 AND o.topic = m.topic AND o.partition = m.partition`,
 );
 const OWN_BACKEND = ownStatement('offsets: own backend', 'SELECT pg_backend_pid()');
-/** The previous owner may be another task of the connector; sessions of version 0.2.0 are called `sluice`. */
+/** The previous owner may be a task of another connector of the group. A name in the connection URL is that of all its sessions. */
 const END_BLOCKING = ownStatement(
   'offsets: end what blocks a claim',
   `SELECT pg_terminate_backend(pid) FROM pg_catalog.pg_stat_activity
     WHERE pid = ANY (pg_blocking_pids($1::int4)) AND usename = current_user
-      AND (application_name = 'sluice' OR regexp_replace(application_name, '-[0-9]+$', '')
-        = regexp_replace(current_setting('application_name'), '-[0-9]+$', ''))`,
+      AND (application_name = current_setting('application_name') OR split_part(application_name, ':', 1) = 'sluice')`,
 );
 
 /** The offsets of one partition move from where the table has them to behind the rows of a transaction. */
