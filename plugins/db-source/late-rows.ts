@@ -70,7 +70,7 @@ export class LateRows {
     return !isWrittenFrom(transaction, this.#transaction) || this.#sent.has(transaction);
   }
 
-  /** To be called with each snapshot before anything is read in or after it. */
+  /** Called with each snapshot before anything is read in it. */
   enter(snapshot: DatabaseSnapshot): void {
     if (this.#timeline.enter(snapshot)) this.#forget(snapshot);
   }

@@ -37,7 +37,7 @@ export class NumberedSource {
     return new NumberedSource(id, topic, seqno);
   }
 
-  /** Of the next record. */
+  /** Number of the next record. */
   get seqno(): bigint {
     return this.#seqno;
   }

@@ -15,7 +15,7 @@ export interface OpenConnection {
 
 /** Why a connection that is idle is wanted. */
 export interface Wanted {
-  /** Of one group alone; `undefined`: of any. */
+  /** Only connections of this group; `undefined`: of any group. */
   readonly from: string | undefined;
   /** The group that the newcomer counts with. */
   readonly for: string | undefined;

@@ -82,7 +82,7 @@ export class TaskMeasures {
   }
 }
 
-/** Of a sink task since its start. */
+/** Counts of a sink task since its start. */
 export interface SinkCounts {
   /** Records that were read. */
   readonly records: number;

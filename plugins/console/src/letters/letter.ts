@@ -47,7 +47,7 @@ export interface Histogram {
 export interface LetterGroup extends Fault {
   readonly id: string;
   readonly count: number;
-  /** Of these letters, those that a replay has sent. */
+  /** The number of these letters that a replay has sent. */
   readonly replayed: number;
   readonly first: LetterPlace;
   readonly last: LetterPlace;
