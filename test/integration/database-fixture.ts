@@ -35,7 +35,12 @@ export class DatabaseFixture {
     const url = new URL(this.access.url);
     url.username = user;
     url.password = password;
-    const executor = openExecutor(parseConnectionUrl(url.href), { logger: silentLogger });
+    return this.openAt(url.href);
+  }
+
+  /** An executor of another URL. */
+  openAt(url: string): Executor {
+    const executor = openExecutor(parseConnectionUrl(url), { logger: silentLogger });
     this.#executors.push(executor);
     return executor;
   }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Session } from '../../src/database/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { until } from '../support/until.ts';
@@ -259,4 +262,58 @@ describe('a database session', () => {
       assert.deepEqual((await session.query('SELECT 7')).rows, [['7']]);
     });
   });
+
+  it('continues to read after a refusal that arrives in an earlier packet than the transaction status', async () => {
+    await using proxy = await lateStatus(db.access);
+    const url = new URL(db.access.url);
+    url.port = String(proxy.port);
+    const executor = db.openAt(url.href);
+    for (let round = 0; round < 3; round++) {
+      await executor.session(
+        async (session) => {
+          for (let refused = 0; refused < 2; refused++) {
+            await assert.rejects(session.query('SELECT missing'), /"missing" does not exist/);
+            assert.deepEqual((await session.query('SELECT 7')).rows, [['7']]);
+          }
+        },
+        { readTransaction: true, timeZone: 'Europe/Berlin' },
+      );
+    }
+    await executor.close();
+  });
 });
+
+const READY_BYTES = 6;
+const READY = 'Z'.charCodeAt(0);
+
+/** A proxy that passes on ReadyForQuery, which has the transaction status, some turns after what precedes it. */
+async function lateStatus(target: { readonly host: string; readonly port: number }) {
+  const server = createServer((client) => {
+    const upstream = connect(target);
+    client.pipe(upstream);
+    for (const socket of [client, upstream])
+      socket.on('error', () => [client, upstream].forEach((each) => each.destroy()));
+    const passOn = async (): Promise<void> => {
+      for await (const piece of upstream as AsyncIterable<Buffer>) {
+        const isReady = piece.length > READY_BYTES && piece.at(-READY_BYTES) === READY;
+        if (isReady) {
+          client.write(piece.subarray(0, -READY_BYTES));
+          for (let turn = 0; turn < 20; turn++) await nextTurn();
+        }
+        client.write(isReady ? piece.subarray(-READY_BYTES) : piece);
+      }
+      client.end();
+    };
+    passOn().catch(() => client.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    async [Symbol.asyncDispose](): Promise<void> {
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}
