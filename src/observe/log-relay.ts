@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import type { Logger } from './logger.ts';
+import { serializers, type Logger } from './logger.ts';
 
 interface Line {
   readonly level: number;
@@ -23,5 +23,5 @@ export function logRelay(logger: Logger): (line: string) => void {
 
 /** The logger of a thread, whose lines go to `write` as JSON. */
 export function relayedLogger(write: (line: string) => void): Logger {
-  return pino({ level: 'info', base: null }, { write });
+  return pino({ level: 'info', base: null, serializers }, { write });
 }

@@ -17,6 +17,12 @@ export interface LoggerOptions {
   readonly tail?: ConnectorLog | undefined;
 }
 
+/** Fields of `err`. pino would append the messages of all causes to the message, although the stack has them too. */
+export const serializers = {
+  err: (error: unknown): unknown =>
+    error instanceof Error ? { ...pino.stdSerializers.err(error), message: error.message } : error,
+};
+
 /** The worker's logger. Values of PASSWORD options print as `[hidden]` by themselves (config/password.ts). */
 export async function createLogger(options: LoggerOptions): Promise<Logger> {
   const { secrets, tail } = options;
@@ -25,7 +31,13 @@ export async function createLogger(options: LoggerOptions): Promise<Logger> {
     tail?.note(shown);
     return shown;
   };
-  const base = { level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, hooks: { streamWrite } };
+  const base = {
+    level: options.level,
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    serializers,
+    hooks: { streamWrite },
+  };
   if (options.format === 'json') {
     return pino(
       { ...base, formatters: { level: (label) => ({ level: label }) } },

@@ -276,16 +276,38 @@ const WRAPPERS =
   /^(?:org\.apache\.kafka\.connect\.errors\.(?:Connect|Data|Retriable)Exception|org\.apache\.kafka\.common\.(?:errors\.SerializationException|config\.ConfigException)|Error): (?=\S)/;
 const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
 
-/** The innermost cause, as the outer ones say that a task ends, not why; and the record, which is in one of those. */
+/** An error of Node itself, as `connect ECONNREFUSED 127.0.0.1:1`; the errors that it caused say what could not be reached. */
+const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
+
+/**
+ * The innermost cause that is not an error of the system, because the outer ones say that a task ends, not why; and the record, which
+ * one of those names. An error of the database is taken whole: the innermost one does not name the server.
+ */
 function causeOf(trace: string | null): string {
   const text = trace ?? '';
-  const at = text.lastIndexOf(CAUSED_BY);
+  let at = text.lastIndexOf(CAUSED_BY);
+  if (at >= 0 && SYSTEM_ERROR.test(text.slice(at + CAUSED_BY.length, at + CAUSED_BY.length + MAX_LINE))) {
+    at = outermostOfKind(text, at);
+  }
   const begin = at < 0 ? 0 : at + CAUSED_BY.length;
   const [first = ''] = text.slice(begin, begin + MAX_LINE).split('\n', 1);
   if (first === '') return 'there is no trace';
   const line = first.replace(WRAPPERS, '').replace(PACKAGE, '');
   const place = placeIn(text);
   return place === undefined || line.includes(place) ? line : `${line} (${place})`;
+}
+
+/** Where the causes of the same class as the one before `end` begin. */
+function outermostOfKind(trace: string, end: number): number {
+  const classAt = (at: number): string =>
+    /^[\w.$]{1,200}/.exec(trace.slice(at < 0 ? 0 : at + CAUSED_BY.length))?.[0] ?? '';
+  let at = end > 0 ? trace.lastIndexOf(CAUSED_BY, end - 1) : -1;
+  while (at >= 0) {
+    const outer = at > 0 ? trace.lastIndexOf(CAUSED_BY, at - 1) : -1;
+    if (classAt(outer) !== classAt(at)) break;
+    at = outer;
+  }
+  return at;
 }
 
 const AT_RECORD = ' failed for the record at ';

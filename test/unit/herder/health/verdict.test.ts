@@ -126,6 +126,19 @@ describe('the verdict on a connector', () => {
     );
   });
 
+  it('says what could not be reached, not the error of the system behind it', () => {
+    const own =
+      'java.sql.SQLException: cannot connect to database "d" as user "u" at db:1: connection refused (ECONNREFUSED)\n\tat a';
+    const same = '\nCaused by: java.sql.SQLException: connection refused (ECONNREFUSED)\n\tat b';
+    const system = '\nCaused by: java.lang.RuntimeException: connect ECONNREFUSED 127.0.0.1:1\n\tat c';
+    const sentence = (trace: string) => judged([task({ state: 'FAILED', trace })]).sentence;
+    const expected =
+      'Task 0 has failed: SQLException: cannot connect to database "d" as user "u" at db:1: connection refused (ECONNREFUSED)';
+    assert.equal(sentence(own + same + system), expected);
+    const outer = 'org.apache.kafka.connect.errors.ConnectException: Exiting\n\tat x';
+    assert.equal(sentence(`${outer}\nCaused by: ${own}${same}${system}`), expected);
+  });
+
   it('leaves out the class of a failure where it says nothing, and the packages of the others', () => {
     const sentence = (trace: string) => judged([task({ state: 'FAILED', trace })]).sentence;
     const told = [
