@@ -148,7 +148,9 @@ export class FunctionCalls {
     for (let index = start; index < end; index++) {
       if (nameOf(this.#reader.text, this.#reader.tokens[index]) === undefined) continue;
       this.#reader.position = index;
-      const parts = this.#reader.takeNameParts() ?? [];
+      const parts = this.#reader.takeNameParts();
+      // A name before a dot that no name follows, as in `m.*`.
+      if (parts === undefined) continue;
       const time = scope?.timeBeside(parts);
       if (time !== undefined) return { time, type: scope?.column(parts)?.type };
       index = this.#reader.position - 1;

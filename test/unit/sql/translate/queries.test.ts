@@ -126,3 +126,24 @@ describe('integer times and double-quoted texts in queries of several levels', (
     ]);
   });
 });
+
+describe('functions of the original', () => {
+  it('end where a name before a dot is followed by no name', () => {
+    for (const argument of ['m.*', 'm.', 'a.[]', 'm.(ts)', 'm.1', 'm.*, power']) {
+      for (const name of ['first', 'last_row', 'lastts']) {
+        const sql = `SELECT ${name}(${argument}) FROM meters m`;
+        assert.doesNotMatch(String(outcome(sql)), /RangeError|TypeError/, sql);
+      }
+    }
+    assert.match(String(outcome('SELECT last(m.*) FROM meters m')), /last\(\) takes a column of a table/);
+    assert.match(String(outcome('SELECT last(m.*::text || m.power) FROM meters m')), /ORDER BY "m"."ts" DESC/);
+  });
+});
+
+function outcome(sql: string): unknown {
+  try {
+    return afterRefusal(sql, '42883');
+  } catch (error) {
+    return error;
+  }
+}
