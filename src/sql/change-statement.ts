@@ -18,8 +18,10 @@ export function changeProblem(sql: string, kind: ChangeKind): string | undefined
   return statements.next().done === true ? undefined : 'the message carries several statements; one message is one';
 }
 
-/** The thing is there: duplicate table, object, column, schema, database, function; a second primary key. */
-const THERE: ReadonlySet<string> = new Set(['42P07', '42710', '42701', '42P06', '42P04', '42723', '42P16']);
+/** The thing is there: duplicate table, object, column, schema, database, function. */
+const THERE: ReadonlySet<string> = new Set(['42P07', '42710', '42701', '42P06', '42P04', '42723']);
+/** The definition is invalid. Where ALTER adds a primary key, the table has one. */
+const INVALID_DEFINITION = '42P16';
 /** The thing is gone: undefined table, object, column, function; schema, database. */
 const GONE: ReadonlySet<string> = new Set(['42P01', '42704', '42703', '42883', '3F000', '3D000']);
 /** Within a table that is there: undefined column, object. */
@@ -50,5 +52,6 @@ function isAlteredAlready(sql: string, sqlstate: string): boolean {
   const words = new Set<string | undefined>();
   for (; !reader.atEnd; reader.position++) words.add(reader.keyword());
   if (words.has('RENAME')) return GONE.has(sqlstate);
-  return (words.has('ADD') && THERE.has(sqlstate)) || (words.has('DROP') && PART_GONE.has(sqlstate));
+  const hasPrimaryKey = words.has('PRIMARY') && sqlstate === INVALID_DEFINITION;
+  return (words.has('ADD') && (THERE.has(sqlstate) || hasPrimaryKey)) || (words.has('DROP') && PART_GONE.has(sqlstate));
 }

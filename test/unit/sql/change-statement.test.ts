@@ -30,6 +30,8 @@ describe('a statement that came as data', () => {
       ['drop', 'DROP TABLE s.t', '3F000'],
       ['alter', 'ALTER TABLE t ADD COLUMN a int', '42701'],
       ['alter', 'ALTER TABLE t ADD CONSTRAINT c CHECK (a > 0)', '42710'],
+      ['alter', 'ALTER TABLE t ADD PRIMARY KEY (a)', '42P16'],
+      ['alter', 'ALTER TABLE t ADD CONSTRAINT p PRIMARY KEY (a)', '42P16'],
       ['alter', 'ALTER TABLE t DROP COLUMN a', '42703'],
       ['alter', 'ALTER TABLE t RENAME TO u', '42P01'],
       ['alter', 'ALTER TABLE t RENAME COLUMN a TO b', '42703'],
@@ -37,6 +39,10 @@ describe('a statement that came as data', () => {
     for (const [kind, sql, sqlstate] of done) assert.ok(isDoneAlready(sql, kind, sqlstate), sql);
     const failed: readonly (readonly [ChangeKind, string, string])[] = [
       ['create', 'CREATE TABLE t (a nosuchtype)', '42704'],
+      ['create', 'CREATE TABLE t AS SELECT row(1, 2) AS a', '42P16'],
+      ['create', 'CREATE TABLE t (a int PRIMARY KEY, b int PRIMARY KEY)', '42P16'],
+      ['create', 'CREATE TABLE t (a int) TAGS (b int) PRIMARY TAGS (b)', '42P16'],
+      ['alter', 'ALTER TABLE t ADD COLUMN a record', '42P16'],
       ['alter', 'ALTER TABLE t ADD COLUMN a int', '42P01'],
       ['alter', 'ALTER TABLE t ALTER COLUMN a TYPE text', '42703'],
       ['alter', `ALTER TABLE t ADD COLUMN "rename" int DEFAULT 'drop'`, '42703'],
