@@ -38,18 +38,20 @@ export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
  */
 export class CommittedLags {
   readonly #dependencies: CommittedLagsDependencies;
+  readonly #intervalMs: number;
   readonly #lags = new Map<string, CommittedLag>();
   /** By `performance.now()`. */
   readonly #readAt = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
   #isReading = false;
 
-  constructor(dependencies: CommittedLagsDependencies) {
+  constructor(dependencies: CommittedLagsDependencies, intervalMs = EVERY_MS) {
     this.#dependencies = dependencies;
+    this.#intervalMs = intervalMs;
   }
 
   start(): void {
-    this.#timer = setInterval(() => void this.#read(), EVERY_MS).unref();
+    this.#timer = setInterval(() => void this.#read(), this.#intervalMs).unref();
   }
 
   stop(): void {
