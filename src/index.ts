@@ -28,6 +28,7 @@ export {
   toError,
   UnavailableError,
 } from './errors.ts';
+export { PortListener, type PortTimeouts } from './http/port-listener.ts';
 export { javaRegexMatcher } from './java/java-regex.ts';
 export { javaText } from './java/java-text.ts';
 export * from './json/open-api.ts';

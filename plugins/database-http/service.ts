@@ -5,10 +5,12 @@ import {
   listenFailure,
   Password,
   plainAddress,
+  PortListener,
   watchService,
   type Logger,
   type Service,
   type ServiceContext,
+  type PortTimeouts,
 } from '../../src/index.ts';
 import { parseConnectionUrl } from '../../src/index-database.ts';
 import { secondVersionFailure } from './aliases/influx-v2.ts';
@@ -21,7 +23,6 @@ import { CrossOrigin } from './transport/cross-origin.ts';
 import { ConnectionSlots, SPARE_CONNECTIONS } from './transport/connection-slots.ts';
 import { DatabaseProbe } from './access/database-probe.ts';
 import { identityOf } from './access/identity.ts';
-import { PortListener, type Timeouts } from './transport/listener.ts';
 import { loginRoute } from './access/login-route.ts';
 import type { ServiceSettings } from './options.ts';
 import { openApiRoute } from './open-api/open-api-route.ts';
@@ -163,7 +164,7 @@ export class DatabaseHttpService implements Service {
         {
           host,
           port: port === 0 && this.#address === undefined ? this.#earlierPort() : port,
-          certificate,
+          tls: certificate,
           maxConnections,
           maxPerAddress: this.#settings['address.connections'] ?? maxConnections,
           groupOf: (address) => this.#groupOf(address),
@@ -240,7 +241,7 @@ export class DatabaseHttpService implements Service {
     return isIP(plain) !== 0 && this.#proxies.has(plain) ? undefined : addressGroup(plain);
   }
 
-  #timeouts(): Partial<Timeouts> {
+  #timeouts(): Partial<PortTimeouts> {
     const headersTimeout = this.#settings['client.headers.timeout.ms'];
     return {
       headersTimeout,

@@ -306,6 +306,14 @@ export const ownWorkerOptions = declareOptions({
       'Host names by which clients may call the REST API, as `name.example.org` or `*.example.org`; `*` allows every name. The check prevents DNS rebinding. Always allowed are IP addresses, names without a dot, names under `localhost`, `local`, `internal` and `svc`, and the names of the machine, of the listeners and `rest.advertised.host.name`.',
     validator: distinctList(),
   },
+  'rest.max.connections': {
+    type: 'INT',
+    default: 500,
+    importance: 'LOW',
+    documentation:
+      'Connections that each listener of the REST API has open at the same time; requests on further ones are answered 503. When there is no room, a connection that waits for a request is closed, the one idle for longest first; one that sends its first request, or is slow to send one, only gives way to other addresses while its own has more than half of all connections.',
+    validator: atLeast(1),
+  },
   'rest.basic.auth.credentials.file': {
     type: 'STRING',
     default: null,

@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface OpenConnection {
@@ -11,6 +11,8 @@ export interface OpenConnection {
   /** Requests under way. */
   requests: number;
   hadRequest: boolean;
+  /** The request that came last, and when its headers were complete. */
+  newest: { readonly request: IncomingMessage; readonly sinceMs: number } | undefined;
 }
 
 /** Why a connection that is idle is wanted. */
@@ -55,7 +57,10 @@ export class OpenConnections {
 
   add(socket: Socket, group: string | undefined, isRefused: boolean): void {
     const openedAtMs = performance.now();
-    const connection: OpenConnection = { socket, group, isRefused, openedAtMs, requests: 0, hadRequest: false };
+    const connection: OpenConnection = {
+      ...{ socket, group, isRefused, openedAtMs },
+      ...{ requests: 0, hadRequest: false, newest: undefined },
+    };
     const peer = peerOf(socket);
     this.#all.add(connection);
     this.#byPeer.set(peer, connection);
@@ -72,9 +77,10 @@ export class OpenConnections {
   }
 
   /** It is not idle until the answer is sent. */
-  busy(connection: OpenConnection, response: ServerResponse): void {
+  busy(connection: OpenConnection, request: IncomingMessage, response: ServerResponse): void {
     connection.requests += 1;
     connection.hadRequest = true;
+    connection.newest = { request, sinceMs: performance.now() };
     response.once('close', () => {
       connection.requests -= 1;
       // Idle from now on: those idle for longer come before it.
@@ -84,11 +90,12 @@ export class OpenConnections {
 
   /**
    * Closes the connection idle for longest, of the wanted group or of the one that has the most idle ones; false when none is idle. A young
-   * connection gives way only to another group, if its own has more than its share: otherwise one silent client would keep all others out.
+   * connection, and one whose request is slow to arrive, gives way only to another group, if its own has more than its share: otherwise one
+   * silent or slow client would keep all others out.
    */
   giveWay(wanted: Wanted): boolean {
-    const mayGo = [...this.#all].filter((each) => each.requests === 0 && !each.isRefused);
-    const idle = mayGo.filter((each) => !this.#isYoung(each));
+    const mayGo = [...this.#all].filter((each) => !each.isRefused && (each.requests === 0 || this.#isSlow(each)));
+    const idle = mayGo.filter((each) => each.requests === 0 && !this.#isYoung(each));
     const largest = wanted.from ?? this.#largest(idle);
     const victim =
       idle.find(({ group }) => group === largest) ??
@@ -101,6 +108,11 @@ export class OpenConnections {
 
   #isYoung({ hadRequest, openedAtMs }: OpenConnection): boolean {
     return !hadRequest && performance.now() - openedAtMs < this.#youthMs;
+  }
+
+  #isSlow({ requests, newest }: OpenConnection): boolean {
+    if (requests > 1 || newest === undefined) return false;
+    return !newest.request.complete && performance.now() - newest.sinceMs > this.#youthMs;
   }
 
   #isOverShare(group: string | undefined, wanted: Wanted): boolean {

@@ -1,8 +1,8 @@
+import { constants } from 'node:crypto';
 import { createServer as createHttpServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttpsServer, type Server as HttpsServer } from 'node:https';
 import { createServer, type AddressInfo, type Server as NetServer, type Socket } from 'node:net';
-import type { SecureContextOptions } from 'node:tls';
-
+import type { SecureContextOptions, TlsOptions, TLSSocket } from 'node:tls';
 import { OpenConnections } from './open-connections.ts';
 
 export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -12,7 +12,7 @@ const HANDSHAKE_RECORD = 0x16;
 /** Beyond the limit at least so many connections get an answer that refuses them; more are closed at once. */
 const MIN_REFUSED_AT_ONCE = 50;
 
-export interface Timeouts {
+export interface PortTimeouts {
   /** Of the headers; as much again before them for the first byte, and for the TLS handshake. */
   readonly headersTimeout: number;
   readonly requestTimeout: number;
@@ -20,8 +20,7 @@ export interface Timeouts {
   readonly connectionsCheckingInterval: number;
 }
 
-/** A body that pauses is cut sooner than `requestTimeout`, see request-body.ts. */
-const TIMEOUTS: Timeouts = {
+const TIMEOUTS: PortTimeouts = {
   headersTimeout: 15_000,
   requestTimeout: 300_000,
   keepAliveTimeout: 60_000,
@@ -32,19 +31,21 @@ export interface ListenerSettings {
   readonly host: string;
   readonly port: number;
   /** `undefined`: plain HTTP only. */
-  readonly certificate: SecureContextOptions | undefined;
+  readonly tls: TlsOptions | undefined;
+  /** What happens to plain HTTP at a port that speaks TLS: it is sent to https, which is the default, or its connection is closed. */
+  readonly plainHttp?: 'redirect' | 'close';
   readonly maxConnections: number;
   /** Of one address; default: all. */
   readonly maxPerAddress?: number | undefined;
   /** Addresses that count as one; `undefined`: a proxy's, which has the connections of many. */
   readonly groupOf?: ((address: string) => string | undefined) | undefined;
   /** Milliseconds each. */
-  readonly timeouts?: Partial<Timeouts>;
+  readonly timeouts?: Partial<PortTimeouts>;
 }
 
 /**
- * One port that speaks TLS, and sends plain HTTP to https with 307 (RFC 9110: method and body stay). A connection is
- * new -> (first byte) -> TLS or plain, and belongs to the HTTP server of that kind from then on.
+ * One port with a limit on its connections. It speaks plain HTTP, or TLS; then it sends plain HTTP to https with 307 (RFC 9110: method
+ * and body stay) or closes it. A connection is new -> (first byte) -> TLS or plain, and belongs to the HTTP server of that kind from then on.
  */
 export class PortListener {
   readonly #settings: ListenerSettings;
@@ -64,19 +65,28 @@ export class PortListener {
     const guarded: Handler = (request, response) => {
       const connection = this.#open.of(request.socket);
       const isRefused = connection?.isRefused === true;
-      if (connection !== undefined) this.#open.busy(connection, response);
+      if (connection !== undefined) this.#open.busy(connection, request, response);
       if (this.#stopping || isRefused) response.setHeader('Connection', 'close');
       (isRefused ? refuse : handle)(request, response);
     };
-    if (settings.certificate === undefined) {
+    if (settings.tls === undefined) {
       this.#http = createHttpServer(options, guarded);
     } else {
       this.#http = createHttpServer(options, redirect);
       this.#https = createHttpsServer(
-        { ...options, ...settings.certificate, handshakeTimeout: options.headersTimeout },
+        {
+          ...{ ...options, ...settings.tls, handshakeTimeout: options.headersTimeout },
+          // A client could have the handshake, which costs the server more than the client, repeated on one connection.
+          secureOptions: (settings.tls.secureOptions ?? 0) | constants.SSL_OP_NO_RENEGOTIATION,
+        },
         guarded,
       );
       this.#https.on('tlsClientError', (_error, socket) => socket.destroy());
+      // A certificate that is only requested need not be shown; one that is shown must be valid, as in Java.
+      this.#https.prependListener('secureConnection', (socket: TLSSocket) => {
+        const isShown = Object.keys(socket.getPeerCertificate()).length > 0;
+        if (settings.tls?.requestCert === true && isShown && !socket.authorized) socket.destroy();
+      });
     }
     for (const server of [this.#http, this.#https]) {
       // A server that does not listen itself starts its checks of slow requests at this event.
@@ -106,7 +116,7 @@ export class PortListener {
   }
 
   useCertificate(certificate: SecureContextOptions): void {
-    this.#https?.setSecureContext(certificate);
+    this.#https?.setSecureContext({ ...certificate, secureOptions: constants.SSL_OP_NO_RENEGOTIATION });
   }
 
   /** Takes no new connections and lets running requests end; `cut` is for those that do not. */
@@ -146,8 +156,13 @@ export class PortListener {
         socket.destroy();
         return;
       }
+      const isTls = chunk[0] === HANDSHAKE_RECORD;
+      if (!isTls && this.#settings.plainHttp === 'close') {
+        socket.destroy();
+        return;
+      }
       socket.unshift(chunk);
-      (chunk[0] === HANDSHAKE_RECORD ? this.#https : this.#http)?.emit('connection', socket);
+      (isTls ? this.#https : this.#http)?.emit('connection', socket);
     });
   }
 

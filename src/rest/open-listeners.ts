@@ -46,6 +46,7 @@ export async function openListeners(config: WorkerConfig, dependencies: ServerDe
     crossOrigin: { origins: rest['access.control.allow.origin'], methods: rest['access.control.allow.methods'] },
     headerRules: parseHeaderRules(rest['response.http.headers.config']),
     extensions,
+    maxConnections: config.own['rest.max.connections'],
   });
   const listeners = rest.listeners.map((url) => withTls(config, url, 'listeners.https.'));
   const metricsListeners = (config.own['metrics.listeners'] ?? []).map((url) =>

@@ -1,16 +1,18 @@
-import { createServer, type RequestListener, type Server } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import Router, { type RouterContext } from '@koa/router';
 import Koa from 'koa';
+import { addressGroup, plainAddress } from '../config/client-address.ts';
 import type { HeaderRule } from '../config/rest-validators.ts';
 import { RequestError, toError } from '../errors.ts';
+import { PortListener, type PortTimeouts } from '../http/port-listener.ts';
 import { eventLoopWatch } from '../observe/event-loop-watch.ts';
 import type { Herder } from '../herder/herder.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
+import { AnswerBudget, type AnswerLimits } from './answer-budget.ts';
 import { BodyBudget } from './body-budget.ts';
 import { clusterResource } from './cluster-resource.ts';
 import { connectorLevelResource } from './console/connector-level.ts';
@@ -32,7 +34,14 @@ import { openApiResource } from './open-api-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
 import { previewResource } from './preview-resource.ts';
 import { deadLettersResource } from './dead-letters-resource.ts';
-import { answer, withinTimeLimit, type Context, type Resource, type ResourceDependencies } from './resource.ts';
+import {
+  answer,
+  REQUEST_TIMEOUT_MS,
+  withinTimeLimit,
+  type Context,
+  type Resource,
+  type ResourceDependencies,
+} from './resource.ts';
 import { requestOrigin, type OwnAddress } from './request-origin.ts';
 import { responseHeaders } from './response-headers.ts';
 import { answerStarting, rootResource } from './root-resource.ts';
@@ -56,7 +65,11 @@ const RESOURCES = [
 ];
 const ADMIN_RESOURCES = [loggersResource, connectorLevelResource];
 
-const KEEP_ALIVE_MS = 30_000;
+const TIMEOUTS: Partial<PortTimeouts> = {
+  headersTimeout: 15_000,
+  requestTimeout: REQUEST_TIMEOUT_MS,
+  keepAliveTimeout: 30_000,
+};
 const CLOSE_GRACE_MS = 1000;
 /** Of a path so much is named in the warning of a long turn. */
 const MAX_NAMED_PATH = 200;
@@ -78,6 +91,10 @@ export interface RestSettings {
   readonly own: OwnAddress;
   readonly headerRules: readonly HeaderRule[];
   readonly extensions: readonly Koa.Middleware[];
+  /** Of each listener: `rest.max.connections`. */
+  readonly maxConnections: number;
+  readonly timeouts?: Partial<PortTimeouts>;
+  readonly answers?: Partial<AnswerLimits>;
 }
 
 /** What a server needs before the worker is built. */
@@ -102,8 +119,9 @@ export class RestServer {
   readonly #dependencies: ServerDependencies;
   readonly #settings: RestSettings;
   readonly #listeners: Readonly<Record<Role, RequestListener>>;
-  readonly #servers: Server[] = [];
+  readonly #open: PortListener[] = [];
   readonly #bodies = new BodyBudget();
+  readonly #answers: AnswerBudget;
   #handles: Readonly<Record<Role, Handle>> | undefined;
   #serve: () => void = () => undefined;
   #refuse: (error: Error) => void = () => undefined;
@@ -115,6 +133,7 @@ export class RestServer {
   constructor(dependencies: ServerDependencies, settings: RestSettings) {
     this.#dependencies = dependencies;
     this.#settings = settings;
+    this.#answers = new AnswerBudget(settings.answers);
     this.#listeners = {
       main: this.#requestListener('main'),
       admin: this.#requestListener('admin'),
@@ -135,27 +154,33 @@ export class RestServer {
     this.#serve();
   }
 
+  /** Bytes of answers that clients have not taken yet. */
+  get heldBytes(): number {
+    return this.#answers.bytes;
+  }
+
   /** Resolves with the port that is listened on (for port 0 the one the system chose). Call it once per listener. */
   async listen({ host, port, tls }: Listener, role: Role): Promise<number> {
-    const handle = this.#listeners[role];
-    const server = tls === undefined ? createServer(handle) : createTlsServer(tls, handle);
-    server.keepAliveTimeout = KEEP_ALIVE_MS;
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(port, host === '' ? undefined : host, () => {
-        server.off('error', reject);
-        resolve();
-      });
-    });
-    this.#servers.push(server);
-    const address = server.address();
-    return typeof address === 'object' && address !== null ? address.port : port;
+    const { maxConnections, timeouts } = this.#settings;
+    const listener = new PortListener(
+      {
+        ...{ host, port, tls, maxConnections },
+        plainHttp: 'close',
+        groupOf: (address) => addressGroup(plainAddress(address)),
+        timeouts: { ...TIMEOUTS, ...timeouts },
+      },
+      this.#listeners[role],
+      refuseConnection(maxConnections),
+    );
+    const bound = await listener.listen();
+    this.#open.push(listener);
+    return bound;
   }
 
   /** Lets running requests end for a second, then cuts them. */
   async close(): Promise<void> {
     this.#refuse(new RequestError(500, 'Worker is shutting down'));
-    await Promise.all(this.#servers.splice(0).map(closeServer));
+    await Promise.all(this.#open.splice(0).map(closeListener));
   }
 
   #requestListener(role: Role): RequestListener {
@@ -170,6 +195,10 @@ export class RestServer {
       await next();
     });
     app.use(errors(this.#dependencies));
+    app.use(async (context: Context, next) => {
+      await next();
+      this.#answers.hold(context.res, context.body);
+    });
     app.use(requestOrigin({ allowedHosts, own, allowedOrigins: rules.origins }));
     if (rules.origins.trim() !== '') app.use(crossOrigin(rules));
     // Prometheus reads metrics without credentials, as it does jmx_exporter's.
@@ -211,18 +240,21 @@ function handleOf(resources: readonly Resource[], dependencies: ResourceDependen
   };
 }
 
-async function closeServer(server: Server): Promise<void> {
-  const closed = new Promise<void>((resolve) => {
-    server.close(() => {
-      resolve();
-    });
-  });
-  server.closeIdleConnections();
+async function closeListener(listener: PortListener): Promise<void> {
   const timer = setTimeout(() => {
-    server.closeAllConnections();
+    listener.cut();
   }, CLOSE_GRACE_MS);
-  await closed;
+  await listener.close();
   clearTimeout(timer);
+}
+
+/** Answers requests on connections beyond the limit. */
+function refuseConnection(limit: number): (request: IncomingMessage, response: ServerResponse) => void {
+  const message = `The worker has ${String(limit)} connections open here (rest.max.connections); try again in some seconds`;
+  const body = JSON.stringify({ error_code: 503, message });
+  return (_request, response) => {
+    response.writeHead(503, { 'Content-Type': 'application/json', 'Retry-After': '1' }).end(body);
+  };
 }
 
 /** `host:port` as worker ids and advertised URLs show it. */

@@ -37,9 +37,11 @@ export function tlsOptions(properties: PropertyReader): () => ConnectionOptions 
   return () => {
     const secrets = { ...trust(truststore), ...identity(keystore) };
     checkReadable(secrets);
+    const suites = ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') };
+    checkCiphers(suites);
     return {
       ...secrets,
-      ...(ciphers.length === 0 ? {} : { ciphers: ciphers.join(':') }),
+      ...suites,
       ...protocolRange(versions),
       ...(checkHost ? {} : { checkServerIdentity: () => undefined }),
     };
@@ -56,6 +58,15 @@ function checkReadable(secrets: ConnectionOptions): void {
         'content and ssl.keystore.password, ssl.key.password',
       { cause: error },
     );
+  }
+}
+
+/** A suite that does not exist is an error of the configuration too. */
+function checkCiphers(suites: ConnectionOptions): void {
+  try {
+    createSecureContext(suites);
+  } catch (error) {
+    throw new ConfigError(`ssl.cipher.suites: none of these can be used: ${suites.ciphers ?? ''}`, { cause: error });
   }
 }
 
@@ -113,8 +124,16 @@ function unescapePem(text: string): string {
 
 const VERSIONS: readonly SecureVersion[] = ['TLSv1', 'TLSv1.1', 'TLSv1.2', 'TLSv1.3'];
 
+/** Names that Java accepts too. */
+const UNSUPPORTED = ['SSLv2Hello', 'SSLv3'];
+
 function protocolRange(enabled: readonly string[]): ConnectionOptions {
+  const unknown = enabled.find((version) => ![...VERSIONS, ...UNSUPPORTED].includes(version));
   const known = VERSIONS.filter((version) => enabled.includes(version));
+  if (unknown !== undefined || (known.length === 0 && enabled.length > 0)) {
+    const which = unknown === undefined ? 'none of these can be used' : `there is no ${unknown}`;
+    throw new ConfigError(`ssl.enabled.protocols: ${which}; available are ${VERSIONS.join(', ')}`);
+  }
   const [minVersion] = known;
   const maxVersion = known.at(-1);
   return minVersion === undefined || maxVersion === undefined ? {} : { minVersion, maxVersion };

@@ -4,14 +4,14 @@ export interface WorstText {
   readonly of: (length: number) => string;
 }
 
-const CHARACTERS = [
+export const CHARACTERS = [
   ...[' ', '\t', '\n', '\r', '0', '1', '9', 'a', 'A', 'e', 'E', '_', '.', '-', '+', '*', '/', '\\', '"', "'", '`'],
   ...['(', ')', '[', ']', '{', '}', '<', '>', ',', ';', ':', '=', '$', '#', '%', '&', '|', '!', '?', '@', '~', '^'],
   ...['\0', '\u00a0', 'é', '٣', '\u2028', '\ud83d', '😀'],
 ];
 
 /** Openers that nest, quotes and escapes that never end, separators, and the beginnings of what the languages here know. */
-const PIECES = [
+export const PIECES = [
   ...['\\"', "\\'", '\\\\', '""', "''", '"a', "'a", '${', '${:', '${a:b', '$a$', '$$', '/*', '*/', '--', '//', '\r\n'],
   ...[
     '{"',

@@ -76,7 +76,7 @@ const urlText = withLongOnes(
 /** Without halves of surrogate pairs, which no percent code can name. */
 const wellFormed = hostileText.filter((text) => !/\p{Surrogate}/u.test(text));
 
-export const SETTINGS_TEXT: readonly ParserProperty[] = [
+export const PROPERTIES_FILES: readonly ParserProperty[] = [
   parserProperty('any properties file is read or refused with a reason', propertiesText, () => (text) => {
     try {
       for (const value of Object.values(parseProperties(text))) assert.equal(typeof value, 'string');
@@ -95,6 +95,9 @@ export const SETTINGS_TEXT: readonly ParserProperty[] = [
       assert.deepEqual(parseProperties(text), Object.fromEntries(usable));
     },
   ),
+];
+
+export const CONNECTION_URLS: readonly ParserProperty[] = [
   parserProperty('any connection URL is read or refused, and its password never told', urlText, () => (text) => {
     try {
       const settings = parseConnectionUrl(text.replaceAll('password=x', 'password=s3cret'));

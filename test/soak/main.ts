@@ -9,6 +9,7 @@ import { databaseGone } from './database-gone.ts';
 import { deadLetters } from './dead-letters.ts';
 import { drain } from './drain.ts';
 import { freezes } from './freezes.ts';
+import { hostileClients } from './hostile-clients.ts';
 import { httpClients } from './http-clients.ts';
 import { leaderDifferential } from './leader-differential.ts';
 import { networkCut, networkForgets } from './network-cut.ts';
@@ -40,6 +41,7 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   alerts,
   openapi,
   'http-clients': httpClients,
+  'hostile-clients': hostileClients,
   'consumer-differential': consumerDifferential,
   'producer-differential': producerDifferential,
   'leader-differential': leaderDifferential,
@@ -47,7 +49,12 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { count: { type: 'string' }, seed: { type: 'string' } },
+  options: {
+    count: { type: 'string' },
+    seed: { type: 'string' },
+    minutes: { type: 'string' },
+    only: { type: 'string' },
+  },
 });
 
 const wanted = positionals.length === 0 ? Object.keys(REPEATS) : positionals;
@@ -64,7 +71,13 @@ let failed = 0;
 for (const name of wanted) {
   const print = (line: string): void => void process.stdout.write(`${name}: ${line}\n`);
   try {
-    const isKept = await REPEATS[name]?.run({ count: numberOf(values.count), seed: numberOf(values.seed), print });
+    const isKept = await REPEATS[name]?.run({
+      count: numberOf(values.count),
+      seed: numberOf(values.seed),
+      minutes: numberOf(values.minutes),
+      only: values.only?.split(','),
+      print,
+    });
     if (isKept !== true) failed += 1;
   } catch (error) {
     failed += 1;

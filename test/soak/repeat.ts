@@ -3,6 +3,10 @@ export interface RepeatOptions {
   /** How much of it, in the repeat's own unit; absent: its default. */
   readonly count: number | undefined;
   readonly seed: number | undefined;
+  /** In place of a count, for repeats that can: how long each of its parts is repeated. */
+  readonly minutes?: number | undefined;
+  /** The parts to repeat; absent: all. */
+  readonly only?: readonly string[] | undefined;
   readonly print: (line: string) => void;
 }
 

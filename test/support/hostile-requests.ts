@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
 /** Bytes that are not one well-formed request of HTTP/1.1. */
 export interface HostileRequest {
@@ -77,7 +78,15 @@ export const HOSTILE_REQUESTS: readonly HostileRequest[] = [
 
 /** What a server answers to these bytes until it closes the connection, or until nothing comes for `quietMs`. */
 export async function answersTo(port: number, bytes: string, quietMs = 150): Promise<string> {
-  const socket = connect(port, '127.0.0.1');
+  return answersOf(connect(port, '127.0.0.1'), bytes, quietMs);
+}
+
+/** The same over TLS, for any certificate. */
+export async function secureAnswersTo(port: number, bytes: string, quietMs = 150): Promise<string> {
+  return answersOf(connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false }), bytes, quietMs);
+}
+
+async function answersOf(socket: Socket, bytes: string, quietMs: number): Promise<string> {
   let text = '';
   let timer: NodeJS.Timeout | undefined;
   const listen = (): void => {

@@ -443,9 +443,23 @@ describe('TLS properties', () => {
   it('limit versions and ciphers', () => {
     const { tls } = connection({
       'security.protocol': 'SSL',
-      'ssl.enabled.protocols': 'TLSv1.3,TLSv1.2',
-      'ssl.cipher.suites': 'A,B',
+      'ssl.enabled.protocols': 'TLSv1.3,TLSv1.2,SSLv2Hello',
+      'ssl.cipher.suites': 'TLS_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384',
     });
-    assert.deepEqual([tls?.minVersion, tls?.maxVersion, tls?.ciphers], ['TLSv1.2', 'TLSv1.3', 'A:B']);
+    assert.deepEqual(
+      [tls?.minVersion, tls?.maxVersion, tls?.ciphers],
+      ['TLSv1.2', 'TLSv1.3', 'TLS_AES_256_GCM_SHA384:TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384'],
+    );
+  });
+
+  it('refuse versions and ciphers that do not exist', () => {
+    const refused = {
+      'ssl.enabled.protocols': ['TLSv1.2,TLSv1.4', 'SSLv3'],
+      'ssl.cipher.suites': ['TLS_NO_SUCH_SUITE'],
+    };
+    for (const [name, values] of Object.entries(refused)) {
+      for (const value of values)
+        assert.throws(() => connection({ 'security.protocol': 'SSL', [name]: value }), { name: 'ConfigError' });
+    }
   });
 });

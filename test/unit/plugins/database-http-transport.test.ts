@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { PortListener, type ListenerSettings } from '../../../plugins/database-http/transport/listener.ts';
+import { PortListener, type ListenerSettings } from '../../../src/http/port-listener.ts';
 import { answersTo, HOSTILE_REQUESTS, statusesOf } from '../../support/hostile-requests.ts';
 import { until } from '../../support/until.ts';
 
@@ -14,7 +14,7 @@ describe('a slow client', () => {
       {
         host: '127.0.0.1',
         port: 0,
-        certificate: undefined,
+        tls: undefined,
         maxConnections: 10,
         timeouts: { headersTimeout: 150, requestTimeout: 300, keepAliveTimeout: 100, connectionsCheckingInterval: 30 },
       },
@@ -58,7 +58,7 @@ describe('connections beyond the limits', () => {
   const running: ServerResponse[] = [];
   const listen = (settings: Partial<ListenerSettings>): PortListener =>
     new PortListener(
-      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 6, ...settings },
+      { host: '127.0.0.1', port: 0, tls: undefined, maxConnections: 6, ...settings },
       (request, response) => {
         if (request.url === '/wait') running.push(response);
         else response.end('ok');
@@ -148,7 +148,7 @@ describe('requests to the database HTTP API that are not well formed', () => {
   let port: number;
   before(async () => {
     listener = new PortListener(
-      { host: '127.0.0.1', port: 0, certificate: undefined, maxConnections: 150 },
+      { host: '127.0.0.1', port: 0, tls: undefined, maxConnections: 150 },
       (request, response) => {
         seen.push(request.url ?? '');
         request.resume().on('error', () => undefined);

@@ -24,6 +24,7 @@ describe('the OpenAPI description of the management API', () => {
         own: { hosts: [], advertised: undefined } as never,
         headerRules: [],
         extensions: [],
+        maxConnections: 10,
       },
     );
     const port = await server.listen({ host: '127.0.0.1', port: 0 }, 'main');

@@ -1,0 +1,72 @@
+import type { ServerResponse } from 'node:http';
+import { RequestError } from '../errors.ts';
+
+export interface AnswerLimits {
+  /** Bytes of all answers together that clients have not taken yet. */
+  readonly totalBytes: number;
+  /** How long a client may take over an answer. */
+  readonly takeMs: number;
+}
+
+const LIMITS: AnswerLimits = { totalBytes: 64 * 1024 * 1024, takeMs: 90_000 };
+/** An answer that is being taken for this long is cut when another one finds no room. */
+const SLOW_MS = 2_000;
+
+interface Held {
+  readonly sinceMs: number;
+  readonly bytes: number;
+}
+
+/**
+ * Bounds the bytes of answers that a worker holds for clients which do not read them, and how long it holds them. When there is no room, the
+ * slowest client is cut if it is slow; otherwise the request is refused with 503. An answer that is the only one always finds room.
+ */
+export class AnswerBudget {
+  readonly #limits: AnswerLimits;
+  /** The oldest first. */
+  readonly #held = new Map<ServerResponse, Held>();
+  #bytes = 0;
+
+  constructor(limits: Partial<AnswerLimits> = {}) {
+    this.#limits = { ...LIMITS, ...limits };
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** Called before an answer is sent. Throws a RequestError with 503 when there is no room for it. */
+  hold(response: ServerResponse, body: unknown): void {
+    const bytes = typeof body === 'string' ? Buffer.byteLength(body) : Buffer.isBuffer(body) ? body.length : 0;
+    if (bytes === 0 || response.closed || response.destroyed) return;
+    while (this.#isOver(bytes) && this.#cutSlowest());
+    if (this.#isOver(bytes))
+      throw new RequestError(503, 'The worker holds too many bytes of answers; try again in some seconds');
+    this.#held.set(response, { sinceMs: performance.now(), bytes });
+    this.#bytes += bytes;
+    const timer = setTimeout(() => response.destroy(), this.#limits.takeMs).unref();
+    response.once('close', () => {
+      clearTimeout(timer);
+      this.#release(response);
+    });
+  }
+
+  #isOver(bytes: number): boolean {
+    return this.#held.size > 0 && this.#bytes + bytes > this.#limits.totalBytes;
+  }
+
+  /** `false` when no client is slow. */
+  #cutSlowest(): boolean {
+    const [oldest] = this.#held;
+    if (oldest === undefined || oldest[1].sinceMs > performance.now() - SLOW_MS) return false;
+    const [response] = oldest;
+    this.#release(response);
+    response.destroy();
+    return true;
+  }
+
+  #release(response: ServerResponse): void {
+    this.#bytes -= this.#held.get(response)?.bytes ?? 0;
+    this.#held.delete(response);
+  }
+}
