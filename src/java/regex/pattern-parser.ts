@@ -22,7 +22,14 @@ const code = (char: string) => char.charCodeAt(0);
 
 /** Reads a pattern as java.util.regex.Pattern does. Throws a JavaRegexError with its message. */
 export function parsePattern(pattern: string): ParsedPattern {
-  return new PatternParser(new PatternReader(pattern)).parse();
+  const reader = new PatternReader(pattern);
+  try {
+    return new PatternParser(reader).parse();
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // Groups and classes nest too deep, for which Java has the same message.
+    return reader.fail('Stack overflow during pattern compilation');
+  }
 }
 
 class PatternParser {

@@ -99,6 +99,13 @@ describe('Java regular expressions', () => {
     assert.throws(() => pattern.replaceFirst('a'.repeat(50_010), ''), /takes too many steps/);
   });
 
+  it('that nest too deep are refused in Java’s words', () => {
+    for (const opener of ['[', '(', '(?:', '[^', '[a&&', '(?=']) {
+      const pattern = opener.repeat(100_000 / opener.length);
+      assert.match(refusal(pattern), /^(?:Stack overflow during pattern compilation|Unclosed|Bad) /, opener);
+    }
+  });
+
   it('that are longer than 100,000 characters are refused', () => {
     assert.doesNotThrow(() => JavaPattern.compile('a'.repeat(100_000)));
     assert.throws(
