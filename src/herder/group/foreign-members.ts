@@ -9,6 +9,7 @@ import type {
   KafkaGroup,
 } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { SpacedLines } from '../../observe/spaced-lines.ts';
 import { decodeMetadata } from './group-bytes.ts';
 
 /**
@@ -18,6 +19,8 @@ import { decodeMetadata } from './group-bytes.ts';
 const MARK = 'sluice-';
 const LOOK_EVERY_MS = 1000;
 const SAY_EVERY_MS = 30_000;
+/** Of an address that a member claims. */
+const MAX_SHOWN = 200;
 
 export function markedClientId(clientId: string): string {
   return clientId.startsWith(MARK) ? clientId : MARK + clientId;
@@ -55,12 +58,14 @@ type Offers = ReturnType<GroupProtocol['protocols']>;
 export class ForeignMembers {
   readonly #dependencies: ForeignMembersDependencies;
   readonly #allowed: boolean;
+  readonly #lines: SpacedLines;
   #refused: ReadonlySet<string> = new Set();
   #isClosed = false;
 
   constructor(dependencies: ForeignMembersDependencies) {
     this.#dependencies = dependencies;
     this.#allowed = dependencies.mixed === 'allow';
+    this.#lines = new SpacedLines(dependencies.logger);
   }
 
   /** What this worker offers at JoinGroup, best first. The broker chooses one that all members offer. */
@@ -105,16 +110,22 @@ export class ForeignMembers {
 
   /** Leader only: which of the members get nothing in the division that it is making. */
   refused<M extends { readonly memberId: string; readonly url: string }>(members: readonly M[]): readonly M[] {
-    const { groupId, logger } = this.#dependencies;
     const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
     this.#refused = new Set(refused.map(({ memberId }) => memberId));
-    for (const { memberId, url } of refused) {
-      logger.error(
-        { memberId, url },
-        `Refused the worker at ${url} in the worker group ${groupId}, because it is not Sluice: it gets no work and is taken out of the group. Stop it, or set mixed.group=allow on all Sluice workers`,
-      );
-    }
+    for (const { memberId, url } of refused) this.#logRefusal(memberId, url.slice(0, MAX_SHOWN));
     return refused;
+  }
+
+  /** Leader only: members of this division whose metadata it cannot read. They get nothing anyway. */
+  refuseUnread(members: readonly { readonly memberId: string }[]): void {
+    const refused = this.#allowed ? [] : members.filter(({ memberId }) => !isSluice(memberId));
+    this.#refused = new Set([...this.#refused, ...refused.map(({ memberId }) => memberId)]);
+    for (const { memberId } of refused) this.#logRefusal(memberId, 'an unknown address');
+  }
+
+  #logRefusal(memberId: string, url: string): void {
+    const message = `Refused the worker at ${url} in the worker group ${this.#dependencies.groupId}, because it is not Sluice: it gets no work and is taken out of the group. Stop it, or set mixed.group=allow on all Sluice workers`;
+    this.#lines.log('error', { memberId, url }, message, 'refused');
   }
 
   /** Leader only: takes out who was refused, and shuts the door when all join again; whether there was anybody. */
@@ -151,9 +162,18 @@ export class ForeignMembers {
  */
 export async function removeStaleMember(group: KafkaGroup, url: string, logger: Logger): Promise<void> {
   try {
-    const removed = await group.remove(({ metadata }) => metadata.length > 0 && decodeMetadata(metadata).url === url);
+    const removed = await group.remove(({ metadata }) => urlOf(metadata) === url);
     for (const memberId of removed) logger.info({ memberId }, 'Removed what an earlier worker at this address left');
   } catch (error) {
     logger.debug({ reason: toError(error).message }, 'Whether an earlier worker is still in the group is not known');
+  }
+}
+
+/** `undefined`: the metadata of the member cannot be read. */
+function urlOf(metadata: Buffer): string | undefined {
+  try {
+    return decodeMetadata(metadata).url;
+  } catch {
+    return undefined;
   }
 }

@@ -200,7 +200,10 @@ class ByteReader {
   }
 
   int64(): number {
-    return Number(this.#take(8).readBigInt64BE());
+    const value = Number(this.#take(8).readBigInt64BE());
+    // No topic has so many records, and the number would not be what was sent.
+    if (!Number.isSafeInteger(value)) throw this.#damaged(`an offset of ${String(value)}`);
+    return value;
   }
 
   string(): string {

@@ -1,5 +1,7 @@
+import { ConnectError, toError } from '../../errors.ts';
 import type { GroupProtocol, LeaderView } from '../../kafka/group/group-membership.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { SpacedLines } from '../../observe/spaced-lines.ts';
 import type { GroupWorker } from '../placement.ts';
 import { readToEnd } from './config-sync.ts';
 import { assignEagerly, CooperativeAssignor, type Distribution } from './cooperative-assignor.ts';
@@ -17,6 +19,8 @@ import type { Handovers } from './handovers.ts';
 import { connectProtocolName, isSluice, type ForeignMembers } from './foreign-members.ts';
 import { taskKey } from './task-key.ts';
 import { WorkSet } from './work-set.ts';
+
+const MAX_SHOWN = 200;
 
 /** `connect.protocol`: what a worker offers, best first; older ones so that a group with an old member can agree. */
 const OFFERS: Readonly<Record<string, readonly ConnectProtocolName[]>> = {
@@ -67,6 +71,7 @@ export class WorkerProtocol implements GroupProtocol {
   readonly type = 'connect';
   readonly #dependencies: WorkerProtocolDependencies;
   readonly #assignor: CooperativeAssignor;
+  readonly #lines: SpacedLines;
   /** Leader only: who has what, by the last division. */
   #ownerUrls: ReadonlyMap<string, string> = new Map();
   #workers: readonly GroupWorker[] = [];
@@ -75,6 +80,7 @@ export class WorkerProtocol implements GroupProtocol {
 
   constructor(dependencies: WorkerProtocolDependencies) {
     this.#dependencies = dependencies;
+    this.#lines = new SpacedLines(dependencies.logger);
     this.#assignor = new CooperativeAssignor(dependencies.maxDelayMs);
   }
 
@@ -105,8 +111,15 @@ export class WorkerProtocol implements GroupProtocol {
 
   async assign(view: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
     const protocol = connectProtocolName(view.protocol) as ConnectProtocolName;
+    const { foreignMembers } = this.#dependencies;
     const members = view.members.flatMap(({ memberId, metadata }) => this.#read(memberId, metadata));
-    const groupOffset = Math.max(-1, ...members.map(({ configOffset }) => configOffset));
+    const foreign = foreignMembers.refused(members);
+    // Those that cannot be understood may have been refused, and get nothing.
+    foreignMembers.refuseUnread(
+      view.members.filter(({ memberId }) => members.every((each) => each.memberId !== memberId)),
+    );
+    const own = members.filter((member) => !foreign.includes(member));
+    const groupOffset = Math.max(-1, ...own.map(({ configOffset }) => configOffset));
     const base = { leader: view.leaderId, leaderUrl: this.#dependencies.url };
     if (!(await this.#hasRead(groupOffset))) {
       this.#dependencies.logger.warn(
@@ -116,10 +129,12 @@ export class WorkerProtocol implements GroupProtocol {
       const mismatch = { ...base, error: 'config-mismatch', configOffset: groupOffset, ...NOTHING_NEW } as const;
       return new Map(members.map(({ memberId }) => [memberId, encodeAssignment(mismatch, protocol)]));
     }
-    const configOffset = Math.max(groupOffset, this.#dependencies.configured.offset);
-    const foreign = this.#dependencies.foreignMembers.refused(members);
-    const own = members.filter((member) => !foreign.includes(member));
-    const leaving = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
+    // All that there is has been read: a member that claims to have read more knows of records that are not there (any more).
+    const configOffset = this.#dependencies.configured.offset;
+    // What a member of ours has cannot run elsewhere, whatever the others say.
+    const held = WorkSet.union(own.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
+    const claimed = WorkSet.union(foreign.map(({ allocation }) => WorkSet.of(allocation?.assigned ?? NO_WORK)));
+    const leaving = claimed.without(held);
     const { assigned, revoked, complete, delayMs } = this.#divide(protocol, view.generationId, own, leaving);
     for (const { memberId, allocation } of foreign) revoked.set(memberId, allocation?.assigned ?? NO_WORK);
     this.#ownerUrls = ownerUrls(own, complete);
@@ -171,9 +186,13 @@ export class WorkerProtocol implements GroupProtocol {
   /** A member that cannot be understood gets nothing; the others are not held up by it. */
   #read(memberId: string, metadata: Buffer): Member[] {
     try {
-      return [{ memberId, ...decodeMetadata(metadata) }];
+      const read = decodeMetadata(metadata);
+      if (!isWorkerUrl(read.url))
+        throw new ConnectError(`Its address is not a URL of http or https: ${shown(read.url)}`);
+      return [{ memberId, ...read }];
     } catch (error) {
-      this.#dependencies.logger.error({ err: error, memberId }, 'A member of the worker group gets no work');
+      const reason = toError(error).message;
+      this.#lines.log('error', { memberId, reason }, 'A member of the worker group gets no work');
       return [];
     }
   }
@@ -185,6 +204,18 @@ export class WorkerProtocol implements GroupProtocol {
     // What is not there once all has been read was compacted away: there is nothing more to know.
     return readToEnd(configured, syncTimeoutMs, logger);
   }
+}
+
+/** Requests are sent there. */
+function isWorkerUrl(url: string): boolean {
+  if (!URL.canParse(url)) return false;
+  const { protocol, username, password } = new URL(url);
+  return /^https?:$/.test(protocol) && username === '' && password === '';
+}
+
+/** A text of another member. */
+function shown(text: string): string {
+  return JSON.stringify(text.slice(0, MAX_SHOWN));
 }
 
 const NOTHING_NEW = { assigned: NO_WORK, revoked: NO_WORK, delayMs: 0 } as const;

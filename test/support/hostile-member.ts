@@ -1,0 +1,81 @@
+import { KafkaGroup, type GroupMember, type LeaderView } from '../../src/kafka/group/group-membership.ts';
+import { silentLogger } from '../../src/observe/logger.ts';
+
+export interface HostileMemberOptions {
+  readonly bootstrap: string;
+  readonly groupId: string;
+  /** `connect` or `consumer`. */
+  readonly type: string;
+  /** Begins its member id. */
+  readonly clientId: string;
+  readonly sessionTimeoutMs?: number;
+  /** Names of the protocols that it offers. */
+  readonly protocols: readonly string[];
+  readonly metadata: () => Buffer;
+  /** What it assigns as the leader; absent: nothing to anybody. */
+  readonly assign?: (view: LeaderView) => Promise<ReadonlyMap<string, Buffer>>;
+}
+
+/** Somebody who may join a group, and says there what he likes. */
+export class HostileMember {
+  readonly #group: KafkaGroup;
+  readonly #options: HostileMemberOptions;
+  #member: GroupMember | undefined;
+  #isLeading = false;
+
+  constructor(options: HostileMemberOptions) {
+    const { bootstrap, clientId, groupId, sessionTimeoutMs = 10_000 } = options;
+    const times = { sessionTimeoutMs, rebalanceTimeoutMs: 10_000, heartbeatIntervalMs: 100 };
+    this.#options = options;
+    this.#group = new KafkaGroup(
+      { 'bootstrap.servers': bootstrap, 'client.id': clientId },
+      { groupId, ...times },
+      silentLogger,
+    );
+  }
+
+  get isLeading(): boolean {
+    return this.#isLeading;
+  }
+
+  get state(): string {
+    return this.#member?.state ?? 'unjoined';
+  }
+
+  /** Resolves with what it was assigned in one round, and stays in the group. */
+  async join(): Promise<Buffer> {
+    const { type, protocols, metadata, assign } = this.#options;
+    this.#member ??= this.#group.member(
+      {
+        type,
+        protocols: () => protocols.map((name) => ({ name, metadata: metadata() })),
+        assign: (view) => {
+          this.#isLeading = true;
+          return assign?.(view) ?? Promise.resolve(new Map<string, Buffer>());
+        },
+      },
+      () => undefined,
+    );
+    const { assignment, isLeader } = await this.#member.join();
+    this.#isLeading = isLeader;
+    return assignment;
+  }
+
+  /** Joins again whenever the group is rebalanced, until it is ended or kept out. */
+  async stay(until: () => boolean): Promise<void> {
+    while (!until()) {
+      if (this.state === 'stable') await new Promise((resolve) => setTimeout(resolve, 20));
+      else if ((await this.join().catch(() => undefined)) === undefined) return;
+    }
+  }
+
+  async leave(): Promise<void> {
+    await this.#member?.leave(2000);
+    this.#member = undefined;
+  }
+
+  async end(): Promise<void> {
+    await this.leave();
+    await this.#group.close();
+  }
+}
