@@ -16,6 +16,8 @@ export interface TopicInterest {
   readonly maxAgeMs: number;
   /** Brokers that create topics on demand create those that are missing. */
   readonly mayCreate?: boolean;
+  /** Of the topics, those that only other members of the group read: what is wrong with them is their matter. */
+  readonly others?: ReadonlySet<string>;
 }
 
 /** A topic that is waited for is asked about this often. */
@@ -132,7 +134,7 @@ export class TopicMetadata {
 
   /** Asks the cluster now. With `mayCreate`, brokers that create topics on demand create those that are missing. */
   async update(mayCreate = false): Promise<void> {
-    const { topics, mayCreate: mayAlwaysCreate = false } = this.#interest();
+    const { topics, mayCreate: mayAlwaysCreate = false, others } = this.#interest();
     const answer = await this.#cluster.metadata(topics, mayCreate || mayAlwaysCreate);
     const counts = new Map<string, number>();
     const leaders = new Map<string, Leader>();
@@ -140,7 +142,7 @@ export class TopicMetadata {
     this.#failure = undefined;
     for (const found of answer.topicMetadata) {
       const { topic, topicErrorCode, isInternal, partitionMetadata } = found;
-      this.#noteTopicError(topic, topicErrorCode);
+      if (others?.has(topic) !== true) this.#noteTopicError(topic, topicErrorCode);
       if (isInternal) this.#internal.add(topic);
       // An election says nothing about how many partitions there are.
       const known = topicErrorCode === ErrorCode.leaderNotAvailable ? this.#counts.get(topic) : undefined;

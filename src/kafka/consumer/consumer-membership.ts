@@ -1,3 +1,4 @@
+import { idle } from '../../async/sleep.ts';
 import { within } from '../../async/within.ts';
 import type { TopicPartition } from '../../data/record.ts';
 import { toError } from '../../errors.ts';
@@ -13,6 +14,7 @@ import type { Generation, GroupProtocol, LeaderView, MemberState } from '../grou
 import { HeldPartitions, waitIfRetriable } from './held-partitions.ts';
 import type { Membership, MembershipDependencies, TopicSelection } from './membership.ts';
 import type { GroupIdentity } from './offsets.ts';
+import { SpacedLines } from '../../observe/spaced-lines.ts';
 import { backoffOf } from '../retry.ts';
 import type { TopicInterest } from '../topic-metadata.ts';
 
@@ -34,6 +36,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   readonly #dependencies: MembershipDependencies;
   readonly #groupId: string;
   readonly figures: GroupFigures;
+  readonly #lines: SpacedLines;
   readonly #member: GroupMember;
   readonly #held: HeldPartitions;
   readonly #selection: TopicSelection;
@@ -76,6 +79,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
     this.#handover = handover;
     this.#selection = selection;
     this.#held = new HeldPartitions(dependencies, listener);
+    this.#lines = new SpacedLines(dependencies.logger);
     this.#assignors = config.assignors.map(createAssignor);
     this.#isCooperative = this.#assignors.every(({ isCooperative }) => isCooperative);
     this.figures = new GroupFigures(config.connection.metricWindow);
@@ -100,8 +104,9 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   interest(): TopicInterest {
     const { connection, topicDiscoveryMs, allowAutoCreateTopics: mayCreate } = this.#dependencies.config;
     if (typeof this.#selection === 'function') return { topics: 'all', maxAgeMs: topicDiscoveryMs };
-    const topics = new Set([...this.#selection, ...this.#groupTopics]);
-    return { topics: [...topics], maxAgeMs: connection.metadataMaxAgeMs, mayCreate };
+    const own = new Set(this.#selection);
+    const others = new Set(this.#groupTopics.filter((topic) => !own.has(topic)));
+    return { topics: [...own, ...others], maxAgeMs: connection.metadataMaxAgeMs, mayCreate, others };
   }
 
   /** New topics that the selection takes, or new partitions of topics the leader dealt out, ask for a new round. */
@@ -238,9 +243,7 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   }
 
   async assign({ protocol, skipsAssignment, members }: LeaderView): Promise<ReadonlyMap<string, Buffer>> {
-    const subscriptions = members.map(({ memberId, instanceId, metadata }) => {
-      return { memberId, instanceId, ...decodeSubscription(metadata) };
-    });
+    const subscriptions = members.flatMap((member) => this.#subscriptionOf(member));
     this.#groupTopics = [...new Set(subscriptions.flatMap(({ topics }) => topics))];
     await this.#dependencies.metadata.update();
     const counts = this.#dependencies.metadata.partitionCounts;
@@ -251,6 +254,45 @@ export class ConsumerMembership implements GroupProtocol, Membership {
       throw new Error(`The group chose ${protocol}, which is not among this member's assignors`);
     const assignment = assignor.assign(subscriptions, await this.#withRacks(counts, subscriptions));
     return new Map([...assignment].map(([memberId, partitions]) => [memberId, encodeAssignment(partitions)]));
+  }
+
+  /** A member that cannot be understood gets nothing; the others are not held up by it. */
+  #subscriptionOf({ memberId, instanceId, metadata }: LeaderView['members'][number]): GroupSubscription[] {
+    try {
+      return [{ memberId, instanceId, ...decodeSubscription(metadata) }];
+    } catch (error) {
+      this.#lines.log('warn', { memberId, reason: toError(error).message }, 'A member of the group gets no partitions');
+      return [];
+    }
+  }
+
+  /**
+   * The partitions that the leader assigned; `undefined`, after a warning, when the assignment cannot be read or has topics that this member
+   * did not subscribe to. Nothing of such an assignment is read.
+   */
+  #assignedBy({ leaderId, assignment }: Generation): readonly TopicPartition[] | undefined {
+    try {
+      const partitions = decodeAssignment(assignment);
+      const foreign = partitions.find(({ topic }) => !this.#isSelected(topic));
+      if (foreign === undefined) return partitions;
+      const fields = { leaderId, topic: foreign.topic };
+      this.#lines.log(
+        'warn',
+        fields,
+        'The assignment has a topic that this member did not subscribe to; joining again',
+      );
+    } catch (error) {
+      const fields = { leaderId, reason: toError(error).message };
+      this.#lines.log('warn', fields, 'The assignment cannot be read; joining again');
+    }
+    return undefined;
+  }
+
+  #isSelected(topic: string): boolean {
+    const selection = this.#selection;
+    if (typeof selection !== 'function') return selection.includes(topic);
+    const { metadata, config } = this.#dependencies;
+    return selection(topic) && !(config.excludeInternalTopics && metadata.isInternal(topic));
   }
 
   /** Racks of replicas are asked for where a member is in one. */
@@ -270,11 +312,8 @@ export class ConsumerMembership implements GroupProtocol, Membership {
   #selectedTopics(): readonly string[] {
     const selection = this.#selection;
     if (typeof selection !== 'function') return [...selection].sort();
-    const { metadata, config } = this.#dependencies;
-    const visible = [...metadata.partitionCounts.keys()].filter(
-      (topic) => !(config.excludeInternalTopics && metadata.isInternal(topic)) && selection(topic),
-    );
-    return visible.sort();
+    const { partitionCounts } = this.#dependencies.metadata;
+    return [...partitionCounts.keys()].filter((topic) => this.#isSelected(topic)).sort();
   }
 
   async #join(): Promise<void> {
@@ -283,7 +322,13 @@ export class ConsumerMembership implements GroupProtocol, Membership {
       while (!metadata.known && !this.#closed) await metadata.update().catch(waitIfRetriable(backoffOf(cluster)));
       this.#groupTopics = [];
       const generation = this.#takeUp() ?? (await this.#joinGroup());
-      const partitions = decodeAssignment(generation.assignment);
+      const partitions = this.#assignedBy(generation);
+      if (partitions === undefined) {
+        // A leader that repeats itself must not keep the brokers busy.
+        await idle(this.#dependencies.config.heartbeatIntervalMs);
+        this.#member.requestRejoin('the assignment does not match the subscription');
+        return;
+      }
       this.#lastGeneration = generation.generationId;
       const assignor = this.#assignors.find(({ name }) => name === generation.protocol);
       assignor?.onAssignment(partitions, generation.generationId);
