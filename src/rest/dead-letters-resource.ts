@@ -5,7 +5,7 @@ import type { LetterSelection } from '../connect/dead-letters/letter-selection.t
 import { isChainOption } from '../herder/dead-letters/replay-chain.ts';
 import type { Actor } from '../herder/history/history-entry.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
-import { ajv, checkBody, readJsonText } from './request-body.ts';
+import { ajv, asConfig, checkBody, readJsonText } from './request-body.ts';
 import { senderOf } from './request-sender.ts';
 import {
   answer,
@@ -21,6 +21,10 @@ import {
 const DEFAULT_LIMIT = 100_000;
 const MAX_LIMIT = 10_000_000;
 const MAX_TASKS_ASKED = 100;
+/** A replay is stored with its chain, below the limit of OwnStore. */
+const MAX_CHAIN_CHARACTERS = 64_000;
+/** Of an option that a message repeats. */
+const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
 
 /** Letters per second: a tenth of what a sink of a small machine takes. */
@@ -141,9 +145,15 @@ export const deadLettersResource: Resource = (router, dependencies) => {
 };
 
 function requireChain(chain: Readonly<Record<string, string>> = {}): void {
+  asConfig(chain);
+  if (JSON.stringify(chain).length > MAX_CHAIN_CHARACTERS)
+    throw new RequestError(400, `transforms has more than ${String(MAX_CHAIN_CHARACTERS)} characters`);
   const wrong = Object.keys(chain).find((key) => !isChainOption(key));
   if (wrong === undefined) return;
-  throw new RequestError(400, `transforms has options of transforms and predicates only, not ${wrong}`);
+  throw new RequestError(
+    400,
+    `transforms has options of transforms and predicates only, not ${wrong.slice(0, MAX_NAMED)}`,
+  );
 }
 
 function idOf(context: Context): number {

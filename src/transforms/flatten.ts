@@ -35,10 +35,20 @@ interface Flat {
   readonly leaves: readonly Leaf[];
 }
 
+/** Of the names of one record together: a long delimiter between deep fields would fill the memory. */
+const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
+
 /** Makes one level of nested structs or maps; arrays stay as they are. */
 export const flatten = partTransformation('Flatten', options, (config, part) => {
   const { delimiter } = parseOptions(options, config, { errors: 'first' });
-  const nameBelow = (prefix: string, name: string) => (prefix === '' ? name : `${prefix}${delimiter}${name}`);
+  let left = MAX_NAME_CHARACTERS;
+  const nameBelow = (prefix: string, name: string): string => {
+    const joined = prefix === '' ? name : `${prefix}${delimiter}${name}`;
+    left -= joined.length;
+    if (left < 0)
+      throw new DataError(`The names of the flattened fields have more than ${String(MAX_NAME_CHARACTERS)} characters`);
+    return joined;
+  };
 
   const flattenMap = (map: ConnectMap, prefix: string, flat: Map<ConnectValue, ConnectValue>): void => {
     for (const [key, value] of map) {
@@ -50,6 +60,7 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
   };
 
   const flatSchema = rememberedBySchema((schema): Flat => {
+    left = MAX_NAME_CHARACTERS;
     const top = schema.defaultValue instanceof Struct ? schema.defaultValue : undefined;
     const leaves = [...leavesOf(schema, '', [], schema.optional, top, nameBelow)];
     return { schema: structSchema(leaves, basicsOf(schema)), leaves };
@@ -71,6 +82,7 @@ export const flatten = partTransformation('Flatten', options, (config, part) => 
       if (value === null) return record;
       if (schema === null) {
         const flat = new Map<ConnectValue, ConnectValue>();
+        left = MAX_NAME_CHARACTERS;
         flattenMap(requireMap(value, PURPOSE), '', flat);
         return part.replaced(record, null, flat);
       }

@@ -31,9 +31,16 @@ export function illegalArgument(message: string): SluiceError {
   return recordError('java.lang.IllegalArgumentException', message);
 }
 
+/** Names of topics have at most 249 characters. Routers that each double a name would fill the memory. */
+const MAX_TOPIC_LENGTH = 65_536;
+
 /** NullPointerException of a router: only a source connector that sets no topic makes such a record. */
 export function requireTopic(topic: string | null, javaText: string): string {
   if (topic === null) throw recordError('java.lang.NullPointerException', javaText);
+  if (topic.length > MAX_TOPIC_LENGTH)
+    throw new DataError(
+      `The name of the topic has ${String(topic.length)} characters; at most ${String(MAX_TOPIC_LENGTH)} are allowed`,
+    );
   return topic;
 }
 

@@ -71,7 +71,8 @@ describe('a consumer in a group with a hostile member', () => {
   const subscription = (topics: readonly string[], owned: readonly TopicPartition[] = [], generationId = 1): Buffer =>
     encodeSubscription({ topics, userData: undefined, owned, generationId, rackId: undefined });
   const numbers = (): number[] => [...new Set(values(reader?.records ?? []).map(Number))].sort((a, b) => a - b);
-  const refusals = (lines: readonly LogLine[]): number => lines.filter(({ msg }) => msg.endsWith('joining again')).length;
+  const refusals = (lines: readonly LogLine[]): number =>
+    lines.filter(({ msg }) => msg.endsWith('joining again')).length;
   const readAll = () => until(() => numbers().length >= RECORDS, 'all records were read');
 
   /** What a member that leads hands out. */

@@ -42,7 +42,6 @@ export interface ReplayOrder {
 
 /** Of the topic: what is stored of a replay stays below the limit of OwnStore. */
 const MAX_PARTITIONS = 1000;
-const MAX_CHAIN_CHARACTERS = 64_000;
 const MAX_SELECTION_CHARACTERS = 64_000;
 
 /** What clients ask of replays; the answers are JSON text without secrets. NotOwnerErrors where another worker has the connector. */
@@ -64,6 +63,7 @@ export class ConnectorReplays {
    */
   async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
     const { directory, requests, replays, validation, reader, readings } = this.#dependencies;
+    requireLength('selection', selection, MAX_SELECTION_CHARACTERS);
     await requests.mustOwn(connector);
     const given = withChain(directory.config(connector), chain);
     const className = given['connector.class'] ?? '';
@@ -77,8 +77,6 @@ export class ConnectorReplays {
         `Topic ${topic} has more than ${String(MAX_PARTITIONS)} partitions: select some by offsets`,
       );
     }
-    requireLength('transforms', chain ?? {}, MAX_CHAIN_CHARACTERS);
-    requireLength('selection', selection, MAX_SELECTION_CHARACTERS);
     const replay = await replays.begin(connector, {
       ...{ topic, selection, rate },
       chain: chain ?? null,
@@ -130,6 +128,7 @@ export class ConnectorReplays {
   }
 }
 
+/** @throws RequestError 400 */
 function requireLength(name: string, value: object, limit: number): void {
   if (JSON.stringify(value).length > limit) {
     throw new RequestError(400, `${name} has more than ${String(limit)} characters`);

@@ -137,4 +137,39 @@ describe('transformed records', () => {
       'record org.apache.kafka.connect.errors.DataException: The time of 9223372036854775807 ms since 1970 is past the year 275760, or before 271821 BC',
     );
   });
+
+  it('have topics of bounded length, however often routers double them', () => {
+    for (const [name, config] of [
+      ['TimestampRouter', { 'topic.format': '${topic}${topic}' }],
+      ['RegexRouter', { regex: '(.*)', replacement: '$1$1' }],
+    ] as const) {
+      const router = transformation(name, config);
+      let topic = 'topic';
+      assert.throws(
+        () => {
+          for (let round = 0; round < 40; round++) topic = router.apply({ ...record(null), topic })?.topic ?? '';
+        },
+        (error: unknown) => error instanceof Error && /characters/.test(error.message),
+        name,
+      );
+      assert.ok(topic.length < 200_000, String(topic.length));
+    }
+  });
+
+  it('are not flattened to names of more than 16 million characters, with and without schemas', () => {
+    const flatten = transformation('Flatten$Value', { delimiter: '-'.repeat(60_000) });
+    let value: ConnectValue = new Map<ConnectValue, ConnectValue>([['a', 1n]]);
+    let schema = AB;
+    let struct = new Struct(AB, [1, 'b']);
+    for (let depth = 0; depth < 30; depth++) {
+      value = new Map<ConnectValue, ConnectValue>([['below', value]]);
+      schema = Schema.struct([{ name: 'below', schema }]);
+      struct = new Struct(schema, [struct]);
+    }
+    const message = 'The names of the flattened fields have more than 16777216 characters';
+    assert.throws(() => flatten.apply(record(value)), { message });
+    assert.throws(() => flatten.apply(record(struct, schema)), { message });
+    const few = new Map<ConnectValue, ConnectValue>([['a', new Map<ConnectValue, ConnectValue>([['b', 1n]])]]);
+    for (let again = 0; again < 1_000; again++) flatten.apply(record(few));
+  });
 });
