@@ -15,6 +15,9 @@ export interface OpenConnection {
   newest: { readonly request: IncomingMessage; readonly sinceMs: number } | undefined;
 }
 
+/** A request whose body has been arriving for this long is slow. */
+const SLOW_MS = 2_000;
+
 /** Why a connection that is idle is wanted. */
 export interface Wanted {
   /** Only connections of this group; `undefined`: of any group. */
@@ -112,7 +115,7 @@ export class OpenConnections {
 
   #isSlow({ requests, newest }: OpenConnection): boolean {
     if (requests > 1 || newest === undefined) return false;
-    return !newest.request.complete && performance.now() - newest.sinceMs > this.#youthMs;
+    return !newest.request.complete && performance.now() - newest.sinceMs > Math.min(SLOW_MS, this.#youthMs);
   }
 
   #isOverShare(group: string | undefined, wanted: Wanted): boolean {

@@ -35,7 +35,7 @@ describe('clients of the management API', () => {
     socket.on('data', (chunk: Buffer) => (answer += chunk.toString('latin1')));
     let sent = 0;
     const timer = setInterval(() => socket.write(bytes.charAt(sent++) || 'x'), 5);
-    await once(socket, 'close');
+    await closed(socket);
     clearInterval(timer);
     return answer;
   }
@@ -60,10 +60,10 @@ describe('clients of the management API', () => {
 
   it('that send nothing at all, over TLS or not, are cut off', async () => {
     api = await RestServerFixture.start({ timeouts: TIMEOUTS }, []);
-    await once(open().resume(), 'close');
+    await closed(open().resume());
     await api.close();
     api = await RestServerFixture.start({ timeouts: TIMEOUTS }, [], { key: PRIVATE_KEY, cert: CERTIFICATE });
-    await once(open().resume(), 'close');
+    await closed(open().resume());
   });
 
   it('that do not end their TLS handshake are cut off, also when they send it byte by byte', async () => {
@@ -129,6 +129,11 @@ describe('clients of the management API', () => {
     await until(async () => (await ask('127.0.0.2')) === 200, 'a slow one has given way');
   });
 });
+
+/** Also when the other side resets the connection. */
+function closed(socket: Socket): Promise<void> {
+  return new Promise((resolve) => socket.once('close', () => resolve()));
+}
 
 describe('the budget of answers', () => {
   it('has room for any answer that is the only one', () => {
