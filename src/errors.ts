@@ -88,6 +88,11 @@ export function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
+/** The reason in a message of OpenSSL, without its numbers and the place in its sources; another message as it is. */
+export function withoutOpenssl(message: string): string {
+  return /^[0-9A-F]+:error:[0-9A-F]+:[^:]*:[^:]*:([^:]+):/.exec(message)?.[1] ?? message;
+}
+
 /** The message, followed by that of the cause where it ends with a colon: Connect's converters leave the reason to the cause. */
 export function messageWithCause(thrown: unknown): string {
   const { message, cause } = toError(thrown);

@@ -6,6 +6,7 @@ import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
 import type { Executor } from './api.ts';
 import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
 import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
+import { passwordFromFile } from './password-file.ts';
 import { RowTap } from './row-tap.ts';
 import { isUnavailable, toDatabaseError } from './sqlstate.ts';
 import { tlsOptions } from './tls-options.ts';
@@ -67,13 +68,33 @@ async function connectTo(
   tls: ConnectionOptions | undefined,
   signal: AbortSignal | undefined,
 ): Promise<Connection> {
+  const [first, second] = settings.tls.mode === 'allow' ? [undefined, tls] : [tls, undefined];
   try {
-    return await handshake(server, settings, tls, signal);
-  } catch (error) {
-    const isPlainServer = toError(error).message.includes('does not support SSL');
-    if (settings.tls.mode === 'prefer' && isPlainServer) return handshake(server, settings, undefined, signal);
-    throw error;
+    return await handshake(server, settings, first, signal);
+  } catch (thrown) {
+    const error = toDatabaseError(thrown);
+    const { mode } = settings.tls;
+    if ((mode !== 'allow' && mode !== 'prefer') || !mayTakeOtherWay(error)) throw error;
+    try {
+      return await handshake(server, settings, second, signal);
+    } catch (other) {
+      // If both ways are refused, the answer to the encrypted one has the reason: a missing client certificate, for instance.
+      const { sqlstate, message } = toDatabaseError(other);
+      const isOtherReason = first === undefined ? !message.includes(NO_TLS) : sqlstate !== NO_ENTRY;
+      throw isOtherReason ? other : error;
+    }
   }
+}
+
+/** The error of a server whose pg_hba.conf has no entry for the user with TLS, or without it. */
+const NO_ENTRY = '28000';
+
+/** What the driver says when the server has no TLS. */
+const NO_TLS = 'does not support SSL';
+
+/** Whether the server may accept a user with TLS whom it refused without TLS, or the other way round, as in libpq. */
+function mayTakeOtherWay({ sqlstate, message }: DatabaseError): boolean {
+  return sqlstate === NO_ENTRY || message.includes(NO_TLS);
 }
 
 async function handshake(
@@ -88,8 +109,8 @@ async function handshake(
     port: server.port,
     user: settings.user,
     database: settings.database,
-    // A function, so that the driver neither asks the environment nor a password file.
-    password: () => settings.password?.reveal() ?? '',
+    // A function, so that the driver neither asks the environment nor a password file that the URL does not name.
+    password: () => passwordFor(server, settings),
     ssl: tls ?? false,
     connectionTimeoutMillis: settings.connectTimeoutMs,
     application_name: settings.applicationName,
@@ -120,6 +141,14 @@ async function handshake(
     throw new DatabaseError('the server only reads', { scope: 'infrastructure', sqlstate: '25006' });
   }
   return connection;
+}
+
+async function passwordFor(
+  server: ServerAddress,
+  { password, passwordFile, database, user }: ConnectionSettings,
+): Promise<string> {
+  if (password !== undefined || passwordFile === undefined) return password?.reveal() ?? '';
+  return passwordFromFile(passwordFile, { ...server, database, user });
 }
 
 /** `-c name=value` for each setting; blanks and backslashes in values are escaped (libpq, "options"). */
@@ -175,7 +204,7 @@ function connectFailure(
 
 function reason(error: DatabaseError, settings: ConnectionSettings): string {
   const isAsked = error.sqlstate === '28P01' || error.message.startsWith('SASL');
-  if (settings.password === undefined && isAsked) {
+  if (settings.password === undefined && settings.passwordFile === undefined && isAsked) {
     return 'the server asks for a password, and none is set (connection.password)';
   }
   if (error.message !== 'timeout expired') return error.message;

@@ -1,10 +1,10 @@
 import type { OptionResult } from '../config/option.ts';
-import { toError } from '../errors.ts';
+import { toError, type DatabaseError } from '../errors.ts';
 import type { Executor } from './api.ts';
 import type { Logger } from '../observe/logger.ts';
 import { connectionSettings, type connectionOptions } from './connection-options.ts';
 import type { ParsedOptions } from '../config/option.ts';
-import { isDatabaseMissing, toDatabaseError } from './sqlstate.ts';
+import { isDatabaseMissing, isOfConnectionUrl, toDatabaseError } from './sqlstate.ts';
 import { openExecutor } from './open-executor.ts';
 
 const CHECK_TIMEOUT_MS = 3000;
@@ -32,11 +32,16 @@ export async function checkConnection(
   } catch (thrown) {
     const error = toDatabaseError(thrown);
     if (error.scope !== 'caller') return [];
-    const option = isDatabaseMissing(error) || error.sqlstate === '42622' ? 'connection.database' : 'connection.user';
+    const option = refusedOption(error);
     return [problem(option, `Invalid value for configuration ${option}: ${error.message}`)];
   } finally {
     await executor.close();
   }
+}
+
+function refusedOption(error: DatabaseError): string {
+  if (isDatabaseMissing(error) || error.sqlstate === '42622') return 'connection.database';
+  return isOfConnectionUrl(error) ? 'connection.url' : 'connection.user';
 }
 
 function problem(name: string, message: string): OptionResult {

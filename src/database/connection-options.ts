@@ -10,7 +10,7 @@ export const connectionOptions = declareOptions({
     type: 'STRING',
     importance: 'HIGH',
     documentation:
-      'Where the database is: `jdbc:db://host:port[,host:port]/database?param=…`; `jdbc:postgresql://…` and `postgresql://…` work too. TLS by `sslmode` and `sslrootcert`.',
+      'Where the database is: `jdbc:db://host:port[,host:port]/database?param=…`; `jdbc:postgresql://…` and `postgresql://…` work too. TLS by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; `passfile` and `service` as in libpq.',
     validator: nonEmptyString,
     group: GROUP,
     width: 'LONG',

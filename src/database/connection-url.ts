@@ -1,18 +1,22 @@
 import { Password } from '../config/password.ts';
 import { ConfigError } from '../errors.ts';
 import { lookupTable } from '../data/lookup-table.ts';
+import { readService } from './service-file.ts';
 
 export interface ServerAddress {
   readonly host: string;
   readonly port: number;
 }
 
-export type TlsMode = 'disable' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
+export type TlsMode = 'disable' | 'allow' | 'prefer' | 'require' | 'verify-ca' | 'verify-full';
 
-/** TLS as libpq has it: `require` encrypts without checking who answers, `verify-full` checks chain and host name. */
+/**
+ * TLS as libpq has it: `allow` and `prefer` connect in the other way too when the server refuses the first one, `require`
+ * encrypts without checking who answers, `verify-full` checks chain and host name.
+ */
 export interface TlsSettings {
   readonly mode: TlsMode;
-  /** Paths of PEM files (the key also as DER PKCS #8, as JDBC drivers have it); absent: Node's own authorities. */
+  /** Paths of PEM files (the key also as DER PKCS #8 or PKCS #12, as JDBC drivers have it); absent: Node's own authorities. */
   readonly rootCertificatePath: string | undefined;
   readonly certificatePath: string | undefined;
   readonly keyPath: string | undefined;
@@ -26,6 +30,8 @@ export interface ConnectionSettings {
   readonly database: string;
   readonly user: string;
   readonly password: Password | undefined;
+  /** Path of a file of passwords by server, database and user (`passfile`), for connections without a password. */
+  readonly passwordFile: string | undefined;
   readonly tls: TlsSettings;
   readonly connectTimeoutMs: number;
   readonly applicationName: string;
@@ -64,24 +70,29 @@ const SHAPE = 'jdbc:db://host:port[,host:port…]/database[?parameter=value&…]
 export function parseConnectionUrl(url: string, overrides: UrlOverrides = {}): ConnectionSettings {
   const { authority, path, query } = split(url);
   const parameters = new Parameters(query);
+  const { host, hostaddr, port, dbname, user: serviceUser, password: servicePassword, ...more } = service(parameters);
+  parameters.addMissing(more);
   const at = authority.lastIndexOf('@');
   const credentials = at < 0 ? '' : authority.slice(0, at);
   const colon = credentials.indexOf(':');
   const urlUser = decode(colon < 0 ? credentials : credentials.slice(0, colon), 'user name');
   const urlPassword = colon < 0 ? '' : decode(credentials.slice(colon + 1), 'password');
 
-  const user = overrides.user ?? parameters.take('user') ?? urlUser;
+  const user = overrides.user ?? parameters.take('user') ?? (urlUser === '' ? (serviceUser ?? '') : urlUser);
   if (user === '') throw new ConfigError('no database user: set connection.user, or user in connection.url');
-  const password = overrides.password ?? toPassword(parameters.take('password') ?? urlPassword);
-  const database = overrides.database ?? decode(path, 'database name');
+  const ownPassword = parameters.take('password') ?? urlPassword;
+  const password = overrides.password ?? toPassword(ownPassword === '' ? (servicePassword ?? '') : ownPassword);
+  const database = overrides.database ?? (path === '' ? (dbname ?? '') : decode(path, 'database name'));
   if (database === '') {
     throw new ConfigError('no database: set connection.database, or name it in connection.url after the host');
   }
+  const address = authority.slice(at + 1);
   return {
-    servers: servers(authority.slice(at + 1)),
+    servers: servers(address === '' ? serviceAddress(host ?? hostaddr, port) : address),
     database,
     user,
     password,
+    passwordFile: parameters.take('passfile'),
     tls: tlsSettings(parameters),
     connectTimeoutMs: 1000 * parameters.takeSeconds(['connectTimeout', 'connect_timeout'], DEFAULT_CONNECT_TIMEOUT_S),
     applicationName: parameters.take('ApplicationName', 'application_name') ?? DEFAULT_APPLICATION_NAME,
@@ -109,6 +120,25 @@ function split(url: string): { authority: string; path: string; query: string } 
   };
 }
 
+/** The settings of the service that the URL names, which its own parts override; empty when it names none. */
+function service(parameters: Parameters): Readonly<Record<string, string>> {
+  const name = parameters.take('service');
+  const file = parameters.take('servicefile');
+  return name === undefined ? {} : readService(name, file);
+}
+
+/** Hosts and ports of a service file, lists of equal length or one port for all, as in a URL. */
+function serviceAddress(hosts: string | undefined, ports: string | undefined): string {
+  if (hosts === undefined) return '';
+  const list = ports?.split(',') ?? [];
+  const addresses = hosts.split(',').map((host, index) => {
+    const port = (list.length === 1 ? list[0] : list[index]) ?? '';
+    const name = host.includes(':') ? `[${host}]` : host;
+    return port.trim() === '' ? name : `${name}:${port.trim()}`;
+  });
+  return addresses.join(',');
+}
+
 function servers(text: string): readonly ServerAddress[] {
   return text.split(',').map((part) => {
     const match = /^(?:\[([0-9a-fA-F:.%a-z]+)\]|([^:[\]\s]*))(?::(\d*))?$/.exec(part.trim());
@@ -129,7 +159,7 @@ function servers(text: string): readonly ServerAddress[] {
 
 const TLS_MODES: Readonly<Record<string, TlsMode>> = lookupTable({
   disable: 'disable',
-  allow: 'prefer',
+  allow: 'allow',
   prefer: 'prefer',
   require: 'require',
   'verify-ca': 'verify-ca',
@@ -188,6 +218,13 @@ class Parameters {
       }
       const name = decode(part.slice(0, equals), 'parameter name');
       this.#values.set(name.toLowerCase(), { name, value: decode(part.slice(equals + 1), `parameter ${name}`) });
+    }
+  }
+
+  /** Values that do not replace those of the URL. */
+  addMissing(values: Readonly<Record<string, string>>): void {
+    for (const [name, value] of Object.entries(values)) {
+      if (!this.#values.has(name.toLowerCase())) this.#values.set(name.toLowerCase(), { name, value });
     }
   }
 

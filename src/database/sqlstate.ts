@@ -1,5 +1,5 @@
 import type { Scope } from '../data/fault.ts';
-import { DatabaseError, toError } from '../errors.ts';
+import { ConfigError, DatabaseError, firstCause, toError, withoutOpenssl } from '../errors.ts';
 import { lookupTable } from '../data/lookup-table.ts';
 
 /**
@@ -110,6 +110,10 @@ const CALLER_CODES: ReadonlySet<string> = new Set([
   'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
 ]);
 
+/** The server refused the certificate of this side, or its versions and ciphers of TLS. */
+const TLS_ALERT =
+  /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA|ACCESS_DENIED|HANDSHAKE_FAILURE|PROTOCOL_VERSION|INSUFFICIENT_SECURITY)$/;
+
 /** What the driver's error objects may carry beside their message. */
 interface ServerFields {
   readonly code?: unknown;
@@ -128,6 +132,7 @@ export function scopeOfSqlstate(sqlstate: string, routine?: string): Scope {
 /** Anything that the driver or a socket threw, as a DatabaseError with its scope. */
 export function toDatabaseError(thrown: unknown): DatabaseError {
   if (thrown instanceof DatabaseError) return thrown;
+  if (thrown instanceof ConfigError) return new DatabaseError(thrown.message, { scope: 'caller', cause: thrown });
   const error = toError(thrown);
   const fields = error as ServerFields;
   const code = text(fields.code);
@@ -176,6 +181,12 @@ export function isUnavailable(error: DatabaseError): boolean {
 /** The server, or TLS before it, refused user or password. */
 export function isLoginRefused({ scope, sqlstate }: DatabaseError): boolean {
   return sqlstate?.startsWith('28') ?? scope === 'caller';
+}
+
+/** The reason is TLS, or a file that the connection URL names, and neither the user nor the password. */
+export function isOfConnectionUrl(error: DatabaseError): boolean {
+  const cause = firstCause(error);
+  return cause instanceof ConfigError || isTlsRefusal(text((cause as ServerFields).code) ?? '');
 }
 
 /** The server took user and password, and refused the database: it is missing, closed, or not for this user. */
@@ -227,8 +238,12 @@ const DATABASE_REFUSED: ReadonlySet<string> = new Set(['3D000', '42501', '55000'
 const ONE_TABLE_CLASSES: ReadonlySet<string> = new Set(['42', '0A', '54']);
 const EXISTS_NOW: ReadonlySet<string> = new Set(['42P07', '42710', '23505']);
 
+function isTlsRefusal(code: string): boolean {
+  return CALLER_CODES.has(code) || TLS_ALERT.test(code);
+}
+
 function isCallerFailure(code: string | undefined, message: string): boolean {
-  if (code !== undefined && CALLER_CODES.has(code)) return true;
+  if (code !== undefined && isTlsRefusal(code)) return true;
   return /^(?:SASL|SCRAM)|does not support SSL/.test(message);
 }
 
@@ -248,7 +263,7 @@ function socketMessage(error: Error, code: string | undefined): string {
   const reason = code === undefined ? undefined : SOCKET_REASONS[code];
   if (reason !== undefined) return `${reason} (${code ?? ''})`;
   if (error instanceof AggregateError && error.errors.length > 0) return toDatabaseError(error.errors[0]).message;
-  return error.message === '' ? (code ?? error.name) : error.message;
+  return error.message === '' ? (code ?? error.name) : withoutOpenssl(error.message.trim());
 }
 
 function text(value: unknown): string | undefined {

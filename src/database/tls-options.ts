@@ -1,6 +1,6 @@
 import { createPrivateKey } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import type { ConnectionOptions } from 'node:tls';
+import { createSecureContext, type ConnectionOptions } from 'node:tls';
 import { ConfigError, toError } from '../errors.ts';
 import type { TlsSettings } from './connection-url.ts';
 
@@ -14,9 +14,30 @@ export async function tlsOptions(settings: TlsSettings): Promise<ConnectionOptio
   if (settings.rootCertificatePath !== undefined && settings.rootCertificatePath !== 'system') {
     options.ca = await read(settings.rootCertificatePath, 'sslrootcert');
   }
+  if (settings.keyPath !== undefined && isKeyStore(settings.keyPath)) {
+    return { ...options, ...(await readKeyStore(settings.keyPath, settings)) };
+  }
   if (settings.certificatePath !== undefined) options.cert = await read(settings.certificatePath, 'sslcert');
   if (settings.keyPath !== undefined) options.key = await readKey(settings.keyPath, settings);
   return options;
+}
+
+/** By its name, as the JDBC driver tells a PKCS #12 file, which has the certificate too. */
+function isKeyStore(path: string): boolean {
+  return /\.(?:p12|pfx)$/i.test(path);
+}
+
+async function readKeyStore(path: string, { keyPassword }: TlsSettings): Promise<ConnectionOptions> {
+  const pfx = await read(path, 'sslkey');
+  const store = keyPassword === undefined ? { pfx } : { pfx, passphrase: keyPassword.reveal() };
+  try {
+    createSecureContext(store);
+  } catch (error) {
+    throw new ConfigError(
+      `connection.url: sslkey "${path}" cannot be used: ${toError(error).message} (sslpassword is its password)`,
+    );
+  }
+  return store;
 }
 
 async function readKey(path: string, settings: TlsSettings): Promise<string> {

@@ -92,6 +92,7 @@ export class UserDatabases {
     const settings = {
       ...parseConnectionUrl(url, { ...user, database: defaultDatabase }),
       password: undefined,
+      passwordFile: undefined,
       connectTimeoutMs: PROBE_TIMEOUT_MS,
     };
     const executor = openExecutor(
