@@ -114,7 +114,12 @@ export const javaOnlyKeys: ReadonlySet<string> = new Set([
 ]);
 
 /** Of these families, what is honoured here. */
-export const honouredKeys: ReadonlySet<string> = new Set(['sasl.oauthbearer.token.endpoint.url']);
+export const honouredKeys: ReadonlySet<string> = new Set([
+  'sasl.oauthbearer.token.endpoint.url',
+  'sasl.oauthbearer.client.credentials.client.id',
+  'sasl.oauthbearer.client.credentials.client.secret',
+  'sasl.oauthbearer.scope',
+]);
 
 /** The same for whole families of keys. */
 export const javaOnlyPrefixes: readonly string[] = [

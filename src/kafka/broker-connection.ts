@@ -3,7 +3,7 @@ import { sleep } from '../async/sleep.ts';
 import { connect as connectPlain, isIP, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { connect as connectTls } from 'node:tls';
-import { toError } from '../errors.ts';
+import { toError, withoutOpenssl } from '../errors.ts';
 import { addressText, type BrokerAddress, type ConnectionConfig } from './config/connection-config.ts';
 import {
   AuthenticationError,
@@ -233,13 +233,15 @@ export class BrokerConnection {
   #refusal(error: unknown): Error {
     const { name, code } = error as { name?: string; code?: unknown };
     const where = `Broker ${addressText(this.address)}`;
-    if (name === 'KafkaJSSASLAuthenticationError') {
-      return new AuthenticationError(`${where}: ${toError(error).message}`, { cause: error });
+    if (name === 'KafkaJSSASLAuthenticationError' || error instanceof AuthenticationError) {
+      return new AuthenticationError('sasl', `${where}: ${toError(error).message}`, { cause: error });
     }
     if (typeof code === 'string' && TLS_REFUSAL.test(code)) {
-      return new AuthenticationError(`${where}: TLS handshake failed: ${toError(error).message.trim()}`, {
-        cause: error,
-      });
+      const said = withoutOpenssl(toError(error).message.replace(LIBRARY_PREFIX, '').trim());
+      const reason = CERTIFICATE_ALERT.test(code)
+        ? `the broker does not accept the client certificate (${said})`
+        : said;
+      return new AuthenticationError('ssl', `${where}: TLS handshake failed: ${reason}`, { cause: error });
     }
     return this.#unreachable(error);
   }
@@ -268,6 +270,12 @@ const REAUTHENTICATE_BEFORE_MS = 2000;
 
 /** Certificates that do not verify, and handshakes that the other side refused; not what a broken network gives. */
 const TLS_REFUSAL = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/;
+
+/** The certificate of this side is missing, or the other side does not accept it. */
+const CERTIFICATE_ALERT = /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA)$/;
+
+/** What the library puts in front of the message of a socket. */
+const LIBRARY_PREFIX = /^Connection error: /;
 
 const CONNECTION_FAILURES = new Set([
   'KafkaJSConnectionError',

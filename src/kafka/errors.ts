@@ -62,10 +62,11 @@ export class BrokerUnreachableError extends RetriableError {}
 /** This side gave the connection up while the request was under way. */
 export class DroppedError extends BrokerUnreachableError {}
 
-/** The broker does not know who we are, or we do not trust the broker. Waiting does not help. */
+/** The broker refused this client (`sasl`), or one of the two does not trust the other (`ssl`). Waiting does not help. */
 export class AuthenticationError extends SluiceError {
-  constructor(message: string, options: { cause?: unknown } = {}) {
-    super(message, { ...options, javaName: `${JAVA_ERRORS}.SaslAuthenticationException` });
+  constructor(kind: 'sasl' | 'ssl', message: string, options: { cause?: unknown } = {}) {
+    const javaName = kind === 'ssl' ? 'SslAuthenticationException' : 'SaslAuthenticationException';
+    super(message, { ...options, javaName: `${JAVA_ERRORS}.${javaName}` });
   }
 }
 

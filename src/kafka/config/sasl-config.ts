@@ -1,5 +1,6 @@
 import { ConfigError } from '../../errors.ts';
 import { parseJaas, type JaasConfig } from '../../tls/jaas.ts';
+import { AuthenticationError } from '../errors.ts';
 import type { SaslOptions } from '../library/kafkajs-internals.ts';
 import type { PropertyReader } from '../../config/property-reader.ts';
 
@@ -15,9 +16,14 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
     );
   }
   const jaas = parseJaas(properties.required('sasl.jaas.config'));
-  const endpoint = properties.text('sasl.oauthbearer.token.endpoint.url');
+  const grant = {
+    endpoint: properties.text('sasl.oauthbearer.token.endpoint.url'),
+    clientId: properties.text('sasl.oauthbearer.client.credentials.client.id'),
+    clientSecret: properties.text('sasl.oauthbearer.client.credentials.client.secret'),
+    scope: properties.text('sasl.oauthbearer.scope'),
+  };
   if (known === 'OAUTHBEARER') {
-    const provider = bearerToken(endpoint, jaas);
+    const provider = bearerToken(grant, jaas);
     return () => ({ mechanism: known, oauthBearerProvider: provider });
   }
   const expectedModule = known === 'PLAIN' ? 'PlainLoginModule' : 'ScramLoginModule';
@@ -46,10 +52,16 @@ interface ClientCredentials {
 
 type Token = () => Promise<{ value: string }>;
 
+/** Statuses of a token endpoint that refuses the client or its grant (RFC 6749, 5.2); others may pass. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403]);
+
 const TOKEN_LIFETIME_S = 3600;
 
-/** By the options of the login module: those of Kafka, or those of Strimzi's (`oauth.*`, kafka-oauth's ClientConfig). */
-function bearerToken(endpoint: string | undefined, jaas: JaasConfig): Token {
+/** `sasl.oauthbearer.*`; options of the login module are their older form. */
+type GrantProperties = Readonly<Record<'endpoint' | 'clientId' | 'clientSecret' | 'scope', string | undefined>>;
+
+/** By properties, or by the options of the login module: those of Kafka, or those of Strimzi's (`oauth.*`, kafka-oauth's ClientConfig). */
+function bearerToken({ endpoint, ...grant }: GrantProperties, jaas: JaasConfig): Token {
   const { 'oauth.access.token': constant, 'oauth.token.endpoint.uri': uri } = jaas.options;
   if (constant !== undefined) return () => Promise.resolve({ value: constant });
   if (uri !== undefined) {
@@ -61,8 +73,12 @@ function bearerToken(endpoint: string | undefined, jaas: JaasConfig): Token {
     return clientCredentialsToken(uri, { clientId, clientSecret, scope: jaas.options['oauth.scope'] });
   }
   if (endpoint === undefined) return unsecuredToken(jaas);
-  const credentials = requireOptions(jaas, 'clientId', 'clientSecret');
-  return clientCredentialsToken(endpoint, { ...credentials, scope: jaas.options['scope'] });
+  const scope = grant.scope ?? jaas.options['scope'];
+  const { clientId, clientSecret } = grant;
+  if (clientId !== undefined && clientSecret !== undefined) {
+    return clientCredentialsToken(endpoint, { clientId, clientSecret, scope });
+  }
+  return clientCredentialsToken(endpoint, { ...requireOptions(jaas, 'clientId', 'clientSecret'), scope });
 }
 
 /** Java's unsecured JWS, for development (OAuthBearerUnsecuredLoginCallbackHandler). */
@@ -83,7 +99,11 @@ function clientCredentialsToken(endpoint: string, { clientId, clientSecret, scop
     const body = new URLSearchParams({ grant_type: 'client_credentials', ...(scope === undefined ? {} : { scope }) });
     const headers = { authorization: `Basic ${credentials}` };
     const response = await fetch(endpoint, { method: 'POST', headers, body, signal: AbortSignal.timeout(10_000) });
-    if (!response.ok) throw new Error(`The token endpoint ${endpoint} answered with status ${String(response.status)}`);
+    if (!response.ok) {
+      await response.body?.cancel();
+      const message = `The token endpoint ${endpoint} answered with status ${String(response.status)}`;
+      throw REFUSALS.has(response.status) ? new AuthenticationError('sasl', message) : new Error(message);
+    }
     const { access_token: value } = (await response.json()) as { access_token?: string };
     if (value === undefined) throw new Error(`The answer of the token endpoint ${endpoint} has no access_token`);
     return { value };

@@ -51,7 +51,7 @@ describe('the kind of a failure', () => {
     const wrong = [
       new ConfigError('no url'),
       ...['28P01', '3D000', '42501'].map((code) => fromPut(toDatabaseError(coded(code)))),
-      new AuthenticationError('who are you'),
+      new AuthenticationError('sasl', 'who are you'),
       beyondTolerance(new UnavailableError('no answer', { cause: new ConfigError('it refuses the credentials') })),
       KafkaError.ofCode(29, 'Topic t'),
     ];
