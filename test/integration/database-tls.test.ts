@@ -1,32 +1,27 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import { onServer, ownPostgres } from '../support/services.ts';
-import { until } from '../support/until.ts';
-
-type OwnPostgres = Awaited<ReturnType<typeof ownPostgres>>;
+import { Authority } from '../support/certificates.ts';
+import { SecurePostgres } from '../support/secure-postgres.ts';
 
 describe('a database connection by TLS', () => {
   let folder: string;
-  let postgres: OwnPostgres;
+  let postgres: SecurePostgres;
   let url: string;
 
-  before(async function (this: Mocha.Context) {
+  before(async () => {
     folder = await mkdtemp(join(tmpdir(), 'sluice-tls-'));
-    if (!makeCertificate(folder)) {
-      console.log('    (no openssl command here: connections by TLS are not tested)');
-      this.skip();
-    }
-    postgres = await ownPostgres();
-    const access = onServer(postgres, 'postgres');
-    url = access.url;
-    await turnTlsOn(new pg.Client(access), folder);
+    const authority = await Authority.create('authority of the servers');
+    await writeFile(join(folder, 'root.crt'), authority.certificate);
+    const identity = await authority.issue('localhost', [{ type: 2, value: 'localhost' }]);
+    const access = ['hostnossl all plain 127.0.0.1/32 trust', 'hostssl all encrypted 127.0.0.1/32 trust'];
+    postgres = await SecurePostgres.start({ identity, access });
+    ({ url } = await postgres.database('postgres'));
+    await postgres.run('postgres', 'create role plain login', 'create role encrypted login');
   });
 
   after(async () => {
@@ -34,8 +29,8 @@ describe('a database connection by TLS', () => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  async function encrypted(parameters: string): Promise<string | null | undefined> {
-    const executor = openExecutor(parseConnectionUrl(url + parameters), { logger: silentLogger });
+  async function encrypted(parameters: string, user?: string): Promise<string | null | undefined> {
+    const executor = openExecutor(parseConnectionUrl(url + parameters, { user }), { logger: silentLogger });
     try {
       const { rows } = await executor.query('SELECT ssl FROM pg_stat_ssl WHERE pid = pg_backend_pid()');
       return rows[0]?.[0];
@@ -51,8 +46,21 @@ describe('a database connection by TLS', () => {
     assert.equal(await encrypted('?sslmode=disable'), 'f');
   });
 
+  it('takes the other way for allow and prefer where the server refuses the first one, and for no other mode', async () => {
+    const modes = ['disable', 'allow', 'prefer', 'require'];
+    const ways = async (user?: string): Promise<(string | null | undefined)[]> => {
+      const refused = (error: unknown): string =>
+        isRefusal(error, /no pg_hba\.conf entry/) ? 'refused' : String(error);
+      return Promise.all(modes.map((mode) => encrypted(`?sslmode=${mode}`, user).catch(refused)));
+    };
+    assert.deepEqual(await ways(), ['f', 'f', 't', 't']);
+    assert.deepEqual(await ways('plain'), ['f', 'f', 'f', 'refused']);
+    assert.deepEqual(await ways('encrypted'), ['refused', 't', 't', 't']);
+    assert.deepEqual(await ways('nobody'), ['refused', 'refused', 'refused', 'refused']);
+  });
+
   it('trusts the authority that is named, and for verify-full the host name too', async () => {
-    const authority = `&sslrootcert=${join(folder, 'server.crt')}`;
+    const authority = `&sslrootcert=${join(folder, 'root.crt')}`;
     assert.equal(await encrypted(`?sslmode=verify-ca${authority}`), 't');
     const byName = url.replace('127.0.0.1', 'localhost');
     const executor = openExecutor(parseConnectionUrl(`${byName}?sslmode=verify-full${authority}`), {
@@ -64,7 +72,7 @@ describe('a database connection by TLS', () => {
   });
 
   it('refuses an authority that is not known', async () => {
-    await assert.rejects(encrypted('?sslmode=verify-ca'), (error: unknown) => isRefusal(error, /self-signed/));
+    await assert.rejects(encrypted('?sslmode=verify-ca'), (error: unknown) => isRefusal(error, /unable to verify/));
   });
 
   it('cancels statements by TLS as well', async () => {
@@ -79,36 +87,4 @@ describe('a database connection by TLS', () => {
 
 function isRefusal(error: unknown, message: RegExp): boolean {
   return error instanceof DatabaseError && error.scope === 'caller' && message.test(error.message);
-}
-
-/** A certificate for `localhost` that is its own authority; `false` without the command to make one. */
-function makeCertificate(folder: string): boolean {
-  const files = ['-keyout', join(folder, 'server.key'), '-out', join(folder, 'server.crt')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  try {
-    execFileSync('openssl', ['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', ...subject, ...files], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The server writes the files itself: the key must belong to its own account. */
-async function turnTlsOn(client: pg.Client, folder: string): Promise<void> {
-  await client.connect();
-  for (const name of ['server.key', 'server.crt']) {
-    const lines = pg.escapeLiteral((await readFile(join(folder, name), 'utf8')).trim());
-    await client.query(
-      `COPY (SELECT unnest(string_to_array(${lines}, E'\\n'))) TO PROGRAM 'cat > ${name}; chmod 600 ${name}'`,
-    );
-  }
-  await client.query('ALTER SYSTEM SET ssl = on');
-  await client.query('SELECT pg_reload_conf()');
-  await until(
-    async () => (await client.query<{ ssl: string }>('SHOW ssl')).rows[0]?.ssl === 'on',
-    'the server has TLS',
-  );
-  await client.end();
 }
