@@ -37,6 +37,7 @@ export default {
         text: 'Reference',
         items: [
           page('Compatibility', 'docs/compatibility'),
+          page('Compatibility matrix', 'docs/compatibility-matrix'),
           page('Benchmarks', 'docs/benchmarks'),
           page('Security', 'SECURITY'),
           page('Changelog', 'CHANGELOG'),

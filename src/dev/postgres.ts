@@ -7,7 +7,7 @@ import { dirname, join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { ConnectError, toError } from '../errors.ts';
 import { freePort } from './ports.ts';
-import { embeddedPostgres, type PostgresBinaries } from './postgres/binaries.ts';
+import { postgresBinaries, type PostgresBinaries } from './postgres/binaries.ts';
 import { postgresAccount, type PostgresAccount } from './postgres/account.ts';
 import { logTail, ServiceProcess } from './service-process.ts';
 
@@ -63,7 +63,7 @@ export class LocalPostgres {
 
   /** Prepares the data folder where it is missing, and starts the server. */
   static async start(options: PostgresOptions = {}): Promise<LocalPostgres> {
-    const binaries = await embeddedPostgres();
+    const binaries = await postgresBinaries(process.env);
     const dataDir = resolve(options.dataDir ?? join(await throwAwayFolder(), 'data'));
     const account = await postgresAccount(dataDir, [binaries.postgres, dataDir]);
     const postgres = new LocalPostgres(
@@ -196,14 +196,14 @@ export class LocalPostgres {
     try {
       writeFileSync(passwordFile, this.password, { mode: 0o600 });
       this.#account.own(passwordFile);
-      const locale = ['--encoding=UTF8', '--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
       const { command, args, account } = this.#account.command(this.#binaries.initdb, [
         `--pgdata=${unfinished}`,
         `--username=${this.user}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--no-sync',
-        ...locale,
+        '--encoding=UTF8',
+        ...localeOf(this.#binaries),
       ]);
       const initdb = spawn(command, args, { stdio: ['ignore', log, log], ...account, ...(signal && { signal }) });
       const [code] = (await once(initdb, 'exit')) as [number | null];
@@ -222,6 +222,12 @@ export class LocalPostgres {
       await rm(unfinished, { recursive: true, force: true });
     }
   }
+}
+
+/** Texts are sorted by code points. */
+function localeOf({ majorVersion }: PostgresBinaries): readonly string[] {
+  if (majorVersion < 17) return ['--locale=C.UTF-8'];
+  return ['--locale=C', '--locale-provider=builtin', '--builtin-locale=C.UTF-8'];
 }
 
 interface Place {

@@ -193,8 +193,8 @@ describe('the Dockerfile', () => {
     const froms = text.split('\n').filter((line) => line.startsWith('FROM '));
     for (const from of froms) assert.match(from, /^FROM \$\{NODE_IMAGE\}( AS \w+)?$/);
     assert.equal(froms.length, 3);
-    // The lines of Node that `.ci/nodes` tests.
-    const { 1: lines = '' } = /set -- ([\d ]+)$/m.exec(await readFile(`${root}.ci/nodes`, 'utf8')) ?? [];
+    // The lines of Node that `.ci/matrix` tests besides the oldest.
+    const { 1: lines = '' } = /^for node in ([\d ]+);/m.exec(await readFile(`${root}.ci/matrix`, 'utf8')) ?? [];
     assert.ok(lines.split(' ').includes(major), `${major} is not one of ${lines}`);
   });
 

@@ -1,6 +1,6 @@
 import Mocha from 'mocha';
 
-/** Set by `.ci/run` alone. */
+/** Set by `.ci/run` and `.ci/matrix` alone. */
 const VARIABLE = 'SLUICE_TEST_SECOND_TRY';
 /** More of them are no coincidence. */
 const MOST = 3;

