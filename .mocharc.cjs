@@ -44,8 +44,8 @@ module.exports = {
   parallel,
   // More than a machine has cores, since most files wait more than they compute.
   jobs: 3,
-  // For a machine that is ten times as busy as it should be.
-  timeout: hasFaults ? 600_000 : 240_000,
+  // For a machine that is ten times as busy as it should be; SLUICE_TEST_PATIENCE multiplies it (test/support/until.ts).
+  timeout: (hasFaults ? 600_000 : 240_000) * Number(process.env.SLUICE_TEST_PATIENCE ?? '1'),
   slow: 2_000,
   exit: true,
   'fail-zero': true,

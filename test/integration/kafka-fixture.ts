@@ -9,6 +9,7 @@ import type {
 } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { broker, uniqueName } from '../support/services.ts';
+import { PATIENCE } from '../support/until.ts';
 
 export interface LogLine {
   readonly level: number;
@@ -81,7 +82,7 @@ export async function pollUntil(
   timeoutMs = 15_000,
 ): Promise<ConsumedRecord[]> {
   const records: ConsumedRecord[] = [];
-  const deadline = Date.now() + timeoutMs;
+  const deadline = Date.now() + timeoutMs * PATIENCE;
   while (!enough(records)) {
     if (Date.now() > deadline) throw new Error(`gave up after ${String(records.length)} records`);
     records.push(...(await consumer.poll(200)));

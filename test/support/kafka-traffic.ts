@@ -2,7 +2,7 @@ import { createKafkaClient } from '../../src/kafka/client.ts';
 import type { ClientProperties, ConsumedRecord, KafkaClient, ProducedRecord } from '../../src/kafka/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { broker } from './services.ts';
-import { until } from './until.ts';
+import { PATIENCE, until } from './until.ts';
 
 export interface TestMessage {
   readonly key?: string | Uint8Array;
@@ -67,7 +67,7 @@ export class KafkaTraffic {
     const consumer = this.#client.consumer({ 'auto.offset.reset': 'earliest', ...properties });
     consumer.assign(Array.from({ length: partitions }, (_, partition) => ({ topic, partition })));
     const records: ConsumedRecord[] = [];
-    const deadline = Date.now() + timeoutMs;
+    const deadline = Date.now() + timeoutMs * PATIENCE;
     try {
       while (!enough(records)) {
         if (Date.now() > deadline) throw new Error(`${topic} has only ${String(records.length)} records so far`);

@@ -1,5 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
+/** A factor for all times that tests wait for something, for a machine on which much else runs. */
+export const PATIENCE = Number(process.env['SLUICE_TEST_PATIENCE'] ?? '1');
+
 export interface UntilOptions {
   readonly timeoutMs?: number;
   readonly everyMs?: number;
@@ -12,8 +15,9 @@ export interface UntilOptions {
 export async function until<T>(
   condition: () => T | Promise<T>,
   what: string,
-  { timeoutMs = 90_000, everyMs = 50 }: UntilOptions = {},
+  { timeoutMs: given = 90_000, everyMs = 50 }: UntilOptions = {},
 ): Promise<Exclude<T, false | null | undefined>> {
+  const timeoutMs = given * PATIENCE;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     let last: unknown;
