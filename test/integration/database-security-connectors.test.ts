@@ -51,10 +51,9 @@ describe('a source and a sink of a worker, on a PostgreSQL with TLS,', function 
       'postgres',
       ...Object.keys(ACCESS).map((user) => `create role ${user} login password ${passwordText}`),
     );
-    const [from, to] = await Promise.all([
-      postgres.database(SIDES.source, { create: true }),
-      postgres.database(SIDES.sink, { create: true }),
-    ]);
+    await postgres.createDatabase(SIDES.source);
+    await postgres.createDatabase(SIDES.sink);
+    const [from, to] = [postgres.database(SIDES.source), postgres.database(SIDES.sink)];
     sql = new SqlClient(from);
     chain = new RowChain(await KafkaTraffic.shared(), { from, to });
     const der = createPrivateKey(client.key).export({ format: 'der', type: 'pkcs8' });
@@ -90,7 +89,7 @@ describe('a source and a sink of a worker, on a PostgreSQL with TLS,', function 
     worker = await WorkerProcess.start({ environment: { PGSERVICEFILE: file('services') } });
   });
   after(async () => {
-    await Promise.all([worker?.discard(), chain?.close(), sql?.close()]);
+    await Promise.all([worker?.discard(), sql?.close()]);
     await postgres?.discard();
     await rm(folder, { recursive: true, force: true });
   });
@@ -111,7 +110,9 @@ describe('a source and a sink of a worker, on a PostgreSQL with TLS,', function 
     const names = await chain.move(worker, options);
     const query = `select distinct usename, ssl, client_dn from pg_stat_activity join pg_stat_ssl using (pid)
       where application_name in ('sluice:${names.source}-0', 'sluice:${names.sink}-0')`;
-    const sessions = await sql.rows(query);
+    const own = new SqlClient(postgres.database(SIDES.source));
+    const sessions = await own.rows(query);
+    await own.close();
     await chain.remove(worker, names);
     return sessions;
   };

@@ -20,7 +20,7 @@ describe('a database connection by TLS', () => {
     const identity = await authority.issue('localhost', [{ type: 2, value: 'localhost' }]);
     const access = ['hostnossl all plain 127.0.0.1/32 trust', 'hostssl all encrypted 127.0.0.1/32 trust'];
     postgres = await SecurePostgres.start({ identity, access });
-    ({ url } = await postgres.database('postgres'));
+    ({ url } = postgres.database('postgres'));
     await postgres.run('postgres', 'create role plain login', 'create role encrypted login');
   });
 

@@ -58,7 +58,7 @@ describe('a source and a sink of a worker, with overrides of their clients,', fu
     packed = await pkcs12File(folder, 'client', identity, STORE_PASSWORD);
   });
   after(async () => {
-    await Promise.all([worker?.discard(), chain?.close(), tokens?.stop()]);
+    await Promise.all([worker?.discard(), tokens?.stop()]);
     await broker?.discard();
     await rm(folder, { recursive: true, force: true });
   });

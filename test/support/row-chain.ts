@@ -32,23 +32,21 @@ interface Pair {
 export class RowChain {
   readonly #kafka: KafkaTraffic;
   readonly #databases: Readonly<Record<'from' | 'to', TestDatabase>>;
-  readonly #from: SqlClient;
-  readonly #to: SqlClient;
 
   constructor(kafka: KafkaTraffic, databases: Readonly<Record<'from' | 'to', TestDatabase>>) {
     this.#kafka = kafka;
     this.#databases = databases;
-    this.#from = new SqlClient(databases.from);
-    this.#to = new SqlClient(databases.to);
   }
 
   /** Configurations of a pair for a new table with rows. */
   async pair(more: { readonly source: Options; readonly sink: Options }): Promise<Pair> {
     const table = uniqueName('chain').replaceAll('-', '_');
-    await this.#from.run(
-      `create table ${table} (k_timestamp timestamptz not null, id int8 primary key, site varchar(8) not null)`,
-      `comment on column ${table}.site is 'sluice:primary-tag'`,
-      `grant all on ${table} to public`,
+    await this.#ask('from', (sql) =>
+      sql.run(
+        `create table ${table} (k_timestamp timestamptz not null, id int8 primary key, site varchar(8) not null)`,
+        `comment on column ${table}.site is 'sluice:primary-tag'`,
+        `grant all on ${table} to public`,
+      ),
     );
     await this.addRows(table);
     const topic = `${table}-${this.#databases.from.database}-${table}-json_db`;
@@ -82,29 +80,38 @@ export class RowChain {
 
   /** Adds rows to the table that is read. */
   async addRows(table: string): Promise<void> {
-    const last = await this.#from.number(`select coalesce(max(id), 0) from ${table}`);
-    await this.#from.run(
-      `insert into ${table} select to_timestamp(1.7e9 + n), n, 'oslo'
-       from generate_series(${String(last + 1)}, ${String(last + ROWS)}) n`,
-    );
+    await this.#ask('from', async (sql) => {
+      const last = await sql.number(`select coalesce(max(id), 0) from ${table}`);
+      await sql.run(
+        `insert into ${table} select to_timestamp(1.7e9 + n), n, 'oslo'
+         from generate_series(${String(last + 1)}, ${String(last + ROWS)}) n`,
+      );
+    });
   }
 
   /** Resolves when all rows of the table have arrived; fails if others arrive. */
   async untilArrived(table: string): Promise<void> {
-    const sent = await this.#from.number(`select count(*) from ${table}`);
-    const arrived = async (): Promise<boolean> => (await this.#to.number(`select count(*) from ${table}`)) >= sent;
-    await until(arrived, `the rows of ${table} have arrived`, { timeoutMs: 30_000 });
-    const rows = (sql: SqlClient): Promise<unknown> =>
+    const rows = (sql: SqlClient): Promise<readonly unknown[]> =>
       sql.rows(`select extract(epoch from k_timestamp)::int8, id, site from ${table} order by id`);
-    assert.deepEqual(await rows(this.#to), await rows(this.#from));
+    const sent = await this.#ask('from', rows);
+    await this.#ask('to', async (sql) => {
+      await until(async () => (await rows(sql)).length >= sent.length, `the rows of ${table} have arrived`);
+      assert.deepEqual(await rows(sql), sent);
+    });
   }
 
   async remove({ rest }: WorkerProcess, { source, sink }: ChainNames): Promise<void> {
     await Promise.all([rest.delete(`/connectors/${source}`), rest.delete(`/connectors/${sink}`)]);
   }
 
-  async close(): Promise<void> {
-    await Promise.all([this.#from.close(), this.#to.close()]);
+  /** By a client of its own, so that pairs can move rows at the same time. */
+  async #ask<T>(side: 'from' | 'to', question: (sql: SqlClient) => Promise<T>): Promise<T> {
+    const sql = new SqlClient(this.#databases[side]);
+    try {
+      return await question(sql);
+    } finally {
+      await sql.close();
+    }
   }
 }
 

@@ -35,13 +35,15 @@ export class SecurePostgres {
     return new SecurePostgres(postgres);
   }
 
-  /** The superuser's access to a database; `create` makes it, with all rights for everybody. */
-  async database(name: string, { create = false } = {}): Promise<TestDatabase> {
-    if (create) {
-      await this.run('postgres', `create database ${name}`);
-      await this.run(name, 'grant all on schema public to public');
-    }
+  /** The superuser's access to a database. */
+  database(name: string): TestDatabase {
     return onServer(this.server, name);
+  }
+
+  /** A database in which every user may create tables. */
+  async createDatabase(name: string): Promise<void> {
+    await this.run('postgres', `create database ${name}`);
+    await this.run(name, 'grant all on schema public to public');
   }
 
   async run(database: string, ...statements: readonly string[]): Promise<void> {
