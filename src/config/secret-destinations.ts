@@ -23,9 +23,20 @@ export function isClass(key: string): boolean {
   return CLASS.test(key);
 }
 
-/** Keys whose values have variables of config providers. */
+/** A connection URL that names a file of passwords or a service on the machine of the worker. */
+const PASSWORD_SOURCE = /[?&](?:passfile|service|servicefile)=/i;
+
+/** Keys whose values make the worker read a secret: by variables of config providers, or from a file that a connection URL names. */
 export function variableKeys(config: Config): readonly string[] {
-  return Object.keys(config).filter((key) => hasVariables(config[key] ?? ''));
+  return Object.keys(config).filter((key) => {
+    const value = config[key] ?? '';
+    return hasVariables(value) || PASSWORD_SOURCE.test(decoded(value));
+  });
+}
+
+/** Names of parameters may be percent-encoded. */
+function decoded(url: string): string {
+  return url.replaceAll(/%([0-9a-f]{2})/gi, (_all, code: string) => String.fromCharCode(parseInt(code, 16)));
 }
 
 /**

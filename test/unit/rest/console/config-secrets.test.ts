@@ -122,6 +122,22 @@ describe('configurations for browsers', () => {
     assert.deepEqual(held({}, {}).keys, password, 'nothing is stored');
   });
 
+  it('S3: hold the passwords of files that a typed connection URL names back', () => {
+    const stored = { 'connector.class': 'sink.Sink', 'connection.url': 'jdbc:db://db/x?passfile=/w/pgpass' };
+    const held = (url: string) => withheld({ ...stored, 'connection.url': url }, [], stored).keys;
+    assert.deepEqual(held(stored['connection.url']), [], 'it is what is stored');
+    for (const typed of [
+      'jdbc:db://evil/x?passfile=/w/pgpass',
+      'jdbc:db://evil/x?sslmode=require&PassFile=/w/pgpass',
+      'jdbc:db://evil/%zz?p%61ssfile=/w/pgpass',
+      'jdbc:db:///?service=orders',
+      'jdbc:db:///?servicefile=/w/services&service=orders',
+    ]) {
+      assert.deepEqual(held(typed), ['connection.url'], typed);
+    }
+    assert.deepEqual(held('jdbc:db://evil/x?ApplicationName=passfile'), []);
+  });
+
   it('keep a stored value out of messages also where nothing says any more that it is a secret', async () => {
     const { config, kept } = withStoredValues({ 'connector.class': 'other.Sink', pin: '[hidden]' }, STORED);
     const secrets = await secretKeys(config, plugins);
