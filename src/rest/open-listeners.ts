@@ -3,7 +3,8 @@ import { parseHeaderRules, parseListener, type Listener as ListenerUrl } from '.
 import { listenFailure } from '../config/listen-failure.ts';
 import type { WorkerConfig } from '../config/worker-config.ts';
 import { ConfigError } from '../errors.ts';
-import { jaasFileOf, restExtensions } from './extensions.ts';
+import { jaasFileOf } from '../tls/jaas-file.ts';
+import { restExtensions } from './extensions.ts';
 import { listenerTls } from '../tls/listener-tls.ts';
 import { nameOf, type OwnAddress } from './request-origin.ts';
 import type { ResourceDependencies } from './resource.ts';

@@ -19,7 +19,7 @@ import { SimpleDateFormat } from '../../src/java/date-format/simple-date-format.
 import { castSpec } from '../../src/transforms/cast-spec.ts';
 import { FieldPath } from '../../src/transforms/field-path.ts';
 import { tableFormatProblem, TableNames } from '../../src/formats/struct/struct-table-names.ts';
-import { jaasFileOf } from '../../src/rest/extensions.ts';
+import { jaasFileOf } from '../../src/tls/jaas-file.ts';
 import { SecretMask } from '../../src/observe/secret-mask.ts';
 import { parseInitialTime } from '../../plugins/db-source/initial-time.ts';
 import { topicName } from '../../plugins/db-source/topic-names.ts';

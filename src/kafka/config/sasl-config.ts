@@ -1,12 +1,13 @@
 import { ConfigError } from '../../errors.ts';
 import { parseJaas, type JaasConfig } from '../../tls/jaas.ts';
+import { jaasFileOf, loginModule } from '../../tls/jaas-file.ts';
 import { AuthenticationError } from '../errors.ts';
 import type { SaslOptions } from '../library/kafkajs-internals.ts';
 import type { PropertyReader } from '../../config/property-reader.ts';
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const;
 
-/** `sasl.mechanism` and `sasl.jaas.config`; a function, as the library writes into the object it is given. */
+/** `sasl.mechanism` and its login; a function, as the library writes into the object it is given. */
 export function saslOptions(properties: PropertyReader): () => SaslOptions {
   const mechanism = properties.text('sasl.mechanism') ?? 'GSSAPI';
   const known = MECHANISMS.find((candidate) => candidate === mechanism.toUpperCase());
@@ -15,7 +16,7 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
       `Invalid value ${mechanism} for configuration sasl.mechanism: supported are ${MECHANISMS.join(', ')}`,
     );
   }
-  const jaas = parseJaas(properties.required('sasl.jaas.config'));
+  const jaas = login(properties);
   const grant = {
     endpoint: properties.text('sasl.oauthbearer.token.endpoint.url'),
     clientId: properties.text('sasl.oauthbearer.client.credentials.client.id'),
@@ -32,6 +33,18 @@ export function saslOptions(properties: PropertyReader): () => SaslOptions {
   }
   const { username, password } = requireOptions(jaas, 'username', 'password');
   return () => ({ mechanism: known, username, password });
+}
+
+/** `sasl.jaas.config`, else the context `KafkaClient` of the JAAS file that `KAFKA_OPTS` names, as in Java. */
+function login(properties: PropertyReader): JaasConfig {
+  const text = properties.text('sasl.jaas.config');
+  const file = jaasFileOf(process.env['KAFKA_OPTS']);
+  if (text !== undefined || file === undefined) return parseJaas(properties.required('sasl.jaas.config'));
+  const found = loginModule(file, 'KafkaClient');
+  if (found !== undefined) return found;
+  throw new ConfigError(
+    `Could not find a 'KafkaClient' entry in the JAAS configuration. System property 'java.security.auth.login.config' is ${file}`,
+  );
 }
 
 function requireOptions<K extends string>({ module, options }: JaasConfig, ...names: readonly K[]): Record<K, string> {

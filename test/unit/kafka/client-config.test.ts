@@ -276,6 +276,32 @@ describe('SASL properties', () => {
     });
   });
 
+  it('take the login of the JAAS file that KAFKA_OPTS names, unless the properties have their own', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'jaas-'));
+    const before = process.env['KAFKA_OPTS'];
+    const file = join(folder, 'jaas.conf');
+    const properties = { 'security.protocol': 'SASL_SSL', 'sasl.mechanism': 'PLAIN' };
+    try {
+      process.env['KAFKA_OPTS'] = `-Xmx1g -Djava.security.auth.login.config=${file} -Da=b`;
+      refused(properties, /The JAAS file cannot be read: ENOENT/);
+      writeFileSync(file, `KafkaServer {\n${plain} required\nusername="broker"\npassword="b";\n};\n`);
+      refused(properties, /Could not find a 'KafkaClient' entry in the JAAS configuration/);
+      const text = `/* For\n clients. */\nKafkaClient {\n  ${plain} required\n  username="alice"\n  password="s3;c}ret";\n};\n`;
+      writeFileSync(file, text, { flag: 'a' });
+      assert.deepEqual(connection(properties).sasl?.(), {
+        mechanism: 'PLAIN',
+        username: 'alice',
+        password: 's3;c}ret',
+      });
+      const own = { ...properties, 'sasl.jaas.config': `${plain} required username="bob" password="p";` };
+      assert.deepEqual(connection(own).sasl?.(), { mechanism: 'PLAIN', username: 'bob', password: 'p' });
+    } finally {
+      if (before === undefined) delete process.env['KAFKA_OPTS'];
+      else process.env['KAFKA_OPTS'] = before;
+      rmSync(folder, { recursive: true });
+    }
+  });
+
   it('are refused without showing the password', () => {
     const wrong = [
       `${plain} required username="alice" password="hunter2"`,
