@@ -24,7 +24,8 @@ export class CdcSubject implements SinkSubject {
 
   constructor(draw: Draw, place: SinkPlace) {
     this.#place = place;
-    this.#rule = draw.pick(['override', 'override', 'merge', 'discard']);
+    // An update that is repeated after later rows has another result only if these do not replace the whole row.
+    this.#rule = place.isRepeated ? 'override' : draw.pick(['override', 'override', 'merge', 'discard']);
     this.#table = new TableModel(place.name);
     this.tables = [this.#table];
     this.options = this.#rule === 'override' && draw.chance(0.5) ? {} : { 'dedup.rule': this.#rule };

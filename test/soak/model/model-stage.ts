@@ -7,6 +7,8 @@ import { SqlClient } from '../../support/sql-client.ts';
 import { WorkerProcess } from '../../support/worker-process.ts';
 import type { Engine } from './sink-subject.ts';
 
+/** For a machine that is ten times as busy as it should be. */
+const READY_MS = 180_000;
 const ENGINES = ['unmarked', 'time-series', 'relational'] as const;
 
 /** A database with a mark, and a connection to it. */
@@ -38,15 +40,23 @@ export class ModelStage {
 
   /** A worker, with a group of its own, for each of the properties. */
   static async start(...properties: readonly ClientProperties[]): Promise<ModelStage> {
-    const starts = properties.map((more) =>
-      WorkerProcess.start({ properties: { 'offset.flush.interval.ms': '100', ...more } }),
+    const starts = properties.map((more) => {
+      const own = { 'offset.flush.interval.ms': '100', ...more };
+      return WorkerProcess.start({ properties: own, readyTimeoutMs: READY_MS });
+    });
+    const workers = (await Promise.allSettled(starts)).flatMap((outcome) =>
+      outcome.status === 'fulfilled' ? [outcome.value] : [],
     );
+    if (workers.length < starts.length) {
+      await Promise.all(workers.map((worker) => worker.discard()));
+      await Promise.all(starts);
+    }
     const [kafka, client, ...databases] = await Promise.all([
       KafkaTraffic.shared(),
       sharedClient(),
       ...ENGINES.map((engine) => markedDatabase(engine)),
     ]);
-    return new ModelStage(await Promise.all(starts), kafka, client, new Map(databases));
+    return new ModelStage(workers, kafka, client, new Map(databases));
   }
 
   worker(index = 0): WorkerProcess {

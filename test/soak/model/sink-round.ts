@@ -15,7 +15,7 @@ import { StructSubject } from './struct-subject.ts';
 import { requireEqualRows, requireEqualTable } from './table-reader.ts';
 
 /** For a machine that is ten times as busy as it should be. */
-const SETTLE_MS = 90_000;
+const SETTLE_MS = 300_000;
 const LOG_LINES = 30;
 /** Timestamps of records, which dead letters have too, are of any time. */
 const KEPT = { 'retention.ms': '-1' };
@@ -51,6 +51,8 @@ interface Plan {
   readonly partitions: number;
   readonly isTolerant: boolean;
   readonly isKilled: boolean;
+  /** Whether tasks are stopped, restarted and moved while records are on their way, so that some may be delivered again. */
+  readonly isDisturbed: boolean;
   readonly codec: string;
   readonly topicCodec: string;
   readonly steps: number;
@@ -64,6 +66,7 @@ function drawPlan(seed: number, draw: Draw): Plan {
   const isTolerant = draw.chance(0.75);
   const engines: Engine[] = ['unmarked', 'unmarked', 'time-series'];
   if (format === 'struct' || format === 'json_db') engines.push('relational');
+  const isDisturbed = isKilled || draw.chance(0.5);
   const partitions = format === 'cdc_db' || !isTolerant ? 1 : draw.pick([1, 1, 2, 3]);
   return {
     name: uniqueName(`model-${String(seed)}`).replaceAll('-', '_'),
@@ -72,12 +75,13 @@ function drawPlan(seed: number, draw: Draw): Plan {
     partitions,
     isTolerant,
     isKilled,
+    isDisturbed,
     codec: draw.pick(['none', 'gzip', 'snappy', 'lz4']),
     topicCodec: draw.pick(['producer', 'producer', 'uncompressed', 'gzip', 'snappy', 'lz4', 'zstd']),
     steps: draw.between(3, 5),
     badShare: draw.pick([0, 0, 0.02, 0.1, 0.3]),
     options: {
-      'tasks.max': String(draw.between(1, partitions)),
+      'tasks.max': String(isDisturbed ? draw.between(1, partitions) : 1),
       delivery: draw.pick(['at-least-once', 'exactly-once']),
       ...(draw.chance(0.4) ? { 'batch.size': draw.pick(['1', '3', '50']) } : {}),
       ...(draw.chance(0.3) ? { 'batch.size.auto': 'false' } : {}),
@@ -125,8 +129,8 @@ class SinkRound {
     this.#draw = draw;
     this.#stage = stage;
     this.#database = stage.database(plan.engine);
-    const { name, partitions, isTolerant, isKilled, engine, options } = plan;
-    const isRepeated = isKilled && options['delivery'] === 'at-least-once';
+    const { name, partitions, isTolerant, isDisturbed, engine, options } = plan;
+    const isRepeated = isDisturbed && options['delivery'] === 'at-least-once';
     const place: SinkPlace = { name, database: this.#database.db.database, engine, partitions, isTolerant, isRepeated };
     this.#subject = (FORMATS[plan.format] as SubjectFactory)(draw, place);
     this.#deadLetters = `${name}_dead`;
@@ -152,7 +156,7 @@ class SinkRound {
       this.#subject.beginStep(step);
       await (this.#plan.isTolerant ? this.#tolerantStep() : this.#strictStep());
       await this.#compare();
-      if (this.#draw.chance(0.3)) await this.#disturb();
+      if (this.#draw.chance(0.3)) await this.#disturb(this.#plan.isDisturbed ? this.#plan.partitions : 1);
     }
     return this.#produced.reduce((sum, count) => sum + count, 0);
   }
@@ -229,11 +233,11 @@ class SinkRound {
       await this.#stage.worker().kill();
       await this.#stage.worker().start();
       this.events.push('kill');
-    } else if (this.#draw.chance(0.35)) await this.#disturb();
+    } else if (this.#plan.isDisturbed && this.#draw.chance(0.5)) await this.#disturb(this.#plan.partitions);
   }
 
-  async #disturb(): Promise<void> {
-    this.events.push(await this.#connector.disturb(this.#draw, this.#plan.partitions));
+  async #disturb(mostTasks: number): Promise<void> {
+    this.events.push(await this.#connector.disturb(this.#draw, mostTasks));
   }
 
   /** Waits until all records are committed. */
@@ -295,7 +299,7 @@ class SinkRound {
   async #compare(): Promise<void> {
     await this.#compareTables();
     if (!this.#plan.isTolerant) return;
-    const doubles = this.#plan.isKilled ? 'allowed' : 'refused';
+    const doubles = this.#plan.isDisturbed ? 'allowed' : 'refused';
     requireEqualRows('dead letters', await this.#readLetters(), this.#letters, doubles);
   }
 

@@ -10,7 +10,7 @@ import { unitsOfRecord, unitsOfRow, type Encoding, type SourceFormat, type Unit 
 import { TopicTail } from './topic-tail.ts';
 
 /** For a machine that is ten times as busy as it should be. */
-const SETTLE_MS = 90_000;
+const SETTLE_MS = 300_000;
 const LOG_LINES = 30;
 const SHOWN = 600;
 const BASE_US = BigInt(Date.UTC(2026, 0, 1)) * 1000n;
