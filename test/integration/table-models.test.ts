@@ -5,6 +5,7 @@ import { sinkRound } from '../soak/model/sink-round.ts';
 import { SOURCE_WORKERS, sourceRound } from '../soak/model/source-round.ts';
 import { TableModel } from '../soak/model/table-model.ts';
 import { requireEqualTable } from '../soak/model/table-reader.ts';
+import { SqlClient } from '../support/sql-client.ts';
 
 /** One seed for each format, of a few steps each. */
 const SINK_SEEDS = { struct: 23, json_db: 58, json_tsd: 6, line_tsd: 22, line_lp: 48, cdc_db: 36 };
@@ -29,7 +30,7 @@ describe('a model of the documents', function () {
   });
 
   it('tells a row, a value, a type and a key that differ from those of the table', async () => {
-    const { sql } = stage.database('unmarked');
+    const sql = new SqlClient(stage.database('unmarked'));
     await sql.run('create table told (id bigint primary key, n integer)', 'insert into told values (1, 5), (2, null)');
     const difference = async (type: string, key: string, n: string): Promise<string> => {
       const model = new TableModel('told');
@@ -66,5 +67,6 @@ describe('a model of the documents', function () {
     assert.match(await difference('integer', 'n', '5'), /key of table told: there is \["id"\], the model has \["n"\]/);
     await sql.run('insert into told values (3, 7)');
     assert.match(await difference('integer', 'id', '5'), /3 rows, the model has 2; not in the model: 1 x .*"id":"3"/);
+    await sql.close();
   });
 });

@@ -10,6 +10,6 @@ export const sinkModel = differential({
   round: sinkRound,
   start: () => ModelStage.start({}),
   defaultCount: 500,
-  lanes: 6,
+  lanes: 4,
   runsAlone: (seed) => seed % KILL_EVERY === 0,
 });

@@ -10,6 +10,6 @@ export const sourceModel = differential({
   round: sourceRound,
   start: () => ModelStage.start(...SOURCE_WORKERS),
   defaultCount: 200,
-  lanes: 6,
+  lanes: 4,
   runsAlone: (seed) => seed % KILL_EVERY === 0,
 });

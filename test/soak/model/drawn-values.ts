@@ -24,7 +24,7 @@ const TEXTS = [
   'null',
   'NaN',
 ];
-const LONG_TEXTS = ['two\nlines', 'tab\tand more', `${'x'.repeat(60)}`, '  blanks  ', '\\N', '--', '\u007f'];
+const LONG_TEXTS = ['two\nlines', 'tab\tand more', 'x'.repeat(60), '  blanks  ', '\\N', '--', '\u007f'];
 const FLOATS = ['0', '1.5', '-2.25', '0.1', '1e300', '-1e-300', '123456789.125', '1e21', '3.141592653589793', '-7.5'];
 const SMALL_FLOATS = ['0', '1.5', '-2.25', '0.1', '1e30', '-1e-30', '12345.625', '3.1415927'];
 const INTEGERS = {

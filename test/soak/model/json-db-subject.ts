@@ -53,6 +53,17 @@ function integer(type: 'smallint' | 'integer' | 'bigint') {
   };
 }
 
+/** A column that no table has. */
+const UNLISTED: Field = {
+  name: 'unlisted',
+  type: 'INT4',
+  length: 32,
+  column: 'integer',
+  value: integer('integer'),
+  bad: [],
+  since: 0,
+};
+
 type Tags = 'none' | 'primary' | 'plain';
 
 /** Messages of `json_db` for one table (docs/formats.md#json_db). */
@@ -120,8 +131,7 @@ export class JsonDbSubject implements SinkSubject {
       return this.#evolve === 'none' || draw.chance(0.8);
     });
     if (isBad && this.#evolve === 'none' && known.size > 0 && draw.chance(0.2)) {
-      const extra = { ...(KINDS[1] as Kind), name: 'unlisted', since: 0 };
-      const { value } = this.#message([...fields, extra], [this.#drawRow(draw, place, fields)]);
+      const { value } = this.#message([...fields, UNLISTED], [this.#drawRow(draw, place, fields)]);
       return { ...own, value, apply: () => true };
     }
     const rows = Array.from({ length: draw.between(1, 5) }, () => this.#drawRow(draw, place, fields));

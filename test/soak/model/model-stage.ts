@@ -11,25 +11,19 @@ import type { Engine } from './sink-subject.ts';
 const READY_MS = 180_000;
 const ENGINES = ['unmarked', 'time-series', 'relational'] as const;
 
-/** A database with a mark, and a connection to it. */
-export interface MarkedDatabase {
-  readonly db: TestDatabase;
-  readonly sql: SqlClient;
-}
-
 /** Workers, a broker and databases of every mark, which all seeds share. */
 export class ModelStage {
   readonly workers: readonly WorkerProcess[];
   readonly kafka: KafkaTraffic;
   readonly client: KafkaClient;
   readonly admin: Admin;
-  readonly #databases: ReadonlyMap<Engine, MarkedDatabase>;
+  readonly #databases: ReadonlyMap<Engine, TestDatabase>;
 
   private constructor(
     workers: readonly WorkerProcess[],
     kafka: KafkaTraffic,
     client: KafkaClient,
-    databases: ReadonlyMap<Engine, MarkedDatabase>,
+    databases: ReadonlyMap<Engine, TestDatabase>,
   ) {
     this.workers = workers;
     this.kafka = kafka;
@@ -65,14 +59,13 @@ export class ModelStage {
     return worker;
   }
 
-  database(engine: Engine): MarkedDatabase {
+  database(engine: Engine): TestDatabase {
     const found = this.#databases.get(engine);
     if (found === undefined) throw new Error(`There is no database for ${engine}`);
     return found;
   }
 
   async end(): Promise<void> {
-    await Promise.all([...this.#databases.values()].map(({ sql }) => sql.close()));
     await this.admin.close();
     await Promise.all(this.workers.map((worker) => worker.discard()));
   }
@@ -82,9 +75,10 @@ async function sharedClient(): Promise<KafkaClient> {
   return createKafkaClient({ 'bootstrap.servers': (await broker()).bootstrapServers }, silentLogger);
 }
 
-async function markedDatabase(engine: Engine): Promise<readonly [Engine, MarkedDatabase]> {
+async function markedDatabase(engine: Engine): Promise<readonly [Engine, TestDatabase]> {
   const db = await database(`model_${engine.replace('-', '_')}`);
   const sql = new SqlClient(db);
   if (engine !== 'unmarked') await sql.run(`comment on database "${db.database}" is 'sluice:${engine}'`);
-  return [engine, { db, sql }];
+  await sql.close();
+  return [engine, db];
 }

@@ -2,13 +2,14 @@ import type { ProducedRecord, Producer } from '../../../src/kafka/api.ts';
 import { keepingLetters, sinkConfig } from '../../support/connectors.ts';
 import { Draw } from '../../support/random.ts';
 import { uniqueName } from '../../support/services.ts';
+import { SqlClient } from '../../support/sql-client.ts';
 import { until } from '../../support/until.ts';
 import { described, Difference } from '../differential/record-lines.ts';
 import { CdcSubject } from './cdc-subject.ts';
 import { ConnectorControl } from './connector-control.ts';
 import { JsonDbSubject } from './json-db-subject.ts';
 import { LineSubject } from './line-subject.ts';
-import type { MarkedDatabase, ModelStage } from './model-stage.ts';
+import type { ModelStage } from './model-stage.ts';
 import { PointSubject } from './point-subject.ts';
 import type { Engine, PlannedRecord, SinkPlace, SinkSubject, SubjectFactory } from './sink-subject.ts';
 import { StructSubject } from './struct-subject.ts';
@@ -20,15 +21,16 @@ const LOG_LINES = 30;
 /** Timestamps of records, which dead letters have too, are of any time. */
 const KEPT = { 'retention.ms': '-1' };
 const POLL_MS = 60;
-const FORMATS: Readonly<Record<string, SubjectFactory>> = {
+const FORMATS = {
   struct: (draw, place) => new StructSubject(draw, place),
   json_db: (draw, place) => new JsonDbSubject(draw, place),
   json_tsd: (draw, place) => new PointSubject(draw, place, 'json_tsd'),
   line_tsd: (draw, place) => new PointSubject(draw, place, 'line_tsd'),
   line_lp: (draw, place) => new LineSubject(draw, place),
   cdc_db: (draw, place) => new CdcSubject(draw, place),
-};
-const WEIGHTED = [
+} satisfies Readonly<Record<string, SubjectFactory>>;
+type Format = keyof typeof FORMATS;
+const WEIGHTED: readonly Format[] = [
   'struct',
   'struct',
   'struct',
@@ -46,7 +48,7 @@ export const KILL_EVERY = 25;
 
 interface Plan {
   readonly name: string;
-  readonly format: string;
+  readonly format: Format;
   readonly engine: Engine;
   readonly partitions: number;
   readonly isTolerant: boolean;
@@ -114,7 +116,7 @@ class SinkRound {
   readonly #plan: Plan;
   readonly #draw: Draw;
   readonly #stage: ModelStage;
-  readonly #database: MarkedDatabase;
+  readonly #sql: SqlClient;
   readonly #subject: SinkSubject;
   readonly #connector: ConnectorControl;
   readonly #deadLetters: string;
@@ -128,13 +130,14 @@ class SinkRound {
     this.#plan = plan;
     this.#draw = draw;
     this.#stage = stage;
-    this.#database = stage.database(plan.engine);
+    const db = stage.database(plan.engine);
+    this.#sql = new SqlClient(db);
     const { name, partitions, isTolerant, isDisturbed, engine, options } = plan;
     const isRepeated = isDisturbed && options['delivery'] === 'at-least-once';
-    const place: SinkPlace = { name, database: this.#database.db.database, engine, partitions, isTolerant, isRepeated };
-    this.#subject = (FORMATS[plan.format] as SubjectFactory)(draw, place);
+    const place: SinkPlace = { name, database: db.database, engine, partitions, isTolerant, isRepeated };
+    this.#subject = FORMATS[plan.format](draw, place);
     this.#deadLetters = `${name}_dead`;
-    this.config = sinkConfig(this.#database.db, {
+    this.config = sinkConfig(db, {
       topics: name,
       'protocol.type': this.#subject.format,
       ...options,
@@ -150,7 +153,7 @@ class SinkRound {
     const { name, partitions, topicCodec, steps } = this.#plan;
     await this.#stage.kafka.createTopic(name, partitions, { ...KEPT, 'compression.type': topicCodec });
     await this.#stage.kafka.createTopic(this.#deadLetters, 1, KEPT);
-    await this.#database.sql.run(...this.#subject.setUp);
+    await this.#sql.run(...this.#subject.setUp);
     await this.#connector.create();
     for (let step = 0; step < steps; step++) {
       this.#subject.beginStep(step);
@@ -162,7 +165,7 @@ class SinkRound {
   }
 
   async end(): Promise<void> {
-    await this.#producer.close(1000);
+    await Promise.all([this.#producer.close(1000), this.#sql.close()]);
     await this.#connector.delete();
     await this.#stage.admin.deleteTopics([this.#plan.name, this.#deadLetters]);
   }
@@ -313,7 +316,7 @@ class SinkRound {
   }
 
   async #compareTables(): Promise<void> {
-    for (const table of this.#subject.tables) await requireEqualTable(this.#database.sql, table);
+    for (const table of this.#subject.tables) await requireEqualTable(this.#sql, table);
   }
 }
 

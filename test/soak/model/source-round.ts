@@ -138,7 +138,7 @@ class SourceRound {
     this.#plan = plan;
     this.#draw = draw;
     this.#stage = stage;
-    const { db } = stage.database('unmarked');
+    const db = stage.database('unmarked');
     this.#sql = new SqlClient(db);
     this.#other = new SqlClient(db);
     const { name, format, unit, keyColumns, rowsPerRecord, kind, options } = plan;
@@ -188,7 +188,7 @@ class SourceRound {
   #watch(name: string): Watched {
     const { kind, format, hasKey, options } = this.#plan;
     const table = new SourceTable(this.#draw, name, { format, hasKey, hasId: kind === 'incrementing' });
-    const { database } = this.#stage.database('unmarked').db;
+    const { database } = this.#stage.database('unmarked');
     const delimiter = options['topic.delimiter'] ?? '-';
     const parts = [this.#plan.name, ...(options['topic.ignore.db'] === 'true' ? [] : [database]), name, format];
     const tail = new TopicTail(this.#stage, parts.join(delimiter));

@@ -153,8 +153,8 @@ export class StructSubject implements SinkSubject {
       for (const field of texts) kinds.push(() => wrong(field, { type: 'string' }, '"nul \\u0000"'));
       for (const field of integers) kinds.push(() => wrong(field, { type: 'string' }, '"no number"'));
       if (this.#existsAtStep && !grows && !this.#choice.isCreated) {
-        const field = { ...(this.#fields[0] as StructField), name: 'unknown_field', isOptional: true };
-        kinds.push(() => wrong(field, hasSchemas ? { type: 'int32' } : {}, '1'));
+        const own = { column: 'integer', value: () => NULL, isOptional: true, since: 0, schema: {} };
+        kinds.push(() => wrong({ name: 'unknown_field', ...own }, hasSchemas ? { type: 'int32' } : {}, '1'));
       }
     }
     return draw.pick(kinds)();

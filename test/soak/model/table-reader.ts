@@ -21,8 +21,10 @@ export async function requireEqualTable(
   const columns = await sql.rows(COLUMNS, [model.name]);
   if (columns.length === 0 && !model.exists) return;
   requireColumns(model, columns);
-  if (!model.exists)
-    return requireEqual(`rows of table ${model.name}`, await sql.rows(`select * from "${model.name}"`), []);
+  if (!model.exists) {
+    requireEqual(`rows of table ${model.name}`, await sql.rows(`select * from "${model.name}"`), []);
+    return;
+  }
   const key = (await sql.rows(KEY, [model.name])).map(([name]) => name);
   requireEqual(`key of table ${model.name}`, key.toSorted(), model.key.toSorted());
   const names = columns.map(([name]) => name ?? '');
