@@ -6,6 +6,7 @@ import { TableModel, type Cell, type ColumnType, type Row, type StoreRule } from
 const STEPS = 5;
 const TIMES = 6;
 const TEXT_LENGTH = 12;
+const PARTITION_MS = 3_600_000;
 /** Times of rows that no other row has begin here. */
 const OWN_TIMES_MS = Date.UTC(2026, 5, 1);
 
@@ -144,7 +145,9 @@ export class JsonDbSubject implements SinkSubject {
 
   #drawRow(draw: Draw, { partition }: Place, fields: readonly Field[]): DrawnRow {
     const cells = new Map<string, DrawnValue>();
-    cells.set('ts', this.#time(draw, drawTimeMs(draw, TIMES)));
+    // Without tags the time is the key, and rows of one key are in one partition.
+    const partMs = this.#tags === 'none' ? partition * PARTITION_MS : 0;
+    cells.set('ts', this.#time(draw, drawTimeMs(draw, TIMES) + partMs));
     for (const [index, name] of this.#tagNames.entries()) {
       const isNull = this.#tags === 'plain' && index > 0 && draw.chance(0.3);
       const text = index === 0 ? `p${String(partition)}-${draw.pick(['oslo', 'ø'])}` : draw.pick(['x', 'y y', '"']);

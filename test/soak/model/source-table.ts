@@ -149,7 +149,9 @@ export class SourceTable {
       ...(this.hasTags ? ['site varchar(20) not null', 'rack varchar(20)'] : []),
     ];
     const key = this.hasId ? ['primary key (id)'] : this.hasKey ? ['primary key (ts, site)'] : [];
+    // Comments say which columns are tags; the source may look between two transactions.
     return [
+      'begin',
       `create table ${this.name} (${[...columns, ...key].join(', ')})`,
       ...(this.hasTags
         ? [
@@ -157,6 +159,7 @@ export class SourceTable {
             `comment on column ${this.name}.rack is 'sluice:tag'`,
           ]
         : []),
+      'commit',
     ];
   }
 
