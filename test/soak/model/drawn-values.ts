@@ -49,7 +49,7 @@ export function drawBoolean(draw: Draw): DrawnValue {
 }
 
 /** A text of at most `characters` characters, as PostgreSQL counts them. */
-export function drawText(draw: Draw, characters = 1000): string {
+function drawText(draw: Draw, characters = 1000): string {
   const text = draw.chance(0.8) ? draw.pick(TEXTS) : draw.pick(LONG_TEXTS);
   return [...text].slice(0, characters).join('');
 }

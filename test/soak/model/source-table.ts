@@ -6,7 +6,7 @@ export interface SourceValue {
   readonly text: string | null;
 }
 
-export const SQL_NULL: SourceValue = { sql: 'null', text: null };
+const SQL_NULL: SourceValue = { sql: 'null', text: null };
 
 type Kind = 'number' | 'bool' | 'text';
 

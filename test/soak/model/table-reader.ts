@@ -1,6 +1,6 @@
 import { Difference } from '../differential/record-lines.ts';
 import type { SqlClient } from '../../support/sql-client.ts';
-import type { Cell, Row, TableModel } from './table-model.ts';
+import type { Cell, TableModel } from './table-model.ts';
 
 const SHOWN = 600;
 /** Rows are doubled by design if they are delivered again to a table without a key. */
@@ -49,7 +49,7 @@ function typeOf(columns: readonly (readonly (string | null)[])[], name: string):
   return columns.find(([own]) => own === name)?.[1] ?? '(missing)';
 }
 
-export function requireEqual(what: string, actual: readonly unknown[], expected: readonly unknown[]): void {
+function requireEqual(what: string, actual: readonly unknown[], expected: readonly unknown[]): void {
   const [left, right] = [JSON.stringify(actual), JSON.stringify(expected)];
   if (left !== right) throw new Difference(`${what}: there is ${left}, the model has ${right}`);
 }
@@ -109,8 +109,4 @@ function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   const entries = Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return `{${entries.map(([key, each]) => `${JSON.stringify(key)}:${canonicalJson(each)}`).join(',')}}`;
-}
-
-export function rowOf(cells: Iterable<readonly [string, Cell]>): Row {
-  return new Map(cells);
 }
