@@ -46,7 +46,6 @@ export async function doInOrder(
   const { attempt, onDone, onLeft } = dependencies;
   let rest = batch.records;
   let next = batch;
-  let decoder: RecordDecoder | undefined;
   for (;;) {
     const { count } = next.records;
     const undone = await attempt(next, { mayGrow: count === 1, onDone }, signal);
@@ -63,8 +62,8 @@ export async function doInOrder(
     }
     const size = undone === undefined ? count * 2 : Math.max(1, undone.records.count >>> 1);
     const [records] = rest.splitAt(size);
-    decoder ??= dependencies.createDecoder();
-    next = { records, decoded: await records.decode(decoder) };
+    // A decoder that has seen later records describes tables with their columns too, which must not be added for this one.
+    next = { records, decoded: await records.decode(dependencies.createDecoder()) };
   }
 }
 

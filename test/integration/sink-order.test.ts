@@ -230,6 +230,21 @@ describe('the first record that fails a sink', function () {
       assert.ok(!(await own.exists(`other_${name}`)), name);
     }));
 
+  it('keeps columns that only records behind it have from being added to its own tables', () =>
+    each([''], async (_, own) => {
+      const plant = `plant_${own.ending}`;
+      const metric = `metric_${own.ending}`;
+      await own.table(plant, true);
+      const line = (n: number, tags: string): string => `${metric} ${String(AT_MS + n)} ${String(n)} site=a${tags}`;
+      const refused = `${line(2, ' rack=r')}\n${plant}.n ${String(AT_MS)} 1.5 site=a`;
+      const topic = await fixture.topicOf([line(1, ''), refused, line(3, ' zone=z')]);
+      const connector = await fixture.start(topic, { 'protocol.type': 'line_tsd', delivery: own.delivery });
+      assert.match(await fixture.traceOf(connector), /partition 0, offset 1: .*1\.5 is not an integer/);
+      assert.deepEqual(await own.sql.rows(`select value from ${metric}`), [['1']]);
+      const columns = (await fixture.columnsOf(metric)).map(([column]) => column);
+      assert.ok(!columns.includes('zone'), `${metric} has ${columns.join(', ')}`);
+    }));
+
   it('keeps tables that only records behind it need from being made; other partitions lose and double nothing', () =>
     each([''], async (_, own) => {
       const known = `known_${own.ending}`;

@@ -19,7 +19,9 @@ import { producerDifferential } from './producer-differential.ts';
 import type { Repeat } from './repeat.ts';
 import { silentDatabaseRepeat } from './silent-database.ts';
 import { sinkKills } from './sink-kills.ts';
+import { sinkModel } from './sink-model.ts';
 import { sourceKills } from './source-kills.ts';
+import { sourceModel } from './source-model.ts';
 import { sqlSplitter } from './sql-splitter.ts';
 
 /** Long repeats of what the tests do briefly, by name; one file each. */
@@ -45,6 +47,8 @@ const REPEATS: Readonly<Record<string, Repeat>> = {
   'consumer-differential': consumerDifferential,
   'producer-differential': producerDifferential,
   'leader-differential': leaderDifferential,
+  'sink-model': sinkModel,
+  'source-model': sourceModel,
 };
 
 const { values, positionals } = parseArgs({

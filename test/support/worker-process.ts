@@ -133,6 +133,12 @@ export class WorkerProcess {
     return this.#log.trimEnd().split('\n').slice(-lines).join('\n');
   }
 
+  /** The last lines of the log that name something. */
+  logOf(name: string, lines: number): readonly string[] {
+    const named = this.#log.split('\n').filter((line) => line.includes(name));
+    return named.slice(-lines);
+  }
+
   async #end(signal: NodeJS.Signals): Promise<number | string> {
     const child = this.#child;
     if (child === undefined) return 0;

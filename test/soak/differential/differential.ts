@@ -1,24 +1,30 @@
 import type { Repeat, RepeatOptions } from '../repeat.ts';
-import type { Clients } from './clients.ts';
 
 const PROGRESS_EVERY = 50;
-/** Rounds that run side by side. */
 const LANES = 4;
 
-export interface DifferentialOptions<T extends Clients> {
+/** What all rounds share. */
+interface Shared {
+  readonly end: () => Promise<void>;
+}
+
+export interface DifferentialOptions<T extends Shared> {
   /** Returns the number of records that were compared. */
   readonly round: (seed: number, clients: T) => Promise<number>;
   readonly start: () => Promise<T | string>;
   readonly defaultCount?: number;
+  /** The number of rounds that run side by side. */
+  readonly lanes?: number;
   /** Rounds that disturb others. */
   readonly runsAlone?: (seed: number) => boolean;
 }
 
 /** A repeat that runs a round for each seed. */
-export function differential<T extends Clients>({
+export function differential<T extends Shared>({
   round,
   start,
   defaultCount = 1_000,
+  lanes = LANES,
   runsAlone = () => false,
 }: DifferentialOptions<T>): Repeat {
   return {
@@ -50,7 +56,7 @@ export function differential<T extends Clients>({
         const lane = async (): Promise<void> => {
           for (let next = left.shift(); next !== undefined; next = left.shift()) await run(next);
         };
-        await Promise.all(Array.from({ length: LANES }, lane));
+        await Promise.all(Array.from({ length: lanes }, lane));
       }
       await clients.end();
       const each = ((performance.now() - began) / count).toFixed(0);
