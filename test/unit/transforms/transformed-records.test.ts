@@ -149,7 +149,7 @@ describe('transformed records', () => {
         () => {
           for (let round = 0; round < 40; round++) topic = router.apply({ ...record(null), topic })?.topic ?? '';
         },
-        (error: unknown) => error instanceof Error && /characters/.test(error.message),
+        (error: unknown) => error instanceof Error && error.message.includes('characters'),
         name,
       );
       assert.ok(topic.length < 200_000, String(topic.length));
