@@ -116,14 +116,14 @@ export class Connection {
   /** Runs one statement of our own with `pg_catalog` alone in its search path, in one round trip. Rejects as `run` does. */
   async ask({ text }: OwnStatement, values: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
     const isInTransaction = (): boolean => this.client.getTransactionStatus() === 'T';
-    const pipeline = new Pipeline(
-      () => [[ENTER_OWN_PATH, []]],
-      (wire) => {
+    const pipeline = new Pipeline({
+      preamble: () => [[ENTER_OWN_PATH, []]],
+      send: (wire) => {
         sendQuery(wire, [text, values], 0);
         // Outside of a transaction the setting ends with the pipeline.
         if (isInTransaction()) sendStatement(wire, [LEAVE_OWN_PATH, []]);
       },
-    );
+    });
     await this.interruptible(options, async () => {
       this.client.query(pipeline);
       return pipeline.done;

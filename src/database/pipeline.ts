@@ -52,14 +52,20 @@ export const LEAVE_OWN_PATH = qualifiedStatement(
   `SELECT pg_catalog.set_config('search_path', pg_catalog.current_setting('sluice.search_path'), true)`,
 );
 
-/** The preamble of a pipeline that consists of one statement. */
-export const NO_PREAMBLE = (): readonly PipelinedStatement[] => [];
+export interface PipelineMessages {
+  /**
+   * The statements that precede the one whose result is wanted. It is called when the connection is ready to send, because the
+   * transaction status is not known before: the server reports an error first and the status after it, perhaps in another packet.
+   */
+  readonly preamble?: () => readonly PipelinedStatement[];
+  /** Sends the statement, and others after it whose results are ignored. */
+  readonly send: (connection: RawConnection) => void;
+}
 
 /** Messages that are sent together with one Sync, and the rows of the one statement among them that is described. */
 export class Pipeline implements pg.Submittable {
   readonly done: Promise<void>;
-  readonly #preamble: () => readonly PipelinedStatement[];
-  readonly #send: (connection: RawConnection) => void;
+  readonly #messages: PipelineMessages;
   #preambleLength = 0;
   #fields: QueryResult['fields'] = [];
   #rows: Row[] = [];
@@ -77,14 +83,8 @@ export class Pipeline implements pg.Submittable {
   #resolve: () => void = () => undefined;
   #reject: (error: Error) => void = () => undefined;
 
-  /**
-   * `preamble`: the statements that precede the one whose result is wanted. It is called when the connection is ready to send, because
-   * the transaction status is not known before: the server reports an error first and the status after it, perhaps in another packet.
-   * `send`: sends the statement, and others after it whose results are ignored.
-   */
-  constructor(preamble: () => readonly PipelinedStatement[], send: (connection: RawConnection) => void) {
-    this.#preamble = preamble;
-    this.#send = send;
+  constructor(messages: PipelineMessages) {
+    this.#messages = messages;
     this.done = new Promise((resolve, reject) => {
       this.#resolve = resolve;
       this.#reject = reject;
@@ -111,10 +111,10 @@ export class Pipeline implements pg.Submittable {
     if (this.described) raw.collect(this.collector);
     raw.stream.cork?.();
     try {
-      const preamble = this.#preamble();
+      const preamble = this.#messages.preamble?.() ?? [];
       this.#preambleLength = preamble.length;
       for (const statement of preamble) sendStatement(raw, statement);
-      this.#send(raw);
+      this.#messages.send(raw);
       raw.sync();
     } finally {
       raw.stream.uncork?.();

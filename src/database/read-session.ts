@@ -6,7 +6,6 @@ import { type Connection, refuseNul } from './connection.ts';
 import {
   ENTER_OWN_PATH,
   LEAVE_OWN_PATH,
-  NO_PREAMBLE,
   type Parameters,
   Pipeline,
   type PipelinedStatement,
@@ -46,13 +45,13 @@ export class ReadSession implements ReadingSession {
 
   async ask({ text }: OwnStatement, parameters: Parameters = [], options: StatementOptions = {}): Promise<QueryResult> {
     this.#mustBeOpen();
-    const pipeline = new Pipeline(
-      () => [...this.#preamble(), [ENTER_OWN_PATH, []]],
-      (connection) => {
+    const pipeline = new Pipeline({
+      preamble: () => [...this.#preamble(), [ENTER_OWN_PATH, []]],
+      send: (connection) => {
         sendQuery(connection, [text, parameters], 0);
         sendStatement(connection, [LEAVE_OWN_PATH, []]);
       },
-    );
+    });
     return this.#run(pipeline, options);
   }
 
@@ -67,7 +66,7 @@ export class ReadSession implements ReadingSession {
         const result = await this.#run(batch, options);
         if (batch === first || result.rows.length > 0) yield { ...result, fields: first.fields };
         if (!batch.isSuspended) return;
-        batch = new Pipeline(NO_PREAMBLE, (connection) => connection.execute({ portal: '', rows: options.chunkRows }));
+        batch = new Pipeline({ send: (connection) => connection.execute({ portal: '', rows: options.chunkRows }) });
         batch.described = true;
         batch.meter = first.meter;
       }
@@ -91,7 +90,7 @@ export class ReadSession implements ReadingSession {
         if (isLast) return;
         rows = nextRows();
         const bytesPerRow = block === undefined || block.count === 0 ? 0 : block.bytes.length / block.count;
-        batch = new Pipeline(NO_PREAMBLE, (connection) => connection.execute({ portal: '', rows }));
+        batch = new Pipeline({ send: (connection) => connection.execute({ portal: '', rows }) });
         batch.described = true;
         batch.collector = new RowCollector(rows, Math.ceil(Math.min(MAX_EXPECTED_BYTES, 1.1 * bytesPerRow * rows)));
       }
@@ -110,10 +109,10 @@ export class ReadSession implements ReadingSession {
 
   #pipeline(sql: string, parameters: Parameters, rows: number): Pipeline {
     refuseNul(sql);
-    return new Pipeline(
-      () => this.#preamble(),
-      (connection) => sendQuery(connection, [sql, parameters], rows),
-    );
+    return new Pipeline({
+      preamble: () => this.#preamble(),
+      send: (connection) => sendQuery(connection, [sql, parameters], rows),
+    });
   }
 
   #preamble(): readonly PipelinedStatement[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
-import { NO_PREAMBLE, Pipeline } from '../../../src/database/pipeline.ts';
+import { Pipeline } from '../../../src/database/pipeline.ts';
 import { RowCollector } from '../../../src/database/row-collector.ts';
 import { RowTap } from '../../../src/database/row-tap.ts';
 
@@ -104,7 +104,7 @@ describe('Rows are collected beside the driver', () => {
       sync: () => undefined,
       collect: (collector: RowCollector | undefined) => void collectors.push(collector),
     };
-    const pipeline = new Pipeline(NO_PREAMBLE, () => undefined);
+    const pipeline = new Pipeline({ send: () => undefined });
     pipeline.collector = new RowCollector(1);
     pipeline.submit(connection as never);
     pipeline.handleRowDescription({ fields: [] });
