@@ -229,7 +229,7 @@ function attempted(part: DecodedPart): Attempted {
     return { what: `The ${kind} statement`, from: firstFrom(origin), done: 'written' };
   }
   const { batch } = part.rows;
-  const what = `${String(batch.rowCount)} rows for table ${tableText(batch.table)}`;
+  const what = `${String(batch.rowCount)} ${batch.rowCount === 1 ? 'row' : 'rows'} for table ${tableText(batch.table)}`;
   return { what, from: firstFrom(batch.rowCount > 0 ? batch.origins.at(0) : undefined), done: 'written' };
 }
 

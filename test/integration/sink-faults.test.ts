@@ -276,7 +276,7 @@ describe('what a sink does when something fails', function () {
         assert.match(
           trace,
           new RegExp(
-            `1 rows for table forbidden, the first from topic ${topic}, partition 0, offset 0, could not be written: permission denied for table forbidden`,
+            `1 row for table forbidden, the first from topic ${topic}, partition 0, offset 0, could not be written: permission denied for table forbidden`,
           ),
         );
         assert.equal(await fixture.kafka.committed(`connect-${name}`), 0);
@@ -443,7 +443,7 @@ describe('what a sink does when something fails', function () {
       assert.match(
         trace,
         new RegExp(
-          `Caused by: java\\.sql\\.SQLException: 1 rows for table counted, the first from topic ${topic}, partition 0, offset 4, could not be written after 2 retries: cannot connect to database`,
+          `Caused by: java\\.sql\\.SQLException: 1 row for table counted, the first from topic ${topic}, partition 0, offset 4, could not be written after 2 retries: cannot connect to database`,
         ),
       );
       assert.equal(await fixture.kafka.committed(`connect-${name}`), 4);

@@ -68,7 +68,7 @@ function lastHolders(
     const { partitions: said = [], generationId = NO_GENERATION } = holdings.get(member.memberId) ?? {};
     held.set(member.memberId, []);
     for (const place of said) {
-      if (!partitions.has(place.topic)) continue;
+      if (!exists(place, partitions)) continue;
       const key = topicPartitionKey(place.topic, place.partition);
       const other = holders.get(key);
       const otherGeneration = other === undefined ? -Infinity : (other.generationId ?? NO_GENERATION);
@@ -80,4 +80,9 @@ function lastHolders(
     }
   }
   return { held, disputed };
+}
+
+/** A member may claim anything. */
+function exists({ topic, partition }: TopicPartition, partitions: PartitionRacks): boolean {
+  return partition >= 0 && partition < (partitions.get(topic)?.length ?? 0);
 }
