@@ -63,7 +63,7 @@ describe('several workers of one group', function () {
     );
   };
   const arrived = (name: string, count: number) =>
-    until(async () => (await rows(name)) === count, `${String(count)} rows in ${name}`, { timeoutMs: 30_000 });
+    until(async () => (await rows(name)) === count, `${String(count)} rows in ${name}`);
   /** The longest time without a row written, in milliseconds, between two moments. */
   const longestGap = (name: string, from: Date, to = new Date()) =>
     sql.number(`select coalesce(max(extract(epoch from gap) * 1000), 0)::int from (
