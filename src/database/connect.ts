@@ -89,7 +89,7 @@ async function connectTo(
 /** The error of a server whose pg_hba.conf has no entry for the user with TLS, or without it. */
 const NO_ENTRY = '28000';
 
-/** What the driver says when the server has no TLS. */
+/** Part of the driver's message when the server has no TLS. */
 const NO_TLS = 'does not support SSL';
 
 /** Whether the server may accept a user with TLS whom it refused without TLS, or the other way round, as in libpq. */

@@ -32,7 +32,7 @@ export interface ListenerSettings {
   readonly port: number;
   /** `undefined`: plain HTTP only. */
   readonly tls: TlsOptions | undefined;
-  /** What happens to plain HTTP at a port that speaks TLS: it is sent to https, which is the default, or its connection is closed. */
+  /** How a TLS port treats plain HTTP: it redirects to https (the default), or closes the connection. */
   readonly plainHttp?: 'redirect' | 'close';
   readonly maxConnections: number;
   /** Of one address; default: all. */

@@ -274,7 +274,7 @@ const TLS_REFUSAL = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ERR_SSL|ERR_OSSL/
 /** The certificate of this side is missing, or the other side does not accept it. */
 const CERTIFICATE_ALERT = /^ERR_SSL_\w+_ALERT_(?:\w*CERTIFICATE\w*|UNKNOWN_CA)$/;
 
-/** What the library puts in front of the message of a socket. */
+/** Prefix that kafkajs adds to the messages of sockets. */
 const LIBRARY_PREFIX = /^Connection error: /;
 
 const CONNECTION_FAILURES = new Set([

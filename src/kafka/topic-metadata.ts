@@ -16,7 +16,7 @@ export interface TopicInterest {
   readonly maxAgeMs: number;
   /** Brokers that create topics on demand create those that are missing. */
   readonly mayCreate?: boolean;
-  /** Of the topics, those that only other members of the group read: what is wrong with them is their matter. */
+  /** Topics that only other members of the group read; errors of these topics do not fail this client. */
   readonly others?: ReadonlySet<string>;
 }
 

@@ -23,7 +23,7 @@ const MAX_LIMIT = 10_000_000;
 const MAX_TASKS_ASKED = 100;
 /** A replay is stored with its chain, below the limit of OwnStore. */
 const MAX_CHAIN_CHARACTERS = 64_000;
-/** Of an option that a message repeats. */
+/** Characters of an option's name that an error message shows. */
 const MAX_NAMED = 200;
 const PEER_TIMEOUT_MS = 5_000;
 

@@ -91,7 +91,7 @@ export interface RestSettings {
   readonly own: OwnAddress;
   readonly headerRules: readonly HeaderRule[];
   readonly extensions: readonly Koa.Middleware[];
-  /** Of each listener: `rest.max.connections`. */
+  /** Connections that each listener accepts: `rest.max.connections`. */
   readonly maxConnections: number;
   readonly timeouts?: Partial<PortTimeouts>;
   readonly answers?: Partial<AnswerLimits>;

@@ -35,7 +35,7 @@ interface Flat {
   readonly leaves: readonly Leaf[];
 }
 
-/** Of the names of one record together: a long delimiter between deep fields would fill the memory. */
+/** Limit for the names of one record together, because a long delimiter between nested fields could exhaust the memory. */
 const MAX_NAME_CHARACTERS = 16 * 1024 * 1024;
 
 /** Makes one level of nested structs or maps; arrays stay as they are. */

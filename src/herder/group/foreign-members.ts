@@ -19,7 +19,7 @@ import { decodeMetadata } from './group-bytes.ts';
 const MARK = 'sluice-';
 const LOOK_EVERY_MS = 1000;
 const SAY_EVERY_MS = 30_000;
-/** Of an address that a member claims. */
+/** Characters of a claimed address that a log line shows. */
 const MAX_SHOWN = 200;
 
 export function markedClientId(clientId: string): string {

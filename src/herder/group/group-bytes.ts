@@ -201,7 +201,7 @@ class ByteReader {
 
   int64(): number {
     const value = Number(this.#take(8).readBigInt64BE());
-    // No topic has so many records, and the number would not be what was sent.
+    // A topic cannot have that many records, and the number would lose digits.
     if (!Number.isSafeInteger(value)) throw this.#damaged(`an offset of ${String(value)}`);
     return value;
   }
