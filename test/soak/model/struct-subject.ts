@@ -173,10 +173,15 @@ export class StructSubject implements SinkSubject {
   /** One of few keys; with `insert.mode=insert` one that is not stored. */
   #drawKey(draw: Draw, place: Place): Ids {
     if (this.#choice.insertMode === 'insert' && this.#choice.keyMode !== 'none') {
-      const again = draw.chance(0.4) ? this.#deleted.pop() : undefined;
-      return again ?? this.#ownKey(place);
+      return (draw.chance(0.4) ? this.#takeDeleted(place) : undefined) ?? this.#ownKey(place);
     }
     return this.#ids(place.partition * 1000 + draw.between(1, KEYS), draw.pick(SITES));
+  }
+
+  /** The key of a deleted row of the same partition: records of different partitions are written in any order. */
+  #takeDeleted(place: Place): Ids | undefined {
+    const index = this.#deleted.findLastIndex((ids) => partitionOf(ids) === place.partition);
+    return index < 0 ? undefined : this.#deleted.splice(index, 1)[0];
   }
 
   #ownKey({ partition }: Place): Ids {
@@ -185,7 +190,7 @@ export class StructSubject implements SinkSubject {
 
   /** The key of a row of the partition that may be stored. */
   #drawStored(draw: Draw, place: Place): Ids {
-    const own = [...this.#live].filter((ids) => Math.floor(Number(ids.get('id')?.cell) / 1000) === place.partition);
+    const own = [...this.#live].filter((ids) => partitionOf(ids) === place.partition);
     return own.length > 0 ? draw.pick(own) : this.#drawKey(draw, place);
   }
 
@@ -353,4 +358,9 @@ export class StructSubject implements SinkSubject {
     }
     return statements;
   }
+}
+
+/** Keys of partition 2 are from 2000 on. */
+function partitionOf(ids: Ids): number {
+  return Math.floor(Number(ids.get('id')?.cell) / 1000);
 }
