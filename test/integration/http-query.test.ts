@@ -5,8 +5,9 @@ import { request as httpsRequest } from 'node:https';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { ingestRoutes } from '../../plugins/database-http/ingest/routes.ts';
+import { serviceGauges } from '../../src/observe/service-figures.ts';
 import { until } from '../support/until.ts';
-import { HttpFixture, send } from './http-fixture.ts';
+import { HttpFixture, send, type Reply } from './http-fixture.ts';
 
 const MAX_BYTES = 5 * 1024 * 1024;
 
@@ -263,18 +264,34 @@ describe('limits of statements', () => {
 
 describe('requests of a user with all connections in use', () => {
   let api: HttpFixture;
-  before(async () => (api = await HttpFixture.start({ 'user.connections': '2', 'connection.wait.ms': '60000' })));
+  before(async () => (api = await HttpFixture.start({ 'user.connections': '1', 'connection.wait.ms': '600000' })));
   after(() => api.close());
 
-  it('wait for one, and no more of them run at the same time', async () => {
-    const running = `select count(*) from pg_stat_activity where query like '%pg_sleep(0.02)%' and pid <> pg_backend_pid() and state = 'active' and datname = current_database()`;
-    const replies = await Promise.all(
-      Array.from({ length: 12 }, () => api.query(`select (${running}), pg_sleep(0.02)`)),
+  const waiting = (): number =>
+    serviceGauges().find(({ name, labels }) => name.endsWith('pool_requests') && labels['state'] === 'waiting')
+      ?.value ?? 0;
+
+  it('wait for one, and get it in the order in which they came', async () => {
+    await api.sql.run('select pg_advisory_lock(1)');
+    const holding = api.query('select pg_advisory_xact_lock(1)');
+    await until(
+      async () =>
+        (await api.sql.number(`select count(*) from pg_locks where locktype = 'advisory' and not granted
+        and database = (select oid from pg_database where datname = current_database())`)) > 0,
+      'the request that has the connection waits for the lock',
     );
-    for (const { status, body } of replies) {
-      assert.equal(status, 200);
-      assert.ok(Number((body['data'] as unknown[][])[0]?.[0]) <= 1, JSON.stringify(body));
+    const replies: Promise<Reply>[] = [];
+    while (replies.length < 8) {
+      replies.push(api.query('select extract(epoch from clock_timestamp())::float8'));
+      await until(() => waiting() === replies.length, `${String(replies.length)} requests wait`);
     }
+    await api.sql.run('select pg_advisory_unlock(1)');
+    assert.equal((await holding).status, 200);
+    const times = (await Promise.all(replies)).map(({ body }) => Number((body['data'] as unknown[][])[0]?.[0]));
+    assert.deepEqual(
+      times.toSorted((a, b) => a - b),
+      times,
+    );
   });
 });
 
