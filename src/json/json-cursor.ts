@@ -28,7 +28,7 @@ const CLOSE_OBJECT = 125;
  * positions. Methods that read something stand in front of it and move `position` behind it; they answer false or
  * `undefined` when it is not there, and `position` is then where the text goes wrong.
  */
-export class JsonScanner {
+export class JsonCursor {
   text = '';
   position = 0;
   /** Whether the last number read was written without fraction and exponent. */

@@ -3,7 +3,7 @@ import { shown } from '../message-text.ts';
 import type { DecodedStatement } from '../format.ts';
 import { MAX_COLUMNS, type JsonDbColumn } from './json-db-columns.ts';
 import { notJson } from './json-db-envelope.ts';
-import type { JsonScanner } from '../../json/json-cursor.ts';
+import type { JsonCursor } from '../../json/json-cursor.ts';
 import { KIND_OF_FAMILY, valueFamily } from './type-families.ts';
 
 /** The table of rows as a message describes it. */
@@ -55,8 +55,8 @@ const isEnvelope = new Ajv({ allowUnionTypes: true }).compile<Envelope>({
 const MEMBERS = ['kind', 'database', 'schema', 'table', 'statement', 'columnnames', 'columntypes'];
 
 /** Takes a message apart; a string is what is wrong with it. */
-export function readCdcMessage(scanner: JsonScanner): CdcMessage | string {
-  const parts = readMembers(scanner);
+export function readCdcMessage(cursor: JsonCursor): CdcMessage | string {
+  const parts = readMembers(cursor);
   if (typeof parts === 'string') return parts;
   const { described: envelope, valuesStart: start, valuesEnd: end } = parts;
   if (!isEnvelope(envelope)) return problemOf(isEnvelope.errors?.[0]);
@@ -65,7 +65,7 @@ export function readCdcMessage(scanner: JsonScanner): CdcMessage | string {
   if (start === undefined || end === undefined) return `the message is of kind ${kind} and has no "columnvalues"`;
   const table = tableOf(envelope);
   if (typeof table === 'string') return table;
-  return { kind: 'rows', table, prefix: scanner.text.slice(0, start), suffix: scanner.text.slice(end) };
+  return { kind: 'rows', table, prefix: cursor.text.slice(0, start), suffix: cursor.text.slice(end) };
 }
 
 interface Members {
@@ -76,32 +76,32 @@ interface Members {
 }
 
 /** Walks the outermost object, and so checks that all of the message is JSON. */
-function readMembers(scanner: JsonScanner): Members | string {
-  const { text } = scanner;
-  if (scanner.atEnd()) return 'the message is empty';
-  if (!scanner.openObject()) return notJson(scanner);
+function readMembers(cursor: JsonCursor): Members | string {
+  const { text } = cursor;
+  if (cursor.atEnd()) return 'the message is empty';
+  if (!cursor.openObject()) return notJson(cursor);
   const described: Record<string, unknown> = {};
   const seen = new Set<string>();
   let valuesStart: number | undefined;
   let valuesEnd: number | undefined;
-  if (!scanner.closeObject()) {
+  if (!cursor.closeObject()) {
     do {
-      const key = scanner.string();
-      if (key === undefined || !scanner.takeColon()) return notJson(scanner);
+      const key = cursor.string();
+      if (key === undefined || !cursor.takeColon()) return notJson(cursor);
       if (seen.has(key)) return `the key ${shown(key)} occurs twice`;
       seen.add(key);
-      const start = scanner.position;
-      const kind = scanner.peek();
-      if (!scanner.value()) return notJson(scanner);
-      if (MEMBERS.includes(key)) described[key] = JSON.parse(text.slice(start, scanner.position));
+      const start = cursor.position;
+      const kind = cursor.peek();
+      if (!cursor.value()) return notJson(cursor);
+      if (MEMBERS.includes(key)) described[key] = JSON.parse(text.slice(start, cursor.position));
       if (key !== 'columnvalues' || kind === 'null') continue;
       if (kind !== 'array') return '"columnvalues" must be an array of rows, each an array of values';
       valuesStart = start + 1;
-      valuesEnd = scanner.position - 1;
-    } while (scanner.takeComma());
-    if (!scanner.closeObject()) return notJson(scanner);
+      valuesEnd = cursor.position - 1;
+    } while (cursor.takeComma());
+    if (!cursor.closeObject()) return notJson(cursor);
   }
-  return scanner.atEnd() ? { described, valuesStart, valuesEnd } : notJson(scanner);
+  return cursor.atEnd() ? { described, valuesStart, valuesEnd } : notJson(cursor);
 }
 
 function statementOf(envelope: Envelope & { kind: DecodedStatement['kind'] }): CdcMessage | string {

@@ -6,7 +6,7 @@ import { messageText, shown } from '../message-text.ts';
 import type { Decoded, DecodedPart, DecodedStatement, Decoder, Precision } from '../format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { notJson } from './json-db-envelope.ts';
-import { JsonScanner } from '../../json/json-cursor.ts';
+import { JsonCursor } from '../../json/json-cursor.ts';
 
 /** What the caller of the cdc_db decoder decides. */
 export interface CdcDbPolicy {
@@ -41,7 +41,7 @@ interface OpenRows {
  */
 export class CdcDbDecoder implements Decoder {
   readonly #database: string | undefined;
-  readonly #scanner = new JsonScanner();
+  readonly #cursor = new JsonCursor();
   readonly #cells: JsonCellReader;
   readonly #envelopes: CdcRows[] = [];
   /** Since the last statement, by schema and table. */
@@ -53,7 +53,7 @@ export class CdcDbDecoder implements Decoder {
 
   constructor(policy: CdcDbPolicy = {}) {
     this.#database = policy.database;
-    this.#cells = new JsonCellReader(this.#scanner, policy.precision ?? 'ms', policy.timestampsAs ?? 'either');
+    this.#cells = new JsonCellReader(this.#cursor, policy.precision ?? 'ms', policy.timestampsAs ?? 'either');
   }
 
   get rowCount(): number {
@@ -87,8 +87,8 @@ export class CdcDbDecoder implements Decoder {
 
   /** A message whose description was not seen lately. */
   #readUnknown(text: string, origin: Origin): string | undefined {
-    this.#scanner.open(text);
-    const message = readCdcMessage(this.#scanner);
+    this.#cursor.open(text);
+    const message = readCdcMessage(this.#cursor);
     if (typeof message === 'string') return message;
     const { database } = message.kind === 'rows' ? message.table : message.statement;
     if (this.#database !== undefined && database !== this.#database) {
@@ -112,17 +112,17 @@ export class CdcDbDecoder implements Decoder {
     const open = this.#openRows(table);
     const rowsBefore = open.rows.rowCount;
     const faultsBefore = this.#faults.length;
-    const scanner = this.#scanner;
-    scanner.open(text, prefix.length);
-    scanner.skipSpace();
+    const cursor = this.#cursor;
+    cursor.open(text, prefix.length);
+    cursor.skipSpace();
     const read = this.#rows(open, origin);
-    if (read === true && text.length - scanner.position === suffix.length && standsAt(text, suffix, scanner.position)) {
+    if (read === true && text.length - cursor.position === suffix.length && standsAt(text, suffix, cursor.position)) {
       this.#rowCount += open.rows.rowCount - rowsBefore;
       return undefined;
     }
     open.rows.truncate(rowsBefore);
     this.#faults.length = faultsBefore;
-    return typeof read === 'string' ? read : notJson(scanner);
+    return typeof read === 'string' ? read : notJson(cursor);
   }
 
   #openRows(table: CdcTable): OpenRows {
@@ -140,40 +140,40 @@ export class CdcDbDecoder implements Decoder {
 
   /** All rows up to the closing bracket; false where the text is not JSON, a string when there are too many bad ones. */
   #rows(open: OpenRows, origin: Origin): boolean | string {
-    const scanner = this.#scanner;
-    if (scanner.atArrayEnd()) return true;
+    const cursor = this.#cursor;
+    if (cursor.atArrayEnd()) return true;
     const faultsBefore = this.#faults.length;
     let index = 0;
     do {
       index++;
-      const start = scanner.position;
+      const start = cursor.position;
       const problem = this.#row(open);
       if (problem === undefined) {
         open.rows.endRow(origin, 0);
         continue;
       }
       open.rows.abandonRow();
-      scanner.position = start;
-      if (!scanner.value()) return false;
+      cursor.position = start;
+      if (!cursor.value()) return false;
       if (this.#faults.length - faultsBefore >= MAX_FAULTS_PER_MESSAGE) {
         return `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
       }
       const message = `cdc_db: row ${String(index)} of the message: ${problem.text}`;
       const { name: table } = open.table;
       this.#faults.push({ scope: 'record', message, origin, table, column: problem.column });
-    } while (scanner.takeComma());
-    return scanner.atArrayEnd();
+    } while (cursor.takeComma());
+    return cursor.atArrayEnd();
   }
 
-  /** One row's cells into the open row; what is wrong leaves the scanner anywhere in it. */
+  /** One row's cells into the open row; what is wrong leaves the cursor anywhere in it. */
   #row({ table: { columns }, columns: filled }: OpenRows): RowProblem | undefined {
-    const scanner = this.#scanner;
-    if (!scanner.openArray()) return { text: `a row must be an array of values, not ${String(scanner.peek())}` };
+    const cursor = this.#cursor;
+    if (!cursor.openArray()) return { text: `a row must be an array of values, not ${String(cursor.peek())}` };
     for (let index = 0; index < columns.length; index++) {
       const column = columns[index];
       const cells = filled[index]?.cells;
       if (column === undefined || cells === undefined) break;
-      if (index > 0 && !scanner.takeComma()) return wrongCount(columns.length);
+      if (index > 0 && !cursor.takeComma()) return wrongCount(columns.length);
       const cell = this.#cells.read(column);
       if (cell === undefined) {
         return this.#cells.problem === ''
@@ -182,7 +182,7 @@ export class CdcDbDecoder implements Decoder {
       }
       cells.push(cell);
     }
-    return scanner.closeArray() ? undefined : wrongCount(columns.length);
+    return cursor.closeArray() ? undefined : wrongCount(columns.length);
   }
 }
 

@@ -3,7 +3,7 @@ import { EXACT_DIGITS, shortDecimal } from '../../data/short-decimal.ts';
 import { shown } from '../message-text.ts';
 import type { Precision } from '../format.ts';
 import type { JsonDbColumn } from './json-db-columns.ts';
-import type { JsonScanner } from '../../json/json-cursor.ts';
+import type { JsonCursor } from '../../json/json-cursor.ts';
 import { readTimestamp } from '../timestamp-read.ts';
 import { narrow, unixMicros } from '../unix-time.ts';
 
@@ -20,48 +20,48 @@ const BOOLEANS: ReadonlyMap<string, boolean> = new Map([
 const DECIMAL = /^[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?$/;
 const HEX = /^\\x(?:[0-9a-fA-F]{2})*$/;
 
-/** Reads one value at the scanner's position as a cell of its column. */
+/** Reads one value at the cursor's position as a cell of its column. */
 export class JsonCellReader {
   /** What was wrong with the value, after `read` gave `undefined`; empty when it was no JSON at all. */
   problem = '';
-  readonly #scanner: JsonScanner;
+  readonly #cursor: JsonCursor;
   readonly #precision: Precision;
   readonly #timestampsAs: TimestampsAs;
 
-  constructor(scanner: JsonScanner, precision: Precision, timestampsAs: TimestampsAs) {
-    this.#scanner = scanner;
+  constructor(cursor: JsonCursor, precision: Precision, timestampsAs: TimestampsAs) {
+    this.#cursor = cursor;
     this.#precision = precision;
     this.#timestampsAs = timestampsAs;
   }
 
-  /** The cell, the scanner behind it; or `undefined`, the scanner in front of the value where that is JSON. */
+  /** The cell, the cursor behind it; or `undefined`, the cursor in front of the value where that is JSON. */
   read(column: JsonDbColumn): Cell | undefined {
-    const scanner = this.#scanner;
-    const start = scanner.position;
+    const cursor = this.#cursor;
+    const start = cursor.position;
     this.problem = '';
-    const kind = scanner.peek();
-    if (kind === 'null') return scanner.word('null') ? null : undefined;
+    const kind = cursor.peek();
+    if (kind === 'null') return cursor.word('null') ? null : undefined;
     let cell: Cell | undefined;
     if (kind === 'string') {
-      const text = scanner.string();
+      const text = cursor.string();
       if (text === undefined) return undefined;
-      cell = column.family === 'json' ? scanner.text.slice(start, scanner.position) : this.#ofString(column, text);
+      cell = column.family === 'json' ? cursor.text.slice(start, cursor.position) : this.#ofString(column, text);
     } else if (kind === 'number') {
-      if (!scanner.number()) return undefined;
-      cell = this.#ofNumber(column, start, scanner.position);
+      if (!cursor.number()) return undefined;
+      cell = this.#ofNumber(column, start, cursor.position);
     } else {
-      if (!scanner.value()) return undefined;
-      if (column.family === 'json') cell = scanner.text.slice(start, scanner.position);
+      if (!cursor.value()) return undefined;
+      if (column.family === 'json') cell = cursor.text.slice(start, cursor.position);
       else if (kind === 'true' || kind === 'false') cell = this.#ofBoolean(column, kind === 'true');
     }
     if (cell !== undefined) return cell;
     if (this.problem === '') this.problem = `${article(kind)} is no value of type ${column.type}`;
-    scanner.position = start;
+    cursor.position = start;
     return undefined;
   }
 
   #ofNumber(column: JsonDbColumn, start: number, end: number): Cell | undefined {
-    const { text } = this.#scanner;
+    const { text } = this.#cursor;
     switch (column.family) {
       case 'time':
         return this.#time(start, end);
@@ -84,7 +84,7 @@ export class JsonCellReader {
   }
 
   #time(start: number, end: number): Cell | undefined {
-    const { text, integer } = this.#scanner;
+    const { text, integer } = this.#cursor;
     if (this.#timestampsAs === 'string') {
       this.problem = `a timestamp must be a string here, not the number ${shown(text.slice(start, end))}`;
       return undefined;
@@ -97,7 +97,7 @@ export class JsonCellReader {
   }
 
   #integer(family: keyof typeof INT_BOUNDS, start: number, end: number): Cell | undefined {
-    const { text, integer } = this.#scanner;
+    const { text, integer } = this.#cursor;
     const small = integer && end - start <= EXACT_DIGITS ? smallInteger(text, start, end) : undefined;
     if (small !== undefined && (family === 'int8' || Math.abs(small) < 32_768)) return small;
     const written = text.slice(start, end);
@@ -126,7 +126,7 @@ export class JsonCellReader {
   }
 
   #float(start: number, end: number): Cell | undefined {
-    const { text } = this.#scanner;
+    const { text } = this.#cursor;
     const value = shortDecimal(text, start, end) ?? Number(text.slice(start, end));
     if (Number.isFinite(value)) return value;
     this.problem = `${shown(text.slice(start, end))} is out of range`;

@@ -1,6 +1,6 @@
 import { Ajv, type ErrorObject } from 'ajv';
 import { describeTable, type ColumnText, type JsonDbTable } from './json-db-columns.ts';
-import type { JsonScanner } from '../../json/json-cursor.ts';
+import type { JsonCursor } from '../../json/json-cursor.ts';
 
 /** A message taken apart: what it describes, and where its rows are. */
 export interface JsonDbEnvelope {
@@ -43,8 +43,8 @@ const ONE_LINE =
   'a message must hold one whole JSON object; one that is printed over several lines and sent line by line cannot be read';
 
 /** Takes a message apart; a string is what is wrong with it. */
-export function readEnvelope(scanner: JsonScanner, tagsWhenAbsent: 'table-name' | 'none'): JsonDbEnvelope | string {
-  const parts = readParts(scanner);
+export function readEnvelope(cursor: JsonCursor, tagsWhenAbsent: 'table-name' | 'none'): JsonDbEnvelope | string {
+  const parts = readParts(cursor);
   if (typeof parts === 'string') return parts;
   const envelope: unknown = parts.described;
   if (!isEnvelope(envelope)) return envelopeProblem(isEnvelope.errors?.[0]);
@@ -52,7 +52,7 @@ export function readEnvelope(scanner: JsonScanner, tagsWhenAbsent: 'table-name' 
     return 'the message has no "data", an array of rows';
   const table = describeTable(envelope.table, envelope.columns, envelope.tags ?? [], tagsWhenAbsent);
   if (typeof table === 'string') return table;
-  return { table, prefix: scanner.text.slice(0, parts.dataStart), suffix: scanner.text.slice(parts.dataEnd) };
+  return { table, prefix: cursor.text.slice(0, parts.dataStart), suffix: cursor.text.slice(parts.dataEnd) };
 }
 
 interface Parts {
@@ -63,25 +63,25 @@ interface Parts {
 }
 
 /** Walks the outermost object, and so checks that all of the message is JSON. */
-function readParts(scanner: JsonScanner): Parts | string {
-  const { text } = scanner;
-  scanner.skipSpace();
-  if (scanner.atEnd()) return 'the message is empty';
-  if (!scanner.openObject()) return `expected a JSON object, found ${shownAt(scanner)}: ${ONE_LINE}`;
+function readParts(cursor: JsonCursor): Parts | string {
+  const { text } = cursor;
+  cursor.skipSpace();
+  if (cursor.atEnd()) return 'the message is empty';
+  if (!cursor.openObject()) return `expected a JSON object, found ${shownAt(cursor)}: ${ONE_LINE}`;
   const described: Record<string, unknown> = {};
   const seen = new Set<string>();
   let dataStart: number | undefined;
   let dataEnd: number | undefined;
-  if (!scanner.closeObject()) {
+  if (!cursor.closeObject()) {
     do {
-      const key = scanner.string();
-      if (key === undefined || !scanner.takeColon()) return notJson(scanner);
+      const key = cursor.string();
+      if (key === undefined || !cursor.takeColon()) return notJson(cursor);
       if (seen.has(key)) return `the key ${JSON.stringify(key)} occurs twice`;
       seen.add(key);
-      const start = scanner.position;
-      const kind = scanner.peek();
-      if (!scanner.value()) return notJson(scanner);
-      const end = scanner.position;
+      const start = cursor.position;
+      const kind = cursor.peek();
+      if (!cursor.value()) return notJson(cursor);
+      const end = cursor.position;
       if (key === 'data') {
         if (kind !== 'array') return `"data" must be an array of rows, not ${kind ?? 'nothing'}`;
         dataStart = start + 1;
@@ -89,21 +89,21 @@ function readParts(scanner: JsonScanner): Parts | string {
       } else if (key === 'table' || key === 'columns' || key === 'tags') {
         described[key] = JSON.parse(text.slice(start, end));
       }
-    } while (scanner.takeComma());
-    if (!scanner.closeObject()) return notJson(scanner);
+    } while (cursor.takeComma());
+    if (!cursor.closeObject()) return notJson(cursor);
   }
-  if (!scanner.atEnd()) return `after the JSON object came ${shownAt(scanner)}: one message must hold one object`;
+  if (!cursor.atEnd()) return `after the JSON object came ${shownAt(cursor)}: one message must hold one object`;
   return { described, dataStart, dataEnd };
 }
 
-/** What is wrong where the scanner stopped. */
-export function notJson(scanner: JsonScanner): string {
-  const { position, text } = scanner;
+/** What is wrong where the cursor stopped. */
+export function notJson(cursor: JsonCursor): string {
+  const { position, text } = cursor;
   if (position >= text.length) return `the JSON ends too early, after ${String(text.length)} characters: ${ONE_LINE}`;
-  return `not JSON at character ${String(position + 1)}, ${shownAt(scanner)}`;
+  return `not JSON at character ${String(position + 1)}, ${shownAt(cursor)}`;
 }
 
-function shownAt({ text, position }: JsonScanner): string {
+function shownAt({ text, position }: JsonCursor): string {
   return JSON.stringify(text.slice(position, position + 20));
 }
 

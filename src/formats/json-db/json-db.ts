@@ -9,7 +9,7 @@ import type { Decoded, Decoder, DecodedRows, Precision } from '../format.ts';
 import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
 import { columnOfValue, MAX_COLUMNS, type JsonDbColumn, type JsonDbTable } from './json-db-columns.ts';
 import { notJson, readEnvelope, type JsonDbEnvelope } from './json-db-envelope.ts';
-import { JsonScanner } from '../../json/json-cursor.ts';
+import { JsonCursor } from '../../json/json-cursor.ts';
 
 /** What the caller of the json_db decoder decides. */
 export interface JsonDbPolicy {
@@ -75,7 +75,7 @@ interface OpenRows {
 export class JsonDbDecoder implements Decoder {
   readonly #unknownKeys: 'fault' | 'ignore' | 'add';
   readonly #tagsWhenAbsent: 'table-name' | 'none';
-  readonly #scanner = new JsonScanner();
+  readonly #cursor = new JsonCursor();
   readonly #blockText = new BlockText();
   readonly #cells: JsonCellReader;
   readonly #envelopes: KnownEnvelope[] = [];
@@ -91,7 +91,7 @@ export class JsonDbDecoder implements Decoder {
   constructor(policy: JsonDbPolicy = {}) {
     this.#unknownKeys = policy.unknownKeys ?? 'fault';
     this.#tagsWhenAbsent = policy.tagsWhenAbsent ?? 'table-name';
-    this.#cells = new JsonCellReader(this.#scanner, policy.precision ?? 'ms', policy.timestampsAs ?? 'either');
+    this.#cells = new JsonCellReader(this.#cursor, policy.precision ?? 'ms', policy.timestampsAs ?? 'either');
   }
 
   get rowCount(): number {
@@ -134,18 +134,18 @@ export class JsonDbDecoder implements Decoder {
     const open = this.#openRows(envelope);
     const rowsBefore = open.rows.rowCount;
     const faultsBefore = this.#faults.length;
-    const scanner = this.#scanner;
+    const cursor = this.#cursor;
     this.#excess = '';
     this.#messageLength = end - start;
-    scanner.open(this.#blockText.text, start + envelope.prefix.length);
-    scanner.skipSpace();
+    cursor.open(this.#blockText.text, start + envelope.prefix.length);
+    cursor.skipSpace();
     const read = this.#rows(envelope, open, { block, index });
     const { suffix } = envelope;
     if (
       read &&
       this.#faults.length === faultsBefore &&
-      scanner.position + suffix.length === end &&
-      standsAt(scanner.text, suffix, scanner.position)
+      cursor.position + suffix.length === end &&
+      standsAt(cursor.text, suffix, cursor.position)
     ) {
       this.#rowCount += open.rows.rowCount - rowsBefore;
       return true;
@@ -171,8 +171,8 @@ export class JsonDbDecoder implements Decoder {
 
   /** A message whose description was not seen lately. */
   #readUnknown(text: string, origin: Origin): string | undefined {
-    this.#scanner.open(text);
-    const read = readEnvelope(this.#scanner, this.#tagsWhenAbsent);
+    this.#cursor.open(text);
+    const read = readEnvelope(this.#cursor, this.#tagsWhenAbsent);
     if (typeof read === 'string') return read;
     const envelope: KnownEnvelope = {
       table: this.#sameTable(read.table),
@@ -203,19 +203,19 @@ export class JsonDbDecoder implements Decoder {
     const faultsBefore = this.#faults.length;
     this.#excess = '';
     this.#messageLength = text.length;
-    this.#scanner.open(text, envelope.prefix.length);
-    this.#scanner.skipSpace();
+    this.#cursor.open(text, envelope.prefix.length);
+    this.#cursor.skipSpace();
     if (this.#rows(envelope, open, origin) && this.#endsWith(envelope.suffix)) {
       this.#rowCount += open.rows.rowCount - rowsBefore;
       return undefined;
     }
     open.rows.truncate(rowsBefore);
     this.#faults.length = faultsBefore;
-    return this.#excess === '' ? notJson(this.#scanner) : this.#excess;
+    return this.#excess === '' ? notJson(this.#cursor) : this.#excess;
   }
 
   #endsWith(suffix: string): boolean {
-    const { text, position } = this.#scanner;
+    const { text, position } = this.#cursor;
     return position + suffix.length === text.length && standsAt(text, suffix, position);
   }
 
@@ -235,14 +235,14 @@ export class JsonDbDecoder implements Decoder {
 
   /** All rows up to the closing bracket; false where the text is not JSON, or there is too much of something. */
   #rows(envelope: KnownEnvelope, open: OpenRows, place: Origin | BlockPlace): boolean {
-    const scanner = this.#scanner;
-    if (scanner.atArrayEnd()) return true;
+    const cursor = this.#cursor;
+    if (cursor.atArrayEnd()) return true;
     const faultsBefore = this.#faults.length;
     let index = 0;
     do {
       index++;
       if (this.#exceeds(index * open.columns.length, this.#faults.length - faultsBefore)) return false;
-      const problem = scanner.peek() === 'object' ? this.#row(envelope, open) : this.#notRow();
+      const problem = cursor.peek() === 'object' ? this.#row(envelope, open) : this.#notRow();
       if (problem === undefined) return false;
       if (problem === FITS) {
         if ('block' in place) open.rows.endRowOf(place.block, place.index);
@@ -259,8 +259,8 @@ export class JsonDbDecoder implements Decoder {
         table: open.table.name,
         column: problem.column,
       });
-    } while (scanner.takeComma());
-    return scanner.atArrayEnd();
+    } while (cursor.takeComma());
+    return cursor.atArrayEnd();
   }
 
   #exceeds(cells: number, faults: number): boolean {
@@ -273,23 +273,23 @@ export class JsonDbDecoder implements Decoder {
   }
 
   #lastRow(): boolean {
-    this.#scanner.skipSpace();
-    return this.#scanner.atArrayEnd();
+    this.#cursor.skipSpace();
+    return this.#cursor.atArrayEnd();
   }
 
   #notRow(): RowProblem | undefined {
-    const kind = this.#scanner.peek();
-    return this.#scanner.value()
+    const kind = this.#cursor.peek();
+    return this.#cursor.value()
       ? { text: `a row must be an object, not ${String(kind)}`, column: undefined }
       : undefined;
   }
 
   /** One row's cells into the open row; `undefined` where the text is not JSON. */
   #row(envelope: KnownEnvelope, open: OpenRows): RowProblem | undefined {
-    const scanner = this.#scanner;
+    const cursor = this.#cursor;
     let problem = FITS;
-    scanner.openObject();
-    if (!scanner.closeObject()) {
+    cursor.openObject();
+    if (!cursor.closeObject()) {
       let index = 0;
       do {
         const key = this.#key(envelope, index++);
@@ -297,8 +297,8 @@ export class JsonDbDecoder implements Decoder {
         const found = this.#cell(open, key);
         if (found === undefined) return undefined;
         if (problem === FITS) problem = found;
-      } while (scanner.takeComma());
-      if (!scanner.closeObject()) return undefined;
+      } while (cursor.takeComma());
+      if (!cursor.closeObject()) return undefined;
     }
     if (problem === FITS) fillNameTag(open);
     return problem;
@@ -306,16 +306,16 @@ export class JsonDbDecoder implements Decoder {
 
   /** Reads a key and its colon; `undefined` where the text is not JSON. */
   #key(envelope: KnownEnvelope, index: number): RowKey | undefined {
-    const scanner = this.#scanner;
+    const cursor = this.#cursor;
     const expected = envelope.keys[index];
-    if (expected !== undefined && scanner.takeText(expected.text)) {
-      scanner.skipSpace();
+    if (expected !== undefined && cursor.takeText(expected.text)) {
+      cursor.skipSpace();
       return expected;
     }
-    const start = scanner.position;
-    const name = scanner.string();
-    if (name === undefined || !scanner.takeColon()) return undefined;
-    const text = scanner.text.slice(start, scanner.position);
+    const start = cursor.position;
+    const name = cursor.string();
+    if (name === undefined || !cursor.takeColon()) return undefined;
+    const text = cursor.text.slice(start, cursor.position);
     const key = { text: ownText(text), name: ownText(name), column: envelope.table.indexes.get(name) ?? -1 };
     if (index < envelope.table.columns.length) envelope.keys[index] = key;
     return key;
@@ -323,18 +323,18 @@ export class JsonDbDecoder implements Decoder {
 
   /** Reads a value into its column; `undefined` where the text is not JSON. */
   #cell(open: OpenRows, key: RowKey): RowProblem | undefined {
-    const scanner = this.#scanner;
+    const cursor = this.#cursor;
     const column = open.columns[key.column] ?? this.#addedColumn(open, key);
     if (column === undefined) {
-      const isNull = scanner.peek() === 'null';
-      if (!scanner.value()) return undefined;
+      const isNull = cursor.peek() === 'null';
+      if (!cursor.value()) return undefined;
       if (this.#unknownKeys === 'ignore' || (this.#unknownKeys === 'add' && isNull)) return FITS;
       return { text: `the key ${shown(key.name)} is neither a column nor a tag`, column: key.name };
     }
     const { described, filled } = column;
     const cell = this.#cells.read(described);
     if (cell === undefined) {
-      if (this.#cells.problem === '' || !scanner.value()) return undefined;
+      if (this.#cells.problem === '' || !cursor.value()) return undefined;
       return { text: this.#cells.problem, column: described.name };
     }
     if (filled.cells.length > open.rows.rowCount) return { text: 'the key occurs twice', column: described.name };
@@ -347,7 +347,7 @@ export class JsonDbDecoder implements Decoder {
     if (this.#unknownKeys !== 'add') return undefined;
     const known = open.added.get(name);
     if (known !== undefined || open.rows.columns.length >= MAX_COLUMNS) return known;
-    const described = columnOfValue(name, this.#scanner.peek());
+    const described = columnOfValue(name, this.#cursor.peek());
     if (described === undefined) return undefined;
     const column = { described, filled: open.rows.addColumn(name, described.role, described.kind) };
     open.added.set(name, column);

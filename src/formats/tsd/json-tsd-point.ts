@@ -1,6 +1,6 @@
 import type { Cell, CellKind } from '../../data/row-batch.ts';
 import { shown } from '../message-text.ts';
-import type { JsonScanner } from '../../json/json-cursor.ts';
+import type { JsonCursor } from '../../json/json-cursor.ts';
 import { readJsonTags } from './json-tsd-tags.ts';
 import { ownText } from '../../data/repeated-texts.ts';
 import type { Point } from './point-batch.ts';
@@ -20,11 +20,11 @@ interface PointKey {
 /** Members of a point whose spelling is remembered by place. */
 const MAX_KEYS = 16;
 
-/** Reads one point of json_tsd at the scanner's position. */
+/** Reads one point of json_tsd at the cursor's position. */
 export class JsonPointReader {
   /** The last point that was read; filled anew each time, so that none is made. */
   readonly point: Point;
-  readonly #scanner: JsonScanner;
+  readonly #cursor: JsonCursor;
   readonly #tagSets: TagSets;
   readonly #precision: PointPrecision;
   readonly #keys: PointKey[] = [];
@@ -36,8 +36,8 @@ export class JsonPointReader {
   #tags: TagSet | undefined;
   #problem: string | undefined;
 
-  constructor(scanner: JsonScanner, tagSets: TagSets, precision: PointPrecision) {
-    this.#scanner = scanner;
+  constructor(cursor: JsonCursor, tagSets: TagSets, precision: PointPrecision) {
+    this.#cursor = cursor;
     this.#tagSets = tagSets;
     this.#precision = precision;
     this.point = { metric: '', tags: tagSets.none, micros: 0, nanos: 0, value: 0, kind: 'float' };
@@ -67,33 +67,33 @@ export class JsonPointReader {
   }
 
   #members(): boolean {
-    const scanner = this.#scanner;
-    if (scanner.peek() !== 'object') {
+    const cursor = this.#cursor;
+    if (cursor.peek() !== 'object') {
       return this.#wrong(`a point must be an object, not ${this.#ahead()}`);
     }
-    scanner.openObject();
-    if (scanner.closeObject()) return true;
+    cursor.openObject();
+    if (cursor.closeObject()) return true;
     let place = 0;
     do {
       const member = this.#key(place++);
       if (member === undefined || !this.#member(member)) return false;
-    } while (scanner.takeComma());
-    return scanner.closeObject();
+    } while (cursor.takeComma());
+    return cursor.closeObject();
   }
 
   /** Reads a key and its colon; `undefined` where the text is not JSON. */
   #key(place: number): Member | undefined {
-    const scanner = this.#scanner;
+    const cursor = this.#cursor;
     const expected = this.#keys[place];
-    if (expected !== undefined && scanner.takeText(expected.text)) {
-      scanner.skipSpace();
+    if (expected !== undefined && cursor.takeText(expected.text)) {
+      cursor.skipSpace();
       return expected.member;
     }
-    const start = scanner.position;
-    const name = scanner.string();
-    if (name === undefined || !scanner.takeColon()) return undefined;
+    const start = cursor.position;
+    const name = cursor.string();
+    if (name === undefined || !cursor.takeColon()) return undefined;
     if (name !== 'metric' && name !== 'timestamp' && name !== 'value' && name !== 'tags') return 'other';
-    const text = ownText(scanner.text.slice(start, scanner.position));
+    const text = ownText(cursor.text.slice(start, cursor.position));
     if (place < MAX_KEYS) this.#keys[place] = { text, member: name };
     return name;
   }
@@ -110,28 +110,28 @@ export class JsonPointReader {
       case 'tags':
         return this.#tags === undefined ? this.#readTags() : this.#twice(member);
       case 'other':
-        return this.#scanner.value();
+        return this.#cursor.value();
     }
   }
 
   #readMetric(): boolean {
-    const scanner = this.#scanner;
-    if (scanner.peek() !== 'string') {
+    const cursor = this.#cursor;
+    if (cursor.peek() !== 'string') {
       return this.#wrong(`"metric" must be a string, not ${this.#ahead()}`);
     }
-    this.#metric = scanner.string();
+    this.#metric = cursor.string();
     if (this.#metric === '') this.#problem ??= `"metric" is empty`;
     return this.#metric !== undefined;
   }
 
   #readTime(): boolean {
-    const scanner = this.#scanner;
-    const kind = scanner.peek();
+    const cursor = this.#cursor;
+    const kind = cursor.peek();
     if (kind === 'null') return this.#wrong(`${pointTexts.missing}: "timestamp" is null`);
     if (kind !== 'number') return this.#wrong(`"timestamp" is ${this.#ahead()}: ${timeProblem(this.#precision)}`);
-    const start = scanner.position;
-    if (!scanner.number()) return false;
-    const { text, position: end, integer } = scanner;
+    const start = cursor.position;
+    if (!cursor.number()) return false;
+    const { text, position: end, integer } = cursor;
     this.#micros = integer ? pointMicros(text, start, end, this.#precision) : undefined;
     this.#nanos = integer ? pointNanos(text, start, end, this.#precision) : 0;
     if (this.#micros === undefined) {
@@ -141,20 +141,20 @@ export class JsonPointReader {
   }
 
   #readValue(): boolean {
-    const scanner = this.#scanner;
-    const kind = scanner.peek();
+    const cursor = this.#cursor;
+    const kind = cursor.peek();
     switch (kind) {
       case 'number':
         return this.#readNumber();
       case 'string':
-        this.#value = scanner.string();
+        this.#value = cursor.string();
         this.#kind = 'text';
         return this.#value !== undefined;
       case 'true':
       case 'false':
         this.#value = kind === 'true';
         this.#kind = 'bool';
-        return scanner.word(kind);
+        return cursor.word(kind);
       case 'null':
         return this.#wrong(`${pointTexts.missing}: "value" is null`);
       default:
@@ -163,12 +163,12 @@ export class JsonPointReader {
   }
 
   #readNumber(): boolean {
-    const scanner = this.#scanner;
-    const start = scanner.position;
-    if (!scanner.number()) return false;
-    const cell = numberCell(scanner.text, start, scanner.position);
+    const cursor = this.#cursor;
+    const start = cursor.position;
+    if (!cursor.number()) return false;
+    const cell = numberCell(cursor.text, start, cursor.position);
     if (cell === undefined || cell === Number.POSITIVE_INFINITY) {
-      this.#problem ??= `"value" is out of range: ${shown(scanner.text.slice(start, scanner.position))}`;
+      this.#problem ??= `"value" is out of range: ${shown(cursor.text.slice(start, cursor.position))}`;
       return true;
     }
     this.#value = cell;
@@ -177,14 +177,14 @@ export class JsonPointReader {
   }
 
   #readTags(): boolean {
-    const scanner = this.#scanner;
-    const kind = scanner.peek();
+    const cursor = this.#cursor;
+    const kind = cursor.peek();
     if (kind === 'null') {
       this.#tags = this.#tagSets.none;
-      return scanner.word('null');
+      return cursor.word('null');
     }
     if (kind !== 'object') return this.#wrong(`${pointTexts.tags}: "tags" must be an object, not ${this.#ahead()}`);
-    const tags = readJsonTags(scanner, this.#tagSets);
+    const tags = readJsonTags(cursor, this.#tagSets);
     if (tags === undefined) return false;
     if (typeof tags === 'string') this.#problem ??= `${pointTexts.tags}: ${tags}`;
     else this.#tags = tags;
@@ -198,12 +198,12 @@ export class JsonPointReader {
   /** Remembers a problem of the value ahead and moves behind it; false where the text is not JSON. */
   #wrong(problem: string): boolean {
     this.#problem ??= problem;
-    return this.#scanner.value();
+    return this.#cursor.value();
   }
 
   /** The kind of value ahead, in words. */
   #ahead(): string {
-    const kind = this.#scanner.peek();
+    const kind = this.#cursor.peek();
     if (kind === undefined) return 'nothing';
     if (kind === 'object' || kind === 'array') return `an ${kind}`;
     return kind === 'string' || kind === 'number' ? `a ${kind}` : kind;

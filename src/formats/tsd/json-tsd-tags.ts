@@ -1,18 +1,18 @@
 import { shown } from '../message-text.ts';
-import type { JsonScanner } from '../../json/json-cursor.ts';
+import type { JsonCursor } from '../../json/json-cursor.ts';
 import { MAX_TAGS, tooManyTags, type TagSet, type TagSets } from '../tag-sets.ts';
 
 /**
- * Reads a point's tags at the scanner's position, an object of strings and numbers. A string is what is wrong with them, the
- * scanner behind the object all the same; `undefined`: it is not JSON.
+ * Reads a point's tags at the cursor's position, an object of strings and numbers. A string is what is wrong with them, the
+ * cursor behind the object all the same; `undefined`: it is not JSON.
  */
-export function readJsonTags(scanner: JsonScanner, tagSets: TagSets): TagSet | string | undefined {
-  const { text, position: start } = scanner;
+export function readJsonTags(cursor: JsonCursor, tagSets: TagSets): TagSet | string | undefined {
+  const { text, position: start } = cursor;
   // Up to the first brace: the end of the object, unless a tag holds one. Text that was an object once is one here too.
   const end = text.indexOf('}', start) + 1;
   const known = end > 0 ? tagSets.find(text.slice(start, end)) : undefined;
   if (known !== undefined) {
-    scanner.position = end;
+    cursor.position = end;
     return known;
   }
   let count = 0;
@@ -20,18 +20,18 @@ export function readJsonTags(scanner: JsonScanner, tagSets: TagSets): TagSet | s
   const values: string[] = [];
   const hashed: string[] = [];
   let problem: string | undefined;
-  scanner.openObject();
-  if (!scanner.closeObject()) {
+  cursor.openObject();
+  if (!cursor.closeObject()) {
     const seen = new Set<string>();
     do {
       // Tags that no point can have are not collected.
       if (++count > MAX_TAGS) {
-        if (!scanner.value() || !scanner.takeColon() || !scanner.value()) return undefined;
+        if (!cursor.value() || !cursor.takeColon() || !cursor.value()) return undefined;
         continue;
       }
-      const name = scanner.string();
-      if (name === undefined || !scanner.takeColon()) return undefined;
-      const value = readTag(scanner);
+      const name = cursor.string();
+      if (name === undefined || !cursor.takeColon()) return undefined;
+      const value = readTag(cursor);
       if (value === undefined) return undefined;
       if (value === 'other') problem ??= `the tag ${shown(name)} is neither a string nor a number`;
       else if (seen.has(name)) problem ??= `the tag ${shown(name)} occurs twice`;
@@ -42,11 +42,11 @@ export function readJsonTags(scanner: JsonScanner, tagSets: TagSets): TagSet | s
         values.push(value.text);
         hashed.push(value.hashed);
       }
-    } while (scanner.takeComma());
-    if (!scanner.closeObject()) return undefined;
+    } while (cursor.takeComma());
+    if (!cursor.closeObject()) return undefined;
   }
   if (count > MAX_TAGS) problem ??= tooManyTags(count);
-  return problem ?? tagSets.add(objectText(text, start, scanner.position), { names, values, hashed });
+  return problem ?? tagSets.add(objectText(text, start, cursor.position), { names, values, hashed });
 }
 
 interface TagValue {
@@ -55,16 +55,16 @@ interface TagValue {
 }
 
 /** `other`: JSON, but neither a string nor a number. */
-function readTag(scanner: JsonScanner): TagValue | 'other' | undefined {
-  const kind = scanner.peek();
+function readTag(cursor: JsonCursor): TagValue | 'other' | undefined {
+  const kind = cursor.peek();
   if (kind === 'string') {
-    const text = scanner.string();
+    const text = cursor.string();
     return text === undefined ? undefined : { text, hashed: `'${text}'` };
   }
-  if (kind !== 'number') return scanner.value() ? 'other' : undefined;
-  const start = scanner.position;
-  if (!scanner.number()) return undefined;
-  const text = canonicalNumber(scanner.text.slice(start, scanner.position), scanner.integer);
+  if (kind !== 'number') return cursor.value() ? 'other' : undefined;
+  const start = cursor.position;
+  if (!cursor.number()) return undefined;
+  const text = canonicalNumber(cursor.text.slice(start, cursor.position), cursor.integer);
   return { text, hashed: text };
 }
 

@@ -1,6 +1,6 @@
 import type { Fault, Origin } from '../../data/fault.ts';
 import type { Decoded, Decoder } from '../format.ts';
-import { JsonScanner } from '../../json/json-cursor.ts';
+import { JsonCursor } from '../../json/json-cursor.ts';
 import { PointList } from './json-tsd-list.ts';
 import { JsonPointReader } from './json-tsd-point.ts';
 import { messageParts } from '../message-parts.ts';
@@ -19,8 +19,8 @@ const NOT_UTF8 = 'the message is not UTF-8';
  * none is a fault of its own. Where origins count lines, a point's line is its number in the message.
  */
 export class JsonTsdDecoder implements Decoder {
-  readonly #scanner = new JsonScanner();
-  readonly #list = new PointList(this.#scanner);
+  readonly #cursor = new JsonCursor();
+  readonly #list = new PointList(this.#cursor);
   readonly #points: PointTables;
   readonly #reader: JsonPointReader;
   #faults: Fault[] = [];
@@ -29,7 +29,7 @@ export class JsonTsdDecoder implements Decoder {
 
   constructor(policy: PointPolicy = {}) {
     this.#points = new PointTables(policy);
-    this.#reader = new JsonPointReader(this.#scanner, this.#points.tagSets, policy.precision ?? 'digits');
+    this.#reader = new JsonPointReader(this.#cursor, this.#points.tagSets, policy.precision ?? 'digits');
   }
 
   get rowCount(): number {
@@ -70,7 +70,7 @@ export class JsonTsdDecoder implements Decoder {
     charactersBefore = 0,
   ): Generator<Decoded, void, undefined> {
     const text = this.#open(message, charactersBefore);
-    const position = () => this.#scanner.position;
+    const position = () => this.#cursor.position;
     if (text === undefined) {
       this.#refuse(NOT_UTF8, origin);
     } else {
@@ -97,7 +97,7 @@ export class JsonTsdDecoder implements Decoder {
   /** Passes over a point; false when there is none. */
   #passPoint(): boolean {
     if (!this.#list.next()) return false;
-    if (!this.#scanner.value()) this.#list.notJson();
+    if (!this.#cursor.value()) this.#list.notJson();
     return true;
   }
 

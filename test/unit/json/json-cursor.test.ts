@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { JsonScanner } from '../../../src/json/json-cursor.ts';
+import { JsonCursor } from '../../../src/json/json-cursor.ts';
 
 function scan(text: string): boolean {
-  const scanner = new JsonScanner();
-  scanner.open(text);
-  scanner.skipSpace();
-  return scanner.value() && scanner.atEnd();
+  const cursor = new JsonCursor();
+  cursor.open(text);
+  cursor.skipSpace();
+  return cursor.value() && cursor.atEnd();
 }
 
 function parses(text: string): boolean {
@@ -27,7 +27,7 @@ const nearlyJson = fc
   )
   .map(([json, at, piece]) => json.slice(0, at % (json.length + 1)) + piece + json.slice((at + 1) % (json.length + 1)));
 
-describe('the JSON scanner', () => {
+describe('the JSON cursor', () => {
   it('accepts what JSON.parse accepts, and nothing else', () => {
     const odd = fc.constantFrom(
       '',
@@ -55,11 +55,11 @@ describe('the JSON scanner', () => {
   it('gives strings as JSON.parse gives them, and stands behind them', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (value) => {
-        const scanner = new JsonScanner();
-        scanner.open(`${JSON.stringify(value)},`);
-        assert.equal(scanner.string(), value);
-        assert.equal(scanner.takeComma(), true);
-        assert.equal(scanner.atEnd(), true);
+        const cursor = new JsonCursor();
+        cursor.open(`${JSON.stringify(value)},`);
+        assert.equal(cursor.string(), value);
+        assert.equal(cursor.takeComma(), true);
+        assert.equal(cursor.atEnd(), true);
       }),
     );
   });
