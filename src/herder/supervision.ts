@@ -58,9 +58,9 @@ interface Supervisors {
 const REVOKED_STATUSES_MS = 5000;
 const OTHERS_STATUSES_MS = 1000;
 const STATUS_CHECK_MS = 20;
-/** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
 /** At the end of the worker; the broker may be away for long. */
 const LAST_STATUSES_MS = 5000;
+/** Connect's limit for a connector instance to stop (docs/compatibility.md#life-cycle). */
 const CONNECTOR_STOP_TIMEOUT_MS = 5000;
 
 /**

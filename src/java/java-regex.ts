@@ -52,7 +52,7 @@ export class JavaPattern {
 
 /**
  * Compiles a pattern of java.util.regex.
- * @returns a function that says whether a whole text matches; it throws a JavaRegexError after 500,000 steps
+ * @returns a function that says whether a whole text matches; it throws a JavaRegexError after 100,000 steps
  * @throws JavaRegexError with Java's message if the pattern is malformed
  */
 export function javaRegexMatcher(pattern: string): (text: string) => boolean {
