@@ -1,4 +1,4 @@
-import { quoteIdentifier, quoteLiteral } from '../../src/index-database.ts';
+import { quoteIdentifier, quoteLiteral, quoteTable } from '../../src/index-database.ts';
 import type { TablePosition } from './position.ts';
 import type { Stretch } from './rows-behind.ts';
 import type { TableOrder } from './table-order.ts';
@@ -37,6 +37,7 @@ export class TableQuery {
   readonly #withoutZone: boolean;
   readonly #tellsWriter: boolean;
   readonly #ordering: string;
+  readonly #identity: readonly string[];
 
   constructor(table: SourceTable, order: TableOrder, holdBackMs: number) {
     this.#order = order;
@@ -51,6 +52,7 @@ export class TableQuery {
         ? columns.map((column) => `${column}::pg_catalog.text COLLATE pg_catalog."C"`)
         : order.key.map(({ name }) => `t.${quoteIdentifier(name)}`);
     this.#ordering = [this.#by, ...ties].join(', ');
+    this.#identity = identity(table);
   }
 
   /** New rows after a position. */
@@ -62,7 +64,7 @@ export class TableQuery {
         ? 'NULL'
         : `CASE WHEN ${this.#by} ${GREATER} ${this.#value(from)}${noted} THEN ${WRITER} END`;
     const conditions = [...this.#newConditions(position, reach), ...this.#windowEnd(position, reach, undefined)];
-    return `SELECT t.*, ${writer} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}${this.#skipTies(position)}`;
+    return `SELECT t.*, ${writer} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}${this.#skipTies(position)}`;
   }
 
   /** A condition: there are new rows after a position. */
@@ -91,7 +93,7 @@ export class TableQuery {
       ...this.#windowEnd(position, reach, at),
     ];
     const sign = `CASE WHEN ${after} THEN '+'${tie} ELSE '-' END`;
-    return `SELECT t.*, (${sign}) ${operator('||')} ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
+    return `SELECT t.*, (${sign}) ${operator('||')} ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
   /** Rows of a stretch of time behind a position that transactions from one on have written. */
@@ -102,13 +104,13 @@ export class TableQuery {
       `NOT (${this.#after(position)})`,
       writtenFrom(transaction),
     ];
-    return `SELECT t.*, ${WRITER} FROM ${this.#source}${where(conditions)} ORDER BY ${this.#ordering}`;
+    return `SELECT t.*, ${WRITER} FROM ${this.#source}${this.#where(conditions)} ORDER BY ${this.#ordering}`;
   }
 
   /** How many rows are after one position and not after another. */
   count(after: TablePosition, notAfter: TablePosition): string {
     const conditions = [this.#after(after), `NOT (${this.#after(notAfter)})`];
-    return `SELECT pg_catalog.count(*) FROM ${this.#source}${where(conditions)}`;
+    return `SELECT pg_catalog.count(*) FROM ${this.#source}${this.#where(conditions)}`;
   }
 
   /** Rows of the last time that were read; some may have been deleted since, and rows of later times must not be skipped. */
@@ -118,8 +120,12 @@ export class TableQuery {
     return ` OFFSET (SELECT least(${String(position.rowsAt)}, pg_catalog.count(*)) FROM ${this.#source} WHERE ${tie})`;
   }
 
+  #where(conditions: readonly string[]): string {
+    return ` WHERE ${[...this.#identity, ...conditions].join(' AND ')}`;
+  }
+
   #exists(conditions: readonly string[]): string {
-    return `EXISTS (SELECT FROM ${this.#source}${where(conditions)})`;
+    return `EXISTS (SELECT FROM ${this.#source}${this.#where(conditions)})`;
   }
 
   #newConditions(position: TablePosition, { writtenBelow }: Reach): string[] {
@@ -169,7 +175,7 @@ export class TableQuery {
     const isTied = position.kind === 'counted';
     const after = isTied ? `${this.#by} ${GREATER} ${this.#value(position.at)}` : this.#after(position);
     const least = `SELECT pg_catalog.min(${this.#by}) FROM ${this.#source}`;
-    const first = `(${least}${where([after, `${this.#by} ${GREATER} '-infinity'`])})`;
+    const first = `(${least}${this.#where([after, `${this.#by} ${GREATER} '-infinity'`])})`;
     const end = `(${first} ${PLUS} ${milliseconds(reach.windowMs)})`;
     // Ties of the last time may have come where no later row is.
     const notBefore = atLeast ?? (isTied ? this.#value(position.at) : undefined);
@@ -199,6 +205,16 @@ function operator(sign: string): string {
   return `OPERATOR(pg_catalog.${sign})`;
 }
 
+/**
+ * A condition that is false where another table has taken the name since: its rows are read from its beginning once the change is
+ * noticed, and would be read twice if the reader of the old table read them too. The table is locked before the name is resolved.
+ */
+function identity({ oid, name }: SourceTable): string[] {
+  if (oid === undefined) return [];
+  const named = `${quoteLiteral(quoteTable(name))}::pg_catalog.regclass::pg_catalog.oid`;
+  return [`${named} ${EQUAL} ${oid}::pg_catalog.oid`];
+}
+
 /** The row was written by this transaction or a later one. */
 function writtenFrom(transaction: bigint): string {
   const low = String(transaction % XID_MODULUS);
@@ -209,8 +225,4 @@ function writtenFrom(transaction: bigint): string {
 
 function milliseconds(count: number): string {
   return `interval '${String(count)} milliseconds'`;
-}
-
-function where(conditions: readonly string[]): string {
-  return ` WHERE ${conditions.join(' AND ')}`;
 }

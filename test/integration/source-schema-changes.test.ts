@@ -137,6 +137,25 @@ describe('a source whose table changes while it runs', function () {
     );
   });
 
+  it('sends rows of a table that was created anew once, also where they are later than those of the old table', async () => {
+    const create = 'create table anew (ts timestamptz primary key, n int8)';
+    const insert = (n: number) =>
+      `insert into anew values (timestamptz '2026-01-01' + ${String(n)} * interval '1 s', ${String(n)})`;
+    await fixture.sql.run(create, insert(0));
+    const source = await fixture.start('anew', { 'poll.interval.ms': '20' });
+    await source.untilRows(1);
+    const count = 40;
+    for (let n = 1; n < count; n++) {
+      await fixture.sql.run(`begin; drop table anew; ${create}; ${insert(n)}; commit`);
+      await until(() => source.rows().some((row) => row['n'] === n), `row ${String(n)} is sent`);
+    }
+    await source.stop();
+    assert.deepEqual(
+      source.rows().map((row) => row['n']),
+      Array.from({ length: count }, (_none, n) => n),
+    );
+  });
+
   it('writes types that it does not know as text, and warns of each column once', async () => {
     await fixture.sql.run(
       `create type mood as enum ('good', 'bad')`,
