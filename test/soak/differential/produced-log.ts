@@ -34,8 +34,8 @@ export function sentRecord(
  * Several producers use timestamps of their own.
  */
 export function requireWritten(
-  partition: number,
-  { lines }: ReadPartition,
+  where: string,
+  { start, end, lines }: ReadPartition,
   sent: readonly Sent[],
   timestampType: string,
 ): void {
@@ -51,14 +51,14 @@ export function requireWritten(
     if (found === undefined) {
       const expected = [...producers.values()].map(({ records, next }) => textOf(records[next])).join(' or ');
       throw new Difference(
-        `partition ${String(partition)}, record ${String(index)} of ${String(sent.length)}: Java read "${line}", sent was ${expected}`,
+        `${where}, record ${String(index)} of ${String(sent.length)}: Java read "${line}", sent was ${expected}`,
       );
     }
     found.next += 1;
   }
   if (lines.length !== sent.length) {
     throw new Difference(
-      `partition ${String(partition)}: ${String(sent.length)} records were sent, Java read ${String(lines.length)}`,
+      `${where}: ${String(sent.length)} records were sent, Java read ${String(lines.length)} from offset ${String(start)} to ${String(end)}`,
     );
   }
 }

@@ -76,7 +76,12 @@ export async function producerRound(
       const java = await javaReads(peer, written, { 'isolation.level': isolation });
       for (const [partition, read] of java.entries()) {
         const own = wanted.filter((each) => each.partition === partition);
-        requireWritten(partition, read, own, settings['message.timestamp.type'] ?? '');
+        requireWritten(
+          `${isolation}, partition ${String(partition)}`,
+          read,
+          own,
+          settings['message.timestamp.type'] ?? '',
+        );
         records += read.lines.length;
       }
     }
