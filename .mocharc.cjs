@@ -6,19 +6,14 @@ const { join } = require('node:path');
 // Mocha adds files named on the command line to `spec`; here they replace it.
 const words = process.argv.slice(2).filter((word) => !word.startsWith('-'));
 const named = words.filter((word) => word.endsWith('.ts') || existsSync(word));
-// Files that are named one by one run in this process, where a debugger sees them; all others side by side.
-// The fault tests share three brokers, and so one process.
 const hasFaults = named.some((word) => word.startsWith('test/faults'));
-const parallel = named.length === 0 || (named.some((word) => word.includes('*')) && !hasFaults);
+// These tests share three brokers, and so one process.
+const sharesBrokers = named.some((word) => /^test\/faults\/(three-brokers|long)\b/.test(word));
+// Files that are named one by one run in this process, where a debugger sees them; all others side by side.
+const parallel = named.length === 0 || (named.some((word) => word.includes('*')) && !sharesBrokers);
 
 // The longest first, so that no lane is left with one of them at the end.
-const LONGEST = [
-  'test/golden/connect-rest.test.ts',
-  'test/integration/brokers.test.ts',
-  'test/integration/dev-stack.test.ts',
-  'test/integration/java-interop.test.ts',
-  'test/integration/worker-group.test.ts',
-];
+const LONGEST = ['test/golden/connect-rest.test.ts', 'test/integration/console.test.ts'];
 
 function filesBelow(folder) {
   const paths = readdirSync(folder, { recursive: true }).filter((path) => path.endsWith('.test.ts'));

@@ -1,13 +1,10 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { LocalKafka } from '../../src/dev/kafka.ts';
-import type { ConsumedRecord, KafkaClient } from '../../src/kafka/api.ts';
+import type { KafkaClient } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { ownBroker } from '../support/services.ts';
-import { until } from '../support/until.ts';
-import { newTopic, rebalanceLog, record, recordingLogger, values, type LogLine } from './kafka-fixture.ts';
-
-const OUTAGE_MS = 3000;
+import { newTopic, record, recordingLogger, values, type LogLine } from './kafka-fixture.ts';
 
 describe('an outage of the broker', function () {
   let kafka: LocalKafka;
@@ -22,116 +19,6 @@ describe('an outage of the broker', function () {
     const common = { 'bootstrap.servers': kafka.bootstrapServers, 'heartbeat.interval.ms': '200', ...properties };
     return { client: createKafkaClient(common, logger), lines };
   }
-
-  const kinds = {
-    'an orderly stop': () => kafka.stop(),
-    'a kill': () => kafka.kill(),
-  };
-  for (const [kind, end] of Object.entries(kinds)) {
-    it(`${kind} costs no record, no rebalance and one line of log per client`, async () => {
-      const { client, lines } = connect();
-      const topic = await newTopic(client, 2);
-      const consumer = client.consumer({ 'group.id': topic, 'auto.offset.reset': 'earliest' });
-      const log = rebalanceLog();
-      consumer.subscribe([topic], log);
-      const seen: ConsumedRecord[] = [];
-      let running = true;
-      const reading = (async () => {
-        while (running) seen.push(...(await consumer.poll(100)));
-      })();
-      // Without idempotence a record whose acknowledgement is lost with the broker is sent again.
-      const producer = client.producer({ 'enable.idempotence': 'true' });
-      await producer.connect();
-      let sent = 0;
-      const writing = (async () => {
-        while (running) {
-          await producer.send([record(topic, String(sent), { partition: sent % 2 })]);
-          sent += 1;
-          await delay(5);
-        }
-      })();
-      await until(() => seen.length > 50, 'records flow');
-      lines.splice(0);
-      await end();
-      const committing = consumer.commit([{ topic, partition: 0, offset: 10 }]);
-      await delay(OUTAGE_MS);
-      const before = sent;
-      await kafka.start();
-      await until(() => sent > before + 50, 'the producer goes on');
-      await committing;
-      running = false;
-      await writing;
-      await reading;
-      while (seen.length < sent) seen.push(...(await consumer.poll(1000)));
-      assert.deepEqual(
-        values(seen)
-          .map(Number)
-          .sort((a, b) => a - b),
-        Array.from({ length: sent }, (_none, index) => index),
-      );
-      assert.deepEqual(await consumer.committed([{ topic, partition: 0 }]), [{ topic, partition: 0, offset: 10 }]);
-      assert.deepEqual(log.events, ['onAssigned 0,1']);
-      await Promise.all([consumer.close(5000), producer.close()]);
-      const noted = lines.filter(({ level }) => level >= 40).map(({ msg }) => msg);
-      assert.deepEqual(noted, Array(2).fill('the broker cannot be reached, trying again until it can'));
-      const back = lines.filter(({ msg }) => msg === 'the broker can be reached again');
-      assert.equal(back.length, 2);
-    });
-  }
-
-  it('is survived by a compacted topic that is being followed', async () => {
-    const { client } = connect();
-    const seen: string[] = [];
-    const topic = client.compactedTopic({
-      topic: 'followed',
-      property: 'config.storage.topic',
-      purpose: 'connector configurations',
-      partitions: 1,
-      replicationFactor: 1,
-      settings: {},
-      onRecord: ({ value }) => {
-        seen.push(String(value));
-      },
-    });
-    await topic.start();
-    await topic.send('k', Buffer.from('1'));
-    await topic.readToEnd();
-    await kafka.kill();
-    const sending = topic.send('k', Buffer.from('2'));
-    await delay(500);
-    const reading = topic.readToEnd();
-    await kafka.start();
-    await Promise.all([sending, reading]);
-    await topic.readToEnd();
-    assert.deepEqual(seen, ['1', '2']);
-    await topic.stop();
-  });
-
-  it('is reported to who cannot wait: the poll comes back empty, a call with a limit says why', async () => {
-    const { client } = connect({ 'default.api.timeout.ms': '1000', 'delivery.timeout.ms': '1500' });
-    const topic = await newTopic(client);
-    const consumer = client.consumer({ 'auto.offset.reset': 'earliest' });
-    const producer = client.producer();
-    await producer.send([record(topic, 'x')]);
-    consumer.assign([{ topic, partition: 0 }]);
-    await until(async () => (await consumer.poll(100)).length > 0, 'the consumer reads');
-    await kafka.stop();
-    const startedAt = Date.now();
-    assert.deepEqual(await consumer.poll(300), []);
-    assert.ok(Date.now() - startedAt < 5000);
-    await assert.rejects(
-      consumer.endOffsets([{ topic, partition: 0 }]),
-      /Reading end offsets did not succeed within 1000 ms: (Broker|No broker)/,
-    );
-    await assert.rejects(
-      producer.send([record(topic, 'y')]),
-      /Expiring 1 record\(s\) for kafka-room-\w+-0: 1500 ms has passed since batch creation \(Broker 127\.0\.0\.1/,
-    );
-    const closedAt = Date.now();
-    await Promise.all([consumer.close(60_000), producer.close()]);
-    assert.ok(Date.now() - closedAt < 10_000);
-    await kafka.start();
-  });
 
   it('of the frozen kind is noticed by the request timeout', async () => {
     const { client } = connect({ 'request.timeout.ms': '1000' });

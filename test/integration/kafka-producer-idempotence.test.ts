@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { LocalKafka } from '../../src/dev/kafka.ts';
 import type { ClientProperties, KafkaClient, Producer } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { KafkaProxy } from '../support/kafka-proxy.ts';
-import { broker, ownBroker } from '../support/services.ts';
+import { broker } from '../support/services.ts';
 import { newTopic, partitionsOf, pollUntil, record, recordingLogger, sharedClient, values } from './kafka-fixture.ts';
 
 const PRODUCE = 0;
@@ -185,31 +184,6 @@ describe('an idempotent producer', function () {
     consumer.assign(partitionsOf(topic, 2));
     assert.deepEqual(values(await pollUntil(consumer, (got) => got.length >= 2)).sort(), ['a', 'b']);
     await consumer.close(1000);
-  });
-
-  it('stores each record once when the broker is killed before it acknowledges', async () => {
-    const kafka: LocalKafka = await ownBroker();
-    const front = await KafkaProxy.start(kafka.bootstrapServers);
-    try {
-      const client = createKafkaClient({ 'bootstrap.servers': kafka.bootstrapServers }, recordingLogger().logger);
-      const topic = await newTopic(client);
-      const proxied = createKafkaClient({ 'bootstrap.servers': front.bootstrapServers }, recordingLogger().logger);
-      // A broker that was killed remembers the last batch of a producer alone.
-      const producer = proxied.producer({ 'max.in.flight.requests.per.connection': '1' });
-      await sendEach(producer, topic, numbers(0, 10));
-      const swallowed = front.swallowAcknowledgements();
-      const sending = sendEach(producer, topic, numbers(10, 60));
-      await swallowed;
-      await kafka.kill();
-      front.pass();
-      await kafka.start();
-      await sending;
-      await producer.close();
-      assert.deepEqual(await stored(client, topic, 60), numbers(0, 60));
-    } finally {
-      await front.close();
-      await kafka.discard();
-    }
   });
 
   it('does not wait longer than it is told when it is closed while the broker is away', async () => {

@@ -191,19 +191,6 @@ describe('a transactional producer', function () {
     assert.deepEqual(await read(topic, 'read_committed', 1), ['next']);
   });
 
-  it('cannot go on with a transaction that took longer than transaction.timeout.ms', async () => {
-    const topic = await newTopic(client);
-    const id = uniqueName('txn');
-    const producer = await start(id, { 'transaction.timeout.ms': '500' });
-    producer.begin();
-    await producer.send([record(topic, 'slow')]);
-    // Brokers look for such transactions every 10 s by default.
-    await until(async () => (await ended(topic)) > 1, 'the broker has ended it', { timeoutMs: 25_000 });
-    await assert.rejects(producer.send([record(topic, 'more')]), /INVALID_PRODUCER_EPOCH|newer producer/);
-    await assert.rejects(producer.commit(), (error: unknown) => error instanceof SluiceError);
-    assert.deepEqual(await read(topic, 'read_committed', 0), []);
-  });
-
   it('refuses a timeout that the brokers do not allow', async () => {
     await assert.rejects(
       start(uniqueName('txn'), { 'transaction.timeout.ms': '2000000000' }),
@@ -245,13 +232,4 @@ describe('a transactional producer', function () {
     assert.deepEqual(seen, ['open', 'done']);
     await compacted.stop();
   });
-
-  async function ended(topic: string): Promise<number> {
-    const admin = client.admin();
-    try {
-      return (await admin.endOffsets(topic)).reduce((sum, { offset }) => sum + offset, 0);
-    } finally {
-      await admin.close();
-    }
-  }
 });

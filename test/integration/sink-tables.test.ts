@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { database, uniqueName } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
-import { WorkerProcess } from '../support/worker-process.ts';
 import { SinkFixture } from './sink-fixture.ts';
 
 const AT_MS = 1_700_000_000_000;
@@ -91,42 +90,6 @@ describe('tables of a sink', function () {
     });
     assert.equal(answer.status, 400);
     assert.match(answer.body.message, /Invalid value for configuration table\.options: /);
-  });
-
-  it('are made and extended once when tasks, connectors and workers come to it at the same moment', async () => {
-    const other = await WorkerProcess.start({ properties: PROPERTIES });
-    try {
-      const tables = Array.from({ length: 8 }, (_, index) => `shared${String(index)}`);
-      const topics = await Promise.all(
-        ['a', 'b', 'c'].map((column) =>
-          fixture.topicOf(
-            tables.flatMap((table) =>
-              [0, 1].map((side) =>
-                message(table, [N, { name: column, type: 'INT4' }], { ts: side, n: 1, [column]: side, site: column }),
-              ),
-            ),
-            2,
-          ),
-        ),
-      );
-      const options = { 'auto.evolve': 'add', 'tasks.max': '2' };
-      const workers = [fixture.sluice, fixture.sluice, other];
-      const names = await Promise.all(topics.map((topic, index) => start(topic, options, workers[index])));
-      await Promise.all(names.map((name, index) => fixture.done(name, 16, workers[index])));
-      for (const table of tables) {
-        assert.deepEqual((await columnsOf(table)).toSorted(), [
-          'a integer',
-          'b integer',
-          'c integer',
-          'n bigint',
-          'site character varying(16)',
-          'ts timestamp with time zone',
-        ]);
-        assert.equal(await fixture.sql.number(`select count(*) from ${table}`), 6);
-      }
-    } finally {
-      await other.discard();
-    }
   });
 
   it('marked relational take times in milliseconds only, and no format of time series', async () => {

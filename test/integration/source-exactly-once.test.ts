@@ -8,7 +8,6 @@ import { silentLogger } from '../../src/observe/logger.ts';
 import { sourceConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { broker, database, uniqueName, type TestDatabase } from '../support/services.ts';
-import { killSources } from '../support/source-kills.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
@@ -68,9 +67,6 @@ describe('a source with exactly-once delivery', function () {
     });
     return answer.body.configs.flatMap(({ value }) => value.errors);
   }
-
-  it('shows every row once to who reads what is committed, late ones too, although the worker is killed three times', () =>
-    killSources({ worker: sluice, db, kills: 3, once: true, print: (line) => console.log(`      ${line}`) }));
 
   it('stores offsets with the records, by the poll', async () => {
     const { name, file, topic } = await lines();

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { FaultStage } from '../support/fault-stage.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { SHORT_SESSION } from '../support/sink-kills.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { SHORT_SESSION } from '../../support/sink-kills.ts';
 
 /** Longer than the sessions of the worker and of its tasks. */
 const SUSPENDED_MS = 15_000;

@@ -3,7 +3,7 @@ import { keepingLetters, sourceConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const COUNT = 20;
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { sinkConfig } from '../support/connectors.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const AT_MS = 1_700_000_000_000;
 const DELIVERIES = ['at-least-once', 'exactly-once'] as const;

@@ -6,8 +6,15 @@ import { createKafkaClient } from '../../src/kafka/client.ts';
 import { HostileMember } from '../support/hostile-member.ts';
 import { broker } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { GroupReader } from './group-reader.ts';
-import { newTopic, produceNumbers, recordingLogger, sharedClient, values, type LogLine } from './kafka-fixture.ts';
+import { GroupReader } from '../integration/group-reader.ts';
+import {
+  newTopic,
+  produceNumbers,
+  recordingLogger,
+  sharedClient,
+  values,
+  type LogLine,
+} from '../integration/kafka-fixture.ts';
 
 const CLASSES = 'org.apache.kafka.clients.consumer.';
 const STRATEGIES: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@ import type { ClientProperties, KafkaClient } from '../../src/kafka/api.ts';
 import { JavaMembers } from '../support/java-members.ts';
 import { broker } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { GroupReader } from './group-reader.ts';
-import { newTopic, produceNumbers, sharedClient, values } from './kafka-fixture.ts';
+import { GroupReader } from '../integration/group-reader.ts';
+import { newTopic, produceNumbers, sharedClient, values } from '../integration/kafka-fixture.ts';
 
 const CLASSES = 'org.apache.kafka.clients.consumer.';
 const PARTITIONS = 6;

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
-import type { LocalPostgres } from '../../src/dev/postgres.ts';
-import { FaultStage } from '../support/fault-stage.ts';
-import { onServer, ownPostgres } from '../support/services.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import type { SinkLoadOptions } from '../support/sink-load.ts';
-import { until } from '../support/until.ts';
+import type { LocalPostgres } from '../../../src/dev/postgres.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { onServer, ownPostgres } from '../../support/services.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import type { SinkLoadOptions } from '../../support/sink-load.ts';
+import { until } from '../../support/until.ts';
 
 const SINKS: readonly SinkLoadOptions[] = [
   { codec: 'gzip', delivery: 'exactly-once' },

@@ -5,7 +5,7 @@ import { keepingLetters } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { builtCli } from '../support/worker-build.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 interface Replay {
   readonly id: number;

@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/observe/logger.ts';
 import { rackOf } from '../../support/broker-cluster.ts';
 import { uniqueName } from '../../support/services.ts';
 import { useBrokers } from '../../support/shared-brokers.ts';
-import { pollUntil, produceNumbers, rebalanceLog, values } from '../kafka-fixture.ts';
+import { pollUntil, produceNumbers, rebalanceLog, values } from '../../integration/kafka-fixture.ts';
 
 describe('a consumer with client.rack', function () {
   const brokers = useBrokers();

@@ -5,8 +5,8 @@ import { TcpProxy } from '../support/proxy.ts';
 import { uniqueName, type TestDatabase } from '../support/services.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { until } from '../support/until.ts';
-import { GroupReader } from './group-reader.ts';
-import { record, sharedClient } from './kafka-fixture.ts';
+import { GroupReader } from '../integration/group-reader.ts';
+import { record, sharedClient } from '../integration/kafka-fixture.ts';
 import { workerServices } from '../support/worker-services.ts';
 
 const PLUGINS = fileURLToPath(new URL('../support/waiting-plugins', import.meta.url));

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { FaultStage } from '../support/fault-stage.ts';
-import { JavaMembers } from '../support/java-members.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { CODECS } from '../support/sink-load.ts';
-import { until } from '../support/until.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { JavaMembers } from '../../support/java-members.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { CODECS } from '../../support/sink-load.ts';
+import { until } from '../../support/until.ts';
 
 /** Rows that both replicas have, that only the first leader has, and that the leader elected uncleanly takes. */
 const [COMMON, CUT, LATER] = [4_050, 600, 6_000];

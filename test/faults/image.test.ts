@@ -12,7 +12,7 @@ import { freePort } from '../../src/dev/ports.ts';
 import { buildContents, execForm, parseDockerfile, type Stage } from '../support/dockerfile.ts';
 import { broker, database, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { basic, send } from './http-fixture.ts';
+import { basic, send } from '../integration/http-fixture.ts';
 
 interface Compose {
   readonly services: { readonly worker: { readonly environment: Readonly<Record<string, string>> } };

@@ -8,7 +8,7 @@ import { keepingLetters } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const ROWS = 5;
 

@@ -5,7 +5,7 @@ import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-se
 import { HostileMember } from '../support/hostile-member.ts';
 import { broker, uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { Member, Scene } from './worker-group-fixture.ts';
+import { Member, Scene } from '../integration/worker-group-fixture.ts';
 
 const CONNECT = ['sessioned', 'compatible', 'default'];
 /** What a Sluice worker offers besides. */

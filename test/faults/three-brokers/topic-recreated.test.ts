@@ -1,8 +1,8 @@
-import type { ConnectRest } from '../support/rest.ts';
-import { FaultStage } from '../support/fault-stage.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { CODECS, type SinkLoad } from '../support/sink-load.ts';
-import { until } from '../support/until.ts';
+import type { ConnectRest } from '../../support/rest.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { CODECS, type SinkLoad } from '../../support/sink-load.ts';
+import { until } from '../../support/until.ts';
 
 const BEFORE = 3_000;
 const FEWER = 900;

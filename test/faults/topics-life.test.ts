@@ -10,7 +10,7 @@ import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
 import { WorkerProcess } from '../support/worker-process.ts';
-import { readGolden, type Json, type JsonObject } from './golden-data.ts';
+import { readGolden, type Json, type JsonObject } from '../golden/golden-data.ts';
 
 interface RecordedStep {
   readonly action: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { keepingLetters } from '../support/connectors.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';
-import { SinkFixture } from './sink-fixture.ts';
+import { SinkFixture } from '../integration/sink-fixture.ts';
 
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter';
 const SCHEMALESS = {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { FaultStage } from '../support/fault-stage.ts';
-import { useBrokers } from '../support/shared-brokers.ts';
-import { SHORT_SESSION } from '../support/sink-kills.ts';
+import { FaultStage } from '../../support/fault-stage.ts';
+import { useBrokers } from '../../support/shared-brokers.ts';
+import { SHORT_SESSION } from '../../support/sink-kills.ts';
 
 const LIMIT = 600;
 /** What a task may take in advance: one second's worth and one poll of at most 500 records. */

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { sinkConfig } from '../support/connectors.ts';
+import { consolePage } from '../support/console-page.ts';
+import { uniqueName } from '../support/services.ts';
+import { workerServices } from '../support/worker-services.ts';
+
+describe('the console', function () {
+  const shown = consolePage();
+  const on = workerServices('console', { properties: { 'offset.flush.interval.ms': '200' } });
+
+  async function create(): Promise<string> {
+    const name = uniqueName('console');
+    await on.sql.run(`create table "${name}" (ts timestamptz not null, v int8)`);
+    await on.kafka.createTopic(name, 1);
+    await on.worker.rest.create(name, sinkConfig(on.db, { topics: name, 'protocol.type': 'line_lp' }));
+    await on.worker.rest.untilState(name, 'RUNNING', 1);
+    return name;
+  }
+
+  const badgeOf = (name: string, verdict: string) => rowOf(name).locator('.badge', { hasText: verdict });
+  const rowOf = (name: string) => shown.page.locator('table.fleet tbody tr', { hasText: name });
+
+  it('shows the broken connector first, says why, and follows what becomes of it', async () => {
+    const whole = await create();
+    const broken = await create();
+    await shown.page.goto(`${on.worker.url}/ui`);
+    await badgeOf(whole, 'RUNNING').waitFor();
+    await on.kafka.produce(broken, [{ value: 'this is no line' }]);
+    await badgeOf(broken, 'FAILED').waitFor();
+    const names = await shown.page.locator('table.fleet tbody th a').allTextContents();
+    assert.ok(names.indexOf(broken) < names.indexOf(whole), String(names));
+
+    await rowOf(broken).getByRole('link').click();
+    await shown.page.getByRole('heading', { level: 1, name: broken }).waitFor();
+    assert.match(await shown.page.locator('.sentence').innerText(), /Task 0 has failed/);
+    await shown.page.locator('.trace summary').click();
+    const trace = (await shown.page.locator('.trace pre').innerText()).trimEnd();
+    const { tasks } = await on.worker.rest.status(broken);
+    assert.equal(trace, tasks[0]?.trace?.trimEnd());
+    await shown.page.locator('figure').first().waitFor();
+
+    await on.worker.rest.delete(`/connectors/${broken}`);
+    await shown.page.getByRole('link', { name: 'All connectors' }).click();
+    await rowOf(broken).waitFor({ state: 'detached' });
+    await on.worker.rest.delete(`/connectors/${whole}`);
+  });
+});
