@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict';
-import { ownClients, type OwnClients } from '../../soak/differential/clients.ts';
-import { consumerRound } from '../../soak/differential/consumer-round.ts';
-import { producerRound } from '../../soak/differential/producer-round.ts';
+import { ownClients, type OwnClients } from '../soak/differential/clients.ts';
+import { consumerRound } from '../soak/differential/consumer-round.ts';
+import { producerRound } from '../soak/differential/producer-round.ts';
 
 const SEEDS = Array.from({ length: 20 }, (_none, index) => index + 1);
 
 /** The short form of `npm run soak -- consumer-differential` and `producer-differential`. */
 describe('beside Apache Kafka’s own clients', function () {
-  // Forty rounds, each of which takes up to a second on a quiet machine.
-  this.timeout(600_000);
   let clients: OwnClients | undefined;
 
   before(async function () {
