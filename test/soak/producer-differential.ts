@@ -2,7 +2,7 @@ import { ownClients, type OwnClients } from './differential/clients.ts';
 import { differential } from './differential/differential.ts';
 import { producerRound, type Disturbance } from './differential/producer-round.ts';
 
-const RESTART_EVERY = Number(process.env['RESTART_EVERY'] ?? '40');
+const RESTART_EVERY = 40;
 
 /** Kills the broker some time into the writing, and starts it again. */
 function restarts({ kafka }: OwnClients): Disturbance {
