@@ -1,10 +1,4 @@
-import {
-  DatabaseError,
-  isDatabaseMissing,
-  isLoginRefused,
-  isUnavailable,
-  isUnreachable,
-} from '../../src/index-database.ts';
+import { DatabaseError, isDatabaseMissing, isLoginRefused, isUnavailable, isUnreachable } from '../database/index.ts';
 import { ApiFailure } from './route.ts';
 import { TEXTS } from './texts.ts';
 

@@ -14,7 +14,7 @@ import {
   openExecutor,
   parseConnectionUrl,
   type ConnectionSettings,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { serviceOptions } from './options.ts';
 
 /** A server that refuses this user answers. */

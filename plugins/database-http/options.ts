@@ -8,7 +8,7 @@ import {
   oneOf,
   type ParsedOptions,
 } from '../../src/index.ts';
-import { NANOSECOND_RULES } from '../../src/index-database.ts';
+import { NANOSECOND_RULES } from '../database/index.ts';
 
 /** Worker properties of the database HTTP API, without their prefix `database.http.`. */
 export const serviceOptions = declareOptions({

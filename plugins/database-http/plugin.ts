@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { didYouMean, parseOptions, SLUICE_VERSION, type ServicePlugin } from '../../src/index.ts';
-import type { NanosecondRule } from '../../src/index-database.ts';
+import type { NanosecondRule } from '../database/index.ts';
 import { greetingAliases, influxAliases } from './aliases/influx.ts';
 import { influxQueryAlias } from './aliases/influx-query.ts';
 import { influxV2Aliases } from './aliases/influx-v2.ts';

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Logger } from '../../src/index.ts';
-import type { Executor } from '../../src/index-database.ts';
+import type { Executor } from '../database/index.ts';
 import type { RequestClock } from './transport/request-clock.ts';
 
 /** Who asks: a role of the database, proved by password or token. */

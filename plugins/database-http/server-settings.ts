@@ -1,5 +1,5 @@
 import { toError, type Logger } from '../../src/index.ts';
-import { DatabaseError, ownStatement, quoteIdentifier, quoteLiteral, type Executor } from '../../src/index-database.ts';
+import { DatabaseError, ownStatement, quoteIdentifier, quoteLiteral, type Executor } from '../database/index.ts';
 import { readTimeZone, requireTimeZone } from './time-zone.ts';
 
 const MAX_MINUTES = 2n ** 63n - 1n;

@@ -12,7 +12,7 @@ import {
   type ServiceContext,
   type PortTimeouts,
 } from '../../src/index.ts';
-import { parseConnectionUrl } from '../../src/index-database.ts';
+import { parseConnectionUrl } from '../database/index.ts';
 import { secondVersionFailure } from './aliases/influx-v2.ts';
 import { Access } from './access/access.ts';
 import { TrustedProxies } from './access/client-address.ts';

@@ -1,4 +1,4 @@
-import { DatabaseError, type Executor } from '../../src/index-database.ts';
+import { DatabaseError, type Executor } from '../database/index.ts';
 import { ApiFailure } from './route.ts';
 
 /** Hours east of UTC that there are on earth, as the original's documents have it. */

@@ -20,7 +20,7 @@ import {
   type Session,
   type StatementOptions,
   type Transaction,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 
 /** Of translations after refusals. */
 const MAX_ROUNDS = 3;

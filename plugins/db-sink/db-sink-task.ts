@@ -21,7 +21,7 @@ import {
   openNamedExecutor,
   WaitCause,
   type Executor,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { BatchRows } from './batch-rows.ts';
 import { createSinkDecoder, refusedByEngine } from './decoders.ts';
 import { ExactlyOnce } from './delivery.ts';

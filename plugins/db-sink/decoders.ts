@@ -7,7 +7,7 @@ import {
   type NanosecondRule,
   type Precision,
   type ValueType,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import type { SinkOptions } from './options.ts';
 import { MessageDecoder, type RecordDecoder } from './record-decoder.ts';
 import type { SinkFormat, SinkPlace } from './sink-format.ts';

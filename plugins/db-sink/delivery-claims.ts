@@ -10,7 +10,7 @@ import {
   type SinkTaskContext,
   type TopicPartition,
 } from '../../src/index.ts';
-import { DatabaseError } from '../../src/index-database.ts';
+import { DatabaseError } from '../database/index.ts';
 import type { DeliveryOffsets, FencedError } from './delivery-offsets.ts';
 import { withMessage, type Retries } from './retries.ts';
 

@@ -19,7 +19,7 @@ import {
   type StatementOptions,
   type TableName,
   type Transaction,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 
 /** A claim waits so long for the transaction of the owner before, then that is a worker which has stopped moving. */
 const UNBLOCK_AFTER_MS = 3_000;

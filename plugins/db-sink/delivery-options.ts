@@ -1,5 +1,5 @@
 import { declareOptions, oneOf, toError, type ConnectorConfig, type ParsedOptions } from '../../src/index.ts';
-import { quoteTable, type TableName } from '../../src/index-database.ts';
+import { quoteTable, type TableName } from '../database/index.ts';
 
 const GROUP = 'Delivery';
 

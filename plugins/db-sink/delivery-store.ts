@@ -6,7 +6,7 @@ import {
   type DecodedStatement,
   type Executor,
   type Fault,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { NeedsNoTransaction } from './change-runner.ts';
 import type { DeliveryClaims } from './delivery-claims.ts';
 import { FencedError, type DeliveryOffsets, type OffsetMove } from './delivery-offsets.ts';

@@ -7,7 +7,7 @@ import {
   type SinkOffset,
   type SinkTaskContext,
 } from '../../src/index.ts';
-import { connectionSettings, openExecutor, type Executor } from '../../src/index-database.ts';
+import { connectionSettings, openExecutor, type Executor } from '../database/index.ts';
 import { DeliveryClaims } from './delivery-claims.ts';
 import { consumerGroup, isExactlyOnce, offsetTableName } from './delivery-options.ts';
 import { DeliveryOffsets, FencedError } from './delivery-offsets.ts';

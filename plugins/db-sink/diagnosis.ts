@@ -20,7 +20,7 @@ import {
   type TableName,
   type TableRight,
   type TableRights,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { sinkFormat } from './decoders.ts';
 import { CONNECTIONS } from './db-sink-task.ts';
 import { isExactlyOnce, offsetTableName } from './delivery-options.ts';

@@ -1,5 +1,5 @@
 import { atLeast, declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
-import { connectionOptions, NANOSECOND_RULES } from '../../src/index-database.ts';
+import { connectionOptions, NANOSECOND_RULES } from '../database/index.ts';
 import { deliveryOptions } from './delivery-options.ts';
 import { structOptions } from './struct-options.ts';
 import { tableOptions } from './table-options.ts';

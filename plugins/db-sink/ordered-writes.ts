@@ -1,5 +1,5 @@
 import { ConnectError, type SinkRecord } from '../../src/index.ts';
-import { DatabaseError, partsOf, type DecodedPart, type Fault, type Origin } from '../../src/index-database.ts';
+import { DatabaseError, partsOf, type DecodedPart, type Fault, type Origin } from '../database/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import { refusals } from './refusals.ts';
 import type { TableWriter } from './table-writer.ts';

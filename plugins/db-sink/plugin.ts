@@ -7,7 +7,7 @@ import {
   type OptionResult,
   type SinkConnectorPlugin,
 } from '../../src/index.ts';
-import { checkConnection } from '../../src/index-database.ts';
+import { checkConnection } from '../database/index.ts';
 import { DbSinkTask } from './db-sink-task.ts';
 import { diagnoseSink } from './diagnosis.ts';
 import { alterOffsets } from './delivery.ts';

@@ -1,4 +1,4 @@
-import type { Cell, CellKind } from '../../src/index-database.ts';
+import type { Cell, CellKind } from '../database/index.ts';
 
 /** Farther from 1970 than this a JavaScript date does not reach. */
 const MAX_DATE_MS = 8_640_000_000_000_000n;

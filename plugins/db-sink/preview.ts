@@ -21,7 +21,7 @@ import {
   type RowBatch,
   type Table,
   type Transaction,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { NeedsNoTransaction } from './change-runner.ts';
 import { createSinkDecoder } from './decoders.ts';
 import { sinkOptions, type SinkOptions } from './options.ts';

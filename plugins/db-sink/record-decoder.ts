@@ -6,7 +6,7 @@ import {
   type Fault,
   type NanosecondRule,
   type Origin,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 
 /** Collects records into rows, as `Decoder` does for messages: by a message format, or by the records' own schemas. */
 export interface RecordDecoder {

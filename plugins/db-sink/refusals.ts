@@ -1,5 +1,5 @@
 import { DataError, Turn, type SinkRecord } from '../../src/index.ts';
-import { DatabaseError, type Fault } from '../../src/index-database.ts';
+import { DatabaseError, type Fault } from '../database/index.ts';
 import { messageBytes, type WaitingRecords } from './waiting-records.ts';
 
 /** One error per record, whatever the number of its rows that were refused, in record order. */

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { toError, type Logger, type SinkTaskContext } from '../../src/index.ts';
-import { connectWithAttempts, DatabaseError, isUnreachable, whyAway, type Executor } from '../../src/index-database.ts';
+import { connectWithAttempts, DatabaseError, isUnreachable, whyAway, type Executor } from '../database/index.ts';
 
 export interface RetryOptions {
   readonly maxRetries: number;

@@ -1,4 +1,4 @@
-import type { DedupRule, Engine, InsertMode, Precision } from '../../src/index-database.ts';
+import type { DedupRule, Engine, InsertMode, Precision } from '../database/index.ts';
 import type { SinkOptions } from './options.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 import type { FormatGrowth } from './table-options.ts';

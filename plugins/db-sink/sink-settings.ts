@@ -1,4 +1,4 @@
-import { ownStatement, type DedupRule, type Executor } from '../../src/index-database.ts';
+import { ownStatement, type DedupRule, type Executor } from '../database/index.ts';
 import { sinkFormat } from './decoders.ts';
 import type { SinkOptions } from './options.ts';
 import type { SinkPlace } from './sink-format.ts';

@@ -1,5 +1,5 @@
 import { declareOptions, oneOfIgnoringCase, type ParsedOptions } from '../../src/index.ts';
-import { tableFormatProblem, type InsertMode, type KeyMode, type StructPolicy } from '../../src/index-database.ts';
+import { tableFormatProblem, type InsertMode, type KeyMode, type StructPolicy } from '../database/index.ts';
 
 const GROUP = 'Records with schemas';
 const KAFKA_FIELDS = 3;

@@ -1,5 +1,5 @@
 import { declareOptions, nullOr, oneOf, type ParsedOptions } from '../../src/index.ts';
-import { splitStatements, type GrowthPolicy } from '../../src/index-database.ts';
+import { splitStatements, type GrowthPolicy } from '../database/index.ts';
 
 const GROUP = 'Tables';
 

@@ -18,7 +18,7 @@ import {
   type Transaction,
   type WritePolicy,
   type WriteReport,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { ChangeRunner } from './change-runner.ts';
 import { withMessage, type Attempted, type Retries } from './retries.ts';
 

@@ -6,7 +6,7 @@ import {
   type SinkRecord,
   type SinkRecordBlock,
 } from '../../src/index.ts';
-import type { Decoded, Origin } from '../../src/index-database.ts';
+import type { Decoded, Origin } from '../database/index.ts';
 import type { RecordDecoder } from './record-decoder.ts';
 
 /** Messages that are decoded in one go. */

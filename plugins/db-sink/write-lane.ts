@@ -1,5 +1,5 @@
 import { ConnectError, toError, Turn, within, type SinkRecord, type SinkRecordBlock } from '../../src/index.ts';
-import { partsOf, type Decoded, type DecodedPart, type Fault, type Origin } from '../../src/index-database.ts';
+import { partsOf, type Decoded, type DecodedPart, type Fault, type Origin } from '../database/index.ts';
 import { WRITE_MS, type BatchRows } from './batch-rows.ts';
 import { FencedError } from './delivery-offsets.ts';
 import { changesTables, doInOrder, type Attempt } from './ordered-writes.ts';

@@ -1,5 +1,5 @@
 import type { WrittenRows } from '../../src/index.ts';
-import { partsOf, type Decoded } from '../../src/index-database.ts';
+import { partsOf, type Decoded } from '../database/index.ts';
 
 /** More tables are counted together. */
 const MAX_TABLES = 200;

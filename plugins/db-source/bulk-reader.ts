@@ -1,4 +1,4 @@
-import type { Executor } from '../../src/index-database.ts';
+import type { Executor } from '../database/index.ts';
 import { checkColumns, type FeedReader, type NextStep, type Page, type ReadRequest } from './feed-reader.ts';
 import { HeldRead } from './held-read.ts';
 import type { SourceTable } from './tables.ts';

@@ -1,11 +1,5 @@
 import { toError, type Connector, type ConnectorConfig, type ConnectorContext } from '../../src/index.ts';
-import {
-  connectWithAttempts,
-  databaseText,
-  openNamedExecutor,
-  whyAway,
-  type Executor,
-} from '../../src/index-database.ts';
+import { connectWithAttempts, databaseText, openNamedExecutor, whyAway, type Executor } from '../database/index.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';
 import { TableShares } from './table-shares.ts';

@@ -19,7 +19,7 @@ import {
   isUnreachable,
   openNamedExecutor,
   type Executor,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import type { TableFeed } from './table-feed.ts';
 import { rowCount, TableChangedError, type Page } from './feed-reader.ts';
 import { FeedSet } from './feed-set.ts';

@@ -1,11 +1,5 @@
 import { fail, ok, warn, type ConnectorConfig, type DiagnosisContext, type Finding } from '../../src/index.ts';
-import {
-  diagnoseDatabase,
-  quoteIdentifier,
-  quoteTable,
-  readTableRights,
-  type Executor,
-} from '../../src/index-database.ts';
+import { diagnoseDatabase, quoteIdentifier, quoteTable, readTableRights, type Executor } from '../database/index.ts';
 import { CONNECTIONS } from './db-source-task.ts';
 import { describeQuery } from './query-table.ts';
 import { sourceSettings, type SourceSettings } from './source-settings.ts';

@@ -1,5 +1,5 @@
 import type { SourceCoordinates } from '../../src/index.ts';
-import type { QueryResult, RowBlock, Table } from '../../src/index-database.ts';
+import type { QueryResult, RowBlock, Table } from '../database/index.ts';
 import type { PieceSize } from './held-read.ts';
 import type { Stretch } from './rows-behind.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';

@@ -1,5 +1,5 @@
 import { ConnectError, DataError, toError, type SourceCoordinates, type SourceTaskContext } from '../../src/index.ts';
-import { DatabaseError, isDocumentedType, type Executor } from '../../src/index-database.ts';
+import { DatabaseError, isDocumentedType, type Executor } from '../database/index.ts';
 import { BulkReader } from './bulk-reader.ts';
 import { TableFeed } from './table-feed.ts';
 import type { FeedReader } from './feed-reader.ts';

@@ -1,4 +1,4 @@
-import type { Executor, RowBlock } from '../../src/index-database.ts';
+import type { Executor, RowBlock } from '../database/index.ts';
 
 /** A cursor that nobody asks anything of is closed, because its snapshot keeps the server from cleaning up. */
 const IDLE_CLOSE_MS = 30_000;

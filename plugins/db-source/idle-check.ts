@@ -1,4 +1,4 @@
-import { DatabaseError, isUnreachable, type Executor } from '../../src/index-database.ts';
+import { DatabaseError, isUnreachable, type Executor } from '../database/index.ts';
 
 /** Tables that one statement looks at: planning takes longer than asking, and locks are held for each. */
 const TABLES_PER_CHECK = 100;

@@ -1,4 +1,4 @@
-import type { RowBlock } from '../../src/index-database.ts';
+import type { RowBlock } from '../database/index.ts';
 import type { Row } from './feed-reader.ts';
 import type { LateRows } from './late-rows.ts';
 import type { DatabaseSnapshot } from './table-watch.ts';

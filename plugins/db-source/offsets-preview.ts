@@ -7,7 +7,7 @@ import {
   type SourcePreview,
   type SourceTarget,
 } from '../../src/index.ts';
-import { openExecutor, type Executor } from '../../src/index-database.ts';
+import { openExecutor, type Executor } from '../database/index.ts';
 import { fromOffset, toOffset, type TablePosition } from './position.ts';
 import { sourceSettings } from './source-settings.ts';
 import { tableOrder } from './table-order.ts';

@@ -1,5 +1,5 @@
 import { atLeast, declareOptions, nonEmptyString, oneOf } from '../../src/index.ts';
-import { connectionOptions } from '../../src/index-database.ts';
+import { connectionOptions } from '../database/index.ts';
 
 const TABLES = 'Tables';
 const READS = 'Reads';

@@ -1,4 +1,4 @@
-import { ownStatement, type Executor } from '../../src/index-database.ts';
+import { ownStatement, type Executor } from '../database/index.ts';
 import type { TableFeed } from './table-feed.ts';
 import { TableReader } from './table-reader.ts';
 import { ask } from './table-watch.ts';

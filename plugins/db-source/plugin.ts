@@ -10,7 +10,7 @@ import {
   type SourceConnectorPlugin,
   type SourceOffset,
 } from '../../src/index.ts';
-import { checkConnection } from '../../src/index-database.ts';
+import { checkConnection } from '../database/index.ts';
 import { DbSourceConnector } from './db-source-connector.ts';
 import { DbSourceTask } from './db-source-task.ts';
 import { diagnoseSource } from './diagnosis.ts';

@@ -1,4 +1,4 @@
-import { ownStatementOn, type Executor, type TableColumn } from '../../src/index-database.ts';
+import { ownStatementOn, type Executor, type TableColumn } from '../database/index.ts';
 import type { SourceTable } from './tables.ts';
 import { ask, read } from './table-watch.ts';
 

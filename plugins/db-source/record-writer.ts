@@ -10,7 +10,7 @@ import {
   type SourceCoordinates,
   type SourceRecord,
 } from '../../src/index.ts';
-import { encodedFormats, isText, type RowEncoder } from '../../src/index-database.ts';
+import { encodedFormats, isText, type RowEncoder } from '../database/index.ts';
 import type { Page, Row, RowRange } from './feed-reader.ts';
 import type { SourceSettings } from './source-settings.ts';
 import { tableLabel, type SourceTable } from './tables.ts';

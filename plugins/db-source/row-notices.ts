@@ -11,7 +11,7 @@ import {
   type Executor,
   type Listener,
   type Session,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import type { Stretch } from './rows-behind.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 

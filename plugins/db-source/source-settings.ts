@@ -5,7 +5,7 @@ import {
   type ConnectionSettings,
   type EncodedFormatName,
   type Precision,
-} from '../../src/index-database.ts';
+} from '../database/index.ts';
 import { parseInitialTime } from './initial-time.ts';
 import { sourceOptions } from './options.ts';
 import type { TopicNaming } from './topic-names.ts';

@@ -1,5 +1,5 @@
 import type { WaitingInTask } from '../../src/index.ts';
-import { DatabaseError, isUnreachable, WaitCause, whyAway, type Executor } from '../../src/index-database.ts';
+import { DatabaseError, isUnreachable, WaitCause, whyAway, type Executor } from '../database/index.ts';
 
 /** A read of a table that has not ended. */
 interface OpenRead {

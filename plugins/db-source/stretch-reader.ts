@@ -1,4 +1,4 @@
-import type { RowBlock } from '../../src/index-database.ts';
+import type { RowBlock } from '../database/index.ts';
 import type { Row } from './feed-reader.ts';
 import type { HeldRead, Piece } from './held-read.ts';
 import type { RowsBehind, Stretch } from './rows-behind.ts';

@@ -1,4 +1,4 @@
-import type { TableColumn } from '../../src/index-database.ts';
+import type { TableColumn } from '../database/index.ts';
 import type { OrderKind } from './position.ts';
 import type { SourceSettings } from './source-settings.ts';
 import type { SourceTable } from './tables.ts';

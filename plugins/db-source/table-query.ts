@@ -1,4 +1,4 @@
-import { quoteIdentifier, quoteLiteral, quoteTable } from '../../src/index-database.ts';
+import { quoteIdentifier, quoteLiteral, quoteTable } from '../database/index.ts';
 import type { TablePosition } from './position.ts';
 import type { Stretch } from './rows-behind.ts';
 import type { TableOrder } from './table-order.ts';

@@ -1,5 +1,5 @@
 import type { SourceCoordinates } from '../../src/index.ts';
-import { DatabaseError, readTimestamp, type Executor, type RowBlock } from '../../src/index-database.ts';
+import { DatabaseError, readTimestamp, type Executor, type RowBlock } from '../database/index.ts';
 import {
   checkColumns,
   TableChangedError,

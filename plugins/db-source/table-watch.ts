@@ -1,4 +1,4 @@
-import { DatabaseError, ownStatement, quoteTable, type Executor, type OwnStatement } from '../../src/index-database.ts';
+import { DatabaseError, ownStatement, quoteTable, type Executor, type OwnStatement } from '../database/index.ts';
 import { tableLabel, type SourceTable } from './tables.ts';
 
 /** The database at one moment. */

@@ -1,4 +1,4 @@
-import { tableText, type Table } from '../../src/index-database.ts';
+import { tableText, type Table } from '../database/index.ts';
 
 /** A table, or the result of a query, with what decides how it is read. */
 export interface SourceTable extends Table {

@@ -1,5 +1,5 @@
 import { Password } from '../config/password.ts';
-import { openExecutor, parseConnectionUrl } from '../database/open-executor.ts';
+import { openExecutor, parseConnectionUrl } from '../../plugins/database/index.ts';
 import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import { createLogger, type Logger } from '../observe/logger.ts';

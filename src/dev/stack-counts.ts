@@ -1,6 +1,6 @@
 import { within } from '../async/within.ts';
 import type { Admin, ClientProperties } from '../kafka/api.ts';
-import { quoteTable } from '../sql/quote.ts';
+import { quoteTable } from '../../plugins/database/index.ts';
 import { Gauge, type Absence } from './gauge.ts';
 import type { Stack } from './stack.ts';
 

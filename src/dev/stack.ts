@@ -2,14 +2,18 @@ import { join } from 'node:path';
 import { within } from '../async/within.ts';
 import { Password } from '../config/password.ts';
 import { loadWorkerConfig } from '../config/worker-config.ts';
-import type { Executor } from '../database/api.ts';
-import { openExecutor, parseConnectionUrl } from '../database/open-executor.ts';
+import {
+  openExecutor,
+  parseConnectionUrl,
+  quoteIdentifier,
+  quoteLiteral,
+  type Executor,
+} from '../../plugins/database/index.ts';
 import { ConnectError } from '../errors.ts';
 import { createKafkaClient } from '../kafka/client.ts';
 import type { KafkaClient } from '../kafka/api.ts';
 import { requireBroker } from '../kafka/first-contact.ts';
 import type { Logger } from '../observe/logger.ts';
-import { quoteIdentifier, quoteLiteral } from '../sql/quote.ts';
 import { startWorker, type Worker } from '../worker/worker.ts';
 import { noteBroker } from './addresses.ts';
 import { LocalKafka } from './kafka.ts';

@@ -1,5 +1,5 @@
 import { parseJaas } from '../../src/tls/jaas.ts';
-import { parseConnectionUrl } from '../../src/database/connection-url.ts';
+import { parseConnectionUrl } from '../../plugins/database/executor/connection-url.ts';
 import { nearestName } from '../../src/config/nearest.ts';
 import { fail } from '../../src/data/finding.ts';
 import { cut, liveLines, redrawing } from '../../src/dev/live-lines.ts';
@@ -18,7 +18,7 @@ import { JavaPattern } from '../../src/java/java-regex.ts';
 import { SimpleDateFormat } from '../../src/java/date-format/simple-date-format.ts';
 import { castSpec } from '../../src/transforms/cast-spec.ts';
 import { FieldPath } from '../../src/transforms/field-path.ts';
-import { tableFormatProblem, TableNames } from '../../src/formats/struct/struct-table-names.ts';
+import { tableFormatProblem, TableNames } from '../../plugins/database/formats/struct/struct-table-names.ts';
 import { jaasFileOf } from '../../src/tls/jaas-file.ts';
 import { SecretMask } from '../../src/observe/secret-mask.ts';
 import { parseInitialTime } from '../../plugins/db-source/initial-time.ts';

@@ -1,8 +1,8 @@
 import { JsonScanner } from '../../src/json/json-tree.ts';
-import { classify } from '../../src/sql/classify.ts';
-import { tokenize } from '../../src/sql/lexer.ts';
-import { splitStatements } from '../../src/sql/split.ts';
-import { tablesNeeded, translate, translateRefused } from '../../src/sql/translate/translate.ts';
+import { classify } from '../../plugins/database/sql/classify.ts';
+import { tokenize } from '../../plugins/database/sql/lexer.ts';
+import { splitStatements } from '../../plugins/database/sql/split.ts';
+import { tablesNeeded, translate, translateRefused } from '../../plugins/database/sql/translate/translate.ts';
 import { readTimeZone } from '../../plugins/database-http/time-zone.ts';
 import { readCredentials } from '../../plugins/database-http/access/credentials.ts';
 import { influxQueryAlias } from '../../plugins/database-http/aliases/influx-query.ts';
@@ -10,7 +10,7 @@ import { JsonPieces } from '../../plugins/database-http/ingest/json-pieces.ts';
 import { LinePieces } from '../../plugins/database-http/ingest/line-pieces.ts';
 import { readStatements } from '../../plugins/database-http/statements/statement-text.ts';
 import type { ApiRequest } from '../../plugins/database-http/route.ts';
-import { CONTEXT } from '../unit/sql/translate/translation-context.ts';
+import { CONTEXT } from '../unit/plugins/database/sql/translate/translation-context.ts';
 import { scanner, type Scanner } from './scanner.ts';
 
 /** Statements with functions of the original (M8), which PostgreSQL has refused. */

@@ -1,7 +1,7 @@
 import type { Cell } from '../../src/data/row-batch.ts';
-import type { Precision } from '../../src/formats/format.ts';
-import type { LineType } from '../../src/formats/line-lp/line-value.ts';
-import type { StringEscapes } from '../../src/formats/line-lp/line-scan.ts';
+import type { Precision } from '../../plugins/database/formats/format.ts';
+import type { LineType } from '../../plugins/database/formats/line-lp/line-value.ts';
+import type { StringEscapes } from '../../plugins/database/formats/line-lp/line-scan.ts';
 
 /** What one line says. `time` is in nanoseconds, or absent where the line has none. */
 export interface Line {

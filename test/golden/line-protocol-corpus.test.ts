@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Cell } from '../../src/data/row-batch.ts';
-import type { Precision } from '../../src/formats/format.ts';
-import { LineScanner, type ScannedLine } from '../../src/formats/line-lp/line-scan.ts';
-import { fieldString, lineKey, lineName } from '../../src/formats/line-lp/line-write.ts';
-import { messageText } from '../../src/formats/message-text.ts';
+import type { Precision } from '../../plugins/database/formats/format.ts';
+import { LineScanner, type ScannedLine } from '../../plugins/database/formats/line-lp/line-scan.ts';
+import { fieldString, lineKey, lineName } from '../../plugins/database/formats/line-lp/line-write.ts';
+import { messageText } from '../../plugins/database/formats/message-text.ts';
 import { DECODE_DIFFERENCES } from './line-protocol-differences.ts';
 import { cellText, decodeTwice, rowsInBatches, TIME_COLUMN } from './line-protocol-rows.ts';
 

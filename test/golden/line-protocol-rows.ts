@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Cell, RowBatch } from '../../src/data/row-batch.ts';
-import { LineLpDecoder, type LineLpPolicy } from '../../src/formats/line-lp/line-lp.ts';
+import { LineLpDecoder, type LineLpPolicy } from '../../plugins/database/formats/line-lp/line-lp.ts';
 
 const ORIGIN = { kind: 'record', topic: 'lines', partition: 0, offset: 0 } as const;
 

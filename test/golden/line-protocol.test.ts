@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { Cell } from '../../src/data/row-batch.ts';
-import { floorTo } from '../../src/formats/unix-time.ts';
-import { LineScanner } from '../../src/formats/line-lp/line-scan.ts';
-import { messageText } from '../../src/formats/message-text.ts';
+import { floorTo } from '../../plugins/database/formats/unix-time.ts';
+import { LineScanner } from '../../plugins/database/formats/line-lp/line-scan.ts';
+import { messageText } from '../../plugins/database/formats/message-text.ts';
 import { ACCEPTED, REFUSED, type AcceptedCase, type Line } from './line-protocol-cases.ts';
 import { cellText, decodeTwice, rowsInBatches, TIME_COLUMN } from './line-protocol-rows.ts';
 

@@ -6,7 +6,7 @@ import { importsBelow } from '../support/imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const WORKER = ['src/worker', 'src/herder', 'src/rest', 'src/kafka', 'src/connect'];
-const DATABASE = ['src/database', 'src/formats', 'src/sql', 'plugins'];
+const DATABASE = ['plugins'];
 const MAX_LINES = 250;
 const MAX_FIELDS = 15;
 /** How a comment begins the reason why a class is not split. */

@@ -15,7 +15,7 @@ import { serviceOptions } from '../../plugins/database-http/options.ts';
 import { environmentProperties } from '../../src/config/environment.ts';
 import { withPrefix } from '../../src/config/worker-config.ts';
 import { parseOptions } from '../../src/index.ts';
-import { parseConnectionUrl } from '../../src/index-database.ts';
+import { parseConnectionUrl } from '../../plugins/database/index.ts';
 import { brokerProperties, propertiesEnvironment } from '../../src/dev/kafka/properties.ts';
 import { admits, execForm, parseDockerfile } from '../support/dockerfile.ts';
 

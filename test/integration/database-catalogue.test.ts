@@ -4,8 +4,8 @@ import { once } from 'node:events';
 import type { ColumnRole } from '../../src/data/row-batch.ts';
 import type { TableShape } from '../../src/data/table-shape.ts';
 import { DatabaseError } from '../../src/errors.ts';
-import { withEngineMark } from '../../src/sql/mark.ts';
-import { quoteLiteral } from '../../src/sql/quote.ts';
+import { withEngineMark } from '../../plugins/database/sql/mark.ts';
+import { quoteLiteral } from '../../plugins/database/sql/quote.ts';
 import { DatabaseFixture, upTo } from './database-fixture.ts';
 
 function shape(...columns: [string, ColumnRole, string][]): TableShape {
@@ -202,7 +202,7 @@ describe('the table catalogue', () => {
 function ensureScript(url: string, names: readonly string[]): string {
   const module = (path: string): string => JSON.stringify(new URL(path, import.meta.url).href);
   return `
-    import { openExecutor, parseConnectionUrl } from ${module('../../src/database/open-executor.ts')};
+    import { openExecutor, parseConnectionUrl } from ${module('../../plugins/database/executor/open-executor.ts')};
     import { silentLogger } from ${module('../../src/observe/logger.ts')};
     const executor = openExecutor(parseConnectionUrl(${JSON.stringify(url)}), { logger: silentLogger });
     await executor.query('SELECT 1');

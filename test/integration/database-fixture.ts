@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Executor, QueryResult, WritePolicy } from '../../src/database/api.ts';
-import { openExecutor, parseConnectionUrl, type ExecutorOptions } from '../../src/database/open-executor.ts';
+import type { Executor, QueryResult, WritePolicy } from '../../plugins/database/executor/api.ts';
+import {
+  openExecutor,
+  parseConnectionUrl,
+  type ExecutorOptions,
+} from '../../plugins/database/executor/open-executor.ts';
 import type { Cell, CellKind, ColumnRole, RowBatch } from '../../src/data/row-batch.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { database, type TestDatabase } from '../support/services.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { RowBatch } from '../../src/data/row-batch.ts';
-import type { GrowthPolicy } from '../../src/database/api.ts';
+import type { GrowthPolicy } from '../../plugins/database/executor/api.ts';
 import type { TableShape } from '../../src/data/table-shape.ts';
 import { batch, DatabaseFixture, offsets, OVERRIDE, type Columns } from './database-fixture.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TableWrite } from '../../src/database/api.ts';
+import type { TableWrite } from '../../plugins/database/executor/api.ts';
 import { batch, DatabaseFixture, offsets, OVERRIDE, upTo } from './database-fixture.ts';
 
 const TABLES = 250;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
+import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { uniqueName } from '../support/services.ts';

@@ -5,7 +5,7 @@ import {
   openExecutor,
   parseConnectionUrl,
   whyAway,
-} from '../../src/database/open-executor.ts';
+} from '../../plugins/database/executor/open-executor.ts';
 import { freePort } from '../../src/dev/ports.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { DatabaseError } from '../../src/errors.ts';
-import type { Rehearsal } from '../../src/database/api.ts';
+import type { Rehearsal } from '../../plugins/database/executor/api.ts';
 import { until } from '../support/until.ts';
 import { DatabaseFixture } from './database-fixture.ts';
 

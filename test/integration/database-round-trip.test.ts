@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Cell, CellKind, ColumnCells, ColumnRole } from '../../src/data/row-batch.ts';
-import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.ts';
+import { quoteIdentifier, quoteLiteral } from '../../plugins/database/sql/quote.ts';
 import { batch, DatabaseFixture, OVERRIDE, upTo } from './database-fixture.ts';
 
 /** Any text that PostgreSQL can hold, hostile characters more often than others. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Session } from '../../src/database/api.ts';
+import type { Session } from '../../plugins/database/executor/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { until } from '../support/until.ts';
 import { DatabaseFixture } from './database-fixture.ts';

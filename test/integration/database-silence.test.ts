@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { WriteReport } from '../../src/data/row-batch.ts';
-import type { Executor } from '../../src/database/api.ts';
-import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
+import type { Executor } from '../../plugins/database/executor/api.ts';
+import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { TcpProxy } from '../support/proxy.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Executor, Session } from '../../src/database/api.ts';
+import type { Executor, Session } from '../../plugins/database/executor/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
-import { splitStatements } from '../../src/sql/split.ts';
-import { tablesNeeded, translate, translateRefused } from '../../src/sql/translate/translate.ts';
-import type { KnownTable, Translation, TranslationContext } from '../../src/sql/translate/translation.ts';
-import { quoteIdentifier } from '../../src/sql/quote.ts';
+import { splitStatements } from '../../plugins/database/sql/split.ts';
+import { tablesNeeded, translate, translateRefused } from '../../plugins/database/sql/translate/translate.ts';
+import type { KnownTable, Translation, TranslationContext } from '../../plugins/database/sql/translate/translation.ts';
+import { quoteIdentifier } from '../../plugins/database/sql/quote.ts';
 import { uniqueName } from '../support/services.ts';
 import { DatabaseFixture } from './database-fixture.ts';
 

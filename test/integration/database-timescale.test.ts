@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
-import type { Executor } from '../../src/database/api.ts';
+import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
+import type { Executor } from '../../plugins/database/executor/api.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
-import { quoteIdentifier } from '../../src/sql/quote.ts';
-import { translateWith } from '../../src/sql/translate/translate-with.ts';
+import { quoteIdentifier } from '../../plugins/database/sql/quote.ts';
+import { translateWith } from '../../plugins/database/sql/translate/translate-with.ts';
 import { database, uniqueName } from '../support/services.ts';
 import { batch, OVERRIDE } from './database-fixture.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openExecutor, parseConnectionUrl } from '../../src/database/open-executor.ts';
+import { openExecutor, parseConnectionUrl } from '../../plugins/database/executor/open-executor.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { silentLogger } from '../../src/observe/logger.ts';
 import { Authority } from '../support/certificates.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Transaction } from '../../src/database/api.ts';
+import type { Transaction } from '../../plugins/database/executor/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { batch, DatabaseFixture, offsets, OVERRIDE } from './database-fixture.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { TableWriter, WritePolicy } from '../../src/database/api.ts';
+import type { TableWriter, WritePolicy } from '../../plugins/database/executor/api.ts';
 import type { WriteReport } from '../../src/data/row-batch.ts';
 import { DatabaseError } from '../../src/errors.ts';
 import { until } from '../support/until.ts';

@@ -9,9 +9,9 @@ import type { SourceSettings } from '../../plugins/db-source/source-settings.ts'
 import { TableWatch } from '../../plugins/db-source/table-watch.ts';
 import { describeQuery } from '../../plugins/db-source/query-table.ts';
 import { builtInPlugins, builtInServices } from '../../src/worker/built-in-plugins.ts';
-import type { Executor, WritePolicy } from '../../src/database/api.ts';
+import type { Executor, WritePolicy } from '../../plugins/database/executor/api.ts';
 import { DatabaseError } from '../../src/errors.ts';
-import { declaredStatements, type DeclaredStatement } from '../../src/sql/own-statement.ts';
+import { declaredStatements, type DeclaredStatement } from '../../plugins/database/sql/own-statement.ts';
 import { setTraps } from '../support/hostile-path.ts';
 import { SqlClient } from '../support/sql-client.ts';
 import { uniqueName } from '../support/services.ts';
@@ -354,12 +354,8 @@ describe('S2: an ordinary user of the database HTTP API', () => {
 describe('S2: the source', () => {
   it('hands no SQL of its own to query: it is declared, and asked', async () => {
     const root = fileURLToPath(new URL('../..', import.meta.url));
-    const files = await Promise.all(
-      ['src/database', 'plugins'].map((directory) => readdir(`${root}${directory}`, { recursive: true })),
-    );
-    const names = files.flatMap((list, index) =>
-      list.map((file) => `${['src/database', 'plugins'][index] ?? ''}/${file}`),
-    );
+    const files = await readdir(`${root}plugins`, { recursive: true });
+    const names = files.map((file) => `plugins/${file}`);
     const found: string[] = [];
     for (const name of names.filter((each) => each.endsWith('.ts'))) {
       const text = await readFile(root + name, 'utf8');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import type { Executor, InsertMode, WritePolicy } from '../../src/database/api.ts';
+import type { Executor, InsertMode, WritePolicy } from '../../plugins/database/executor/api.ts';
 import type { WriteReport } from '../../src/data/row-batch.ts';
 import { LogicalName, Schema, type SchemaType } from '../../src/data/schema.ts';
 import { Decimal, type ConnectValue } from '../../src/data/value.ts';
-import type { StructPolicy } from '../../src/formats/struct/struct.ts';
-import { addAll, struct, structDecoder, type Given } from '../unit/formats/struct-records.ts';
+import type { StructPolicy } from '../../plugins/database/formats/struct/struct.ts';
+import { addAll, struct, structDecoder, type Given } from '../unit/plugins/database/formats/struct-records.ts';
 import { DatabaseFixture, offsets } from './database-fixture.ts';
 
 const field = (name: string, type: SchemaType, logical?: string, optional = true) => ({

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { CdcDbDecoder } from '../../src/formats/json-db/cdc-db.ts';
-import { partsOf, type Decoded } from '../../src/formats/format.ts';
-import { rowsOf } from '../unit/formats/rows-of.ts';
+import { CdcDbDecoder } from '../../plugins/database/formats/json-db/cdc-db.ts';
+import { partsOf, type Decoded } from '../../plugins/database/formats/format.ts';
+import { rowsOf } from '../unit/plugins/database/formats/rows-of.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 
 const RECORD = { kind: 'record', topic: 'changes', partition: 0, offset: 4 } as const;

@@ -1,4 +1,4 @@
-import type { Decoded } from '../../src/formats/format.ts';
+import type { Decoded } from '../../plugins/database/formats/format.ts';
 
 /** How many rows and how many faults. */
 export function countsOf({ rows, faults }: Decoded): [rows: number, faults: number] {

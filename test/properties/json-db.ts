@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Decoded } from '../../src/formats/format.ts';
-import { JsonDbDecoder } from '../../src/formats/json-db/json-db.ts';
-import { rowsOf } from '../unit/formats/rows-of.ts';
+import type { Decoded } from '../../plugins/database/formats/format.ts';
+import { JsonDbDecoder } from '../../plugins/database/formats/json-db/json-db.ts';
+import { rowsOf } from '../unit/plugins/database/formats/rows-of.ts';
 import { countsOf } from './decoded.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 

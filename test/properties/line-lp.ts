@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Cell } from '../../src/data/row-batch.ts';
-import type { Decoded } from '../../src/formats/format.ts';
-import { LineLpDecoder } from '../../src/formats/line-lp/line-lp.ts';
+import type { Decoded } from '../../plugins/database/formats/format.ts';
+import { LineLpDecoder } from '../../plugins/database/formats/line-lp/line-lp.ts';
 import { linesOf } from './decoded.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 

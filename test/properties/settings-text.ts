@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { parseProperties } from '../../src/config/properties-file.ts';
-import { parseConnectionUrl } from '../../src/database/connection-url.ts';
+import { parseConnectionUrl } from '../../plugins/database/executor/connection-url.ts';
 import { ConfigError } from '../../src/errors.ts';
 import { hostileText, nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 

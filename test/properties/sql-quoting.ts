@@ -2,13 +2,13 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { TableShape } from '../../src/data/table-shape.ts';
 import { DatabaseError } from '../../src/errors.ts';
-import { createTableStatements } from '../../src/sql/create-table.ts';
-import { insertStatement } from '../../src/sql/insert.ts';
-import { tokenize } from '../../src/sql/lexer.ts';
-import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.ts';
-import { nameOf, stringValue } from '../../src/sql/token-text.ts';
-import { translate, translateRefused } from '../../src/sql/translate/translate.ts';
-import type { KnownTable, Translation, TranslationContext } from '../../src/sql/translate/translation.ts';
+import { createTableStatements } from '../../plugins/database/sql/create-table.ts';
+import { insertStatement } from '../../plugins/database/sql/insert.ts';
+import { tokenize } from '../../plugins/database/sql/lexer.ts';
+import { quoteIdentifier, quoteLiteral } from '../../plugins/database/sql/quote.ts';
+import { nameOf, stringValue } from '../../plugins/database/sql/token-text.ts';
+import { translate, translateRefused } from '../../plugins/database/sql/translate/translate.ts';
+import type { KnownTable, Translation, TranslationContext } from '../../plugins/database/sql/translate/translation.ts';
 import { hostileText, parserProperty, type ParserProperty } from './parser-property.ts';
 
 /** A statement for tokens alone: every name is Q, every text S, all else is as written. */

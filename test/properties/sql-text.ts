@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { classify } from '../../src/sql/classify.ts';
-import { Scanner, tokenize } from '../../src/sql/lexer.ts';
-import { quoteIdentifier, quoteLiteral } from '../../src/sql/quote.ts';
-import { splitStatements } from '../../src/sql/split.ts';
-import { tablesNeeded, translate, translateRefused } from '../../src/sql/translate/translate.ts';
-import { CONTEXT } from '../unit/sql/translate/translation-context.ts';
+import { classify } from '../../plugins/database/sql/classify.ts';
+import { Scanner, tokenize } from '../../plugins/database/sql/lexer.ts';
+import { quoteIdentifier, quoteLiteral } from '../../plugins/database/sql/quote.ts';
+import { splitStatements } from '../../plugins/database/sql/split.ts';
+import { tablesNeeded, translate, translateRefused } from '../../plugins/database/sql/translate/translate.ts';
+import { CONTEXT } from '../unit/plugins/database/sql/translate/translation-context.ts';
 import { nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 
 const QUOTES = ["'", "''", '"', '""', "E'", "U&'", 'U&"', "N'", "B'", '$$', '$x$', '$1', '\\', "\\'"];

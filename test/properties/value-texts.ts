@@ -1,9 +1,13 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { readTimestamp } from '../../src/formats/timestamp-read.ts';
-import { unixMicros } from '../../src/formats/unix-time.ts';
-import { arrayLiteral } from '../../src/sql/array-literal.ts';
-import { END_TIMESTAMP_MICROS, MIN_TIMESTAMP_MICROS, TimestampWriter } from '../../src/sql/timestamp-text.ts';
+import { readTimestamp } from '../../plugins/database/formats/timestamp-read.ts';
+import { unixMicros } from '../../plugins/database/formats/unix-time.ts';
+import { arrayLiteral } from '../../plugins/database/sql/array-literal.ts';
+import {
+  END_TIMESTAMP_MICROS,
+  MIN_TIMESTAMP_MICROS,
+  TimestampWriter,
+} from '../../plugins/database/sql/timestamp-text.ts';
 import { hostileText, nearly, parserProperty, withLongOnes, type ParserProperty } from './parser-property.ts';
 
 const writer = new TimestampWriter('+00');

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { addressGroup } from '../../../src/index.ts';
-import { ownStatement, type Executor } from '../../../src/index-database.ts';
+import { ownStatement, type Executor } from '../../database/index.ts';
 import { type Presented, readCredentials } from './credentials.ts';
 import { type Identity, identityOf } from './identity.ts';
 import type { TrustedProxies } from './client-address.ts';

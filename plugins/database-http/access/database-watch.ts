@@ -1,5 +1,5 @@
 import type { Logger } from '../../../src/index.ts';
-import { isAway, type DatabaseError } from '../../../src/index-database.ts';
+import { isAway, type DatabaseError } from '../../database/index.ts';
 
 /** At least this time is between two warnings about a database that comes and goes. */
 const MIN_SILENCE_MS = 60_000;

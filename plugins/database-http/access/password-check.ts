@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Password, toError, type Logger } from '../../../src/index.ts';
-import { DatabaseError, isDatabaseRefused, isUnavailable, ownStatement } from '../../../src/index-database.ts';
+import { DatabaseError, isDatabaseRefused, isUnavailable, ownStatement } from '../../database/index.ts';
 import { ConnectionSlots } from '../transport/connection-slots.ts';
 import { BoundedMap } from './bounded-map.ts';
 import type { Identity } from './identity.ts';

@@ -6,7 +6,7 @@ import {
   parseConnectionUrl,
   type Executor,
   type ExecutorOptions,
-} from '../../../src/index-database.ts';
+} from '../../database/index.ts';
 import { DatabaseWatch } from './database-watch.ts';
 import type { Identity } from './identity.ts';
 

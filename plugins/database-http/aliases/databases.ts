@@ -1,4 +1,4 @@
-import { ownStatement, quoteIdentifier, translate } from '../../../src/index-database.ts';
+import { ownStatement, quoteIdentifier, translate } from '../../database/index.ts';
 import { audit } from '../audit.ts';
 import type { ApiRequest } from '../route.ts';
 

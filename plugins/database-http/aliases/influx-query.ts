@@ -1,4 +1,4 @@
-import { DatabaseError, isUnavailable } from '../../../src/index-database.ts';
+import { DatabaseError, isUnavailable } from '../../database/index.ts';
 import { databaseFailure, databaseText } from '../database-failure.ts';
 import { createDatabase, findDatabase, listDatabases } from './databases.ts';
 import { INFLUX_HEADERS } from './influx.ts';

@@ -1,7 +1,7 @@
 import { createDatabase, findDatabase, listDatabases, type DatabaseEntry } from './databases.ts';
 import { INFLUX_HEADERS, secondVersionBody } from './influx.ts';
 import { withAliasStatus } from './alias-status.ts';
-import { DatabaseError } from '../../../src/index-database.ts';
+import { DatabaseError } from '../../database/index.ts';
 import { databaseFailure } from '../database-failure.ts';
 import { ApiFailure, jsonAnswer, type ApiAnswer, type ApiRequest, type Route } from '../route.ts';
 

@@ -1,4 +1,4 @@
-import type { NanosecondRule } from '../../../src/index-database.ts';
+import type { NanosecondRule } from '../../database/index.ts';
 import { ingestLines, type LineReading } from '../ingest/lines.ts';
 import {
   describeOutcome,

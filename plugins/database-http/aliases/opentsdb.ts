@@ -1,4 +1,4 @@
-import type { NanosecondRule } from '../../../src/index-database.ts';
+import type { NanosecondRule } from '../../database/index.ts';
 import { describeOutcome, outcomeHeaders, reasonOf, statusOf, tallyOf, type Outcome } from '../ingest/outcome.ts';
 import { byMetric, ingestJsonPoints, nanosecondsOf, valueTypeOf } from '../ingest/points.ts';
 import { growingTables } from '../ingest/store.ts';

@@ -1,11 +1,11 @@
 import { Turn } from '../../../src/index.ts';
-import type { Decoded, Origin } from '../../../src/index-database.ts';
+import type { Decoded, Origin } from '../../database/index.ts';
 import { JsonPieces, type JsonPiece } from './json-pieces.ts';
 import { LinePieces, startOfLine, type LinePiece } from './line-pieces.ts';
 import { ApiFailure } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What a decoder of lines or points must be able to do; those of src/formats fit. */
+/** What a decoder of lines or points must be able to do; those of plugins/database/formats fit. */
 export interface PartsDecoder {
   addInParts(
     message: string | Uint8Array,

@@ -1,5 +1,5 @@
 import { toError } from '../../../src/index.ts';
-import { DatabaseError, tableText, type DecodedRows, type WriteReport } from '../../../src/index-database.ts';
+import { DatabaseError, tableText, type DecodedRows, type WriteReport } from '../../database/index.ts';
 import { databaseFailure } from '../database-failure.ts';
 import type { BodyPart, DecodeClock } from './decode.ts';
 import { OutcomeCounts, type Outcome } from './outcome.ts';

@@ -1,4 +1,4 @@
-import { decodedFormats, type Precision, type StringEscapes } from '../../../src/index-database.ts';
+import { decodedFormats, type Precision, type StringEscapes } from '../../database/index.ts';
 import { TIME_COLUMN } from './store.ts';
 
 /** Decoders kept between requests, all together: each remembers up to 20,000 tag sets (about 10 MB). */

@@ -1,4 +1,4 @@
-import { NanosecondSpread, type NanosecondRule, type StringEscapes } from '../../../src/index-database.ts';
+import { NanosecondSpread, type NanosecondRule, type StringEscapes } from '../../database/index.ts';
 import { DecodeClock, decodeLines, type BodyPart } from './decode.ts';
 import { ingest, type Store } from './ingest.ts';
 import type { Outcome } from './outcome.ts';

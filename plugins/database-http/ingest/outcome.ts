@@ -1,4 +1,4 @@
-import type { Fault, WriteReport } from '../../../src/index-database.ts';
+import type { Fault, WriteReport } from '../../database/index.ts';
 import { serverTiming, type Timings } from '../transport/request-clock.ts';
 import type { ApiFailure, Tally } from '../route.ts';
 

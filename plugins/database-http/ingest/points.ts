@@ -6,7 +6,7 @@ import {
   type NanosecondRule,
   type TableCatalogue,
   type ValueType,
-} from '../../../src/index-database.ts';
+} from '../../database/index.ts';
 import { DecodeClock, decodeElements, decodeLines, type ElementText } from './decode.ts';
 import { ingest, type Store } from './ingest.ts';
 import type { Outcome } from './outcome.ts';

@@ -1,4 +1,4 @@
-import type { Cell, Precision, RowBatch } from '../../../src/index-database.ts';
+import type { Cell, Precision, RowBatch } from '../../database/index.ts';
 import { ApiFailure } from '../route.ts';
 
 /** How the times of lines are read: by the decoder, and what is done to the numbers it gives then. */

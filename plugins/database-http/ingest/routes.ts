@@ -1,4 +1,4 @@
-import type { NanosecondRule } from '../../../src/index-database.ts';
+import type { NanosecondRule } from '../../database/index.ts';
 import type { Store } from './ingest.ts';
 import { describeOutcome, outcomeHeaders, statusOf, tallyOf, type Outcome } from './outcome.ts';
 import { ingestLines, type LineReading } from './lines.ts';

@@ -12,7 +12,7 @@ import {
   type TableWriter,
   type WritePolicy,
   type WriteReport,
-} from '../../../src/index-database.ts';
+} from '../../database/index.ts';
 import type { Store } from './ingest.ts';
 import type { ApiRequest } from '../route.ts';
 

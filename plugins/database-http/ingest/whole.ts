@@ -1,4 +1,4 @@
-import { countCollapsed, DatabaseError, tableText, type DecodedRows } from '../../../src/index-database.ts';
+import { countCollapsed, DatabaseError, tableText, type DecodedRows } from '../../database/index.ts';
 import { DecodeClock, type BodyPart } from './decode.ts';
 import { asFailure, type Store } from './ingest.ts';
 import { lineParts, type LineReading } from './lines.ts';

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 
 /** A cell's text as PostgreSQL prints it, never null, as JSON. */
 export type CellWriter = (text: string) => string;

@@ -1,4 +1,4 @@
-import { DatabaseError } from '../../../src/index-database.ts';
+import { DatabaseError } from '../../database/index.ts';
 import { databaseFailure } from '../database-failure.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import { isSettingName, type ServerSettings } from '../server-settings.ts';

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 
 type Field = QueryResult['fields'][number];
 

@@ -1,5 +1,5 @@
 import { toError } from '../../../src/index.ts';
-import type { RowGauge } from '../../../src/index-database.ts';
+import type { RowGauge } from '../../database/index.ts';
 import { ClientWait } from './client-wait.ts';
 import type { Claim, HeldRoom } from './held-room.ts';
 import type { Page } from './page.ts';

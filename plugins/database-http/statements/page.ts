@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import type { SqlBody } from './sql-body.ts';
 

@@ -6,7 +6,7 @@ import {
   type RunTranslation,
   type Session,
   type StreamOptions,
-} from '../../../src/index-database.ts';
+} from '../../database/index.ts';
 import { clusterSettings } from './cluster-settings.ts';
 import { databaseFailure, databaseText } from '../database-failure.ts';
 import { claimBytes, HeldAnswer } from './held-answer.ts';

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 import { cellText } from './cell-json.ts';
 import type { ResultWriter } from './result-writer.ts';
 

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 import type { CellRules } from './cell-json.ts';
 import type { Page } from './page.ts';
 import { ResultCsv } from './result-csv.ts';

@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 import { type CellRules, type CellWriter, cellWriter } from './cell-json.ts';
 import { columnMeta } from './column-meta.ts';
 import type { Page } from './page.ts';

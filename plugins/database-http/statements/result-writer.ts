@@ -1,4 +1,4 @@
-import type { QueryResult } from '../../../src/index-database.ts';
+import type { QueryResult } from '../../database/index.ts';
 
 /** Writes the parts of a query's answer. */
 export interface ResultWriter {

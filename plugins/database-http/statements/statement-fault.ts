@@ -1,4 +1,4 @@
-import type { DatabaseError } from '../../../src/index-database.ts';
+import type { DatabaseError } from '../../database/index.ts';
 import type { StatementFault } from '../route.ts';
 import type { RequestStatement } from './statement-text.ts';
 

@@ -1,4 +1,4 @@
-import { isUnavailable, type DatabaseError } from '../../../src/index-database.ts';
+import { isUnavailable, type DatabaseError } from '../../database/index.ts';
 import { databaseText } from '../database-failure.ts';
 import { TEXTS } from '../texts.ts';
 

@@ -6,7 +6,7 @@ import {
   isUnavailable,
   type RunTranslation,
   type Session,
-} from '../../../src/index-database.ts';
+} from '../../database/index.ts';
 import { audit, isAudited } from '../audit.ts';
 import { changeClusterSetting } from './cluster-settings.ts';
 import type { ConnectionSlots, SlotHolder } from '../transport/connection-slots.ts';

@@ -7,7 +7,7 @@ import {
   type Classification,
   type TableLookup,
   type Translation,
-} from '../../../src/index-database.ts';
+} from '../../database/index.ts';
 import { ApiFailure, type ApiRequest } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import Koa from 'koa';
 import { asActivity, toError, type Logger } from '../../../src/index.ts';
-import { DatabaseError } from '../../../src/index-database.ts';
+import { DatabaseError } from '../../database/index.ts';
 import type { Access, Visit } from '../access/access.ts';
 import { databaseFailure } from '../database-failure.ts';
 import type { CrossOrigin } from './cross-origin.ts';

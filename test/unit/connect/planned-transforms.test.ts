@@ -14,11 +14,11 @@ import { stringConverterPlugins } from '../../../src/converters/string-converter
 import type { SinkRecord } from '../../../src/data/record.ts';
 import { LogicalName, Schema, type SchemaType } from '../../../src/data/schema.ts';
 import { Decimal, Struct, type ConnectValue } from '../../../src/data/value.ts';
-import { StructDecoder, type StructPolicy } from '../../../src/formats/struct/struct.ts';
+import { StructDecoder, type StructPolicy } from '../../../plugins/database/formats/struct/struct.ts';
 import type { ConsumedBlock, ConsumedRecord } from '../../../src/kafka/api.ts';
 import { predicatePlugins } from '../../../src/transforms/predicates/registry.ts';
 import { transformationPlugins } from '../../../src/transforms/registry.ts';
-import { rowsOf } from '../formats/rows-of.ts';
+import { rowsOf } from '../plugins/database/formats/rows-of.ts';
 
 const registry = new PluginRegistry([...transformationPlugins, ...predicatePlugins]);
 

@@ -13,7 +13,7 @@ import type { ConnectValue } from '../../../src/data/value.ts';
 import { SluiceError } from '../../../src/errors.ts';
 import { AVRO_DEFAULTS } from '../../support/avro-defaults.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
-import { blockOf } from '../formats/block-of.ts';
+import { blockOf } from '../plugins/database/formats/block-of.ts';
 import { plain } from './arbitrary-data.ts';
 
 const FORMAT = new AvroFormat(AVRO_DEFAULTS);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import type { Origin } from '../../../src/data/fault.ts';
 import { RowBatchBuilder } from '../../../src/data/row-batch-builder.ts';
-import { blockOf } from '../formats/block-of.ts';
+import { blockOf } from '../plugins/database/formats/block-of.ts';
 
 const RECORD = { kind: 'record', topic: 't', partition: 0, offset: 3 } as const;
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { parseOptions } from '../../../src/index.ts';
-import { decodedPointFormats, decodedFormats } from '../../../src/index-database.ts';
+import { decodedPointFormats, decodedFormats } from '../../../plugins/database/index.ts';
 import {
   DecodeClock,
   decodeElements,

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { splitStatements } from '../../../src/index-database.ts';
-import { tablesNeeded, translateInSteps, translateRefusedInSteps } from '../../../src/sql/translate/translate.ts';
+import { splitStatements } from '../../../plugins/database/index.ts';
+import {
+  tablesNeeded,
+  translateInSteps,
+  translateRefusedInSteps,
+} from '../../../plugins/database/sql/translate/translate.ts';
 import { RequestClock } from '../../../plugins/database-http/transport/request-clock.ts';
 import {
   MAX_STATEMENTS,
@@ -10,7 +14,7 @@ import {
   Turns,
 } from '../../../plugins/database-http/statements/statement-text.ts';
 import { cpuMsOf } from '../../support/cpu-time.ts';
-import { CONTEXT } from '../sql/translate/translation-context.ts';
+import { CONTEXT } from './database/sql/translate/translation-context.ts';
 
 const texts = (sql: string, maxLength: number): string[] =>
   [...readStatements(sql, maxLength)].flatMap((statement) => statement?.text ?? []);

@@ -6,7 +6,7 @@ import type { SourceTable } from '../../../plugins/db-source/tables.ts';
 import type { ConnectorConfig } from '../../../src/connect/api.ts';
 import { isBlock, recordsOfBlock } from '../../../src/connect/source/source-block.ts';
 import type { SourceRecord } from '../../../src/data/record.ts';
-import { rowBlockOf } from '../formats/row-block-of.ts';
+import { rowBlockOf } from './database/formats/row-block-of.ts';
 
 const config = (more: ConnectorConfig = {}): ConnectorConfig => ({
   'connection.url': 'jdbc:db://localhost:5432/plant',

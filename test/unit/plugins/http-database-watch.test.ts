@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { pino } from 'pino';
 import { DatabaseWatch } from '../../../plugins/database-http/access/database-watch.ts';
-import { DatabaseError } from '../../../src/index-database.ts';
+import { DatabaseError } from '../../../plugins/database/index.ts';
 
 describe('the watch over the database of the HTTP API', () => {
   let nowMs: number;

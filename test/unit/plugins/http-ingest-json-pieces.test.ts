@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decodedPointFormats, type Decoded } from '../../../src/index-database.ts';
+import { decodedPointFormats, type Decoded } from '../../../plugins/database/index.ts';
 import { DecodeClock, decodeElements } from '../../../plugins/database-http/ingest/decode.ts';
 import { JsonPieces } from '../../../plugins/database-http/ingest/json-pieces.ts';
 

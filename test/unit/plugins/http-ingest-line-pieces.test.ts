@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { decodedFormats, type Decoded } from '../../../src/index-database.ts';
+import { decodedFormats, type Decoded } from '../../../plugins/database/index.ts';
 import { LinePieces, startOfLine, type LinePiece } from '../../../plugins/database-http/ingest/line-pieces.ts';
 
 /** Rows as `line/value`, faults as `line!`, in the order of their lines. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setImmediate as turn } from 'node:timers/promises';
-import { decodedFormats, decodedPointFormats } from '../../../src/index-database.ts';
+import { decodedFormats, decodedPointFormats } from '../../../plugins/database/index.ts';
 import {
   DecodeClock,
   decodeElements,

@@ -6,7 +6,7 @@ import {
   type DecodedRows,
   type Fault,
   type WriteReport,
-} from '../../../src/index-database.ts';
+} from '../../../plugins/database/index.ts';
 import { DecodeClock, type BodyPart } from '../../../plugins/database-http/ingest/decode.ts';
 import { ingest, type Store } from '../../../plugins/database-http/ingest/ingest.ts';
 import { describeOutcome, OutcomeCounts, statusOf } from '../../../plugins/database-http/ingest/outcome.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { Retries } from '../../../plugins/db-sink/retries.ts';
-import type { Executor } from '../../../src/index-database.ts';
+import type { Executor } from '../../../plugins/database/index.ts';
 import { DatabaseError } from '../../../src/errors.ts';
 import { silentLogger } from '../../../src/observe/logger.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { EncodedTable } from '../../../src/formats/format.ts';
-import { encodedFormats, type EncodedFormatName } from '../../../src/formats/registry.ts';
+import type { EncodedTable } from '../../../plugins/database/formats/format.ts';
+import { encodedFormats, type EncodedFormatName } from '../../../plugins/database/formats/registry.ts';
 import { readDocument } from '../../support/generate-docs.ts';
 
 const TABLE: EncodedTable = {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Executor } from '../../../src/index-database.ts';
+import type { Executor } from '../../../plugins/database/index.ts';
 import { PassedOver } from '../../../plugins/db-source/passed-over.ts';
 import type { SourceTable } from '../../../plugins/db-source/tables.ts';
 

@@ -4,8 +4,8 @@ import { MessageDecoder } from '../../../plugins/db-sink/record-decoder.ts';
 import { WriteLane, type LaneDependencies } from '../../../plugins/db-sink/write-lane.ts';
 import type { MessageBlock, SinkRecordBlock } from '../../../src/data/message-block.ts';
 import { topicPartitionKey, type SinkRecord } from '../../../src/data/record.ts';
-import type { DecodedPart } from '../../../src/formats/format.ts';
-import { CdcDbDecoder } from '../../../src/formats/json-db/cdc-db.ts';
+import type { DecodedPart } from '../../../plugins/database/formats/format.ts';
+import { CdcDbDecoder } from '../../../plugins/database/formats/json-db/cdc-db.ts';
 import { until } from '../../support/until.ts';
 
 function record(offset: number, value: string): SinkRecord {

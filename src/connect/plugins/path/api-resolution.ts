@@ -4,12 +4,12 @@ import { fileURLToPath } from 'node:url';
 
 /** The package's exports by the names that plugins import, as modules of this very process, built or as source. */
 const API_URLS: ReadonlyMap<string, string> = new Map([
-  ['sluice', moduleUrl('index')],
-  ['sluice/database', moduleUrl('index-database')],
+  ['sluice', moduleUrl('src/index')],
+  ['sluice/database', moduleUrl('plugins/database/index')],
 ]);
 
-function moduleUrl(name: string): string {
-  return new URL(`../../../${name}${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href;
+function moduleUrl(path: string): string {
+  return new URL(`../../../../${path}${extname(fileURLToPath(import.meta.url))}`, import.meta.url).href;
 }
 
 interface Context {

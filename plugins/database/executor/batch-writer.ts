@@ -1,0 +1,210 @@
+import type { Fault } from '../../../src/data/fault.ts';
+import type { RowBatch, WriteReport } from '../../../src/data/row-batch.ts';
+import { DatabaseError } from '../../../src/errors.ts';
+import type { GrowingPolicy, TableWrite, WritePolicy } from './api.ts';
+import { nothingStored } from './batch-faults.ts';
+import { type Catalogue, type CatalogueSource, missing } from './catalogue.ts';
+import type { CatalogueTable } from './catalogue-query.ts';
+import type { StatementRunner } from './connection.ts';
+import type { Condition } from './pool.ts';
+import { PlannedBatch } from './planned-batch.ts';
+import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
+import { inTransaction } from './savepoint.ts';
+import { SchemaGrowth } from './schema-growth.ts';
+import { fits } from './schema-growth-plan.ts';
+import { copyScript } from '../sql/copy-script.ts';
+import { applySessionOptions } from './session.ts';
+import { isTableChanged } from './sqlstate.ts';
+import { TablePreparation } from './table-preparation.ts';
+import { type EncodingOptions, NeedsTransaction, WriteAttempt } from './write-attempt.ts';
+import { type PlannedWrite, writeTables } from './write-tables.ts';
+
+/** A table read this short a time ago need not be read again before columns are left out that it does not have. */
+const FRESH_MS = 1_000;
+
+const NOTHING_STORED = nothingStored([]);
+
+/** Where a writer gets its connections: the pool, or one connection within a transaction. */
+export interface ConnectionSource {
+  lend<T>(
+    work: (connection: StatementRunner) => Promise<T>,
+    condition: Condition,
+    signal: AbortSignal | undefined,
+  ): Promise<T>;
+}
+
+interface WriterOptions extends EncodingOptions {
+  /** The connection is in a transaction: what was rolled back for others' sake must be done again as a whole, by its owner. */
+  readonly isInTransaction?: boolean;
+}
+
+/** What is to be sent of a batch; `attempt` is absent where nothing need be sent. */
+interface Planned {
+  readonly attempt: WriteAttempt | undefined;
+  /** Rows that the table cannot be made to take. */
+  readonly faults: readonly Fault[];
+  /** The database itself has said so just now. */
+  readonly isCurrent: boolean;
+}
+
+/** Writes row batches: make the table fit, plan, encode, send, and find the rows that the data makes impossible. */
+export class BatchWriter {
+  readonly #connections: ConnectionSource;
+  readonly #catalogue: Catalogue;
+  readonly #preparation: TablePreparation;
+  readonly #options: WriterOptions;
+
+  /** `session`: where tables are changed. */
+  constructor(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource, options: WriterOptions) {
+    this.#connections = connections;
+    this.#catalogue = catalogue;
+    this.#preparation = new TablePreparation(catalogue, new SchemaGrowth(session, catalogue));
+    this.#options = options;
+  }
+
+  /** The same writer on a connection that is in a transaction. */
+  within(connections: ConnectionSource, catalogue: Catalogue, session: CatalogueSource): BatchWriter {
+    return new BatchWriter(connections, catalogue, session, { ...this.#options, isInTransaction: true });
+  }
+
+  /** Makes the table fit as far as it can be, and writes nothing. */
+  async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
+    await this.#preparation.prepare(batch, policy.shape, policy, await this.#catalogue.find(batch.table));
+  }
+
+  async write(batch: RowBatch, policy: WritePolicy, minCopiedRows?: number): Promise<WriteReport> {
+    if (batch.rowCount === 0) return NOTHING_STORED;
+    for (let isRetry = false; ; isRetry = true) {
+      const { attempt, faults } = await this.#plan({ batch, policy, minCopiedRows }, isRetry);
+      if (policy.wholly === true && faults.length > 0) return nothingStored(faults);
+      // From a table that is not there nothing needs to be deleted.
+      if (attempt === undefined) return { ...NOTHING_STORED, stored: batch.rowCount };
+      try {
+        const report = await this.#run(attempt, policy);
+        return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
+      } catch (error) {
+        // The table does not fit: it is looked at once more, then it is the caller's matter.
+        if (isRetry || !(error instanceof DatabaseError) || !isTableChanged(error)) throw error;
+      }
+    }
+  }
+
+  async writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]> {
+    return writeTables(
+      {
+        write: (write) => this.write(write.batch, write.policy, write.minCopiedRows),
+        create: (some) => this.#createMissing(some),
+        plan: (write) => this.#planCopy(write),
+        copy: (attempts, policy) => this.#copyTogether(attempts, policy),
+      },
+      writes,
+    );
+  }
+
+  async #createMissing(writes: readonly TableWrite[]): Promise<void> {
+    await this.#preparation.createAll(
+      writes.filter(({ batch }) => batch.rowCount > 0 && this.#catalogue.remembered(batch.table) === undefined),
+    );
+  }
+
+  /** The attempt of a batch that COPY can store in its table as that is known; `undefined` where there is more to it. */
+  #planCopy(write: PlannedWrite): WriteAttempt | undefined {
+    const { batch, policy } = write;
+    const known = this.#catalogue.remembered(batch.table);
+    if (known === undefined || batch.rowCount === 0 || policy.wholly === true) return undefined;
+    if (policy.shape !== undefined && (policy.shape.exact || !fits(known, batch, policy.shape))) return undefined;
+    const attempt = this.#attempt(known, write);
+    const isCertain = this.#isCertain({ attempt, faults: [], isCurrent: false }, known, batch);
+    return isCertain && attempt.copy !== undefined ? attempt : undefined;
+  }
+
+  async #copyTogether(attempts: readonly WriteAttempt[], { signal, timeoutMs }: WritePolicy): Promise<void> {
+    const copies = attempts.flatMap(({ copy }) => copy ?? []);
+    const script = copyScript(copies.map(({ target }) => target));
+    const messages = Buffer.concat(copies.map((copy) => copy.messages));
+    await this.#connections.lend(
+      (connection) => connection.copyIn(script, messages, { signal, timeoutMs }),
+      'clean',
+      signal,
+    );
+  }
+
+  /** Rows are never refused on the strength of what was remembered of the table: it may have changed since. */
+  async #plan(write: PlannedWrite, isRetry: boolean): Promise<Planned> {
+    const { batch } = write;
+    const known = isRetry ? undefined : this.#catalogue.remembered(batch.table);
+    if (known !== undefined) {
+      const planned = await this.#planOn(known, write);
+      if (this.#isCertain(planned, known, batch)) return planned;
+    }
+    return this.#planOn(await this.#catalogue.refresh(batch.table), write);
+  }
+
+  #isCertain({ attempt, faults, isCurrent }: Planned, known: CatalogueTable, { table }: RowBatch): boolean {
+    if (attempt === undefined) return false;
+    const { planned } = attempt;
+    // It was changed just now.
+    if (planned.table !== known) return true;
+    if (planned.hasFaults || (faults.length > 0 && !isCurrent)) return false;
+    return !planned.leavesOut || this.#catalogue.remembered(table, FRESH_MS) !== undefined;
+  }
+
+  async #planOn(known: CatalogueTable | undefined, write: PlannedWrite): Promise<Planned> {
+    const { batch, policy } = write;
+    const { shape } = policy;
+    if (shape !== undefined) {
+      const prepared = await this.#preparation.prepare(batch, shape, policy, known);
+      const { faults, isCurrent } = prepared;
+      return { attempt: this.#attempt(prepared.table, { ...write, batch: prepared.batch }), faults, isCurrent };
+    }
+    if (known !== undefined) return { attempt: this.#attempt(known, write), faults: [], isCurrent: false };
+    if (batch.groups?.list.every(({ operation }) => operation === 'delete') !== true) throw missing(batch.table);
+    return { attempt: undefined, faults: [], isCurrent: false };
+  }
+
+  #attempt(table: CatalogueTable, { batch, policy, minCopiedRows }: PlannedWrite): WriteAttempt {
+    return new WriteAttempt(new PlannedBatch(batch, table, policy, minCopiedRows), policy, this.#options);
+  }
+
+  async #run(attempt: WriteAttempt, policy: WritePolicy): Promise<WriteReport> {
+    const { wholly } = policy;
+    const { planned } = attempt;
+    if ((wholly === true && planned.hasFaults) || planned.isEmpty) return attempt.report();
+    const timeZone = planned.readsTimeTexts ? policy.timeZone : undefined;
+    return this.#connections.lend(
+      async (connection) => {
+        await applySessionOptions(connection, { timeZone });
+        if (this.#options.isInTransaction === true) return attempt.run(connection, true);
+        if (!(wholly === true ? planned.isOneStatement : planned.isOneChange)) return runAtOnce(attempt, connection);
+        try {
+          return await attempt.run(connection, false);
+        } catch (error) {
+          if (error instanceof NeedsTransaction) return runAtOnce(attempt.again(), connection);
+          throw error;
+        }
+      },
+      timeZone === undefined ? 'clean' : 'used',
+      policy.signal,
+    );
+  }
+}
+
+/** All statements or none: between a deletion and the row that follows it nobody sees the row missing. */
+async function runAtOnce(first: WriteAttempt, connection: StatementRunner): Promise<WriteReport> {
+  let attempt: WriteAttempt | undefined;
+  return retryRolledBack(ROLLBACK_RETRIES, async () => {
+    const current = (attempt = attempt?.again() ?? first);
+    try {
+      return await inTransaction(connection, async (runner) => {
+        const report = await current.run(runner, true);
+        if (current.planned.storesNothing) throw UNDONE;
+        return report;
+      });
+    } catch (error) {
+      if (error !== UNDONE) throw error;
+      return current.report();
+    }
+  });
+}
+
+const UNDONE = new Error('the transaction is undone');

@@ -1,0 +1,270 @@
+import type { ConnectionOptions } from 'node:tls';
+import { setTimeout as delay } from 'node:timers/promises';
+import pg from 'pg';
+import { DatabaseError, toError } from '../../../src/errors.ts';
+import { MAX_IDENTIFIER_BYTES } from '../sql/quote.ts';
+import type { Executor } from './api.ts';
+import { cancelled, Connection, TEXT_VALUES } from './connection.ts';
+import type { ConnectionSettings, ServerAddress } from './connection-url.ts';
+import { passwordFromFile } from './password-file.ts';
+import { RowTap } from './row-tap.ts';
+import { isUnavailable, toDatabaseError } from './sqlstate.ts';
+import { tlsOptions } from './tls-options.ts';
+
+/**
+ * Settings that every session starts with and RESET ALL returns to: the text of values must not depend on how the
+ * server, the database or the role is set up.
+ */
+const SESSION_DEFAULTS = [
+  'TimeZone=UTC',
+  'DateStyle=ISO',
+  'IntervalStyle=postgres',
+  'bytea_output=hex',
+  'extra_float_digits=1',
+];
+
+/**
+ * Idle connections are probed after this time, else the system's two hours would pass before a dead one is noticed, and routers
+ * forget connections sooner than that. Node repeats the probe every second, ten times.
+ */
+const KEEP_ALIVE_AFTER_MS = 30_000;
+
+/**
+ * Opens one connection to the first server of the list that takes it. Rejects with a DatabaseError: scope
+ * `infrastructure` when none could be reached, `caller` when one refused user, password, database or TLS.
+ */
+export async function connect(settings: ConnectionSettings, signal?: AbortSignal): Promise<Connection> {
+  refuseLongName(`role "${settings.user}" does not exist`, settings.user, '28000');
+  refuseLongName(`database "${settings.database}" does not exist`, settings.database, '42622');
+  const tls = await tlsOptions(settings.tls);
+  const failures: { server: ServerAddress; error: DatabaseError }[] = [];
+  for (const server of settings.servers) {
+    try {
+      return await connectTo(server, settings, tls, signal);
+    } catch (thrown) {
+      const error = toDatabaseError(thrown);
+      failures.push({ server, error });
+      // This server cannot serve now; another of the list may.
+      if (!isUnavailable(error)) break;
+    }
+  }
+  throw connectFailure(settings, failures);
+}
+
+/** The server cuts both names at the start of a session, and would let the role in whose name is the beginning. */
+function refuseLongName(consequence: string, name: string, sqlstate: string): void {
+  const bytes = Buffer.byteLength(name);
+  if (bytes <= MAX_IDENTIFIER_BYTES) return;
+  const limit = String(MAX_IDENTIFIER_BYTES);
+  throw new DatabaseError(`${consequence}: its name has ${String(bytes)} bytes; PostgreSQL takes at most ${limit}`, {
+    scope: 'caller',
+    sqlstate,
+  });
+}
+
+async function connectTo(
+  server: ServerAddress,
+  settings: ConnectionSettings,
+  tls: ConnectionOptions | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Connection> {
+  const [first, second] = settings.tls.mode === 'allow' ? [undefined, tls] : [tls, undefined];
+  try {
+    return await handshake(server, settings, first, signal);
+  } catch (thrown) {
+    const error = toDatabaseError(thrown);
+    const { mode } = settings.tls;
+    if ((mode !== 'allow' && mode !== 'prefer') || !mayTakeOtherWay(error)) throw error;
+    try {
+      return await handshake(server, settings, second, signal);
+    } catch (other) {
+      // If both ways are refused, the answer to the encrypted one has the reason: a missing client certificate, for instance.
+      const { sqlstate, message } = toDatabaseError(other);
+      const isOtherReason = first === undefined ? !message.includes(NO_TLS) : sqlstate !== NO_ENTRY;
+      throw isOtherReason ? other : error;
+    }
+  }
+}
+
+/** The error of a server whose pg_hba.conf has no entry for the user with TLS, or without it. */
+const NO_ENTRY = '28000';
+
+/** Part of the driver's message when the server has no TLS. */
+const NO_TLS = 'does not support SSL';
+
+/** Whether the server may accept a user with TLS whom it refused without TLS, or the other way round, as in libpq. */
+function mayTakeOtherWay({ sqlstate, message }: DatabaseError): boolean {
+  return sqlstate === NO_ENTRY || message.includes(NO_TLS);
+}
+
+async function handshake(
+  server: ServerAddress,
+  settings: ConnectionSettings,
+  tls: ConnectionOptions | undefined,
+  signal: AbortSignal | undefined,
+): Promise<Connection> {
+  const keepAlive = { keepAlive: true, keepAliveInitialDelayMillis: KEEP_ALIVE_AFTER_MS };
+  const config = {
+    host: server.host,
+    port: server.port,
+    user: settings.user,
+    database: settings.database,
+    // A function, so that the driver neither asks the environment nor a password file that the URL does not name.
+    password: () => passwordFor(server, settings),
+    ssl: tls ?? false,
+    connectionTimeoutMillis: settings.connectTimeoutMs,
+    application_name: settings.applicationName,
+    options: startupOptions(settings),
+    connection: new RowTap({ ssl: tls ?? false, ...keepAlive }),
+    types: TEXT_VALUES,
+  };
+  const client = new pg.Client(config);
+  const connection = new Connection(client, { ...server, tls });
+  let readOnly = false;
+  client.connection.on('parameterStatus', (status: { parameterName: string; parameterValue: string }) => {
+    const tells = status.parameterName === 'in_hot_standby' || status.parameterName === 'default_transaction_read_only';
+    if (tells && status.parameterValue === 'on') readOnly = true;
+  });
+  const onAbort = (): unknown => client.connection.stream.destroy(new Error('aborted'));
+  signal?.addEventListener('abort', onAbort, { once: true });
+  try {
+    if (signal?.aborted === true) throw cancelled(signal);
+    await client.connect();
+  } catch (error) {
+    client.connection.stream.destroy();
+    throw signal?.aborted === true ? cancelled(signal) : error;
+  } finally {
+    signal?.removeEventListener('abort', onAbort);
+  }
+  if (readOnly && settings.target === 'primary') {
+    await connection.close();
+    throw new DatabaseError('the server only reads', { scope: 'infrastructure', sqlstate: '25006' });
+  }
+  return connection;
+}
+
+async function passwordFor(
+  server: ServerAddress,
+  { password, passwordFile, database, user }: ConnectionSettings,
+): Promise<string> {
+  if (password !== undefined || passwordFile === undefined) return password?.reveal() ?? '';
+  return passwordFromFile(passwordFile, { ...server, database, user });
+}
+
+/** `-c name=value` for each setting; blanks and backslashes in values are escaped (libpq, "options"). */
+function startupOptions(settings: ConnectionSettings): string {
+  const all =
+    settings.searchPath === undefined ? SESSION_DEFAULTS : [...SESSION_DEFAULTS, `search_path=${settings.searchPath}`];
+  return all.map((setting) => `-c ${setting.replace(/[\\\s]/g, '\\$&')}`).join(' ');
+}
+
+/** No server took the connection. */
+class NotConnectedError extends DatabaseError {
+  /** For those who have named the database and its address. */
+  readonly why: string;
+
+  constructor(message: string, why: string, options: ConstructorParameters<typeof DatabaseError>[1]) {
+    super(message, options);
+    this.why = why;
+  }
+}
+
+const MAX_CAUSES = 10;
+
+/** Why a database cannot be used, in a sentence that has its name and address already. */
+export function whyAway(error: unknown): string {
+  let cause = error;
+  for (let depth = 0; cause instanceof Error && depth < MAX_CAUSES; depth++) {
+    if (cause instanceof NotConnectedError) return cause.why;
+    ({ cause } = cause);
+  }
+  return toError(error).message;
+}
+
+function connectFailure(
+  settings: ConnectionSettings,
+  failures: readonly { server: ServerAddress; error: DatabaseError }[],
+): DatabaseError {
+  const refusal = failures.find((failure) => failure.error.scope === 'caller' || failure.error.sqlstate !== undefined);
+  const told = refusal === undefined ? failures : [refusal];
+  const reasons = told.map(({ server, error }) => {
+    const address = `${server.host}:${String(server.port)}`;
+    return { address, text: reason(error, settings) };
+  });
+  const list = reasons.map(({ address, text }) => `${address}: ${text}`).join('; ');
+  const [only] = reasons;
+  const why = settings.servers.length === 1 && only !== undefined ? only.text : list;
+  const first = told[0]?.error;
+  return new NotConnectedError(
+    `cannot connect to database "${settings.database}" as user "${settings.user}" at ${list}`,
+    why,
+    { scope: first?.scope ?? 'infrastructure', sqlstate: first?.sqlstate, cause: first },
+  );
+}
+
+function reason(error: DatabaseError, settings: ConnectionSettings): string {
+  const isAsked = error.sqlstate === '28P01' || error.message.startsWith('SASL');
+  if (settings.password === undefined && settings.passwordFile === undefined && isAsked) {
+    return 'the server asks for a password, and none is set (connection.password)';
+  }
+  if (error.message !== 'timeout expired') return error.message;
+  return `no answer within ${String(settings.connectTimeoutMs)} ms`;
+}
+
+/** `connection.attempts` and `connection.backoff.ms`. */
+export interface ConnectAttempts {
+  readonly attempts: number;
+  readonly backoffMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** Told of each attempt that failed and will be followed by another. */
+  readonly onFailure?: (error: DatabaseError, attempt: number) => void;
+}
+
+/**
+ * Proves that the executor's database answers; tries again while it cannot be reached, at most `attempts` times.
+ * What waiting cannot mend (password, unknown database, certificate) rejects at once.
+ */
+export async function connectWithAttempts(executor: Pick<Executor, 'query'>, policy: ConnectAttempts): Promise<void> {
+  await beginWithAttempts(executor, policy, () => Promise.resolve());
+}
+
+/**
+ * The same with the first work on the connection, which is done again from its beginning when the database goes away in the
+ * midst of it. Other errors of `begin` are passed on as they are.
+ */
+export async function beginWithAttempts<T>(
+  executor: Pick<Executor, 'query'>,
+  policy: ConnectAttempts,
+  begin: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await prove(executor, policy);
+      return await begin();
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.scope !== 'infrastructure') throw error;
+      if (attempt >= policy.attempts) throw exhausted(error, policy);
+      policy.onFailure?.(error, attempt);
+    }
+    try {
+      await delay(policy.backoffMs, undefined, policy.signal === undefined ? {} : { signal: policy.signal });
+    } catch (error) {
+      throw policy.signal?.aborted === true ? cancelled(policy.signal) : error;
+    }
+  }
+}
+
+async function prove(executor: Pick<Executor, 'query'>, { signal }: ConnectAttempts): Promise<void> {
+  try {
+    await executor.query('SELECT 1', [], { signal });
+  } catch (error) {
+    throw toDatabaseError(error);
+  }
+}
+
+function exhausted(error: DatabaseError, policy: ConnectAttempts): DatabaseError {
+  if (policy.attempts <= 1) return error;
+  const tried = ` (${String(policy.attempts)} attempts, ${String(policy.backoffMs)} ms apart)`;
+  const { scope, sqlstate, cause } = error;
+  return new NotConnectedError(error.message + tried, whyAway(error) + tried, { scope, sqlstate, cause });
+}

@@ -1,0 +1,75 @@
+import { declareOptions, type ParsedOptions } from '../../../src/config/option.ts';
+import { atLeast, nonEmptyString } from '../../../src/config/validators.ts';
+import { type ConnectionSettings, parseConnectionUrl } from './connection-url.ts';
+
+const GROUP = 'Database';
+
+/** The options by which connectors name their database, the same for sinks and sources. */
+export const connectionOptions = declareOptions({
+  'connection.url': {
+    type: 'STRING',
+    importance: 'HIGH',
+    documentation:
+      'Where the database is: `jdbc:db://host:port[,host:port]/database?param=…`; `jdbc:postgresql://…` and `postgresql://…` work too. TLS by `sslmode`, `sslrootcert`, `sslcert` and `sslkey`; `passfile` and `service` as in libpq.',
+    validator: nonEmptyString,
+    group: GROUP,
+    width: 'LONG',
+    displayName: 'Connection URL',
+  },
+  'connection.user': {
+    type: 'STRING',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'User name; overrides the one in the URL.',
+    group: GROUP,
+    width: 'MEDIUM',
+    displayName: 'User',
+  },
+  'connection.password': {
+    type: 'PASSWORD',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Password of the user.',
+    group: GROUP,
+    width: 'MEDIUM',
+    displayName: 'Password',
+  },
+  'connection.database': {
+    type: 'STRING',
+    default: null,
+    importance: 'HIGH',
+    documentation: 'Name of the database; overrides the one in the URL.',
+    group: GROUP,
+    width: 'MEDIUM',
+    displayName: 'Database',
+  },
+  'connection.attempts': {
+    type: 'INT',
+    default: 3,
+    importance: 'MEDIUM',
+    documentation: 'Number of consecutive attempts to connect before the database counts as unavailable.',
+    validator: atLeast(1),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Connection attempts',
+  },
+  'connection.backoff.ms': {
+    type: 'INT',
+    default: 5000,
+    importance: 'MEDIUM',
+    documentation: 'Milliseconds between connection attempts.',
+    validator: atLeast(0),
+    group: GROUP,
+    width: 'SHORT',
+    displayName: 'Connection backoff (ms)',
+  },
+});
+
+/** Where and as whom to connect; a ConfigError says what is wrong with the URL. */
+export function connectionSettings(options: ParsedOptions<typeof connectionOptions>): ConnectionSettings {
+  return parseConnectionUrl(options['connection.url'], {
+    user: options['connection.user'],
+    password: options['connection.password'],
+    database: options['connection.database'],
+  });
+}

@@ -1,0 +1,33 @@
+import type { RowBatch, RowGroup } from '../../../src/data/row-batch.ts';
+import type { WritePolicy } from './api.ts';
+import type { CatalogueTable } from './catalogue-query.ts';
+
+/**
+ * The batch with its rows grouped by which NOT NULL columns with a default they have no cell for, under the rule `merge`: a row
+ * without a cell gets the default when it is new, and leaves the stored cell alone when it is not. One statement cannot do both
+ * unless the column is left out of it. The same batch where every row has cells for all such columns.
+ */
+export function groupedByDefaults(batch: RowBatch, table: CatalogueTable, policy: WritePolicy): RowBatch {
+  if (policy.dedupRule !== 'merge' || policy.insertMode !== undefined || batch.groups !== undefined) return batch;
+  const gaps = batch.columns.filter(({ name, cells }) => {
+    const column = table.columns.find((existing) => existing.name === name);
+    if (column === undefined || column.nullable || !column.hasDefault || column.generated) return false;
+    return !table.key.includes(name) && cells.includes(null);
+  });
+  if (gaps.length === 0) return batch;
+  const list: RowGroup[] = [];
+  const indexes = new Map<string, number>();
+  const groupOf = new Int32Array(batch.rowCount);
+  for (let row = 0; row < batch.rowCount; row++) {
+    const missing = gaps.filter(({ cells }) => cells[row] === null).map(({ name }) => name);
+    const signature = JSON.stringify(missing);
+    let index = indexes.get(signature);
+    if (index === undefined) {
+      indexes.set(signature, (index = list.length));
+      const present = batch.columns.map(({ name }) => name).filter((name) => !missing.includes(name));
+      list.push({ operation: 'store', columns: new Set(present) });
+    }
+    groupOf[row] = index;
+  }
+  return { ...batch, groups: { list, of: (row) => groupOf[row] ?? 0 } };
+}

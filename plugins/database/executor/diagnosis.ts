@@ -1,0 +1,130 @@
+import { clockFinding, clockLead, fail, ok, warn, type Finding } from '../../../src/data/finding.ts';
+import type { DatabaseError } from '../../../src/errors.ts';
+import type { Logger } from '../../../src/observe/logger.ts';
+import { ownStatement } from '../sql/own-statement.ts';
+import { quoteIdentifier } from '../sql/quote.ts';
+import type { Executor } from './api.ts';
+import type { ConnectionSettings } from './connection-url.ts';
+import { openExecutor } from './open-executor.ts';
+import { isDatabaseMissing, isLoginRefused, toDatabaseError } from './sqlstate.ts';
+
+/** What a connector or a service asks of its database. */
+export interface DatabaseDemands {
+  /** Connections at the same time. */
+  readonly connections: number;
+  readonly writes: boolean;
+}
+
+/** Of each server of the URL. */
+const CONNECT_TIMEOUT_MS = 4000;
+/** Shorter limits end what connectors do in an ordinary way: batches, transactions that wait for a lock. */
+const SHORTEST_LIMITS_MS = {
+  statement_timeout: 30_000,
+  transaction_timeout: 60_000,
+  idle_in_transaction_session_timeout: 10_000,
+  lock_timeout: 5_000,
+} as const;
+
+const setting = (name: string): string => `(SELECT setting FROM pg_catalog.pg_settings WHERE name = '${name}')`;
+
+const SERVER = ownStatement(
+  'doctor: server',
+  `SELECT current_setting('server_version'), (extract(epoch from clock_timestamp()) * 1000)::int8,
+    pg_is_in_recovery() OR current_setting('transaction_read_only')::bool, current_user, current_database(),
+    current_setting('max_connections')::int8 - COALESCE(${setting('superuser_reserved_connections')}, '0')::int8
+      - COALESCE(${setting('reserved_connections')}, '0')::int8,
+    (SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE datid IS NOT NULL AND pid <> pg_backend_pid()),
+    (SELECT rolconnlimit FROM pg_catalog.pg_roles WHERE rolname = current_user),
+    (SELECT count(*) FROM pg_catalog.pg_stat_activity WHERE usename = current_user AND pid <> pg_backend_pid()),
+    ${Object.keys(SHORTEST_LIMITS_MS).map(setting).join(', ')}`,
+);
+
+/**
+ * Looks at a database as a connector would use it: whether it answers, and its settings that matter. Then `look` looks at what
+ * the connector needs there. Nothing is written; `signal` ends it.
+ */
+export async function diagnoseDatabase(
+  settings: ConnectionSettings,
+  demands: DatabaseDemands,
+  { logger, signal }: { readonly logger: Logger; readonly signal: AbortSignal },
+  look: (executor: Executor) => Promise<readonly Finding[]> = () => Promise.resolve([]),
+): Promise<Finding[]> {
+  const connectTimeoutMs = Math.min(settings.connectTimeoutMs, CONNECT_TIMEOUT_MS);
+  const own = { ...settings, connectTimeoutMs, applicationName: 'sluice doctor' };
+  const executor = openExecutor(own, { logger, poolSize: 1 });
+  try {
+    const askedAt = Date.now();
+    const [row = []] = (await executor.ask(SERVER, [], { signal })).rows;
+    const findings = serverFindings(row, demands, { askedAt, answeredAt: Date.now() });
+    return [...findings, ...(await look(executor))];
+  } catch (thrown) {
+    const error = toDatabaseError(thrown);
+    return [fail('database', error.message, cureOf(error, settings))];
+  } finally {
+    await executor.close();
+  }
+}
+
+function cureOf(error: DatabaseError, { database, user, servers }: ConnectionSettings): string | undefined {
+  if (isDatabaseMissing(error)) return `CREATE DATABASE ${quoteIdentifier(database)} OWNER ${quoteIdentifier(user)};`;
+  if (isLoginRefused(error)) return `set connection.user and connection.password, and look at pg_hba.conf`;
+  if (error.scope === 'infrastructure' && error.sqlstate === undefined) {
+    const [first] = servers;
+    return `pg_isready -h ${first?.host ?? ''} -p ${String(first?.port ?? '')}`;
+  }
+  return undefined;
+}
+
+function serverFindings(
+  row: readonly (string | null)[],
+  demands: DatabaseDemands,
+  moment: { readonly askedAt: number; readonly answeredAt: number },
+): Finding[] {
+  const [version, clock, readOnly, user, database, slots, used, limit, ofUser, ...limits] = row;
+  const role = quoteIdentifier(user ?? '');
+  const place = `PostgreSQL ${version ?? ''}, database ${database ?? ''}, user ${user ?? ''}`;
+  const findings = [
+    readOnly === 't' && demands.writes
+      ? fail(
+          'database',
+          `${place}: it only reads`,
+          'name the primary server in connection.url, or targetServerType=primary',
+        )
+      : ok('database', place),
+    slotsFinding(Number(slots), Number(used), demands),
+  ];
+  const ownSlots = Number(limit ?? -1);
+  if (ownSlots >= 0 && ownSlots - Number(ofUser) < demands.connections) {
+    const needed = Number(ofUser) + demands.connections;
+    findings.push(
+      warn(
+        'connection limit',
+        `user ${user ?? ''} may have ${String(ownSlots)} connections and has ${String(ofUser)}; ${String(demands.connections)} more are needed`,
+        `ALTER ROLE ${role} CONNECTION LIMIT ${String(needed)};`,
+      ),
+    );
+  }
+  const lead = clockLead(Number(clock), moment.askedAt, moment.answeredAt);
+  findings.push(...limitFindings(limits, role), clockFinding('clock of the database', lead));
+  return findings;
+}
+
+function slotsFinding(slots: number, used: number, { connections }: DatabaseDemands): Finding {
+  const free = Math.max(0, slots - used);
+  const text = `${String(slots)} for users, ${String(free)} of them free; up to ${String(connections)} are needed`;
+  if (free >= connections) return ok('max_connections', text);
+  const cure = `ALTER SYSTEM SET max_connections = ${String(slots + connections - free + 20)}; then restart the server`;
+  return warn('max_connections', text, cure);
+}
+
+/** Milliseconds, in the order of SHORTEST_LIMITS_MS; null where the server does not know the setting. */
+function limitFindings(values: readonly (string | null)[], role: string): Finding[] {
+  const names = Object.entries(SHORTEST_LIMITS_MS);
+  const short = names.flatMap(([name, shortest], index): Finding[] => {
+    const ms = Number(values[index] ?? 0);
+    if (ms === 0 || ms >= shortest) return [];
+    const message = `${String(ms)} ms: what takes longer is cancelled, and tried again`;
+    return [warn(name, message, `ALTER ROLE ${role} SET ${name} = '${String(shortest / 1000)}s';`)];
+  });
+  return short.length > 0 ? short : [ok('timeouts', 'none that ends ordinary work')];
+}

@@ -1,0 +1,167 @@
+import type { RowBatch, WriteReport } from '../../../src/data/row-batch.ts';
+import { DatabaseError } from '../../../src/errors.ts';
+import type { OwnStatement } from '../sql/own-statement.ts';
+import type {
+  Engine,
+  Executor,
+  GrowingPolicy,
+  Listener,
+  QueryResult,
+  ReadingSession,
+  Rehearsal,
+  Session,
+  SessionOptions,
+  StatementOptions,
+  TableCatalogue,
+  TableWrite,
+  Transaction,
+  WritePolicy,
+} from './api.ts';
+import type { BatchWriter } from './batch-writer.ts';
+import type { Catalogue, CatalogueSource } from './catalogue.ts';
+import type { Condition, Pool } from './pool.ts';
+import { listen } from './listener.ts';
+import { ReadSession } from './read-session.ts';
+import { readEngine } from './engine-mark.ts';
+import { OptimisticPath } from './optimistic-path.ts';
+import { applySessionOptions, PinnedSession } from './session.ts';
+import { rehearse } from './rehearsal.ts';
+import { atomically } from './transaction.ts';
+
+/** What executors of one (server, database, user) share. */
+export class Database implements CatalogueSource {
+  readonly pool: Pool;
+  readonly catalogue: Catalogue;
+  readonly writer: BatchWriter;
+  /** Of transactions without savepoints. */
+  readonly path = new OptimisticPath();
+
+  constructor(pool: Pool, parts: (source: CatalogueSource) => { catalogue: Catalogue; writer: BatchWriter }) {
+    this.pool = pool;
+    const { catalogue, writer } = parts(this);
+    this.catalogue = catalogue;
+    this.writer = writer;
+  }
+
+  /** A session for statements of our own, which leave nothing behind. */
+  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.pinned(work, {}, 'clean');
+  }
+
+  async pinned<T>(
+    work: (session: Session) => Promise<T>,
+    options: SessionOptions,
+    condition: Condition,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    if (options.readTransaction === true) return this.reading(work, options, signal);
+    const connection = await this.pool.acquire(signal);
+    try {
+      await applySessionOptions(connection, options);
+      const session = new PinnedSession(connection, options);
+      try {
+        return await work(session);
+      } finally {
+        await session.end();
+      }
+    } finally {
+      this.pool.release(connection, condition);
+    }
+  }
+
+  async reading<T>(
+    work: (session: ReadingSession) => Promise<T>,
+    options: SessionOptions,
+    signal?: AbortSignal,
+  ): Promise<T> {
+    const connection = await this.pool.acquire(signal);
+    const session = new ReadSession(connection, options);
+    try {
+      return await work(session);
+    } finally {
+      await session.end();
+      this.pool.release(connection, 'read');
+    }
+  }
+}
+
+/** An executor's own handle on a shared database: closing it ends its own calls, not those of others. */
+export class PooledExecutor implements Executor {
+  readonly #database: Database;
+  readonly #onClose: () => Promise<void>;
+  #closing: Promise<void> | undefined;
+
+  constructor(database: Database, onClose: () => Promise<void>) {
+    this.#database = database;
+    this.#onClose = onClose;
+  }
+
+  get catalogue(): TableCatalogue {
+    return this.#open().catalogue;
+  }
+
+  async session<T>(work: (session: Session) => Promise<T>, options: SessionOptions = {}): Promise<T> {
+    return this.#open().pinned(work, options, 'used', options.signal);
+  }
+
+  async reading<T>(
+    work: (session: ReadingSession) => Promise<T>,
+    { signal }: Pick<SessionOptions, 'signal'> = {},
+  ): Promise<T> {
+    return this.#open().reading(work, {}, signal);
+  }
+
+  async query(
+    sql: string,
+    parameters: readonly (string | null)[] = [],
+    options: StatementOptions = {},
+  ): Promise<QueryResult> {
+    return this.#open().pinned((session) => session.query(sql, parameters, options), {}, 'used', options.signal);
+  }
+
+  async ask(
+    statement: OwnStatement,
+    parameters: readonly (string | null)[] = [],
+    options: StatementOptions = {},
+  ): Promise<QueryResult> {
+    return this.#open().pinned((session) => session.ask(statement, parameters, options), {}, 'clean', options.signal);
+  }
+
+  async listen(channel: string, onNotice: (payload: string) => void, onLost: () => void): Promise<Listener> {
+    return listen(this.#open().pool, channel, onNotice, onLost);
+  }
+
+  async engine(): Promise<Engine> {
+    return this.#open().session(readEngine);
+  }
+
+  async write(batch: RowBatch, policy: WritePolicy): Promise<WriteReport> {
+    return this.#open().writer.write(batch, policy);
+  }
+
+  async writeAll(writes: readonly TableWrite[]): Promise<readonly PromiseSettledResult<WriteReport>[]> {
+    return this.#open().writer.writeAll(writes);
+  }
+
+  async prepare(batch: RowBatch, policy: GrowingPolicy): Promise<void> {
+    return this.#open().writer.prepare(batch, policy);
+  }
+
+  async atomically<T>(work: (transaction: Transaction) => Promise<T>, signal?: AbortSignal): Promise<T> {
+    return atomically(this.#open(), work, signal);
+  }
+
+  async rehearse<T>(work: (rehearsal: Rehearsal) => Promise<T>, options: StatementOptions = {}): Promise<T> {
+    return rehearse(this.#open(), work, options);
+  }
+
+  async close(): Promise<void> {
+    this.#closing ??= this.#onClose();
+    await this.#closing;
+  }
+
+  #open(): Database {
+    if (this.#closing !== undefined) throw new DatabaseError('the executor was closed', { scope: 'caller' });
+    return this.#database;
+  }
+}

@@ -1,0 +1,113 @@
+import type { RowGroups } from '../../../src/data/row-batch.ts';
+import { type KeyPart, numberKeys, type RowSelection } from './row-selection.ts';
+
+/**
+ * What becomes of several stored rows of one key: the last or the first of them counts, each is written by itself, or they are
+ * merged into one row when their statement is encoded.
+ */
+export type EqualKeys = 'last' | 'first' | 'all' | 'merge';
+
+/** Rows for one statement of one group. */
+export interface GroupSelection extends RowSelection {
+  /** Index in the batch's list of groups. */
+  readonly group: number;
+  /** No earlier statement of the batch stores a row with one of these keys. */
+  readonly isFirst: boolean;
+}
+
+const DROPPED = -1;
+
+/**
+ * Orders the rows of a batch of several groups into statements that come to the same as doing each row in its turn: deletions
+ * first, once per key, then what is stored after them. A row before the deletion of its key is dropped. Rows of one key that
+ * are of different groups set different columns, so both are written, one statement behind the other.
+ */
+export function selectByGroup(
+  candidates: Int32Array,
+  key: readonly KeyPart[],
+  groups: RowGroups,
+  equalKeys: EqualKeys,
+): GroupSelection[] {
+  const places = new Places(groups, equalKeys, (candidates.at(-1) ?? -1) + 1);
+  const numbered = numberKeys(candidates, key);
+  candidates.forEach((row, position) => {
+    places.add(row, numbered === undefined ? position : (numbered.ids[position] ?? 0));
+  });
+  return places.statements(candidates);
+}
+
+/** Where each row goes: which step it is in (0: deletions), as far as it is needed at all. */
+class Places {
+  readonly #groups: RowGroups;
+  readonly #equalKeys: EqualKeys;
+  readonly #steps: Int32Array;
+  /** The row of the same key before a row, of those that are needed; -1 without. */
+  readonly #previous: Int32Array;
+  readonly #standIns: Int32Array;
+  readonly #latest = new Map<number, number>();
+
+  constructor(groups: RowGroups, equalKeys: EqualKeys, length: number) {
+    this.#groups = groups;
+    this.#equalKeys = equalKeys;
+    this.#steps = new Int32Array(length).fill(DROPPED);
+    this.#previous = new Int32Array(length).fill(-1);
+    this.#standIns = new Int32Array(length).fill(-1);
+  }
+
+  add(row: number, key: number): void {
+    const latest = this.#latest.get(key) ?? -1;
+    if (this.#isDeletion(row)) {
+      for (let earlier = latest; earlier >= 0; earlier = this.#previous[earlier] ?? -1) this.#steps[earlier] = DROPPED;
+      this.#steps[row] = 0;
+    } else if (latest < 0 || this.#isDeletion(latest)) {
+      this.#steps[row] = 1;
+      this.#previous[row] = latest;
+    } else if (this.#equalKeys === 'first') {
+      return;
+    } else {
+      this.#addBehind(row, latest);
+    }
+    this.#latest.set(key, row);
+  }
+
+  statements(candidates: Int32Array): GroupSelection[] {
+    const count = this.#groups.list.length;
+    const lists = new Map<number, number[]>();
+    for (const row of candidates) {
+      const step = this.#steps[row] ?? DROPPED;
+      if (step === DROPPED) continue;
+      const place = step * count + this.#groups.of(row);
+      const list = lists.get(place);
+      if (list === undefined) lists.set(place, [row]);
+      else list.push(row);
+    }
+    return [...lists]
+      .sort(([left], [right]) => left - right)
+      .map(([place, rows]) => ({
+        group: place % count,
+        rows: Int32Array.from(rows),
+        standIns: this.#standIns,
+        isFirst: place < 2 * count,
+      }));
+  }
+
+  /** A row whose key was stored before in this batch. */
+  #addBehind(row: number, latest: number): void {
+    const step = this.#steps[latest] ?? 1;
+    const isSameGroup = this.#groups.of(row) === this.#groups.of(latest);
+    const replaces = this.#equalKeys === 'last' && isSameGroup;
+    const joins = this.#equalKeys === 'all' || (this.#equalKeys === 'merge' && isSameGroup);
+    if (replaces) {
+      this.#steps[latest] = DROPPED;
+      this.#standIns[row] = latest;
+      this.#previous[row] = this.#previous[latest] ?? -1;
+    } else {
+      this.#previous[row] = latest;
+    }
+    this.#steps[row] = replaces || joins ? step : step + 1;
+  }
+
+  #isDeletion(row: number): boolean {
+    return this.#groups.list[this.#groups.of(row)]?.operation === 'delete';
+  }
+}

@@ -1,0 +1,131 @@
+import { createHash } from 'node:crypto';
+import type { DatabaseError } from '../../../src/errors.ts';
+import type { Logger } from '../../../src/observe/logger.ts';
+import type { Executor } from './api.ts';
+import { BatchWriter } from './batch-writer.ts';
+import { Catalogue } from './catalogue.ts';
+import { connect } from './connect.ts';
+import type { ConnectionSettings } from './connection-url.ts';
+import { Database, PooledExecutor } from './executor.ts';
+import { Pool } from './pool.ts';
+import { toDatabaseError } from './sqlstate.ts';
+
+export { beginWithAttempts, connectWithAttempts, whyAway, type ConnectAttempts } from './connect.ts';
+export { databaseText, type ConnectionSettings, parseConnectionUrl, type UrlOverrides } from './connection-url.ts';
+
+export interface ExecutorOptions {
+  readonly logger: Logger;
+  /** Connections this executor may need at the same time; those of all that share a pool add up. Default 4. */
+  readonly poolSize?: number;
+  /** Idle connections are closed after this time. Default 30,000. Counts when it opens the pool. */
+  readonly idleTimeoutMs?: number;
+  /** A statement that has run this long without a word from the server is asked after. Default 30,000; counts as above. */
+  readonly silenceMs?: number;
+  /** Called after each attempt to open a connection of the pool, with why it failed. */
+  readonly onConnect?: OnConnect;
+}
+
+type OnConnect = (failure: DatabaseError | undefined) => void;
+
+/** Limit of all pools of one user and database in this thread: PostgreSQL's default is 100 for all clients. */
+const MAX_CONNECTIONS = 32;
+/** A statement that ends what blocks another one needs a connection of its own. */
+const MIN_POOL_SIZE = 2;
+const DEFAULT_POOL_SIZE = 4;
+const DEFAULT_IDLE_TIMEOUT_MS = 30_000;
+const DEFAULT_SILENCE_MS = 30_000;
+
+interface SharedDatabase {
+  readonly database: Database;
+  /** Equal for pools that differ by the names of their sessions only. */
+  readonly budget: string;
+  /** Pool sizes that the open executors asked for. */
+  readonly shares: number[];
+  /** Of the open executors. */
+  readonly listeners: Set<OnConnect>;
+}
+
+const sharedDatabases = new Map<string, SharedDatabase>();
+
+/**
+ * An executor on this database. Executors with equal settings share connections and catalogue; the last one to close
+ * closes them. Nothing is connected before the first call.
+ */
+export function openExecutor(settings: ConnectionSettings, options: ExecutorOptions): Executor {
+  const key = identity(settings);
+  const shared = sharedDatabases.get(key) ?? createShared(settings, options);
+  sharedDatabases.set(key, shared);
+  const share = options.poolSize ?? DEFAULT_POOL_SIZE;
+  shared.shares.push(share);
+  // A function of its own, so that each executor takes away what is its own.
+  const listener: OnConnect = (failure) => options.onConnect?.(failure);
+  shared.listeners.add(listener);
+  setLimits(shared.budget);
+  return new PooledExecutor(shared.database, async () => {
+    shared.listeners.delete(listener);
+    shared.shares.splice(shared.shares.indexOf(share), 1);
+    const isLast = shared.shares.length === 0;
+    if (isLast && sharedDatabases.get(key) === shared) sharedDatabases.delete(key);
+    setLimits(shared.budget);
+    if (!isLast) return;
+    await shared.database.pool.close();
+  });
+}
+
+function createShared(settings: ConnectionSettings, options: ExecutorOptions): SharedDatabase {
+  const listeners = new Set<OnConnect>();
+  const tell = (failure: DatabaseError | undefined): void => {
+    for (const listener of listeners) listener(failure);
+  };
+  const budget = identity({ ...settings, applicationName: '' });
+  return { database: createDatabase(settings, options, tell), budget, shares: [], listeners };
+}
+
+function createDatabase(settings: ConnectionSettings, options: ExecutorOptions, onConnect: OnConnect): Database {
+  const pool = new Pool({
+    limit: DEFAULT_POOL_SIZE,
+    idleTimeoutMs: options.idleTimeoutMs ?? DEFAULT_IDLE_TIMEOUT_MS,
+    logger: options.logger,
+    silenceMs: options.silenceMs ?? DEFAULT_SILENCE_MS,
+    connect: async (signal, server) => {
+      try {
+        const connection = await connect(server === undefined ? settings : { ...settings, servers: [server] }, signal);
+        onConnect(undefined);
+        return connection;
+      } catch (error) {
+        onConnect(toDatabaseError(error));
+        throw error;
+      }
+    },
+  });
+  return new Database(pool, (source) => {
+    const catalogue = new Catalogue(source);
+    const { namedStatements } = settings;
+    return { catalogue, writer: new BatchWriter(pool, catalogue, source, { namedStatements }) };
+  });
+}
+
+function setLimits(budget: string): void {
+  const pools = [...sharedDatabases.values()].filter((each) => each.budget === budget);
+  const all = sum(pools.flatMap(({ shares }) => shares));
+  for (const { database, shares } of pools) {
+    const wanted = sum(shares);
+    const fair = Math.max(MIN_POOL_SIZE, Math.floor((wanted * MAX_CONNECTIONS) / all));
+    database.pool.limit = Math.min(wanted, fair);
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, each) => total + each, 0);
+}
+
+/** Equal for settings that may share connections; the password counts, or a wrong one would be let in by a right one. */
+function identity(settings: ConnectionSettings): string {
+  const password = createHash('sha256')
+    .update(settings.password?.reveal() ?? '')
+    .digest('hex');
+  const keyPassword = createHash('sha256')
+    .update(settings.tls.keyPassword?.reveal() ?? '')
+    .digest('hex');
+  return JSON.stringify([settings, password, keyPassword]);
+}

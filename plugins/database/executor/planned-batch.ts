@@ -1,0 +1,261 @@
+import type { Cell, RowBatch } from '../../../src/data/row-batch.ts';
+import { roundingUnit } from '../sql/cell-text.ts';
+import type { Refuse, TypeFamily } from '../sql/column-type.ts';
+import { encodeCopy } from '../sql/copy-binary.ts';
+import type { WritePolicy } from './api.ts';
+import { BatchFaults } from './batch-faults.ts';
+import type { CatalogueTable } from './catalogue-query.ts';
+import { groupedByDefaults } from './default-groups.ts';
+import { encodeMerged, encodeRows, type Parameters } from './encode-batch.ts';
+import { type EqualKeys, selectByGroup } from './group-selection.ts';
+import { halvesOf, type KeyPart, numberKeys, remainingRows, type RowSelection, selectRows } from './row-selection.ts';
+import { type PlannedColumn, planWrite, type WritePlan } from './write-plan.ts';
+
+/** For fewer rows a prepared INSERT is as good: COPY is parsed every time. */
+const MIN_COPIED_ROWS = 64;
+
+/** Rows for one statement. */
+export interface PlannedRows extends RowSelection {
+  readonly plan: WritePlan;
+  /** No earlier statement of the batch stores a row with one of these keys. */
+  readonly isFirst: boolean;
+}
+
+/** One statement of a batch, encoded and ready to be sent. */
+export interface Round extends PlannedRows {
+  readonly encoded: Encoded;
+}
+
+export interface Encoded {
+  readonly parameters: Parameters;
+  /** Rows that the statement stores: rows of one key may be merged. */
+  readonly rowCount: number;
+}
+
+const EQUAL_KEYS: Readonly<Record<WritePolicy['dedupRule'], EqualKeys>> = {
+  override: 'last',
+  merge: 'merge',
+  discard: 'first',
+};
+
+/** A batch as it goes to one state of its table: by which statements, encoded, and which rows are refused before. */
+export class PlannedBatch {
+  readonly batch: RowBatch;
+  readonly table: CatalogueTable;
+  readonly faults: BatchFaults;
+  /** All rows for COPY, where that may work; rounds are then made only when it did not. */
+  readonly copy: Buffer | undefined;
+  readonly #policy: WritePolicy;
+  readonly #minCopiedRows: number;
+  /** By group; one for a batch without groups. */
+  readonly #plans: readonly WritePlan[];
+  #rounds: readonly Round[] | undefined;
+
+  constructor(batch: RowBatch, table: CatalogueTable, policy: WritePolicy, minCopiedRows = MIN_COPIED_ROWS) {
+    const grouped = groupedByDefaults(batch, table, policy);
+    this.batch = grouped;
+    this.table = table;
+    this.#policy = policy;
+    this.#minCopiedRows = minCopiedRows;
+    this.faults = new BatchFaults(batch);
+    const groups = grouped.groups?.list ?? [undefined];
+    this.#plans = groups.map((group) => planWrite(table, { policy, batch: grouped, group }));
+    this.#plans.forEach((plan, group) => {
+      if (!isFlawless(plan)) this.faults.addMisfits(plan, this.#rowsOfGroup(group), policy);
+    });
+    this.copy = this.#encodeCopy();
+    if (this.copy === undefined) this.#rounds = this.#encode();
+  }
+
+  /** The same anew, as if nothing had been sent. */
+  again(): PlannedBatch {
+    return new PlannedBatch(this.batch, this.table, this.#policy, this.#minCopiedRows);
+  }
+
+  /** Rows were refused because of what the table looks like. */
+  get hasFaults(): boolean {
+    return this.faults.count > 0;
+  }
+
+  /** Columns were left out because of what the table looks like. */
+  get leavesOut(): boolean {
+    return this.#plans.some(({ unknown, computed }) => unknown.length > 0 || computed.length > 0);
+  }
+
+  /** Columns whose values are not stored because the database computes them. */
+  get computedColumns(): readonly string[] {
+    const indexes = new Set(this.#plans.flatMap(({ computed }) => computed));
+    return [...indexes].flatMap((index) => this.batch.columns[index]?.name ?? []);
+  }
+
+  /** No row is left to be sent. */
+  get isEmpty(): boolean {
+    return this.#rounds?.length === 0;
+  }
+
+  /** All rows go out in one statement, as a rule. */
+  get isOneStatement(): boolean {
+    return this.copy !== undefined || this.#rounds?.length === 1;
+  }
+
+  /** Rows that were to be stored all or not at all were refused. */
+  get storesNothing(): boolean {
+    return this.#policy.wholly === true && this.hasFaults;
+  }
+
+  /** Whether it does not matter if its statements are done one by one: there is one, or none deletes. */
+  get isOneChange(): boolean {
+    const deletes = this.batch.groups?.list.some(({ operation }) => operation === 'delete') ?? false;
+    return !deletes || this.#rounds?.length === 1;
+  }
+
+  /** Whether text goes into a column where it may be read as a time, which depends on the session's zone. */
+  get readsTimeTexts(): boolean {
+    return this.#plans.some(({ columns }) =>
+      columns.some(({ index, target }) => isZoned(target.family) && hasText(this.batch.columns[index]?.cells ?? [])),
+    );
+  }
+
+  /** The statements that store all rows, in order; made when COPY did not. */
+  rounds(): readonly Round[] {
+    return (this.#rounds ??= this.#encode());
+  }
+
+  /** Rows whose cells do not fit leave before keys are compared: a good row must not give way to a bad one. */
+  #encode(): Round[] {
+    for (let isFirst = true; ; isFirst = false) {
+      const before = this.faults.count;
+      const rounds = this.#select().map((planned) => ({
+        ...planned,
+        encoded: this.encodeRows(planned.plan, planned.rows),
+      }));
+      if (this.faults.count === before) return rounds.filter((round) => round.rows.length > 0);
+      if (isFirst) this.#refuseUnfit();
+    }
+  }
+
+  /** All rows are looked at, at once: behind a row that is refused the next one of its key may be bad as well. */
+  #refuseUnfit(): void {
+    const merges = this.#equalKeys() === 'merge';
+    this.#plans.forEach((plan, group) => {
+      const rows = this.#rowsOfGroup(group).filter((row) => !this.faults.has(row));
+      encodeRows(this.batch, plan, rows, ({ index, column }) => (row, refusal) => {
+        const isMissing = (this.batch.columns[index]?.cells[row] ?? null) === null;
+        if (!merges || !isMissing) this.faults.refused(row, column, refusal);
+      });
+    });
+  }
+
+  #select(): PlannedRows[] {
+    const { groups, rowCount } = this.batch;
+    const candidates = remainingRows(rowCount, this.faults.rows);
+    const key = this.#keyParts();
+    const equalKeys = this.#equalKeys();
+    if (groups === undefined) {
+      const plan = this.planOf(0);
+      return selectRowsOf(candidates, key, equalKeys).map((selection, index) => ({
+        ...selection,
+        plan,
+        isFirst: index === 0,
+      }));
+    }
+    return selectByGroup(candidates, key, groups, equalKeys).map((selection) => ({
+      ...selection,
+      plan: this.planOf(selection.group),
+    }));
+  }
+
+  #equalKeys(): EqualKeys {
+    const { insertMode, dedupRule } = this.#policy;
+    if (insertMode === 'insert') return 'all';
+    return insertMode === 'update' ? 'last' : EQUAL_KEYS[dedupRule];
+  }
+
+  #keyParts(): KeyPart[] {
+    const { columns, key } = this.batch;
+    const indexes =
+      this.#policy.insertMode === undefined
+        ? this.planOf(0).key
+        : (key ?? []).map((name) => columns.findIndex((column) => column.name === name));
+    return indexes.map((index) => ({
+      cells: columns[index]?.cells ?? [],
+      unit: roundingUnit(this.planOf(0).columns.find((planned) => planned.index === index)?.target ?? { precision: 6 }),
+    }));
+  }
+
+  planOf(group: number): WritePlan {
+    const plan = this.#plans[group];
+    if (plan === undefined) throw new RangeError(`the batch has no group ${String(group)}`);
+    return plan;
+  }
+
+  #rowsOfGroup(group: number): Int32Array {
+    const { groups, rowCount } = this.batch;
+    const rows = remainingRows(rowCount, new Set());
+    return groups === undefined ? rows : rows.filter((row) => groups.of(row) === group);
+  }
+
+  /** The rows in two parts, each key in one of them; `undefined` when they have one key. */
+  halvesByKey(rows: Int32Array): readonly Int32Array[] | undefined {
+    const numbered = numberKeys(rows, this.#keyParts());
+    if (numbered === undefined) return halvesOf(rows);
+    const { ids, count } = numbered;
+    const middle = count >>> 1;
+    if (middle === 0) return undefined;
+    const isFirst = (position: number): boolean => (ids[position] ?? 0) < middle;
+    return [rows.filter((_, position) => isFirst(position)), rows.filter((_, position) => !isFirst(position))];
+  }
+
+  encodeRows(plan: WritePlan, rows: Int32Array): Encoded {
+    const refuse =
+      ({ column }: PlannedColumn): Refuse =>
+      (row, refusal) => {
+        this.faults.refused(row, column, refusal);
+      };
+    const merged = this.#equalKeys() === 'merge' ? numberKeys(rows, this.#keyParts()) : undefined;
+    return merged === undefined
+      ? { parameters: encodeRows(this.batch, plan, rows, refuse), rowCount: rows.length }
+      : { parameters: encodeMerged(this.batch, plan, rows, merged, refuse), rowCount: merged.count };
+  }
+
+  /** No key is looked for twice in the batch: the server would say so. */
+  #encodeCopy(): Buffer | undefined {
+    const { groups, rowCount } = this.batch;
+    if (this.#policy.plain === true) return undefined;
+    if (rowCount < this.#minCopiedRows || this.#plans.length > 1 || this.faults.count > 0) return undefined;
+    const { copy, columns } = this.planOf(0);
+    if (groups?.list[0]?.operation === 'delete' || copy === undefined || copy.refused) return undefined;
+    if (!copy.path.shouldTry()) return undefined;
+    const copied = columns.map(({ index, column, target }) => {
+      const { cells, kind } = this.batch.columns[index] ?? { cells: [], kind: 'text' as const };
+      return { cells, kind, target, nullable: column.nullable };
+    });
+    return encodeCopy(copied, rowCount);
+  }
+}
+
+/** The rows of a batch without groups, by statement. */
+function selectRowsOf(candidates: Int32Array, key: readonly KeyPart[], equalKeys: EqualKeys): RowSelection[] {
+  switch (equalKeys) {
+    case 'all':
+    case 'merge':
+      return [{ rows: candidates, standIns: undefined }];
+    case 'first':
+    case 'last':
+      return [selectRows(candidates, key, equalKeys)];
+  }
+}
+
+/** Nothing about the table can keep its rows from being stored; what they hold may. */
+function isFlawless({ required, keyLacks, unknown, computed, columns }: WritePlan): boolean {
+  const storesAll = unknown.length === 0 && computed.length === 0;
+  return required === undefined && keyLacks === undefined && storesAll && columns.length > 0;
+}
+
+function isZoned(family: TypeFamily): boolean {
+  return family === 'timestamptz' || family === 'other';
+}
+
+function hasText(cells: readonly Cell[]): boolean {
+  return cells.some((cell) => typeof cell === 'string');
+}

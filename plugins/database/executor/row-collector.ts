@@ -1,0 +1,51 @@
+import { RowBlock } from '../../../src/data/row-block.ts';
+
+/** A first guess; what the rows before took is the next one. */
+const FIRST_BYTES = 16_384;
+
+/** Takes the rows of one answer as they come from the socket, piece by piece. */
+export class RowCollector {
+  #bytes: Buffer;
+  #length = 0;
+  #starts: Int32Array;
+  #count = 0;
+
+  /** `rows`, `bytes`: about as much as is expected. */
+  constructor(rows: number, bytes = FIRST_BYTES) {
+    this.#bytes = Buffer.allocUnsafe(bytes);
+    this.#starts = new Int32Array(rows);
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  get count(): number {
+    return this.#count;
+  }
+
+  /** A row begins at this place, which is a length of the collector or will be one. */
+  begin(at: number): void {
+    if (this.#count === this.#starts.length) {
+      const starts = new Int32Array(2 * this.#count + 1);
+      starts.set(this.#starts);
+      this.#starts = starts;
+    }
+    this.#starts[this.#count++] = at;
+  }
+
+  append(data: Buffer, start: number, end: number): void {
+    const length = this.#length + end - start;
+    if (length > this.#bytes.length) {
+      const bytes = Buffer.allocUnsafe(Math.max(length, 2 * this.#bytes.length));
+      this.#bytes.copy(bytes, 0, 0, this.#length);
+      this.#bytes = bytes;
+    }
+    data.copy(this.#bytes, this.#length, start, end);
+    this.#length = length;
+  }
+
+  block(fields: RowBlock['fields']): RowBlock {
+    return new RowBlock(fields, this.#bytes.subarray(0, this.#length), this.#starts, this.#count);
+  }
+}

@@ -1,0 +1,130 @@
+import type { Cell } from '../../../src/data/row-batch.ts';
+import { roundMicros } from '../sql/cell-text.ts';
+
+/** One column of a key: its cells, and the step to which the table's column rounds times (1: not at all). */
+export interface KeyPart {
+  readonly cells: readonly Cell[];
+  readonly unit: number;
+}
+
+/** Keys of rows as numbers from 0. */
+export interface NumberedKeys {
+  /** By position in the list of rows. */
+  readonly ids: Int32Array;
+  readonly count: number;
+}
+
+/** Which rows of a batch go into a statement, each key once. */
+export interface RowSelection {
+  /** In batch order. */
+  readonly rows: Int32Array;
+  /**
+   * By row: the row with the same key that a chosen row stands for, to be tried when the chosen one is refused; -1
+   * without. Absent when no key occurs twice.
+   */
+  readonly standIns: Int32Array | undefined;
+}
+
+/**
+ * Picks one row per key, because the server refuses a statement that meets one key twice (21000): the last of the batch,
+ * or the first. Keys that are equal only to the database (collations, `char` padding) are not found here.
+ */
+export function selectRows(candidates: Int32Array, key: readonly KeyPart[], prefer: 'last' | 'first'): RowSelection {
+  const numbered = numberKeys(candidates, key);
+  if (numbered === undefined) return { rows: candidates, standIns: undefined };
+  const { ids, count } = numbered;
+  const chosen = new Int32Array(count).fill(-1);
+  const standIns = new Int32Array((candidates.at(-1) ?? -1) + 1).fill(-1);
+  const isReplaced = new Uint8Array(standIns.length);
+  const last = candidates.length - 1;
+  for (let visit = 0; visit <= last; visit++) {
+    // The one visited last is chosen: from the end for `first`.
+    const position = prefer === 'last' ? visit : last - visit;
+    const row = candidates[position] ?? 0;
+    const id = ids[position] ?? 0;
+    const earlier = chosen[id] ?? -1;
+    chosen[id] = row;
+    if (earlier < 0) continue;
+    standIns[row] = earlier;
+    isReplaced[earlier] = 1;
+  }
+  return { rows: candidates.filter((row) => isReplaced[row] === 0), standIns };
+}
+
+/** The rows of a batch without those excluded. */
+export function remainingRows(rowCount: number, excluded: ReadonlySet<number>): Int32Array {
+  const rows = new Int32Array(rowCount - excluded.size);
+  let count = 0;
+  for (let row = 0; row < rowCount; row++) {
+    if (excluded.size === 0 || !excluded.has(row)) rows[count++] = row;
+  }
+  return rows;
+}
+
+/** Two parts of some rows in their order; `undefined` for a single row. */
+export function halvesOf(rows: Int32Array): readonly Int32Array[] | undefined {
+  const middle = rows.length >>> 1;
+  return middle === 0 ? undefined : [rows.subarray(0, middle), rows.subarray(middle)];
+}
+
+/**
+ * Numbers the keys of the rows from 0, equal keys alike; `undefined` when no key occurs twice. Times and ids mostly grow
+ * within a batch, so that a look at one part is enough. Numbering part by part costs half of joining them to a text.
+ */
+export function numberKeys(rows: Int32Array, key: readonly KeyPart[]): NumberedKeys | undefined {
+  if (rows.length < 2 || key.length === 0 || key.some((part) => isStrictlyIncreasing(part, rows))) return undefined;
+  let ids: Int32Array = new Int32Array(rows.length);
+  let count = 1;
+  for (const part of key) {
+    const partIds = numberValues(rows.length, (position) => partValue(part, rows[position] ?? 0));
+    if (partIds.count === rows.length) return undefined;
+    if (count === 1) {
+      ({ ids, count } = partIds);
+      continue;
+    }
+    const before = ids;
+    ({ ids, count } = numberValues(
+      rows.length,
+      (position) => (before[position] ?? 0) * rows.length + (partIds.ids[position] ?? 0),
+    ));
+  }
+  return count === rows.length ? undefined : { ids, count };
+}
+
+function numberValues(length: number, valueAt: (position: number) => KeyValue): { ids: Int32Array; count: number } {
+  const ids = new Int32Array(length);
+  const known = new Map<KeyValue, number>();
+  for (let position = 0; position < length; position++) {
+    const value = valueAt(position);
+    let id = known.get(value);
+    if (id === undefined) known.set(value, (id = known.size));
+    ids[position] = id;
+  }
+  return { ids, count: known.size };
+}
+
+function isStrictlyIncreasing({ cells, unit }: KeyPart, rows: Int32Array): boolean {
+  let previous = Number.NEGATIVE_INFINITY;
+  for (const row of rows) {
+    const cell = cells[row];
+    if (typeof cell !== 'number' || !(cell - previous >= 1)) return false;
+    if (unit > 1 && !(roundMicros(cell, unit) > roundMicros(previous, unit))) return false;
+    previous = cell;
+  }
+  return true;
+}
+
+type KeyValue = string | number | boolean | null;
+
+/** Equal for cells that the database holds for equal, as far as that can be told without asking it. */
+function partValue({ cells, unit }: KeyPart, row: number): KeyValue {
+  const cell = cells[row] ?? null;
+  if (typeof cell === 'number') return unit > 1 ? Number(roundMicros(cell, unit)) : cell;
+  if (typeof cell === 'bigint') {
+    const value = unit > 1 ? BigInt(roundMicros(cell, unit)) : cell;
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : value.toString();
+  }
+  if (cell instanceof Uint8Array) return Buffer.from(cell.buffer, cell.byteOffset, cell.length).toString('hex');
+  return cell;
+}

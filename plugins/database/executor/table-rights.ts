@@ -1,0 +1,60 @@
+import type { TableName } from '../../../src/data/row-batch.ts';
+import { ownStatement } from '../sql/own-statement.ts';
+import type { Executor } from './api.ts';
+
+export type TableRight = 'SELECT' | 'INSERT' | 'UPDATE' | 'DELETE';
+
+/** What a user may do with a table. */
+export interface TableRights {
+  readonly table: TableName & { readonly schema: string };
+  /** On the table, or on some of its columns. */
+  readonly rights: ReadonlySet<TableRight>;
+  /** The whole table may be read. */
+  readonly readsAll: boolean;
+  readonly owns: boolean;
+}
+
+const MAX_TABLES = 10_000;
+const RIGHTS: readonly TableRight[] = ['SELECT', 'INSERT', 'UPDATE', 'DELETE'];
+
+const TABLES = ownStatement(
+  'doctor: rights on tables',
+  `SELECT n.nspname, c.relname,
+    n.allowed AND has_any_column_privilege(c.oid, 'SELECT'), n.allowed AND has_any_column_privilege(c.oid, 'INSERT'),
+    n.allowed AND has_any_column_privilege(c.oid, 'UPDATE'), n.allowed AND has_table_privilege(c.oid, 'DELETE'),
+    n.allowed AND has_table_privilege(c.oid, 'SELECT'), pg_has_role(c.relowner, 'USAGE')
+  FROM pg_catalog.pg_class c
+  JOIN (SELECT oid, nspname, has_schema_privilege(oid, 'USAGE') AS allowed FROM pg_catalog.pg_namespace) n
+    ON n.oid = c.relnamespace
+  WHERE c.relkind IN ('r', 'p', 'f', 'v') AND NOT c.relispartition AND c.relpersistence <> 't'
+    AND n.nspname <> 'information_schema' AND n.nspname !~ '^(pg|_timescaledb)_'
+  ORDER BY 1, 2 LIMIT ${String(MAX_TABLES)}`,
+);
+
+const SCHEMA = ownStatement(
+  'doctor: right to create in a schema',
+  `SELECT n.nspname, has_schema_privilege(n.oid, 'CREATE') FROM pg_catalog.pg_namespace n
+  WHERE n.nspname = COALESCE($1::text, (current_setting('sluice.schemas')::name[])[1]::text)`,
+);
+
+/** All tables of users, with what the executor's user may do with each. */
+export async function readTableRights(executor: Executor, signal: AbortSignal): Promise<readonly TableRights[]> {
+  const { rows } = await executor.ask(TABLES, [], { signal });
+  return rows.map(([schema, name, ...cells]) => ({
+    table: { schema: schema ?? '', name: name ?? '' },
+    rights: new Set(RIGHTS.filter((_, index) => cells[index] === 't')),
+    readsAll: cells[RIGHTS.length] === 't',
+    owns: cells[RIGHTS.length + 1] === 't',
+  }));
+}
+
+/** Where a table would be created: in its schema, or in the first one of the search path; `undefined`: there is none. */
+export async function readCreationPlace(
+  executor: Executor,
+  schema: string | undefined,
+  signal: AbortSignal,
+): Promise<{ readonly schema: string; readonly allowed: boolean } | undefined> {
+  const { rows } = await executor.ask(SCHEMA, [schema ?? null], { signal });
+  const [name, allowed] = rows[0] ?? [];
+  return typeof name === 'string' ? { schema: name, allowed: allowed === 't' } : undefined;
+}

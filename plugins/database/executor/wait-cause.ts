@@ -1,0 +1,43 @@
+import { within } from '../../../src/async/within.ts';
+import type { Executor } from './api.ts';
+import { lockHolder } from './lock-holders.ts';
+
+/** What takes less is no reason to ask. */
+const ASK_AFTER_MS = 1000;
+const ASK_MS = 5000;
+const MAX_TABLES = 100;
+
+/** Why statements on some tables take long. The server is asked in the background, one question at a time. */
+export class WaitCause {
+  readonly #executor: Pick<Executor, 'ask'>;
+  readonly #signal: AbortSignal;
+  #asking = false;
+  #cause: string | undefined;
+
+  constructor(executor: Pick<Executor, 'ask'>, signal: AbortSignal) {
+    this.#executor = executor;
+    this.#signal = signal;
+  }
+
+  /** What is known by now of a statement on these tables that has taken so long; part of a sentence. `what`: `the write`. */
+  of(waitedMs: number, what: string, tables: () => readonly string[]): string | undefined {
+    if (waitedMs < ASK_AFTER_MS) {
+      this.#cause = undefined;
+      return undefined;
+    }
+    if (!this.#asking) void this.#ask(what, tables().slice(0, MAX_TABLES));
+    return this.#cause;
+  }
+
+  /** Never rejects. */
+  async #ask(what: string, tables: readonly string[]): Promise<void> {
+    this.#asking = true;
+    const signal = AbortSignal.any([this.#signal, AbortSignal.timeout(ASK_MS)]);
+    const asked = lockHolder(this.#executor, tables, signal).then(
+      (holder) => (this.#cause = holder ?? `the database has not finished ${what}`),
+      () => (this.#cause = 'the database does not answer'),
+    );
+    await within(asked, ASK_MS);
+    this.#asking = false;
+  }
+}

@@ -1,0 +1,195 @@
+import type { WriteReport } from '../../../src/data/row-batch.ts';
+import { DatabaseError } from '../../../src/errors.ts';
+import { copyScript, type CopyTarget, TYPES_CHANGED } from '../sql/copy-script.ts';
+import type { WritePolicy } from './api.ts';
+import { nothingStored } from './batch-faults.ts';
+import type { StatementRunner } from './connection.ts';
+import type { Parameters } from './encode-batch.ts';
+import type { Encoded, PlannedBatch, PlannedRows, Round } from './planned-batch.ts';
+import { ROLLBACK_RETRIES, retryRolledBack } from './retry-rolled-back.ts';
+import { halvesOf } from './row-selection.ts';
+import { isDenied, isUniqueViolation, isUnsupported } from './sqlstate.ts';
+import type { InsertOnlyPlan, PreparedText, WritePlan } from './write-plan.ts';
+
+export interface EncodingOptions {
+  readonly namedStatements: boolean;
+}
+
+/** Rows that are to be stored all or not at all need more than one statement. */
+export class NeedsTransaction extends Error {}
+
+/** Sends one batch to one state of its table. */
+export class WriteAttempt {
+  readonly planned: PlannedBatch;
+  readonly #policy: WritePolicy;
+  readonly #options: EncodingOptions;
+  #stored = 0;
+  #discarded = 0;
+  #rollbackRetries = 0;
+
+  constructor(planned: PlannedBatch, policy: WritePolicy, options: EncodingOptions) {
+    this.planned = planned;
+    this.#policy = policy;
+    this.#options = options;
+  }
+
+  /** The same anew, as if nothing had been sent. */
+  again(): WriteAttempt {
+    return new WriteAttempt(this.planned.again(), this.#policy, this.#options);
+  }
+
+  /**
+   * `isInTransaction`: a failure of class 40 rejects, because the whole transaction must be done again. Rejects with
+   * NeedsTransaction, before anything was stored, where that is true.
+   */
+  async run(connection: StatementRunner, isInTransaction: boolean): Promise<WriteReport> {
+    this.#rollbackRetries = isInTransaction ? 0 : ROLLBACK_RETRIES;
+    const { planned } = this;
+    const copied = planned.copy !== undefined && (await this.#sendCopy(connection, planned.copy));
+    if (copied) return this.report();
+    const mayTry = planned.copy === undefined || planned.planOf(0).copy?.refused === true;
+    const rounds = planned.rounds();
+    if (!isInTransaction && this.#policy.wholly === true && rounds.length > 1) throw new NeedsTransaction();
+    for (const round of rounds) {
+      if (planned.storesNothing) break;
+      if (mayTry && round.isFirst && (await this.#sendFirstTry(connection, round))) continue;
+      await this.#send(connection, round.rows, round.encoded, round);
+    }
+    return this.report();
+  }
+
+  report(): WriteReport {
+    const { planned } = this;
+    const faults = planned.faults.list();
+    if (planned.storesNothing) return nothingStored(faults);
+    const stored = this.#stored;
+    const discarded = this.#discarded;
+    const rest = planned.batch.rowCount - stored - discarded - faults.length;
+    // Rows that gave way to another row of the batch: to a later one, or (discard) to an earlier one.
+    const gaveWay =
+      this.#policy.dedupRule === 'discard'
+        ? { discarded: discarded + rest, collapsed: 0 }
+        : { discarded, collapsed: rest };
+    const { computedColumns } = planned;
+    return { stored, ...gaveWay, faults, ...(computedColumns.length > 0 ? { computedColumns } : {}) };
+  }
+
+  /** What COPY sends of the batch, where that may work; `undefined` where the rows go another way. */
+  get copy(): { readonly target: CopyTarget; readonly messages: Buffer } | undefined {
+    const messages = this.planned.copy;
+    const { copy } = this.planned.planOf(0);
+    return messages === undefined || copy === undefined ? undefined : { target: copy.target, messages };
+  }
+
+  /** To be called when COPY has stored all rows. */
+  copied(): WriteReport {
+    this.#stored += this.planned.batch.rowCount;
+    this.planned.planOf(0).copy?.path.succeeded();
+    return this.report();
+  }
+
+  /** False when the rows were not stored and must go another way. */
+  async #sendCopy(connection: StatementRunner, messages: Buffer): Promise<boolean> {
+    const { copy } = this.planned.planOf(0);
+    if (copy === undefined) return false;
+    const { signal, timeoutMs } = this.#policy;
+    try {
+      await this.#retryRolledBack(() => connection.copyIn(copyScript([copy.target]), messages, { signal, timeoutMs }));
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      if (error.message.includes(TYPES_CHANGED)) {
+        throw new DatabaseError(TYPES_CHANGED, { scope: 'table', sqlstate: '42804', cause: error });
+      }
+      // INSERT may do what COPY cannot: with a view, row-level security, or rights on columns only.
+      if (isUnsupported(error) || isDenied(error)) copy.refused = true;
+      else if (error.scope === 'record') copy.path.failed();
+      else throw error;
+      return false;
+    }
+    this.copied();
+    return true;
+  }
+
+  /** Sends all rows as a plain insert where that may work; false when it did not, and nothing was stored. */
+  async #sendFirstTry(connection: StatementRunner, { plan, encoded }: Round): Promise<boolean> {
+    const { firstTry } = plan;
+    if (this.#policy.plain === true || firstTry?.path.shouldTry() !== true) return false;
+    try {
+      const affected = await this.#execute(connection, firstTry.statement, encoded.parameters);
+      this.#count(plan, encoded.rowCount, affected);
+      firstTry.path.succeeded();
+      return true;
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || error.scope !== 'record') throw error;
+      if (isUniqueViolation(error)) firstTry.path.failed();
+      return false;
+    }
+  }
+
+  /** Sends rows; when the server refuses them for their data, halves them in order until it is clear which ones. */
+  async #send(connection: StatementRunner, rows: Int32Array, encoded: Encoded, planned: PlannedRows): Promise<void> {
+    const { plan } = planned;
+    const { insertOnly } = plan;
+    const usesInsertOnly = insertOnly?.isNeeded === true;
+    try {
+      const statement = usesInsertOnly ? insertOnly.statement : plan.statement;
+      const affected = await this.#execute(connection, statement, encoded.parameters);
+      this.#count(plan, encoded.rowCount, affected);
+      return;
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error;
+      if (insertOnly !== undefined && !usesInsertOnly && isDenied(error)) {
+        insertOnly.isNeeded = true;
+        return this.#send(connection, rows, encoded, planned);
+      }
+      const isStored = usesInsertOnly && isUniqueViolation(error);
+      const failure = isStored ? lacksRights(insertOnly, error) : error;
+      if (failure.scope !== 'record') throw failure;
+      if (this.#policy.wholly === true) {
+        this.planned.faults.refusedByServer(rows[0] ?? 0, failure);
+        return;
+      }
+      const halves = isStored ? this.planned.halvesByKey(rows) : halvesOf(rows);
+      if (halves === undefined) {
+        for (const row of rows) await this.#giveUp(connection, row, failure, planned);
+        return;
+      }
+      for (const half of halves) await this.#send(connection, half, this.planned.encodeRows(plan, half), planned);
+    }
+  }
+
+  /** The row is at fault; the one it stood for gets its chance. */
+  async #giveUp(connection: StatementRunner, row: number, error: DatabaseError, planned: PlannedRows): Promise<void> {
+    this.planned.faults.refusedByServer(row, error);
+    const standIn = planned.standIns?.[row] ?? -1;
+    if (standIn < 0) return;
+    const rows = Int32Array.of(standIn);
+    await this.#send(connection, rows, this.planned.encodeRows(planned.plan, rows), planned);
+  }
+
+  #count(plan: WritePlan, sent: number, affected: number): void {
+    if (plan.countsAffected) {
+      this.#stored += affected;
+      this.#discarded += sent - affected;
+    } else {
+      // Not what the server counted: triggers that store rows elsewhere make it say 0.
+      this.#stored += sent;
+    }
+  }
+
+  async #execute(connection: StatementRunner, { name, text }: PreparedText, parameters: Parameters): Promise<number> {
+    const { signal, timeoutMs } = this.#policy;
+    const statement = { text, name: this.#options.namedStatements ? name : undefined, values: parameters };
+    return this.#retryRolledBack(async () => (await connection.run(statement, { signal, timeoutMs })).rowCount);
+  }
+
+  #retryRolledBack<T>(work: () => Promise<T>): Promise<T> {
+    return retryRolledBack(this.#rollbackRetries, work);
+  }
+}
+
+/** Without the right to read the stored row, nobody can tell whether it is the same row. */
+function lacksRights({ lacking }: InsertOnlyPlan, cause: DatabaseError): DatabaseError {
+  const message = `a row with the same key is stored already, and to replace or change it the user needs the rights ${lacking}; with INSERT alone, dedup.rule=discard leaves such rows out (${cause.message})`;
+  return new DatabaseError(message, { scope: 'record', sqlstate: '42501', cause });
+}

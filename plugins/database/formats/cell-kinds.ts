@@ -1,0 +1,37 @@
+import type { Cell, CellKind } from '../../../src/data/row-batch.ts';
+import type { OpenColumn } from '../../../src/data/row-batch-builder.ts';
+
+/** Whether cells of both kinds can share a column without any value changing: the same kind, or numbers. */
+export function fits(column: OpenColumn, kind: CellKind): boolean {
+  return column.kind === kind || (isNumber(column.kind) && isNumber(kind));
+}
+
+/**
+ * The cell as `column` takes it, when `fits`. A column of whole numbers that meets a fraction becomes `float`, or
+ * `numeric` (decimal text) where a double would lose digits.
+ */
+export function admit(column: OpenColumn, kind: CellKind, cell: Exclude<Cell, null>): Exclude<Cell, null> {
+  if (column.kind === kind || (column.kind === 'float' && typeof cell === 'number')) return cell;
+  if (column.kind !== 'numeric') widen(column, kind, typeof cell === 'bigint');
+  return column.kind === 'numeric' ? decimalText(cell) : cell;
+}
+
+function isNumber(kind: CellKind): boolean {
+  return kind === 'int' || kind === 'float' || kind === 'numeric';
+}
+
+function widen(column: OpenColumn, kind: CellKind, wide: boolean): void {
+  if (kind !== 'numeric' && !wide && !column.cells.some((cell) => typeof cell === 'bigint')) {
+    column.kind = 'float';
+    return;
+  }
+  column.kind = 'numeric';
+  for (const [row, cell] of column.cells.entries()) {
+    if (cell !== null) column.cells[row] = decimalText(cell);
+  }
+}
+
+/** The shortest decimal that reads back as the same number; a double's sign of zero is kept. */
+function decimalText(cell: Exclude<Cell, null>): string {
+  return Object.is(cell, -0) ? '-0' : String(cell);
+}

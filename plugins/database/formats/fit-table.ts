@@ -1,0 +1,100 @@
+import { tableText, type Cell, type ColumnCells, type RowBatch } from '../../../src/data/row-batch.ts';
+import type { TableShape } from '../../../src/data/table-shape.ts';
+import { DatabaseError } from '../../../src/errors.ts';
+import type { DecodedRows } from './format.ts';
+import { NANOS_COLUMN } from './nanoseconds.ts';
+import { PRIMARY_TAG } from './primary-tag.ts';
+
+/** What must be known of a table that takes lines or points; the catalogue's tables fit. */
+export interface FittedTable {
+  /** `type` as `format_type` prints it. */
+  readonly columns: readonly { readonly name: string; readonly type: string }[];
+  readonly key: readonly string[];
+}
+
+/** `timestamp(3) with time zone`: its digits of a second, if it says so. */
+const TIMESTAMP_TYPE = /^timestamp(?:\((\d)\))? with/;
+
+/**
+ * A batch of lines or points as an existing table takes it: without derived primary tags where the table has none, and with integers
+ * in timestamp columns read in the unit of the column's precision (docs/formats.md#lines-of-one-series-and-time). DatabaseError of
+ * scope `table` when the table cannot keep the rows' nanoseconds.
+ */
+export function fitToTable(given: RowBatch, table: FittedTable): RowBatch {
+  const batch = withNanos(given, table);
+  const columns = batch.columns.flatMap((column) => fitColumn(column, table));
+  const isSame = columns.length === batch.columns.length && columns.every((column, at) => column === batch.columns[at]);
+  return isSame ? batch : { ...batch, columns };
+}
+
+/** Whether rows of lines and points get a primary tag there. */
+export function takesPrimaryTag({ columns }: Pick<FittedTable, 'columns'>): boolean {
+  return columns.some(({ name }) => name === PRIMARY_TAG);
+}
+
+/** None, where it is left out. */
+function fitColumn(column: ColumnCells, table: FittedTable): readonly ColumnCells[] {
+  if (column.given !== undefined && !table.columns.some(({ name }) => name === column.name)) return givenAlone(column);
+  const digits = column.kind === 'int' || column.kind === 'float' ? timestampDigits(table, column) : undefined;
+  if (digits === undefined) return [column];
+  return [{ ...column, kind: 'time', cells: column.cells.map((cell) => toMicros(cell, 10 ** (6 - digits))) }];
+}
+
+/** What rows gave themselves is to be refused, not left out. */
+function givenAlone(column: ColumnCells): readonly ColumnCells[] {
+  const { given = [] } = column;
+  if (given.length === 0) return [];
+  const cells = new Array<Cell>(column.cells.length).fill(null);
+  for (const row of given) cells[row] = column.cells[row] ?? null;
+  return [{ ...column, cells }];
+}
+
+/** Shapes without the tag of the table's name, each the same object again. */
+const untaggedShapes = new WeakMap<TableShape, TableShape>();
+
+/**
+ * Rows without the tag that stands for the table's name (`nameTag`), where the table has no such column, or is not there yet and would
+ * be no table of time series: a message without tags for a table without tags is relational.
+ */
+export function fitNameTag(rows: DecodedRows, table: FittedTable | undefined, createsSeries: boolean): DecodedRows {
+  const { nameTag, batch, shape } = rows;
+  if (nameTag === undefined || shape === undefined) return rows;
+  const tag = batch.columns.find(({ name }) => name === nameTag);
+  if (tag?.cells.every((cell) => cell === batch.table.name) !== true) return rows;
+  if (table === undefined ? createsSeries : table.columns.some(({ name }) => name === nameTag)) return rows;
+  let untagged = untaggedShapes.get(shape);
+  if (untagged === undefined) {
+    untagged = { ...shape, columns: shape.columns.filter(({ name }) => name !== nameTag) };
+    untaggedShapes.set(shape, untagged);
+  }
+  return { ...rows, batch: { ...batch, columns: batch.columns.filter((column) => column !== tag) }, shape: untagged };
+}
+
+/** Where nanoseconds belong to the key, rows without have none beyond their microseconds. */
+function withNanos(batch: RowBatch, table: FittedTable): RowBatch {
+  const isKept = batch.columns.some(({ role }) => role === 'nanos');
+  const isKey = table.key.includes(NANOS_COLUMN);
+  if (isKept && !isKey) {
+    throw new DatabaseError(
+      `table "${tableText(batch.table)}" has no column "${NANOS_COLUMN}" in its key, which nanoseconds=column needs: ` +
+        `add it (ALTER TABLE … ADD COLUMN ${NANOS_COLUMN} int2 NOT NULL DEFAULT 0) and make a primary key with it, or use nanoseconds=floor or spread`,
+      { scope: 'table', sqlstate: '42703', column: NANOS_COLUMN },
+    );
+  }
+  if (isKept || !isKey || batch.columns.some(({ name }) => name === NANOS_COLUMN)) return batch;
+  const cells: Cell[] = new Array<number>(batch.rowCount).fill(0);
+  return { ...batch, columns: [...batch.columns, { name: NANOS_COLUMN, role: 'nanos', kind: 'int', cells }] };
+}
+
+function timestampDigits(table: FittedTable, { name }: ColumnCells): number | undefined {
+  const type = table.columns.find((column) => column.name === name)?.type;
+  const match = type === undefined ? null : TIMESTAMP_TYPE.exec(type);
+  return match === null ? undefined : Math.min(Number(match[1] ?? '6'), 6);
+}
+
+function toMicros(cell: Cell, unit: number): Cell {
+  if (typeof cell === 'bigint') return cell * BigInt(unit);
+  if (typeof cell !== 'number') return cell;
+  const micros = Math.floor(cell * unit);
+  return Number.isSafeInteger(micros) || !Number.isInteger(cell) ? micros : BigInt(cell) * BigInt(unit);
+}

@@ -1,0 +1,392 @@
+import type { Fault, Origin } from '../../../../src/data/fault.ts';
+import type { MessageBlock } from '../../../../src/data/message-block.ts';
+import { RowBatchBuilder, type OpenColumn } from '../../../../src/data/row-batch-builder.ts';
+import type { TableShape } from '../../../../src/data/table-shape.ts';
+import { standsAt, ownText } from '../../../../src/data/repeated-texts.ts';
+import { BlockText } from '../../../../src/data/block-text.ts';
+import { messageText, shown } from '../message-text.ts';
+import type { Decoded, Decoder, DecodedRows, Precision } from '../format.ts';
+import { JsonCellReader, type TimestampsAs } from './json-db-cells.ts';
+import { columnOfValue, MAX_COLUMNS, type JsonDbColumn, type JsonDbTable } from './json-db-columns.ts';
+import { notJson, readEnvelope, type JsonDbEnvelope } from './json-db-envelope.ts';
+import { JsonCursor } from '../../../../src/json/json-cursor.ts';
+
+/** What the caller of the json_db decoder decides. */
+export interface JsonDbPolicy {
+  /** Unit of integer timestamps; default `ms`, as the specification has it. */
+  readonly precision?: Precision | undefined;
+  /** Default `either`. Time-series databases document integers, relational ones strings. */
+  readonly timestampsAs?: TimestampsAs | undefined;
+  /** What a key of a row does that is neither column nor tag; `add`: it is a column, of the type of its first value. Default `fault`. */
+  readonly unknownKeys?: 'fault' | 'ignore' | 'add' | undefined;
+  /** Whether a table without tags gets its own name as primary tag; default `table-name`. */
+  readonly tagsWhenAbsent?: 'table-name' | 'none' | undefined;
+}
+
+/** Descriptions that messages are compared with before they are read in full; topics seldom mix more tables. */
+const REMEMBERED_ENVELOPES = 16;
+/** Table shapes kept, so that equal tables have the same shape object. */
+const REMEMBERED_TABLES = 1_000;
+
+/** Bad rows of one message that get a fault each; with more the message as a whole is refused. */
+const MAX_FAULTS_PER_MESSAGE = 10_000;
+/** Cells that one message may fill, unless it is long: absent keys become nulls, which a message gets for nothing. */
+const MAX_CELLS_PER_MESSAGE = 4_000_000;
+const MAX_CELLS_PER_CHARACTER = 8;
+
+/** A key of a row as its text stood in the last row, colon included, and its column's index (-1: it has none). */
+interface RowKey {
+  readonly text: string;
+  readonly name: string;
+  readonly column: number;
+}
+
+/** An envelope and the open batch that its rows go to; the batch's columns are the table's, in its order. */
+interface KnownEnvelope extends JsonDbEnvelope {
+  /** Of the prefix: only then its text is the bytes that were read. */
+  readonly isAscii: boolean;
+  readonly keys: RowKey[];
+  open: OpenRows | undefined;
+}
+
+interface BatchColumn {
+  readonly described: JsonDbColumn;
+  readonly filled: OpenColumn;
+}
+
+interface OpenRows {
+  readonly table: JsonDbTable;
+  readonly rows: RowBatchBuilder;
+  readonly columns: readonly BatchColumn[];
+  /** Columns that the message does not describe. */
+  readonly added: Map<string, BatchColumn>;
+  readonly nameTag: OpenColumn | undefined;
+  /** False when rows of another shape of the same table came since. */
+  current: boolean;
+}
+
+/**
+ * Decodes json_db (docs/formats.md#json_db): one message is one JSON object that describes a
+ * table and carries rows. The description is compared as text with the last ones; only the rows are read, straight into
+ * columns and without rounding. A message that is not JSON or describes no table is one fault and leaves no row; a row that
+ * does not fit is a fault of its own. Rows of one table whose description changes go to a new batch, in order. One class, because
+ * every method reads on at the same place in the same text; handing the place over costs time for each cell.
+ */
+export class JsonDbDecoder implements Decoder {
+  readonly #unknownKeys: 'fault' | 'ignore' | 'add';
+  readonly #tagsWhenAbsent: 'table-name' | 'none';
+  readonly #cursor = new JsonCursor();
+  readonly #blockText = new BlockText();
+  readonly #cells: JsonCellReader;
+  readonly #envelopes: KnownEnvelope[] = [];
+  readonly #tables = new Map<string, JsonDbTable>();
+  readonly #openByTable = new Map<string, OpenRows>();
+  #batches: OpenRows[] = [];
+  #faults: Fault[] = [];
+  #rowCount = 0;
+  /** Of what the last message had too much. */
+  #excess = '';
+  #messageLength = 0;
+
+  constructor(policy: JsonDbPolicy = {}) {
+    this.#unknownKeys = policy.unknownKeys ?? 'fault';
+    this.#tagsWhenAbsent = policy.tagsWhenAbsent ?? 'table-name';
+    this.#cells = new JsonCellReader(this.#cursor, policy.precision ?? 'ms', policy.timestampsAs ?? 'either');
+  }
+
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  add(message: string | Uint8Array, origin: Origin): void {
+    const { text, valid } = messageText(message);
+    const known = valid ? this.#envelopes.find(({ prefix }) => standsAt(text, prefix, 0)) : undefined;
+    if (known !== undefined && this.#readRows(known, text, origin) === undefined) return;
+    const problem = valid ? this.#readUnknown(text, origin) : 'the message is not UTF-8';
+    if (problem === undefined) return;
+    this.#faults.push({ scope: 'record', message: `json_db: ${problem}`, origin });
+  }
+
+  /** Messages whose description was seen lately, and all of whose rows are good. */
+  addBlock(block: MessageBlock, from: number, to: number): number {
+    const blockText = this.#blockText;
+    let known: KnownEnvelope | undefined;
+    let index = from;
+    for (; index < to; index++) {
+      blockText.open(block, index);
+      const start = blockText.start(index);
+      const end = blockText.end(index);
+      if (end <= start) break;
+      const { text } = blockText;
+      if (known === undefined || !standsAt(text, known.prefix, start)) known = this.#knownAt(text, start);
+      if (known === undefined || !blockText.isAscii(index, known.prefix.length)) break;
+      if (!this.#readRowsOf(block, index, known, start, end)) break;
+    }
+    return index;
+  }
+
+  #knownAt(text: string, start: number): KnownEnvelope | undefined {
+    return this.#envelopes.find(({ prefix, isAscii }) => isAscii && standsAt(text, prefix, start));
+  }
+
+  /** False, with nothing added, when the message has to be read by itself. */
+  #readRowsOf(block: MessageBlock, index: number, envelope: KnownEnvelope, start: number, end: number): boolean {
+    const open = this.#openRows(envelope);
+    const rowsBefore = open.rows.rowCount;
+    const faultsBefore = this.#faults.length;
+    const cursor = this.#cursor;
+    this.#excess = '';
+    this.#messageLength = end - start;
+    cursor.open(this.#blockText.text, start + envelope.prefix.length);
+    cursor.skipSpace();
+    const read = this.#rows(envelope, open, { block, index });
+    const { suffix } = envelope;
+    if (
+      read &&
+      this.#faults.length === faultsBefore &&
+      cursor.position + suffix.length === end &&
+      standsAt(cursor.text, suffix, cursor.position)
+    ) {
+      this.#rowCount += open.rows.rowCount - rowsBefore;
+      return true;
+    }
+    open.rows.truncate(rowsBefore);
+    this.#faults.length = faultsBefore;
+    return false;
+  }
+
+  take(): Decoded {
+    const rows: DecodedRows[] = this.#batches
+      .filter((batch) => batch.rows.rowCount > 0)
+      .map((batch) => ({ shape: shapeOf(batch), batch: batch.rows.build(), nameTag: batch.nameTag?.name }));
+    const faults = this.#faults;
+    for (const envelope of this.#envelopes) envelope.open = undefined;
+    this.#blockText.close();
+    this.#openByTable.clear();
+    this.#batches = [];
+    this.#faults = [];
+    this.#rowCount = 0;
+    return { rows, faults };
+  }
+
+  /** A message whose description was not seen lately. */
+  #readUnknown(text: string, origin: Origin): string | undefined {
+    this.#cursor.open(text);
+    const read = readEnvelope(this.#cursor, this.#tagsWhenAbsent);
+    if (typeof read === 'string') return read;
+    const envelope: KnownEnvelope = {
+      table: this.#sameTable(read.table),
+      prefix: ownText(read.prefix),
+      suffix: ownText(read.suffix),
+      isAscii: Buffer.byteLength(read.prefix) === read.prefix.length,
+      keys: [],
+      open: undefined,
+    };
+    this.#envelopes.unshift(envelope);
+    if (this.#envelopes.length > REMEMBERED_ENVELOPES) this.#envelopes.pop();
+    return this.#readRows(envelope, text, origin);
+  }
+
+  #sameTable(table: JsonDbTable): JsonDbTable {
+    const key = `${table.name}\0${table.signature}`;
+    const known = this.#tables.get(key);
+    if (known !== undefined) return known;
+    if (this.#tables.size >= REMEMBERED_TABLES) this.#tables.clear();
+    this.#tables.set(key, table);
+    return table;
+  }
+
+  /** Reads the rows behind the envelope's prefix; what is wrong leaves none of them. */
+  #readRows(envelope: KnownEnvelope, text: string, origin: Origin): string | undefined {
+    const open = this.#openRows(envelope);
+    const rowsBefore = open.rows.rowCount;
+    const faultsBefore = this.#faults.length;
+    this.#excess = '';
+    this.#messageLength = text.length;
+    this.#cursor.open(text, envelope.prefix.length);
+    this.#cursor.skipSpace();
+    if (this.#rows(envelope, open, origin) && this.#endsWith(envelope.suffix)) {
+      this.#rowCount += open.rows.rowCount - rowsBefore;
+      return undefined;
+    }
+    open.rows.truncate(rowsBefore);
+    this.#faults.length = faultsBefore;
+    return this.#excess === '' ? notJson(this.#cursor) : this.#excess;
+  }
+
+  #endsWith(suffix: string): boolean {
+    const { text, position } = this.#cursor;
+    return position + suffix.length === text.length && standsAt(text, suffix, position);
+  }
+
+  #openRows(envelope: KnownEnvelope): OpenRows {
+    const { table } = envelope;
+    if (envelope.open?.current === true) return envelope.open;
+    let open = this.#openByTable.get(table.name);
+    if (open?.table !== table) {
+      if (open !== undefined) open.current = false;
+      open = openRows(table);
+      this.#batches.push(open);
+      this.#openByTable.set(table.name, open);
+    }
+    envelope.open = open;
+    return open;
+  }
+
+  /** All rows up to the closing bracket; false where the text is not JSON, or there is too much of something. */
+  #rows(envelope: KnownEnvelope, open: OpenRows, place: Origin | BlockPlace): boolean {
+    const cursor = this.#cursor;
+    if (cursor.atArrayEnd()) return true;
+    const faultsBefore = this.#faults.length;
+    let index = 0;
+    do {
+      index++;
+      if (this.#exceeds(index * open.columns.length, this.#faults.length - faultsBefore)) return false;
+      const problem = cursor.peek() === 'object' ? this.#row(envelope, open) : this.#notRow();
+      if (problem === undefined) return false;
+      if (problem === FITS) {
+        if ('block' in place) open.rows.endRowOf(place.block, place.index);
+        else open.rows.endRow(place, 0);
+        continue;
+      }
+      open.rows.abandonRow();
+      const only = index === 1 && this.#lastRow();
+      const where = only ? '' : `row ${String(index)} of the message: `;
+      this.#faults.push({
+        scope: 'record',
+        message: `json_db: ${where}${problem.text}`,
+        origin: 'block' in place ? undefined : place,
+        table: open.table.name,
+        column: problem.column,
+      });
+    } while (cursor.takeComma());
+    return cursor.atArrayEnd();
+  }
+
+  #exceeds(cells: number, faults: number): boolean {
+    if (faults > MAX_FAULTS_PER_MESSAGE) {
+      this.#excess = `more than ${String(MAX_FAULTS_PER_MESSAGE)} rows of the message are bad`;
+    } else if (cells > Math.max(MAX_CELLS_PER_MESSAGE, this.#messageLength * MAX_CELLS_PER_CHARACTER)) {
+      this.#excess = 'the rows of the message leave out nearly all of its columns; describe fewer of them';
+    }
+    return this.#excess !== '';
+  }
+
+  #lastRow(): boolean {
+    this.#cursor.skipSpace();
+    return this.#cursor.atArrayEnd();
+  }
+
+  #notRow(): RowProblem | undefined {
+    const kind = this.#cursor.peek();
+    return this.#cursor.value()
+      ? { text: `a row must be an object, not ${String(kind)}`, column: undefined }
+      : undefined;
+  }
+
+  /** One row's cells into the open row; `undefined` where the text is not JSON. */
+  #row(envelope: KnownEnvelope, open: OpenRows): RowProblem | undefined {
+    const cursor = this.#cursor;
+    let problem = FITS;
+    cursor.openObject();
+    if (!cursor.closeObject()) {
+      let index = 0;
+      do {
+        const key = this.#key(envelope, index++);
+        if (key === undefined) return undefined;
+        const found = this.#cell(open, key);
+        if (found === undefined) return undefined;
+        if (problem === FITS) problem = found;
+      } while (cursor.takeComma());
+      if (!cursor.closeObject()) return undefined;
+    }
+    if (problem === FITS) fillNameTag(open);
+    return problem;
+  }
+
+  /** Reads a key and its colon; `undefined` where the text is not JSON. */
+  #key(envelope: KnownEnvelope, index: number): RowKey | undefined {
+    const cursor = this.#cursor;
+    const expected = envelope.keys[index];
+    if (expected !== undefined && cursor.takeText(expected.text)) {
+      cursor.skipSpace();
+      return expected;
+    }
+    const start = cursor.position;
+    const name = cursor.string();
+    if (name === undefined || !cursor.takeColon()) return undefined;
+    const text = cursor.text.slice(start, cursor.position);
+    const key = { text: ownText(text), name: ownText(name), column: envelope.table.indexes.get(name) ?? -1 };
+    if (index < envelope.table.columns.length) envelope.keys[index] = key;
+    return key;
+  }
+
+  /** Reads a value into its column; `undefined` where the text is not JSON. */
+  #cell(open: OpenRows, key: RowKey): RowProblem | undefined {
+    const cursor = this.#cursor;
+    const column = open.columns[key.column] ?? this.#addedColumn(open, key);
+    if (column === undefined) {
+      const isNull = cursor.peek() === 'null';
+      if (!cursor.value()) return undefined;
+      if (this.#unknownKeys === 'ignore' || (this.#unknownKeys === 'add' && isNull)) return FITS;
+      return { text: `the key ${shown(key.name)} is neither a column nor a tag`, column: key.name };
+    }
+    const { described, filled } = column;
+    const cell = this.#cells.read(described);
+    if (cell === undefined) {
+      if (this.#cells.problem === '' || !cursor.value()) return undefined;
+      return { text: this.#cells.problem, column: described.name };
+    }
+    if (filled.cells.length > open.rows.rowCount) return { text: 'the key occurs twice', column: described.name };
+    filled.cells.push(cell);
+    return FITS;
+  }
+
+  /** The column of a key that the message does not describe, made for its first value. */
+  #addedColumn(open: OpenRows, { name }: RowKey): BatchColumn | undefined {
+    if (this.#unknownKeys !== 'add') return undefined;
+    const known = open.added.get(name);
+    if (known !== undefined || open.rows.columns.length >= MAX_COLUMNS) return known;
+    const described = columnOfValue(name, this.#cursor.peek());
+    if (described === undefined) return undefined;
+    const column = { described, filled: open.rows.addColumn(name, described.role, described.kind) };
+    open.added.set(name, column);
+    return column;
+  }
+}
+
+/** With the added columns that rows have values in. */
+function shapeOf({ table: { shape }, added }: OpenRows): TableShape {
+  const filled = [...added.values()].filter(({ filled: { cells } }) => cells.some((cell) => cell !== null));
+  return filled.length === 0
+    ? shape
+    : { ...shape, columns: [...shape.columns, ...filled.map(({ described }) => described)] };
+}
+
+/** A record of a block, whose rows are given up altogether when one is bad. */
+interface BlockPlace {
+  readonly block: MessageBlock;
+  readonly index: number;
+}
+
+interface RowProblem {
+  readonly text: string;
+  readonly column: string | undefined;
+}
+
+const FITS: RowProblem = { text: '', column: undefined };
+
+function openRows(table: JsonDbTable): OpenRows {
+  const rows = new RowBatchBuilder({ name: table.name });
+  const columns = table.columns.map((described) => ({
+    described,
+    filled: rows.addColumn(described.name, described.role, described.kind),
+  }));
+  const nameTag = columns.find(({ described }) => described.isNameTag)?.filled;
+  return { table, rows, columns, added: new Map(), nameTag, current: true };
+}
+
+/** The tag that stands for the table's name is not null where a row does not give it. */
+function fillNameTag({ nameTag, rows, table }: OpenRows): void {
+  if (nameTag !== undefined && nameTag.cells.length === rows.rowCount) nameTag.cells.push(table.name);
+}

@@ -1,0 +1,52 @@
+import type { Cell, CellKind } from '../../../../src/data/row-batch.ts';
+import type { Schema } from '../../../../src/data/schema.ts';
+import type { ConnectValue } from '../../../../src/data/value.ts';
+import type { ToCell } from './struct-cells.ts';
+import { ruleOf } from './struct-types.ts';
+
+/** A field of a struct schema as a column. */
+export interface StructColumn {
+  /** Of the field and of the column. */
+  readonly name: string;
+  /** Of the field in its schema, which is that of its value in a Struct. */
+  readonly index: number;
+  readonly schema: Schema;
+  readonly kind: CellKind;
+  readonly toCell: ToCell;
+  /** The cell of a null: the field's default, as Connect's Struct.get has it, else null. */
+  readonly nullCell: Cell;
+  /** Type of a column that is made for it, as in TableShape; `undefined` when nothing tells it. */
+  readonly type: string | undefined;
+  readonly nullable: boolean;
+}
+
+const compiled = new WeakMap<Schema, readonly StructColumn[]>();
+
+/** The fields of a struct schema as columns, in order; the same list for the same Schema object. */
+export function compileStruct(schema: Schema): readonly StructColumn[] {
+  let columns = compiled.get(schema);
+  if (columns === undefined) {
+    columns = schema.fields.map(({ name, index, schema: field }) => ({ ...compileValue(field, name), index }));
+    compiled.set(schema, columns);
+  }
+  return columns;
+}
+
+/** A value of its own (a key that is no struct) as a column of this name. */
+export function compileValue(schema: Schema, name: string): StructColumn {
+  const { kind, toCell, type } = ruleOf(schema);
+  const byDefault = schema.defaultValue as ConnectValue | undefined;
+  const nullCell = byDefault === undefined || byDefault === null ? null : (toCell(byDefault) ?? null);
+  return { name, index: 0, schema, kind, toCell, nullCell, type, nullable: schema.optional };
+}
+
+/** What a fault says of a value that is none of its column's schema. */
+export function misfit({ name, schema }: StructColumn, value: ConnectValue): string {
+  const type = schema.name ?? schema.type;
+  return `the field ${JSON.stringify(name)} has ${described(value)}, which is no ${type}`;
+}
+
+function described(value: ConnectValue): string {
+  if (typeof value !== 'object' || value === null) return JSON.stringify(String(value)).slice(0, 60);
+  return value instanceof Date ? `the time ${String(value.getTime())}` : `a ${value.constructor.name}`;
+}

@@ -1,0 +1,97 @@
+import type { Schema } from '../../../../src/data/schema.ts';
+import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
+import { TimestampWriter } from '../../sql/timestamp-text.ts';
+import type { Present, ValueRule } from './struct-cells.ts';
+
+/** What decides how the parts of a value are written. */
+export interface JsonRules {
+  readonly ruleOf: (schema: Schema) => ValueRule;
+  /** The schema of a part without one. */
+  readonly schemaOf: (value: Present | null) => Schema;
+}
+
+/**
+ * A nested value as JSON text; `undefined` when a part is none of its schema. 64-bit integers and decimals keep all their
+ * digits; times are ISO 8601 text, bytes Base64; NaN and infinities, which JSON does not have, are strings. Maps are objects
+ * where their keys are text, numbers or booleans, else arrays of pairs.
+ */
+export function jsonText(schema: Schema, value: ConnectValue, rules: JsonRules): string | undefined {
+  if (value === null) return 'null';
+  const rule = rules.ruleOf(schema);
+  if (value instanceof Struct && rule.kind === 'json') return structText(value, rules);
+  if (value instanceof Map) return mapText(schema, value as ReadonlyMap<ConnectValue, ConnectValue>, rules);
+  if (Array.isArray(value)) return arrayText(schema, value as readonly ConnectValue[], rules);
+  const cell = rule.toCell(value);
+  if (cell === undefined || cell === null) return undefined;
+  if (cell instanceof Uint8Array)
+    return `"${Buffer.from(cell.buffer, cell.byteOffset, cell.length).toString('base64')}"`;
+  switch (rule.kind) {
+    case 'json':
+      return String(cell);
+    case 'time':
+      return typeof cell === 'string' ? JSON.stringify(cell) : timeText(cell as number | bigint, rule.type);
+    case 'numeric':
+      return String(cell);
+    case 'float':
+      return Number.isFinite(cell) ? String(cell) : `"${String(cell)}"`;
+    default:
+      return typeof cell === 'string' ? JSON.stringify(cell) : String(cell);
+  }
+}
+
+function structText(struct: Struct, rules: JsonRules): string | undefined {
+  const members: string[] = [];
+  for (const { name, index, schema } of struct.schema.fields) {
+    const text = jsonText(schema, valueOrDefault(struct.values[index] ?? null, schema), rules);
+    if (text === undefined) return undefined;
+    members.push(`${JSON.stringify(name)}:${text}`);
+  }
+  return `{${members.join(',')}}`;
+}
+
+/** As Connect's Struct.get: a field without a value has its default. */
+function valueOrDefault(value: ConnectValue, schema: Schema): ConnectValue {
+  return value ?? (schema.defaultValue as ConnectValue | undefined) ?? null;
+}
+
+function arrayText(schema: Schema, values: readonly ConnectValue[], rules: JsonRules): string | undefined {
+  const texts: string[] = [];
+  for (const value of values) {
+    const text = partText(schema, value, rules);
+    if (text === undefined) return undefined;
+    texts.push(text);
+  }
+  return `[${texts.join(',')}]`;
+}
+
+function mapText(schema: Schema, map: ReadonlyMap<ConnectValue, ConnectValue>, rules: JsonRules): string | undefined {
+  const isObject = [...map.keys()].every(isScalar);
+  const texts: string[] = [];
+  for (const [key, value] of map) {
+    const text = partText(schema, value, rules);
+    const name = isObject && isScalar(key) ? JSON.stringify(String(key)) : jsonText(rules.schemaOf(key), key, rules);
+    if (text === undefined || name === undefined) return undefined;
+    texts.push(isObject ? `${name}:${text}` : `[${name},${text}]`);
+  }
+  return isObject ? `{${texts.join(',')}}` : `[${texts.join(',')}]`;
+}
+
+function isScalar(key: ConnectValue): key is string | number | bigint | boolean {
+  return typeof key !== 'object';
+}
+
+/** An element of an array or a value of a map; one without a schema is written by what it is. */
+function partText({ valueSchema }: Schema, value: ConnectValue, rules: JsonRules): string | undefined {
+  const untyped = rules.schemaOf(null);
+  const isTyped = valueSchema !== undefined && valueSchema !== untyped;
+  return jsonText(isTyped ? valueSchema : rules.schemaOf(value), value, rules);
+}
+
+const timestamps = new TimestampWriter('');
+
+/** ISO 8601: a date, or a time, with `Z` where the column would have a zone. */
+function timeText(micros: number | bigint, type: string | undefined): string {
+  const text = timestamps.write(micros);
+  if (type === 'DATE') return `"${text.slice(0, text.indexOf(' '))}"`;
+  return `"${text.replace(' ', 'T')}${type === 'TIMESTAMPTZ' ? 'Z' : ''}"`;
+}

@@ -1,0 +1,150 @@
+import type { SinkRecord } from '../../../../src/data/record.ts';
+import { Schema } from '../../../../src/data/schema.ts';
+import type { ColumnShape, TableShape } from '../../../../src/data/table-shape.ts';
+import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
+import { compileStruct, compileValue, type StructColumn } from './struct-columns.ts';
+
+export type KeyMode = 'none' | 'record_key' | 'record_value' | 'kafka';
+
+/** Which columns rows have, and which of them identify a row: `pk.mode`, `pk.fields`, `fields.include`, `fields.exclude`. */
+export interface LayoutPolicy {
+  readonly keyMode: KeyMode;
+  readonly keyFields: readonly string[];
+  /** Empty: all fields. Columns of the key are always there. */
+  readonly include: readonly string[];
+  readonly exclude: readonly string[];
+}
+
+/** How records with the same schemas become rows. */
+export interface RowLayout {
+  readonly operation: 'store' | 'delete';
+  /** Names of the columns that identify a row. */
+  readonly key: readonly string[];
+  /** Columns beside the record's value; `index` is that of `keyValues`. They come first in a row. */
+  readonly fromKey: readonly StructColumn[];
+  /** Columns of the fields of the record's value. */
+  readonly fromValue: readonly StructColumn[];
+  /** Names of all columns. */
+  readonly columns: ReadonlySet<string>;
+  readonly shape: TableShape;
+}
+
+const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset'] as const;
+const KAFKA_SCHEMAS = [new Schema('string'), new Schema('int32'), new Schema('int64')] as const;
+
+/** Stands for the value's schema of a deletion, and for the key's where no key is looked at. */
+const NO_SCHEMA = new Schema('struct');
+
+/** Layouts by the schemas of value and key; they live as long as the schemas do. */
+export class RowLayouts {
+  readonly #policy: LayoutPolicy;
+  readonly #known = new WeakMap<Schema, WeakMap<Schema, RowLayout | string>>();
+
+  constructor(policy: LayoutPolicy) {
+    this.#policy = policy;
+  }
+
+  /** `value`: the schema of the record's struct, `undefined` for a deletion. A string is why no row can be made. */
+  of(value: Schema | undefined, key: Schema | undefined): RowLayout | string {
+    const valueSchema = value ?? NO_SCHEMA;
+    const keySchema = key ?? NO_SCHEMA;
+    let byKey = this.#known.get(valueSchema);
+    if (byKey === undefined) this.#known.set(valueSchema, (byKey = new WeakMap()));
+    let layout = byKey.get(keySchema);
+    if (layout === undefined) byKey.set(keySchema, (layout = makeLayout(this.#policy, value, key)));
+    return layout;
+  }
+}
+
+/** The values that the columns of `fromKey` are taken from. */
+export function keyValues(mode: KeyMode, key: ConnectValue, { original }: SinkRecord): readonly ConnectValue[] {
+  // Where the record really came from: transforms may give records of two topics one name.
+  if (mode === 'kafka') return [original.topic, original.partition, BigInt(original.offset)];
+  return key instanceof Struct ? key.values : [key];
+}
+
+function makeLayout(policy: LayoutPolicy, value: Schema | undefined, key: Schema | undefined): RowLayout | string {
+  const fromKey = keyColumns(policy, key);
+  if (typeof fromKey === 'string') return fromKey;
+  const inKey = new Set(fromKey.map(({ name }) => name));
+  const all = value === undefined ? [] : compileStruct(value).filter(({ name }) => !inKey.has(name));
+  const keyInValue = policy.keyMode === 'record_value' ? chosen(all, policy.keyFields) : [];
+  if (typeof keyInValue === 'string') return `pk.mode=record_value: the record's value ${keyInValue}`;
+  const names = [...fromKey, ...keyInValue].map(({ name }) => name);
+  const fromValue = all.filter(({ name }) => names.includes(name) || isWanted(name, policy));
+  if (fromKey.length + fromValue.length === 0) return 'the record has no fields that could be columns';
+  const columns = [...fromKey, ...fromValue];
+  return {
+    operation: value === undefined ? 'delete' : 'store',
+    key: names,
+    fromKey,
+    fromValue,
+    columns: new Set(columns.map(({ name }) => name)),
+    shape: shapeOf(columns, names),
+  };
+}
+
+function isWanted(name: string, { include, exclude }: LayoutPolicy): boolean {
+  return (include.length === 0 || include.includes(name)) && !exclude.includes(name);
+}
+
+function keyColumns({ keyMode, keyFields }: LayoutPolicy, key: Schema | undefined): readonly StructColumn[] | string {
+  if (keyMode === 'kafka') {
+    return KAFKA_SCHEMAS.map((schema, index) => ({
+      ...compileValue(schema, keyFields[index] ?? KAFKA_COLUMNS[index] ?? ''),
+      index,
+    }));
+  }
+  if (keyMode !== 'record_key') return [];
+  if (key === undefined) return 'pk.mode=record_key: the record has no key';
+  if (key.type === 'struct') {
+    const columns = chosen(compileStruct(key), keyFields);
+    return typeof columns === 'string' ? `pk.mode=record_key: the record's key ${columns}` : columns;
+  }
+  const [name, ...more] = keyFields;
+  if (name !== undefined && more.length === 0) return [compileValue(key, name)];
+  return `pk.mode=record_key: the record's key is one value of type ${key.type}, so pk.fields must be one name, not ${named(keyFields)}`;
+}
+
+/** The columns of these names, in the order of the names; all for no names. */
+function chosen(columns: readonly StructColumn[], names: readonly string[]): readonly StructColumn[] | string {
+  if (names.length === 0) return columns;
+  const found = names.flatMap((name) => columns.filter((column) => column.name === name));
+  const missing = names.filter((name) => !columns.some((column) => column.name === name));
+  return missing.length === 0 ? found : `has no field ${named(missing)}, which is in pk.fields`;
+}
+
+function named(names: readonly string[]): string {
+  return names.length === 0 ? 'none' : names.map((name) => JSON.stringify(name)).join(', ');
+}
+
+function shapeOf(columns: readonly StructColumn[], key: readonly string[]): TableShape {
+  const shapes = columns.flatMap(({ name, type, nullable }): ColumnShape[] => {
+    if (type === undefined) return [];
+    return [{ name, role: 'data', type, length: undefined, nullable: nullable && !key.includes(name) }];
+  });
+  return { exact: false, columns: shapes, key };
+}
+
+/** How wide numbers of a type are; of two types of a column the wider one is made. */
+const WIDTHS: readonly string[] = ['INT2', 'INT4', 'INT8', 'FLOAT4', 'FLOAT8', 'NUMERIC'];
+
+/** The table that rows of several layouts need: all their columns, nullable where a layout does not have them. */
+export function mergeShapes(shapes: readonly TableShape[]): TableShape {
+  const columns = new Map<string, ColumnShape>();
+  for (const shape of shapes) {
+    for (const column of shape.columns) {
+      const known = columns.get(column.name);
+      const type = known === undefined || widthOf(column) > widthOf(known) ? column.type : known.type;
+      const isEverywhere = shapes.every((other) => other.columns.some(({ name }) => name === column.name));
+      const nullable = column.nullable || !isEverywhere || known?.nullable === true;
+      columns.set(column.name, { ...column, type, nullable });
+    }
+  }
+  return { exact: false, columns: [...columns.values()], key: shapes[0]?.key };
+}
+
+function widthOf({ type }: ColumnShape): number {
+  const [name = ''] = type.split('(', 1);
+  return WIDTHS.indexOf(name);
+}

@@ -1,0 +1,191 @@
+import type { Origin } from '../../../../src/data/fault.ts';
+import type { MessageBlock } from '../../../../src/data/message-block.ts';
+import type { Cell, CellKind, RowGroup, TableName } from '../../../../src/data/row-batch.ts';
+import { type OpenColumn, RowBatchBuilder } from '../../../../src/data/row-batch-builder.ts';
+import type { TableShape } from '../../../../src/data/table-shape.ts';
+import type { ConnectValue } from '../../../../src/data/value.ts';
+import type { DecodedRows } from '../format.ts';
+import { misfit, type StructColumn } from './struct-columns.ts';
+import { mergeShapes, type RowLayout } from './struct-layout.ts';
+
+/** A layout's place in an open batch: the cells of its columns, in the layout's order. */
+interface Place {
+  readonly layout: RowLayout;
+  readonly group: number;
+  readonly keyCells: readonly Cell[][];
+  readonly valueCells: readonly Cell[][];
+}
+
+/** The rows of one table while they are collected, of any layouts with the same key. */
+export class StructRows {
+  readonly #builder: RowBatchBuilder;
+  readonly #key: readonly string[];
+  readonly #places = new Map<RowLayout, Place>();
+  readonly #groups: RowGroup[] = [];
+  readonly #groupIds = new Map<string, number>();
+  /** Groups of the rows; absent as long as there is one group. */
+  #rowGroups: number[] | undefined;
+  /** Columns whose kind is not known yet, because all their cells are nulls without a schema. */
+  readonly #untyped = new Set<string>();
+  #last: Place | undefined;
+
+  constructor(table: TableName, key: readonly string[]) {
+    this.#builder = new RowBatchBuilder(table);
+    this.#key = key;
+  }
+
+  get table(): TableName {
+    return this.#builder.table;
+  }
+
+  get rowCount(): number {
+    return this.#builder.rowCount;
+  }
+
+  /** Makes room for rows of this layout; false when they cannot share a batch with those that are there. */
+  admit(layout: RowLayout): boolean {
+    if (this.#last?.layout === layout) return true;
+    let place = this.#places.get(layout);
+    if (place === undefined) {
+      const columns = [...layout.fromKey, ...layout.fromValue];
+      if (!sameNames(layout.key, this.#key) || !columns.every((column) => this.#fits(column))) return false;
+      place = {
+        layout,
+        group: this.#groupOf(layout),
+        keyCells: layout.fromKey.map((column) => this.#open(column).cells),
+        valueCells: layout.fromValue.map((column) => this.#open(column).cells),
+      };
+      this.#places.set(layout, place);
+    }
+    this.#last = place;
+    return true;
+  }
+
+  /** Adds a row of the layout that was admitted last; a string is which value does not fit, and nothing was added. */
+  add(keyValues: readonly ConnectValue[], values: readonly ConnectValue[], origin: Origin): string | undefined {
+    const problem = this.#push(keyValues, values);
+    if (problem === undefined) this.#builder.endRow(origin, 0);
+    return problem;
+  }
+
+  /** The same for a record of a block. */
+  addOf(
+    keyValues: readonly ConnectValue[],
+    values: readonly ConnectValue[],
+    block: MessageBlock,
+    index: number,
+  ): string | undefined {
+    const problem = this.#push(keyValues, values);
+    if (problem === undefined) this.#builder.endRowOf(block, index);
+    return problem;
+  }
+
+  #push(keyValues: readonly ConnectValue[], values: readonly ConnectValue[]): string | undefined {
+    const place = this.#last;
+    if (place === undefined) throw new Error('no layout was admitted');
+    const { fromKey, fromValue } = place.layout;
+    const problem = push(fromKey, place.keyCells, keyValues) ?? push(fromValue, place.valueCells, values);
+    if (problem !== undefined) {
+      this.#builder.abandonRow();
+      return problem;
+    }
+    this.#rowGroups?.push(place.group);
+    return undefined;
+  }
+
+  /** What was collected; the rows must not be used afterwards. */
+  build(shapes: MergedShapes): DecodedRows {
+    const layouts = [...this.#places.keys()];
+    const rowGroups = this.#rowGroups;
+    const only = rowGroups === undefined ? this.#groups[0] : undefined;
+    const isPlain = only?.operation === 'store';
+    const groups = isPlain ? undefined : { list: this.#groups, of: (row: number) => rowGroups?.[row] ?? 0 };
+    return { batch: { ...this.#builder.build(), key: this.#key, groups }, shape: shapes.of(layouts) };
+  }
+
+  #groupOf({ operation, columns }: RowLayout): number {
+    const signature = `${operation}\0${[...columns].sort().join('\0')}`;
+    let group = this.#groupIds.get(signature);
+    if (group !== undefined) return group;
+    group = this.#groups.push({ operation, columns }) - 1;
+    this.#groupIds.set(signature, group);
+    if (group === 1) this.#rowGroups = new Array<number>(this.#builder.rowCount).fill(0);
+    return group;
+  }
+
+  #fits({ name, kind, type }: StructColumn): boolean {
+    const open = this.#builder.column(name);
+    if (open === undefined || open.kind === kind || type === undefined || this.#untyped.has(name)) return true;
+    return widthOf(open.kind) >= 0 && widthOf(kind) >= 0;
+  }
+
+  #open({ name, kind, type }: StructColumn): OpenColumn {
+    let open = this.#builder.column(name);
+    if (open === undefined) {
+      open = this.#builder.addColumn(name, 'data', kind);
+      if (type === undefined) this.#untyped.add(name);
+    } else if (type !== undefined && (this.#untyped.delete(name) || widthOf(kind) > widthOf(open.kind))) {
+      // The writer takes every kind of number for one; the widest says that any may come.
+      open.kind = kind;
+    }
+    return open;
+  }
+}
+
+const NUMBERS: readonly CellKind[] = ['int', 'float', 'numeric'];
+
+function widthOf(kind: CellKind): number {
+  return NUMBERS.indexOf(kind);
+}
+
+function push(
+  columns: readonly StructColumn[],
+  cells: readonly Cell[][],
+  values: readonly ConnectValue[],
+): string | undefined {
+  for (let i = 0; i < columns.length; i++) {
+    const column = columns[i];
+    const list = cells[i];
+    if (column === undefined || list === undefined) break;
+    const value = values[column.index] ?? null;
+    const cell = value === null ? column.nullCell : column.toCell(value);
+    if (cell === undefined) return misfit(column, value);
+    list.push(cell);
+  }
+  return undefined;
+}
+
+function sameNames(left: readonly string[], right: readonly string[]): boolean {
+  return left === right || (left.length === right.length && left.every((name, index) => name === right[index]));
+}
+
+/** Sets of layouts whose shapes are remembered. */
+const MAX_SHAPES = 1_000;
+
+/** The shapes of batches: the same object for the same set of layouts, so that a table is looked at once for each. */
+export class MergedShapes {
+  readonly #ids = new WeakMap<RowLayout, number>();
+  readonly #shapes = new Map<string, TableShape>();
+  #nextId = 0;
+
+  /** `undefined` for deletions alone: no table is made for them. */
+  of(layouts: readonly RowLayout[]): TableShape | undefined {
+    const stored = layouts.filter(({ operation }) => operation === 'store');
+    if (stored.length <= 1) return stored[0]?.shape;
+    const ids = stored.map((layout) => this.#idOf(layout)).sort((left, right) => left - right);
+    const signature = ids.join();
+    let shape = this.#shapes.get(signature);
+    if (shape === undefined) {
+      if (this.#shapes.size >= MAX_SHAPES) this.#shapes.clear();
+      shape = mergeShapes(stored.map((layout) => layout.shape));
+      this.#shapes.set(signature, shape);
+    }
+    return shape;
+  }
+
+  #idOf(layout: RowLayout): number {
+    let id = this.#ids.get(layout);
+    if (id === undefined) this.#ids.set(layout, (id = this.#nextId++));
+    return id;
+  }
+}

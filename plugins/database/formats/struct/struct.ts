@@ -1,0 +1,160 @@
+import type { Fault, Origin } from '../../../../src/data/fault.ts';
+import type { MessageBlock, SinkRecordBlock, StructRecord } from '../../../../src/data/message-block.ts';
+import type { SinkRecord } from '../../../../src/data/record.ts';
+import { type TableName, tableText } from '../../../../src/data/row-batch.ts';
+import type { Schema } from '../../../../src/data/schema.ts';
+import { Struct, type ConnectValue } from '../../../../src/data/value.ts';
+import type { Decoded, DecodedRows } from '../format.ts';
+import { isEnvelope, rowStateOf } from './struct-envelope.ts';
+import { keyValues, RowLayouts, type LayoutPolicy, type RowLayout } from './struct-layout.ts';
+import { MapForms, type ConnectMap } from './struct-maps.ts';
+import { MergedShapes, StructRows } from './struct-rows.ts';
+import { TableNames } from './struct-table-names.ts';
+import { schemaOf } from './struct-types.ts';
+
+export interface StructPolicy extends LayoutPolicy {
+  /** `table.name.format`, see struct-table-names.ts. */
+  readonly tableNameFormat: string;
+  /** Records that say that a row is gone delete it (`delete.enabled`, with keyMode record_key alone); else they are skipped. */
+  readonly deletes: boolean;
+}
+
+/**
+ * Collects records that carry data of their own into rows: structs with their schemas, maps without, Debezium's change events.
+ * Cells go straight into the columns of the batch; what a schema means is found out once per Schema object.
+ */
+export class StructDecoder {
+  readonly #policy: StructPolicy;
+  readonly #tables: TableNames;
+  readonly #layouts: RowLayouts;
+  readonly #mapForms = new MapForms();
+  readonly #keyForms = new MapForms();
+  readonly #shapes = new MergedShapes();
+  /** In the order in which they were begun; of a table's the last one is open. */
+  #batches: StructRows[] = [];
+  #open = new Map<string, StructRows>();
+  #last: StructRows | undefined;
+  #faults: Fault[] = [];
+  #rowCount = 0;
+
+  constructor(policy: StructPolicy) {
+    this.#policy = policy;
+    this.#tables = new TableNames(policy.tableNameFormat);
+    this.#layouts = new RowLayouts(policy);
+  }
+
+  /** Rows waiting to be taken, deletions included. */
+  get rowCount(): number {
+    return this.#rowCount;
+  }
+
+  /** Adds one record; what is wrong with it becomes a fault. */
+  add(record: SinkRecord, origin: Origin): void {
+    const problem = this.#add(record, origin);
+    if (problem !== undefined) this.#faults.push({ scope: 'record', message: problem, origin });
+  }
+
+  /** As `Decoder.addBlock`, for structs that stand for rows themselves. */
+  addBlock(block: SinkRecordBlock, from: number, to: number): number {
+    const { messages } = block;
+    const { keyMode } = this.#policy;
+    if (!this.#tables.byTopicAlone) return from;
+    return block.readStructs(from, to, (schema, values, index, record) => {
+      const table = this.#tables.of({ topic: record.topic, value: null });
+      const key = keyMode === 'record_key' ? this.#keyOfStruct(record) : undefined;
+      if (typeof table === 'string' || typeof key === 'string' || isEnvelope(schema)) return false;
+      const layout = this.#layouts.of(schema, key?.schema);
+      if (typeof layout === 'string') return false;
+      const keys = keyMode === 'kafka' ? kafkaValues(messages, index) : key === undefined ? NO_VALUES : valuesOf(key);
+      if (this.#rowsOf(table, layout).addOf(keys, values, messages, index) !== undefined) return false;
+      this.#rowCount++;
+      return true;
+    });
+  }
+
+  /** A string: a record has to be made. */
+  #keyOfStruct(record: StructRecord): { schema: Schema; value: ConnectValue } | string {
+    const key = record.key();
+    return (key && this.#keyOf({ key: key.value, keySchema: key.schema })) ?? 'not known';
+  }
+
+  /** Rows and faults since the last take; resets the decoder. Batches of one table are to be written in their order. */
+  take(): Decoded {
+    const rows: DecodedRows[] = this.#batches
+      .filter(({ rowCount }) => rowCount > 0)
+      .map((batch) => batch.build(this.#shapes));
+    const faults = this.#faults;
+    this.#batches = [];
+    this.#open = new Map();
+    this.#last = undefined;
+    this.#faults = [];
+    this.#rowCount = 0;
+    return { rows, faults };
+  }
+
+  /** What is wrong with the record, if anything. */
+  #add(record: SinkRecord, origin: Origin): string | undefined {
+    const state = rowStateOf(record.valueSchema, record.value);
+    if (state.is === 'nothing' || (state.is === 'gone' && !this.#policy.deletes)) return undefined;
+    const struct = state.is === 'gone' ? undefined : this.#toStruct(state.schema, state.value);
+    if (typeof struct === 'string') return struct;
+    const key = this.#policy.keyMode === 'record_key' ? this.#keyOf(record) : undefined;
+    if (typeof key === 'string') return key;
+    const layout = this.#layouts.of(struct?.schema, key?.schema);
+    if (typeof layout === 'string') return layout;
+    const table = this.#tables.of(record);
+    // A tombstone behind a deletion event says nothing new, and has no source block to name a table by.
+    if (typeof table === 'string') return record.value === null ? undefined : table;
+    const rows = this.#rowsOf(table, layout);
+    const problem = rows.add(
+      layout.fromKey.length === 0 ? NO_VALUES : keyValues(this.#policy.keyMode, key?.value ?? null, record),
+      struct?.values ?? NO_VALUES,
+      origin,
+    );
+    if (problem === undefined) this.#rowCount++;
+    return problem;
+  }
+
+  #toStruct(schema: Schema | null, value: ConnectValue): Struct | string {
+    if (value instanceof Struct) return value;
+    if (value instanceof Map) return this.#mapForms.toStruct(value as ConnectMap);
+    const what = schema === null ? 'has no schema and is no map' : `is a single value of type ${schema.type}`;
+    return `the record's value ${what}: protocol.type=struct takes structs with a schema and maps`;
+  }
+
+  #keyOf({
+    key,
+    keySchema,
+  }: Pick<SinkRecord, 'key' | 'keySchema'>): { schema: Schema; value: ConnectValue } | string | undefined {
+    if (key === null) return undefined;
+    if (key instanceof Struct) return { schema: key.schema, value: key };
+    if (!(key instanceof Map)) return { schema: keySchema ?? schemaOf(key), value: key };
+    const struct = this.#keyForms.toStruct(key as ConnectMap);
+    return typeof struct === 'string' ? struct : { schema: struct.schema, value: struct };
+  }
+
+  /** The open batch of the table, ready for a row of this layout. */
+  #rowsOf(table: TableName, layout: RowLayout): StructRows {
+    if (this.#last?.table === table && this.#last.admit(layout)) return this.#last;
+    const name = tableText(table);
+    let rows = this.#open.get(name);
+    if (rows?.admit(layout) !== true) {
+      rows = new StructRows(table, layout.key);
+      rows.admit(layout);
+      this.#open.set(name, rows);
+      this.#batches.push(rows);
+    }
+    this.#last = rows;
+    return rows;
+  }
+}
+
+function kafkaValues({ topic, partition, offsets }: MessageBlock, index: number): readonly ConnectValue[] {
+  return [topic, partition, BigInt(offsets[index] ?? 0)];
+}
+
+function valuesOf({ value }: { value: ConnectValue }): readonly ConnectValue[] {
+  return value instanceof Struct ? value.values : [value];
+}
+
+const NO_VALUES: readonly ConnectValue[] = [];

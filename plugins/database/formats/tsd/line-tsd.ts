@@ -1,0 +1,187 @@
+import type { Fault, Origin } from '../../../../src/data/fault.ts';
+import { messageText, NOT_UTF8, shown } from '../message-text.ts';
+import type { Decoded, Decoder } from '../format.ts';
+import { messageParts } from '../message-parts.ts';
+import type { Point } from './point-batch.ts';
+import { PointTables, type PointPolicy } from './point-tables.ts';
+import type { TagSet } from '../tag-sets.ts';
+import { kindOfNumber, numberCell } from './tsd-number.ts';
+import { telnetTexts } from './tsd-texts.ts';
+import { pointMicros, pointNanos, timeProblem, type PointPrecision } from './tsd-time.ts';
+
+const TAB = 9;
+const NEWLINE = 10;
+const RETURN = 13;
+const SPACE = 32;
+
+/** Bad lines of one message that get a fault each; a fault weighs more than the shortest bad line. */
+const MAX_FAULTS_PER_MESSAGE = 10_000;
+const SHAPE = '<metric> <timestamp> <value> <tagk>=<tagv> …';
+
+/**
+ * Decodes line_tsd (docs/formats.md#json_tsd-and-line_tsd): lines of `[put ]<metric> <timestamp> <value> [<tagk>=<tagv> …]`,
+ * whose parts are separated by blanks. One row for each line, one batch for each metric (point-tables.ts). Blank lines are
+ * skipped; a bad line is a fault and does not affect other lines. A leading `put` is always the command, never a metric.
+ */
+export class LineTsdDecoder implements Decoder {
+  readonly #precision: PointPrecision;
+  readonly #points: PointTables;
+  /** Filled anew for every line, so that none is made. */
+  readonly #point: Point;
+  #text = '';
+  #valid = true;
+  #at = 0;
+  #linesBefore = 0;
+  #faults: Fault[] = [];
+  #faultsLeft = 0;
+
+  constructor(policy: PointPolicy = {}) {
+    this.#precision = policy.precision ?? 'digits';
+    this.#points = new PointTables(policy);
+    this.#point = { metric: '', tags: this.#points.tagSets.none, micros: 0, nanos: 0, value: 0, kind: 'float' };
+  }
+
+  get rowCount(): number {
+    return this.#points.rowCount;
+  }
+
+  add(message: string | Uint8Array, origin: Origin): void {
+    this.#open(message);
+    while (this.#nextLine(origin));
+  }
+
+  /**
+   * Adds a message and takes its rows in parts of about `maxRows`, so that a large one never stands in memory as columns all
+   * at once (message-parts.ts). The last part may be empty. Nothing else may be added in between.
+   */
+  *addInParts(message: string | Uint8Array, origin: Origin, maxRows: number): Generator<Decoded, void, undefined> {
+    this.#open(message);
+    yield* messageParts({ next: () => this.#nextLine(origin), position: () => this.#at }, this, maxRows);
+    yield this.take();
+  }
+
+  take(): Decoded {
+    const faults = this.#faults;
+    this.#faults = [];
+    return { rows: this.#points.take(), faults };
+  }
+
+  #open(message: string | Uint8Array): void {
+    const { text, valid } = messageText(message);
+    this.#text = text;
+    this.#valid = valid;
+    this.#at = 0;
+    this.#linesBefore = 0;
+    this.#faultsLeft = MAX_FAULTS_PER_MESSAGE;
+  }
+
+  /** False at the message's end, and when it has too many bad lines. */
+  #nextLine(origin: Origin): boolean {
+    const text = this.#text;
+    const start = this.#at;
+    if (start >= text.length) return false;
+    const newline = text.indexOf('\n', start);
+    const end = newline < 0 ? text.length : newline;
+    const problem = this.#readLine(start, end);
+    if (problem === undefined) this.#points.add(this.#point, origin, this.#linesBefore);
+    else if (problem !== BLANK && !this.#refuse(problem, start, end, origin)) return false;
+    this.#at = end + 1;
+    this.#linesBefore++;
+    return true;
+  }
+
+  /** Reads the line at [start, lineEnd) into the point; BLANK, or what is wrong with it. */
+  #readLine(start: number, lineEnd: number): string | undefined {
+    const text = this.#text;
+    let end = lineEnd;
+    while (end > start && isBlank(text.charCodeAt(end - 1))) end--;
+    let at = skipBlanks(text, start, end);
+    if (at === end) return BLANK;
+    if (text.startsWith('put', at) && isBlank(text.charCodeAt(at + 3))) at = skipBlanks(text, at + 3, end);
+    const metricEnd = skipPart(text, at, end);
+    const timeStart = skipBlanks(text, metricEnd, end);
+    const timeEnd = skipPart(text, timeStart, end);
+    const valueStart = skipBlanks(text, timeEnd, end);
+    const valueEnd = skipPart(text, valueStart, end);
+    if (valueStart === end) return `${telnetTexts.missingParts}: expected ${SHAPE}`;
+    if (!this.#valid && text.slice(start, end).includes(NOT_UTF8)) return 'the text is not UTF-8';
+    const point = this.#point;
+    const micros = pointMicros(text, timeStart, timeEnd, this.#precision);
+    if (micros === undefined) {
+      return `the timestamp is ${shown(text.slice(timeStart, timeEnd))}: ${timeProblem(this.#precision)}`;
+    }
+    const value = numberCell(text, valueStart, valueEnd);
+    if (value === undefined) return `${telnetTexts.value}: ${shown(text.slice(valueStart, valueEnd))}`;
+    if (value === Number.POSITIVE_INFINITY) {
+      return `${telnetTexts.value}: ${shown(text.slice(valueStart, valueEnd))} is out of range`;
+    }
+    const tags = this.#tags(skipBlanks(text, valueEnd, end), end);
+    if (typeof tags === 'string') return tags;
+    point.metric = text.slice(at, metricEnd);
+    point.tags = tags;
+    point.micros = micros;
+    point.nanos = pointNanos(text, timeStart, timeEnd, this.#precision);
+    point.value = value;
+    point.kind = kindOfNumber(value);
+    return undefined;
+  }
+
+  /** The tags at [start, end); a string is what is wrong with them. */
+  #tags(start: number, end: number): TagSet | string {
+    const { tagSets } = this.#points;
+    if (start === end) return tagSets.none;
+    const text = this.#text.slice(start, end);
+    const known = tagSets.find(text);
+    if (known !== undefined) return known;
+    const names: string[] = [];
+    const values: string[] = [];
+    const seen = new Set<string>();
+    for (let at = 0; at < text.length;) {
+      const partEnd = skipPart(text, at, text.length);
+      const part = text.slice(at, partEnd);
+      const equals = part.indexOf('=');
+      if (equals < 1 || equals === part.length - 1) return `${telnetTexts.tag}: ${shown(part)} is no <tagk>=<tagv>`;
+      const name = part.slice(0, equals);
+      if (seen.has(name)) return `${telnetTexts.duplicateTag}: ${shown(name)}`;
+      seen.add(name);
+      names.push(name);
+      values.push(part.slice(equals + 1));
+      at = skipBlanks(text, partEnd, text.length);
+    }
+    return tagSets.add(text, { names, values, hashed: values.map((value) => `'${value}'`) });
+  }
+
+  /** False when it was one bad line too many. */
+  #refuse(problem: string, start: number, end: number, origin: Origin): boolean {
+    const last = this.#faultsLeft-- <= 0;
+    const given = `gave up after ${String(MAX_FAULTS_PER_MESSAGE)} bad lines; this line and all behind it were not read`;
+    const several = start > 0 || end < this.#text.length - 1;
+    const isLine = origin.kind === 'line';
+    const where = isLine || !several ? '' : ` (line ${String(this.#linesBefore + 1)} of the message)`;
+    this.#faults.push({
+      scope: 'record',
+      message: `${telnetTexts.prefix}${where}: ${last ? given : problem}`,
+      origin: isLine ? { kind: 'line', line: origin.line + this.#linesBefore } : origin,
+    });
+    return !last;
+  }
+}
+
+const BLANK = '';
+
+/** What separates the parts of a line; a newline ends it. */
+function isBlank(code: number): boolean {
+  return code === SPACE || (code >= TAB && code <= RETURN && code !== NEWLINE);
+}
+
+function skipBlanks(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && isBlank(text.charCodeAt(at))) at++;
+  return at;
+}
+
+function skipPart(text: string, start: number, end: number): number {
+  let at = start;
+  while (at < end && !isBlank(text.charCodeAt(at))) at++;
+  return at;
+}

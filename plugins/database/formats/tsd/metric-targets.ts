@@ -1,0 +1,147 @@
+import type { Fault } from '../../../../src/data/fault.ts';
+import type { WriteReport } from '../../../../src/data/row-batch.ts';
+import type { DecodedRows } from '../format.ts';
+import {
+  metricSplits,
+  resolveMetric,
+  retarget,
+  type MetricTable,
+  type MetricTarget,
+  type Retargeted,
+} from './metric-target.ts';
+
+/** What a metric names is remembered this long; a body of many metrics would ask twice for each of them otherwise. */
+const MAX_TARGET_AGE_MS = 2_000;
+const MAX_TARGETS = 20_000;
+
+interface KnownTarget {
+  readonly target: MetricTarget;
+  readonly readAt: number;
+}
+
+type FindTable = (name: string) => Promise<MetricTable | undefined>;
+/** The tables of these names, each at its place. */
+type FindTables = (names: readonly string[]) => Promise<readonly (MetricTable | undefined)[]>;
+type Settled = PromiseSettledResult<WriteReport>;
+
+/** Where the points of metrics go in one database, remembered for two seconds. */
+export class MetricTargets {
+  readonly #findTable: FindTable;
+  readonly #targets = new Map<string, KnownTarget>();
+
+  constructor(findTable: FindTable) {
+    this.#findTable = findTable;
+  }
+
+  /** Finds the table of the rows' metric, if they have one, and writes into it by `store`. */
+  async write(
+    rows: DecodedRows,
+    store: (rows: DecodedRows) => Promise<WriteReport>,
+    findTable = this.#findTable,
+  ): Promise<WriteReport> {
+    const { metric } = rows;
+    if (metric === undefined) return store(rows);
+    const { rows: retargeted, faults } = retarget(rows, this.#known(metric) ?? (await this.#find(metric, findTable)));
+    let report: WriteReport;
+    try {
+      report = await store(retargeted);
+    } catch (error) {
+      this.#targets.delete(metric);
+      throw error;
+    }
+    return this.#settle(metric, faults, report);
+  }
+
+  /**
+   * The same for many metrics: the tables of all that are not known are asked for at once. What a batch in front of another creates may be
+   * what that one names, so that its own tables are asked for behind it.
+   */
+  async writeAll(
+    all: readonly DecodedRows[],
+    store: (rows: readonly DecodedRows[]) => Promise<readonly Settled[]>,
+    findTables: FindTables,
+  ): Promise<readonly Settled[]> {
+    const settled: Settled[] = [];
+    for (const stretch of this.#stretches(all)) {
+      const found = await this.#tablesOf(stretch, findTables);
+      const retargeted: Retargeted[] = [];
+      for (const rows of stretch) {
+        const { metric } = rows;
+        const target =
+          metric === undefined ? undefined : (this.#known(metric) ?? (await this.#find(metric, findIn(found))));
+        retargeted.push(target === undefined ? { rows, faults: [] } : retarget(rows, target));
+      }
+      const reports = await store(retargeted.map(({ rows }) => rows));
+      for (const [at, report] of reports.entries()) {
+        settled.push(this.#settleOne(stretch[at]?.metric, retargeted[at]?.faults ?? [], report));
+      }
+    }
+    return settled;
+  }
+
+  /** Cut in front of each batch whose metric is not known and may name a table that one before it creates. */
+  #stretches(all: readonly DecodedRows[]): readonly DecodedRows[][] {
+    let stretch: DecodedRows[] = [];
+    const stretches = [stretch];
+    let metrics = new Set<string>();
+    for (const rows of all) {
+      const { metric } = rows;
+      if (metric !== undefined) {
+        if (this.#known(metric) === undefined && metricSplits(metric).some(({ table }) => metrics.has(table))) {
+          stretches.push((stretch = []));
+          metrics = new Set();
+        }
+        metrics.add(metric);
+      }
+      stretch.push(rows);
+    }
+    return stretches;
+  }
+
+  async #tablesOf(all: readonly DecodedRows[], findTables: FindTables): Promise<ReadonlyMap<string, MetricTable>> {
+    const names = new Set<string>();
+    for (const { metric } of all) {
+      if (metric === undefined || this.#known(metric) !== undefined) continue;
+      for (const { table } of metricSplits(metric)) names.add(table);
+      names.add(metric);
+    }
+    const found = new Map<string, MetricTable>();
+    if (names.size === 0) return found;
+    const asked = [...names];
+    for (const [at, table] of (await findTables(asked)).entries()) {
+      if (table !== undefined) found.set(asked[at] ?? '', table);
+    }
+    return found;
+  }
+
+  #settleOne(metric: string | undefined, faults: readonly Fault[], settled: Settled): Settled {
+    if (metric === undefined) return settled;
+    if (settled.status === 'fulfilled') {
+      return { status: 'fulfilled', value: this.#settle(metric, faults, settled.value) };
+    }
+    this.#targets.delete(metric);
+    return settled;
+  }
+
+  /** The table may have changed since, where rows were refused: the next rows of the metric ask again. */
+  #settle(metric: string, faults: readonly Fault[], report: WriteReport): WriteReport {
+    if (faults.length + report.faults.length > 0) this.#targets.delete(metric);
+    return faults.length === 0 ? report : { ...report, faults: [...faults, ...report.faults] };
+  }
+
+  #known(metric: string): MetricTarget | undefined {
+    const known = this.#targets.get(metric);
+    return known !== undefined && performance.now() - known.readAt < MAX_TARGET_AGE_MS ? known.target : undefined;
+  }
+
+  async #find(metric: string, findTable: FindTable): Promise<MetricTarget> {
+    const target = await resolveMetric(metric, findTable);
+    if (this.#targets.size >= MAX_TARGETS) this.#targets.clear();
+    this.#targets.set(metric, { target, readAt: performance.now() });
+    return target;
+  }
+}
+
+function findIn(tables: ReadonlyMap<string, MetricTable>): FindTable {
+  return (name) => Promise.resolve(tables.get(name));
+}

@@ -1,0 +1,76 @@
+import type { Cell, CellKind } from '../../../src/data/row-batch.ts';
+import { cellToText } from './cell-text.ts';
+import { type ColumnTarget, NULL_REFUSED, Refusal, type Refuse, type TypeFamily } from './column-type.ts';
+
+const NEEDS_QUOTES: ReadonlySet<TypeFamily> = new Set([
+  'text',
+  'bytes',
+  'timestamptz',
+  'timestamp',
+  'date',
+  'json',
+  'other',
+]);
+
+/** What cannot stand between double quotes as it is: the escapes, NUL, and halves of surrogate pairs. */
+const SUSPECT = /["\\\0\ud800-\udfff]/;
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+const NUL_REFUSED = new Refusal('22021', 'the text holds a NUL character, which PostgreSQL cannot store');
+const SURROGATE_REFUSED = new Refusal('22021', 'the text holds half a surrogate pair, which has no UTF-8');
+
+/**
+ * The cells of the chosen rows as one PostgreSQL array literal, `{1,NULL,"a b"}`. Cells that the column cannot take are
+ * told to `refuse` and stand as NULL; the caller must not send such a literal.
+ */
+export function arrayLiteral(
+  cells: readonly Cell[],
+  kind: CellKind,
+  rows: Int32Array,
+  target: ColumnTarget,
+  refuse: Refuse,
+): string {
+  const toText = cellToText(kind, target);
+  const quoted = NEEDS_QUOTES.has(target.family);
+  let literal = '';
+  for (const row of rows) {
+    const cell = cells[row] ?? null;
+    if (cell === null) {
+      if (!target.acceptsNull) refuse(row, NULL_REFUSED);
+      literal += ',NULL';
+      continue;
+    }
+    const converted = toText(cell);
+    const text = quoted && typeof converted === 'string' ? quoteElement(converted, target) : converted;
+    if (typeof text === 'string') {
+      literal += `,${text}`;
+    } else {
+      refuse(row, text);
+      literal += ',NULL';
+    }
+  }
+  return literal.length === 0 ? '{}' : `{${literal.slice(1)}}`;
+}
+
+function quoteElement(text: string, { maxLength }: ColumnTarget): string | Refusal {
+  // A UTF-16 unit is at most one character: only longer texts need counting.
+  if (maxLength !== undefined && text.length > maxLength && isTooLong(text, maxLength)) {
+    return new Refusal('22001', `the text has more than the ${String(maxLength)} characters that the column takes`);
+  }
+  if (!SUSPECT.test(text)) return `"${text}"`;
+  if (text.includes('\0')) return NUL_REFUSED;
+  if (LONE_SURROGATE.test(text)) return SURROGATE_REFUSED;
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+/** Blanks beyond the limit are cut by the server, as SQL demands; anything else beyond it is an error. */
+function isTooLong(text: string, maxLength: number): boolean {
+  let position = 0;
+  for (let count = 0; count < maxLength; count++) position += (text.codePointAt(position) ?? 0) > 0xffff ? 2 : 1;
+  return /[^ ]/.test(text.slice(position));
+}
+
+/** Texts as one literal of a `text[]`; what the server cannot store it says itself. */
+export function textArray(texts: readonly string[]): string {
+  return `{${texts.map((text) => `"${text.replace(/["\\]/g, '\\$&')}"`).join(',')}}`;
+}

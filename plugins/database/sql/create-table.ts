@@ -1,0 +1,80 @@
+import type { TableName } from '../../../src/data/row-batch.ts';
+import { tableText } from '../../../src/data/row-batch.ts';
+import type { ColumnShape, TableShape } from '../../../src/data/table-shape.ts';
+import { DatabaseError } from '../../../src/errors.ts';
+import { columnMark } from './mark.ts';
+import { quoteIdentifier, quoteLiteral, quoteTable } from './quote.ts';
+import { qualifiedType } from './type-names.ts';
+
+/**
+ * The statements that create a table of this shape, to be run in one transaction.
+ *
+ * With a column of role `time` it is a time-series table: time first, then nanoseconds, data and tags, whatever their order
+ * in the shape; primary key (time, nanoseconds, primary tags), or where no tag
+ * is primary a unique constraint over all of them; tags marked by comments (mark.ts). Otherwise columns stand as given, with the
+ * shape's key if it has one. `options` is SQL that follows the column list (`WITH (…)`, `TABLESPACE …`), as the user
+ * configured it. Errors: DatabaseError of scope `table` for unknown types, impossible names and repeated columns.
+ */
+export function createTableStatements(table: TableName, shape: TableShape, options = ''): string[] {
+  refuseRepeatedColumns(table, shape);
+  const time = shape.columns.find((column) => column.role === 'time');
+  const columns = tableOrder(shape.columns);
+  const lines = columns.map(columnDefinition);
+  if (time !== undefined) {
+    const others = columns.filter(({ role }) => role === 'nanos' || role === 'primary-tag');
+    const key = [time, ...others].map((column) => quoteIdentifier(column.name));
+    const tags = columns.filter(({ role }) => role === 'tag').map((column) => quoteIdentifier(column.name));
+    const hasPrimary = others.some(({ role }) => role === 'primary-tag');
+    // Tags may be NULL, which no primary key bears.
+    if (hasPrimary || tags.length === 0) lines.push(`PRIMARY KEY (${key.join(', ')})`);
+    else lines.push(`UNIQUE NULLS NOT DISTINCT (${[...key, ...tags].join(', ')})`);
+  } else if (shape.key !== undefined && shape.key.length > 0) {
+    lines.push(`PRIMARY KEY (${shape.key.map(quoteIdentifier).join(', ')})`);
+  }
+  const suffix = options === '' ? '' : ` ${options}`;
+  return [`CREATE TABLE ${quoteTable(table)} (${lines.join(', ')})${suffix}`, ...markStatements(table, columns)];
+}
+
+/** The order in which the columns stand in a table that is created for them. */
+export function tableOrder(columns: readonly ColumnShape[]): readonly ColumnShape[] {
+  const time = columns.find((column) => column.role === 'time');
+  if (time === undefined) return columns;
+  const nanos = columns.filter((column) => column.role === 'nanos');
+  const tags = columns.filter((column) => columnMark(column.role) !== undefined);
+  const data = columns.filter((column) => column !== time && !nanos.includes(column) && !tags.includes(column));
+  return [time, ...nanos, ...data, ...tags];
+}
+
+function columnDefinition(column: ColumnShape): string {
+  const type = qualifiedType(timeType(column), column.length);
+  const inKey = column.role === 'time' || column.role === 'nanos' || column.role === 'primary-tag';
+  const otherwise = column.role === 'nanos' ? ' DEFAULT 0' : '';
+  return `${quoteIdentifier(column.name)} ${type}${inKey || !column.nullable ? ' NOT NULL' : ''}${otherwise}`;
+}
+
+/** The first timestamp of a time-series table is an instant even if its type is TIMESTAMP, as in the original database. */
+function timeType(column: ColumnShape): string {
+  return column.role === 'time' ? column.type.replace(/^TIMESTAMP(?!TZ| WITH )/i, 'TIMESTAMPTZ') : column.type;
+}
+
+function markStatements(table: TableName, columns: readonly ColumnShape[]): string[] {
+  return columns.flatMap((column) => {
+    const mark = columnMark(column.role);
+    if (mark === undefined) return [];
+    return [`COMMENT ON COLUMN ${quoteTable(table)}.${quoteIdentifier(column.name)} IS ${quoteLiteral(mark)}`];
+  });
+}
+
+function refuseRepeatedColumns(table: TableName, shape: TableShape): void {
+  const seen = new Set<string>();
+  for (const { name } of shape.columns) {
+    if (seen.has(name)) {
+      throw new DatabaseError(`the column "${name}" stands twice in the description of table "${tableText(table)}"`, {
+        scope: 'table',
+        sqlstate: '42701',
+        column: name,
+      });
+    }
+    seen.add(name);
+  }
+}

@@ -1,0 +1,112 @@
+import type { TableName } from '../../../../src/data/row-batch.ts';
+import type { Scanner } from '../lexer.ts';
+import type { Token } from '../lexer.ts';
+import { TokenReader } from '../token-reader.ts';
+import type { KnownTable, TranslationContext } from './translation.ts';
+
+/** `INSERT INTO table [AS alias] [(columns)] [OVERRIDING …]`, what stands before the rows. */
+export interface InsertHead {
+  /** `UPSERT`, or `INSERT`. */
+  readonly verb: 'INSERT' | 'UPSERT';
+  readonly verbEnd: number;
+  /** Names of the table as written, outermost first. */
+  readonly parts: readonly string[];
+  /** Where they stand in the text. */
+  readonly nameStart: number;
+  readonly nameEnd: number;
+  readonly alias: string | undefined;
+  readonly columns: readonly string[] | undefined;
+  /** Where a list of columns would begin. */
+  readonly columnsAt: number;
+  /** VALUES, or the first word of what else gives the rows. */
+  readonly source: string;
+  readonly sourceStart: number;
+}
+
+/** More tokens before the rows than a table with PostgreSQL's 1600 columns can have: not an INSERT we know. */
+const MAX_HEAD_TOKENS = 5_000;
+
+/**
+ * Reads the head and leaves the scanner behind VALUES, or at the first token of any other source of rows. `undefined` for
+ * statements that are written in another way.
+ */
+export function readInsertHead(scanner: Scanner): InsertHead | undefined {
+  const reader = new TokenReader(scanner.text, headTokens(scanner));
+  const verb = reader.takeOneOf('INSERT', 'UPSERT');
+  if (verb !== 'INSERT' && verb !== 'UPSERT') return undefined;
+  const verbEnd = endBefore(reader);
+  if (!reader.takeWords('INTO')) return undefined;
+  const nameStart = reader.current?.start;
+  const parts = reader.takeNameParts();
+  if (parts === undefined || nameStart === undefined) return undefined;
+  const nameEnd = endBefore(reader);
+  const alias = reader.takeWords('AS') ? reader.takeName() : undefined;
+  const columnsAt = endBefore(reader);
+  const columns = readColumnList(reader);
+  if (columns === 'other') return undefined;
+  if (reader.takeWords('OVERRIDING')) reader.position += 2;
+  const source = reader.keyword() ?? reader.source();
+  if (reader.position !== reader.tokens.length - 1) return undefined;
+  const sourceStart = reader.current?.start ?? columnsAt;
+  return { verb, verbEnd, parts, nameStart, nameEnd, alias, columns, columnsAt, source, sourceStart };
+}
+
+/** Tokens up to and with the first word at depth 0 that can only begin the rows. */
+function headTokens(scanner: Scanner): Token[] {
+  const tokens: Token[] = [];
+  let depth = 0;
+  while (tokens.length < MAX_HEAD_TOKENS && scanner.next()) {
+    const { kind, start, end, unterminated, text } = scanner;
+    tokens.push({ kind, start, end, unterminated });
+    const sign = kind === 'punctuation' ? text.charAt(start) : '';
+    if (sign === '(') depth += 1;
+    else if (sign === ')') depth -= 1;
+    const isWord = kind === 'word' && end - start <= 7 && tokens.length > 3;
+    if (depth === 0 && isWord && /^(?:VALUES|SELECT|WITH|TABLE|DEFAULT)$/i.test(text.slice(start, end))) break;
+  }
+  return tokens;
+}
+
+function endBefore(reader: TokenReader): number {
+  return reader.tokens[reader.position - 1]?.end ?? 0;
+}
+
+/** `other` for parentheses that hold no plain names (a query, subscripts). */
+function readColumnList(reader: TokenReader): readonly string[] | undefined | 'other' {
+  if (!reader.takeSign('(')) return undefined;
+  const columns: string[] = [];
+  do {
+    const name = reader.takeName();
+    if (name === undefined) return 'other';
+    columns.push(name);
+  } while (reader.takeSign(','));
+  return reader.takeSign(')') ? columns : 'other';
+}
+
+/** The table that an INSERT means, and its plain name where the text names the current database as the original does. */
+export function resolveTable(
+  parts: readonly string[],
+  context: TranslationContext,
+): { readonly table: KnownTable | undefined; readonly renamed: TableName | undefined } {
+  const [first = '', second, third] = parts;
+  if (second === undefined) return { table: context.table({ name: first }), renamed: undefined };
+  if (third !== undefined) {
+    const isHere = parts.length === 3 && first === context.database;
+    return { table: isHere ? context.table({ schema: second, name: third }) : undefined, renamed: undefined };
+  }
+  const table = context.table({ schema: first, name: second });
+  if (table !== undefined || first !== context.database) return { table, renamed: undefined };
+  const plain = { name: second };
+  const here = context.table(plain);
+  return { table: here, renamed: here === undefined ? undefined : plain };
+}
+
+/** The names under which `resolveTable` asks for the table. */
+export function candidateTables(parts: readonly string[], database: string): readonly TableName[] {
+  const [first, second, third] = parts;
+  if (first === undefined) return [];
+  if (second === undefined) return [{ name: first }];
+  if (third !== undefined) return parts.length === 3 && first === database ? [{ schema: second, name: third }] : [];
+  const qualified = { schema: first, name: second };
+  return first === database ? [qualified, { name: second }] : [qualified];
+}

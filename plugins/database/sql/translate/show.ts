@@ -1,0 +1,150 @@
+import type { TableName } from '../../../../src/data/row-batch.ts';
+import type { TokenReader } from '../token-reader.ts';
+import { otherDatabase } from './series-table.ts';
+import * as sql from './show-sql.ts';
+import { isTag, Refused, run } from './translation.ts';
+import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
+
+/**
+ * The original's SHOW statements as queries of PostgreSQL's catalogue, with the columns that the original's manual
+ * shows; `undefined` for every other SHOW, which is PostgreSQL's. Throws Refused for those without a counterpart.
+ */
+export function translateShow(reader: TokenReader, context: TranslationContext): Translation | undefined {
+  reader.takeWords('SHOW');
+  const setting = clusterSetting(reader);
+  if (setting !== undefined) return setting;
+  return showLists(reader, context) ?? showOfTable(reader, context) ?? showCreate(reader, context);
+}
+
+/** `SHOW CLUSTER SETTING name | ALL`, `SHOW [ALL | PUBLIC] CLUSTER SETTINGS` */
+function clusterSetting(reader: TokenReader): Translation | undefined {
+  const start = reader.position;
+  const all = reader.takeOneOf('ALL', 'PUBLIC') !== undefined;
+  if (reader.takeWords('CLUSTER', 'SETTINGS') && reader.atEnd) return { kind: 'show-cluster-setting', name: undefined };
+  if (!all && reader.takeWords('CLUSTER', 'SETTING')) {
+    const name = reader.takeNameParts()?.join('.').toLowerCase();
+    if (name !== undefined && reader.atEnd) {
+      return { kind: 'show-cluster-setting', name: name === 'all' ? undefined : name };
+    }
+  }
+  reader.position = start;
+  return undefined;
+}
+
+function showLists(reader: TokenReader, context: TranslationContext): Translation | undefined {
+  const start = reader.position;
+  const what = reader.takeOneOf('DATABASES', 'TABLES', 'SEQUENCES', 'SCHEMAS', 'USERS', 'ROLES', 'DATABASE');
+  const place = what !== undefined && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
+  const withComment = reader.takeWords('WITH', 'COMMENT');
+  if (what === undefined || !reader.atEnd) {
+    reader.position = start;
+    return undefined;
+  }
+  const { database, schema } = placeOf(place, context);
+  switch (what) {
+    case 'DATABASES':
+      return run([sql.showDatabases(withComment)]);
+    case 'DATABASE':
+      return run(['SELECT pg_catalog.current_database() AS database']);
+    case 'TABLES':
+      return run([sql.showTables(schema, withComment)], { database });
+    case 'SEQUENCES':
+      return run([sql.showSequences(schema)], { database });
+    case 'SCHEMAS':
+      return run([sql.showSchemas()], { database });
+    default:
+      return run([sql.showUsers()]);
+  }
+}
+
+/** Schemas that every database has: a name that stands alone is one of them, or a database. */
+const COMMON_SCHEMAS: ReadonlySet<string> = new Set(['public', 'information_schema', 'pg_catalog']);
+
+/** `database`, `database.schema` or one of the common schemas; the current database is not named. */
+function placeOf(
+  parts: readonly string[] | undefined,
+  context: TranslationContext,
+): { readonly database: string | undefined; readonly schema: string | undefined } {
+  const [first, second] = parts ?? [];
+  if (first === undefined) return { database: undefined, schema: undefined };
+  if (second === undefined && COMMON_SCHEMAS.has(first)) return { database: undefined, schema: first };
+  return { database: first === context.database ? undefined : first, schema: second };
+}
+
+interface Place {
+  readonly table: TableName;
+  /** When it is not the current one. */
+  readonly database: string | undefined;
+}
+
+/**
+ * `table`, `schema.table`, `database.table` or `database.schema.table`. Of two parts the first is a schema when it has
+ * such a table, else a database, as in the original.
+ */
+function tablePlace(parts: readonly string[], context: TranslationContext): Place {
+  const [first = '', second, third] = parts;
+  const database = first === context.database ? undefined : first;
+  if (second === undefined) return { table: { name: first }, database: undefined };
+  if (third !== undefined) {
+    if (parts.length > 3) throw otherDatabase(first);
+    return { table: { schema: second, name: third }, database };
+  }
+  const inSchema = { schema: first, name: second };
+  return context.table(inSchema) === undefined
+    ? { table: { name: second }, database }
+    : { table: inSchema, database: undefined };
+}
+
+function showOfTable(reader: TokenReader, context: TranslationContext): RunTranslation | undefined {
+  const start = reader.position;
+  const what = reader.takeWords('TAG', 'VALUES')
+    ? 'TAG VALUES'
+    : reader.takeOneOf('COLUMNS', 'TAGS', 'ATTRIBUTES', 'INDEX', 'INDEXES', 'KEYS', 'CONSTRAINT', 'CONSTRAINTS');
+  const parts = what !== undefined && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
+  const withComment = reader.takeWords('WITH', 'COMMENT');
+  if (parts === undefined || !reader.atEnd) {
+    reader.position = start;
+    return undefined;
+  }
+  const place = tablePlace(parts, context);
+  return run([tableQuery(what ?? '', place, withComment, context)], { database: place.database });
+}
+
+function tableQuery(
+  what: string,
+  { table, database }: Place,
+  withComment: boolean,
+  context: TranslationContext,
+): string {
+  switch (what) {
+    case 'COLUMNS':
+      return sql.showColumns(table, withComment);
+    case 'TAGS':
+    case 'ATTRIBUTES':
+      return sql.showTags(table);
+    case 'TAG VALUES': {
+      if (database !== undefined) throw otherDatabase(database);
+      const known = context.table(table);
+      const tags = known?.columns.filter(isTag).map((column) => column.name) ?? [];
+      if (known !== undefined && tags.length === 0) throw new Refused(`table "${table.name}" has no tags`, '42809');
+      return tags.length === 0 ? sql.showTags(table) : sql.showTagValues(table, tags);
+    }
+    case 'CONSTRAINT':
+    case 'CONSTRAINTS':
+      return sql.showConstraints(table);
+    default:
+      return sql.showIndexes(table);
+  }
+}
+
+/** `SHOW CREATE [TABLE | VIEW] t`, `SHOW CREATE DATABASE x` */
+function showCreate(reader: TokenReader, context: TranslationContext): RunTranslation | undefined {
+  if (!reader.takeWords('CREATE')) return undefined;
+  const isAlone = reader.position + 1 === reader.tokens.length || reader.isSign('.', 1);
+  const what = isAlone ? undefined : reader.takeOneOf('TABLE', 'VIEW', 'DATABASE');
+  const parts = reader.takeNameParts();
+  if (parts === undefined || !reader.atEnd) return undefined;
+  if (what === 'DATABASE') return run([sql.showCreateDatabase(parts.join('.'))]);
+  const { table, database } = tablePlace(parts, context);
+  return run([sql.showCreateTable(table)], { database });
+}

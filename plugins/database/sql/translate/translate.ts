@@ -1,0 +1,265 @@
+import type { TableName } from '../../../../src/data/row-batch.ts';
+import { DatabaseError } from '../../../../src/errors.ts';
+import { Scanner } from '../lexer.ts';
+import { finish, type Steps } from '../steps.ts';
+import { TokenReader } from '../token-reader.ts';
+import { stringValue } from '../token-text.ts';
+import { translateAlterTable } from './alter-table.ts';
+import { replaceTypeNames } from './column-types.ts';
+import { namesInDatabase, tablesOfConditions, translateConditions, withoutDatabase } from './conditions.ts';
+import { translateDatabase, translateDropDatabase, translateRole, translateSeriesDatabase } from './databases.ts';
+import { candidateTables, readInsertHead } from './insert-head.ts';
+import { translateDuplicate, translateInsert } from './insert-statement.ts';
+import { refuseLongNames } from './long-names.ts';
+import { translateRepeatedKeys } from './repeated-keys.ts';
+import { translateFunctions } from './functions.ts';
+import { translateGapFill } from './gap-fill.ts';
+import { isSeriesTable, translateSeriesTable } from './series-table.ts';
+import { translateShow } from './show.ts';
+import { translateSyntax } from './syntax.ts';
+import { translateTableElements } from './table-elements.ts';
+import { Refused, run } from './translation.ts';
+import type { RunTranslation, Translation, TranslationContext } from './translation.ts';
+import { refuseAdminRole, unavailable } from './unavailable.ts';
+
+/**
+ * Longer statements other than INSERT … VALUES go to the database as they are: reading one keeps everyone else waiting, and its
+ * tokens would fill the memory.
+ */
+const MAX_READ_LENGTH = 100_000;
+
+/**
+ * What to run for one statement (without semicolon; see split.ts). Statements that PostgreSQL understands stay as they
+ * are, with PostgreSQL's meaning; only what it must refuse is translated here, or afterwards by `translateRefused`.
+ * Never throws; nothing here reads the statement's data as SQL: names and texts are quoted by quote.ts.
+ */
+export function translate(sql: string, context: TranslationContext): Translation {
+  return finish(translateInSteps(sql, context));
+}
+
+/** The same, a little at a time: an INSERT may be long. */
+export function* translateInSteps(sql: string, context: TranslationContext): Steps<Translation> {
+  return (yield* refusing(translated(sql, context))) ?? run([sql]);
+}
+
+type RefusedTranslation = Exclude<Translation, { kind: 'use' | 'set-cluster-setting' | 'show-cluster-setting' }>;
+
+/** The SQLSTATEs of refusals that may come from the original's SQL. */
+const UNDEFINED_TABLE: ReadonlySet<string> = new Set(['42P01', '3F000']);
+const UNDEFINED_TYPE = '42704';
+const SYNTAX_ERROR = '42601';
+const UNFIT_OPERAND: ReadonlySet<string> = new Set(['42703', '42883', '42804']);
+const UNIQUE_VIOLATION = '23505';
+const REPEATED_KEY = '21000';
+
+/**
+ * What to run instead of a statement that the database has just refused with this SQLSTATE, `undefined` to leave it at
+ * that. It may be refused again with another SQLSTATE; each call changes something, so that three rounds are enough.
+ *
+ * 23505 INSERT into a time-series table: a row with the same key is replaced (or as `dedupRule` says);
+ * 21000 the same, where two of its rows have one key although they are written differently;
+ * 42703, 42883, 42804 integer timestamps and double-quoted text in conditions and assignments, functions of the original;
+ * 42601 durations such as 1h; INDEX and FAMILY among the columns of CREATE TABLE (42704 as well);
+ * 42704 type names; 42P01, 3F000 the current database's name before a table's.
+ */
+export function translateRefused(
+  sql: string,
+  sqlstate: string,
+  context: TranslationContext,
+): RefusedTranslation | undefined {
+  return finish(translateRefusedInSteps(sql, sqlstate, context));
+}
+
+/** The same, a little at a time. */
+export function translateRefusedInSteps(
+  sql: string,
+  sqlstate: string,
+  context: TranslationContext,
+): Steps<RefusedTranslation | undefined> {
+  return refusing(translatedAfterRefusal(sql, sqlstate, context));
+}
+
+function* translatedAfterRefusal(
+  sql: string,
+  sqlstate: string,
+  context: TranslationContext,
+): Steps<RunTranslation | undefined> {
+  if (sqlstate === UNIQUE_VIOLATION) return yield* translateDuplicate(sql, context);
+  if (sqlstate === REPEATED_KEY) return yield* translateRepeatedKeys(sql, context);
+  const reader = readerOf(sql);
+  if (reader === undefined) return undefined;
+  if (UNFIT_OPERAND.has(sqlstate)) {
+    // A function of the user's with such a name keeps its meaning where a condition alone was refused.
+    return runOrNothing(
+      translateConditions(reader, context) ?? translateGapFill(reader, context) ?? translateFunctions(reader, context),
+    );
+  }
+  if (sqlstate === SYNTAX_ERROR) return translateTableElements(reader) ?? runOrNothing(translateSyntax(reader));
+  if (sqlstate === UNDEFINED_TYPE) {
+    refuseAdminRole(reader);
+    return translateTableElements(reader) ?? runOrNothing(replaceTypeNames(reader));
+  }
+  return UNDEFINED_TABLE.has(sqlstate) ? runOrNothing(withoutDatabase(reader, context)) : undefined;
+}
+
+/**
+ * The tables that `context.table` must know about for `translate`, or, with the SQLSTATE of a refusal, for
+ * `translateRefused`. Empty for most statements. After a refusal the catalogue should be asked afresh.
+ */
+export function tablesNeeded(sql: string, database: string, sqlstate?: string): readonly TableName[] {
+  const word = firstWord(sql);
+  const isOfKeys = sqlstate === UNIQUE_VIOLATION || sqlstate === REPEATED_KEY;
+  if ((word === 'INSERT' || word === 'UPSERT') && (sqlstate === undefined || isOfKeys)) {
+    const head = readInsertHead(new Scanner(sql));
+    return head === undefined ? [] : candidateTables(head.parts, database);
+  }
+  const reader = word === 'ALTER' || word === 'SHOW' || sqlstate !== undefined ? readerOf(sql) : undefined;
+  if (reader === undefined) return [];
+  if (sqlstate === undefined) return candidateTables(readTarget(reader) ?? [], database);
+  if (UNDEFINED_TABLE.has(sqlstate))
+    return namesInDatabase(reader, database).map((name) => ({ schema: database, name }));
+  return UNFIT_OPERAND.has(sqlstate) ? tablesOfConditions(reader, database) : [];
+}
+
+/** The table of `ALTER TABLE t …`, `SHOW COLUMNS | TAGS | … FROM t` and `SHOW CREATE t`. */
+function readTarget(reader: TokenReader): readonly string[] | undefined {
+  if (reader.takeWords('ALTER', 'TABLE')) {
+    reader.takeWords('IF', 'EXISTS');
+    reader.takeWords('ONLY');
+    return reader.takeNameParts();
+  }
+  if (!reader.takeWords('SHOW')) return undefined;
+  if (reader.takeWords('CREATE')) {
+    if (reader.position + 1 < reader.tokens.length && !reader.isSign('.', 1)) reader.takeOneOf('TABLE', 'VIEW');
+    return reader.takeNameParts();
+  }
+  reader.takeWords('TAG');
+  const isOfTable = /^(?:VALUES|COLUMNS|TAGS|ATTRIBUTES|INDEX|INDEXES|KEYS|CONSTRAINTS?)$/.test(reader.keyword() ?? '');
+  reader.position += 1;
+  return isOfTable && reader.takeWords('FROM') ? reader.takeNameParts() : undefined;
+}
+
+/** `undefined` where nothing is to be translated. */
+function* translated(sql: string, context: TranslationContext): Steps<Translation | undefined> {
+  const word = firstWord(sql);
+  const isInsert = word === 'INSERT' || word === 'UPSERT';
+  yield undefined;
+  refuseLongNames(sql, word);
+  yield undefined;
+  if (isInsert) {
+    const instead =
+      word === 'INSERT' && /^\s*insert\s+without\b/i.test(sql) ? unavailable(new TokenReader(sql)) : undefined;
+    return instead === undefined ? yield* translateInsert(sql, context) : refuse(instead);
+  }
+  const reader = TRANSLATED_WORDS.has(word) ? readerOf(sql) : undefined;
+  if (reader === undefined) return undefined;
+  const instead = unavailable(reader);
+  if (instead !== undefined) return refuse(instead);
+  switch (word) {
+    case 'CREATE':
+      return translateCreate(sql, reader, context);
+    case 'ALTER':
+      return reader.isWords('ALTER', 'TABLE') ? translateAlterTable(sql, reader, context) : undefined;
+    case 'DROP':
+      return reader.isWords('DROP', 'DATABASE') ? translateDropDatabase(sql, reader) : undefined;
+    case 'SHOW':
+      return translateShow(reader, context);
+    case 'USE':
+      return translateUse(reader);
+    case 'WITH':
+      return translateWith(reader);
+    default:
+      return translateSet(reader);
+  }
+}
+
+const TRANSLATED_WORDS: ReadonlySet<string> = new Set([
+  ...['CREATE', 'ALTER', 'DROP', 'SHOW', 'USE', 'SET', 'RESET', 'WITH', 'GRANT', 'REVOKE'],
+  ...['IMPORT', 'EXPORT', 'BACKUP', 'RESTORE'],
+]);
+
+function translateCreate(sql: string, reader: TokenReader, context: TranslationContext): Translation | undefined {
+  if (reader.isWords('CREATE', 'TS', 'DATABASE')) return translateSeriesDatabase(reader);
+  if (reader.isWords('CREATE', 'DATABASE')) return translateDatabase(sql, reader);
+  if (reader.isWords('CREATE', 'TABLE'))
+    return isSeriesTable(reader) ? translateSeriesTable(reader, context) : undefined;
+  return reader.isWords('CREATE', 'USER') || reader.isWords('CREATE', 'ROLE') ? translateRole(sql, reader) : undefined;
+}
+
+function translateUse(reader: TokenReader): Translation {
+  reader.takeWords('USE');
+  const database = reader.takeName() ?? reader.takeString();
+  if (database === undefined || !reader.atEnd) throw new Refused('USE takes the name of one database', '42601');
+  return { kind: 'use', database };
+}
+
+/** `SET | RESET CLUSTER SETTING`, `SET DATABASE = x`; every other SET is PostgreSQL's. */
+function translateSet(reader: TokenReader): Translation | undefined {
+  if (reader.takeWords('SET', 'DATABASE')) {
+    if (!reader.takeSign('=')) reader.takeWords('TO');
+    const database = reader.takeName() ?? reader.takeString();
+    return database === undefined || !reader.atEnd ? undefined : { kind: 'use', database };
+  }
+  const isReset = reader.takeWords('RESET', 'CLUSTER', 'SETTING');
+  if (!isReset && !reader.takeWords('SET', 'CLUSTER', 'SETTING')) return undefined;
+  const name = reader.takeNameParts()?.join('.').toLowerCase();
+  if (name === undefined) throw new Refused('SET CLUSTER SETTING needs the name of a setting', '42601');
+  if (isReset) return { kind: 'set-cluster-setting', name, value: undefined };
+  if (!reader.takeSign('=') && !reader.takeWords('TO'))
+    throw new Refused(`write SET CLUSTER SETTING ${name} = …`, '42601');
+  if (reader.atEnd) throw new Refused(`the setting ${name} needs a value`, '42601');
+  return { kind: 'set-cluster-setting', name, value: settingValue(reader) };
+}
+
+/** A string's text, or what is written; `undefined` for DEFAULT. */
+function settingValue(reader: TokenReader): string | undefined {
+  const written = reader.sourceBetween(reader.position, reader.tokens.length);
+  if (reader.position + 1 < reader.tokens.length) return written;
+  if (reader.isWords('DEFAULT')) return undefined;
+  return stringValue(reader.text, reader.current) ?? (reader.current?.kind === 'quoted' ? reader.takeName() : written);
+}
+
+function translateWith(reader: TokenReader): Translation | undefined {
+  let depth = 0;
+  for (const token of reader.tokens) {
+    const source = token.kind === 'word' || token.kind === 'punctuation' ? reader.source(token) : '';
+    if (source === '(') depth += 1;
+    else if (source === ')') depth -= 1;
+    else if (depth === 0 && /^upsert$/i.test(source))
+      throw new Refused('write WITH … INSERT … ON CONFLICT … DO UPDATE');
+  }
+  return undefined;
+}
+
+function firstWord(sql: string): string {
+  const scanner = new Scanner(sql);
+  if (!scanner.next() || scanner.kind !== 'word' || scanner.end - scanner.start > 20) return '';
+  return sql.slice(scanner.start, scanner.end).toUpperCase();
+}
+
+/** `undefined` for statements that nobody should look into: cut off, or too long. */
+function readerOf(sql: string): TokenReader | undefined {
+  if (sql.length > MAX_READ_LENGTH) return undefined;
+  const reader = new TokenReader(sql);
+  return reader.tokens.at(-1)?.unterminated === true ? undefined : reader;
+}
+
+function runOrNothing(sql: string | undefined): RunTranslation | undefined {
+  return sql === undefined ? undefined : run([sql]);
+}
+
+function refuse(message: string, sqlstate = '0A000'): Extract<Translation, { kind: 'refuse' }> {
+  return { kind: 'refuse', message, sqlstate };
+}
+
+function* refusing<T extends Translation>(
+  work: Steps<T | undefined>,
+): Steps<T | Extract<Translation, { kind: 'refuse' }> | undefined> {
+  try {
+    return yield* work;
+  } catch (error) {
+    if (error instanceof Refused) return refuse(error.message, error.sqlstate);
+    if (error instanceof DatabaseError) return refuse(error.message, error.sqlstate);
+    throw error;
+  }
+}

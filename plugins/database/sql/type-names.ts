@@ -1,0 +1,127 @@
+import { DatabaseError } from '../../../src/errors.ts';
+
+/** How a type name of the documents becomes a PostgreSQL type; `length` says what the name's number means. */
+interface TypeRule {
+  readonly postgres: string;
+  readonly length: 'none' | 'characters' | 'precision' | 'bits';
+  /** Without a number. */
+  readonly defaultLength?: number;
+}
+
+const plain = (postgres: string): TypeRule => ({ postgres, length: 'none' });
+const characters = (postgres: string): TypeRule => ({ postgres, length: 'characters' });
+/** The original gives such a value back as it was written; PostgreSQL's char(n) would fill it up with blanks. */
+const UNPADDED: TypeRule = { postgres: 'varchar', length: 'characters', defaultLength: 1 };
+
+/**
+ * Names as the documents, the original's SQL and PostgreSQL write them. INT and INTEGER are 8 bytes wide, as in the
+ * original, which prints INT as INT8.
+ */
+const TYPE_RULES: ReadonlyMap<string, TypeRule> = new Map([
+  ['TIMESTAMPTZ', { postgres: 'timestamptz', length: 'precision' }],
+  ['TIMESTAMP WITH TIME ZONE', { postgres: 'timestamptz', length: 'precision' }],
+  ['TIMESTAMP', { postgres: 'timestamp', length: 'precision' }],
+  ['TIMESTAMP WITHOUT TIME ZONE', { postgres: 'timestamp', length: 'precision' }],
+  ['DATE', plain('date')],
+  ['TIME', plain('time')],
+  ['TIMETZ', plain('timetz')],
+  ['INTERVAL', plain('interval')],
+  ['INT2', plain('int2')],
+  ['SMALLINT', plain('int2')],
+  ['INT4', plain('int4')],
+  ['INT8', plain('int8')],
+  ['BIGINT', plain('int8')],
+  ['INT', plain('int8')],
+  ['INTEGER', plain('int8')],
+  ['FLOAT4', plain('float4')],
+  ['REAL', plain('float4')],
+  ['FLOAT8', plain('float8')],
+  ['FLOAT', plain('float8')],
+  ['DOUBLE', plain('float8')],
+  ['DOUBLE PRECISION', plain('float8')],
+  ['DECIMAL', { postgres: 'numeric', length: 'precision' }],
+  ['NUMERIC', { postgres: 'numeric', length: 'precision' }],
+  ['BOOL', plain('bool')],
+  ['BOOLEAN', plain('bool')],
+  ['CHAR', UNPADDED],
+  ['CHARACTER', UNPADDED],
+  ['NCHAR', UNPADDED],
+  ['BPCHAR', characters('char')],
+  ['VARCHAR', characters('varchar')],
+  ['CHARACTER VARYING', characters('varchar')],
+  ['NVARCHAR', characters('varchar')],
+  ['STRING', plain('text')],
+  ['TEXT', plain('text')],
+  ['CLOB', plain('text')],
+  ['NAME', plain('text')],
+  ['BYTES', plain('bytea')],
+  ['BYTEA', plain('bytea')],
+  ['VARBYTES', plain('bytea')],
+  ['VARBYTEA', plain('bytea')],
+  ['BLOB', plain('bytea')],
+  ['BIT', { postgres: 'bit', length: 'bits' }],
+  ['VARBIT', { postgres: 'varbit', length: 'bits' }],
+  ['JSON', plain('json')],
+  ['JSONB', plain('jsonb')],
+  ['UUID', plain('uuid')],
+  ['INET', plain('inet')],
+]);
+
+/** PostgreSQL's limit for varchar(n) and char(n); longer ones go without a length. */
+const MAX_CHARACTERS = 10_485_760;
+
+/** `NAME`, `NAME(10)`, `NAME(10,2)`, each with `[]` or, as the original prints it, a leading `_` for an array. */
+const TYPE_TEXT = /^(_?)([A-Z][A-Z0-9]*(?: [A-Z0-9]+)*)\s*(?:\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)\s*)?(\[\])?$/;
+/** Longer names are cut in messages. */
+const MAX_SHOWN = 100;
+
+/**
+ * PostgreSQL's type for a type name of the documents. `length` counts characters and matters for string types only: for
+ * the others the documents give bits. A name that is not known is a DatabaseError of scope `table` (42704).
+ */
+export function postgresType(typeName: string, length: number | undefined): string {
+  const match = TYPE_TEXT.exec(typeName.trim().toUpperCase());
+  const rule = match === null ? undefined : TYPE_RULES.get(match[2] ?? '');
+  if (match === null || rule === undefined) {
+    throw new DatabaseError(
+      `the type ${shown(typeName)} is not known; known are ${[...TYPE_RULES.keys()].join(', ')}`,
+      { scope: 'table', sqlstate: '42704' },
+    );
+  }
+  const [, underscore, , first, second, brackets] = match;
+  return rule.postgres + modifier(rule, length, first, second) + (underscore === '_' || brackets === '[]' ? '[]' : '');
+}
+
+function shown(typeName: string): string {
+  return JSON.stringify(typeName.length > MAX_SHOWN ? `${typeName.slice(0, MAX_SHOWN)}…` : typeName);
+}
+
+function modifier(rule: TypeRule, length: number | undefined, first: string | undefined, second: string | undefined) {
+  switch (rule.length) {
+    case 'none':
+      return '';
+    case 'characters': {
+      const count = length ?? (first === undefined ? rule.defaultLength : Number(first));
+      return count === undefined || count < 1 || count > MAX_CHARACTERS ? '' : `(${String(count)})`;
+    }
+    case 'bits':
+      return first === undefined ? '' : `(${first})`;
+    case 'precision':
+      if (first === undefined) return '';
+      // The original counts to nanoseconds, PostgreSQL to microseconds.
+      if (rule.postgres !== 'numeric') return `(${String(Math.min(Number(first), 6))})`;
+      return second === undefined ? `(${first})` : `(${first},${second})`;
+  }
+}
+
+/** These are words of the grammar, which no type of that name in the search path can stand for. */
+const TYPE_KEYWORDS: ReadonlySet<string> = new Set([
+  ...['varchar', 'char', 'bit', 'time', 'timestamp', 'interval', 'numeric'],
+]);
+
+/** The same with its schema where the search path would decide. */
+export function qualifiedType(typeName: string, length: number | undefined): string {
+  const type = postgresType(typeName, length);
+  const base = /^[a-z0-9]*/.exec(type)?.[0] ?? '';
+  return TYPE_KEYWORDS.has(base) ? type : `pg_catalog.${type}`;
+}
