@@ -1,13 +1,13 @@
 #!/usr/bin/env node
 import { Argument, Command, InvalidArgumentError } from 'commander';
-import { completionScript, SHELLS, type Shell } from './command-line/completion.ts';
-import { completeHelp } from './command-line/help.ts';
+import { completionScript, SHELLS, type Shell } from './cli/command-line/completion.ts';
+import { completeHelp } from './cli/command-line/help.ts';
 import { environmentProperties } from './config/environment.ts';
 import { listEntries } from './config/list-text.ts';
 import { readPropertiesFile } from './config/properties-file.ts';
 import { loadWorkerConfig, type Properties, type WorkerConfig } from './config/worker-config.ts';
-import { addConfigFileCommands } from './config-files/commands.ts';
-import { addConsoleCommands } from './console/commands.ts';
+import { addConfigFileCommands } from './cli/config-files/commands.ts';
+import { addConsoleCommands } from './cli/messages/commands.ts';
 import { runningBroker } from './dev/addresses.ts';
 import { ConfigError, toError } from './errors.ts';
 import { ConnectorLog } from './observe/connector-log.ts';
@@ -99,7 +99,7 @@ program
   .argument('[connectors...]', 'connector files: JSON or .properties')
   .option('--json', 'print the findings as one line of JSON')
   .action(async (file: string | undefined, connectors: string[], options: { json?: boolean }) => {
-    const { runDoctor } = await import('./doctor/command.ts');
+    const { runDoctor } = await import('./cli/doctor/command.ts');
     process.exitCode = await runDoctor({ file, connectors, json: options.json ?? false });
   });
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { drain } from '../../src/console/drain.ts';
+import { drain } from '../../src/cli/messages/drain.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { uniqueName } from '../support/services.ts';
 import { until } from '../support/until.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { drain } from '../../src/console/drain.ts';
+import { drain } from '../../src/cli/messages/drain.ts';
 import { sinkConfig } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { RowLoad } from '../support/row-load.ts';

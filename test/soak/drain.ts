@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { drain as drainWorker } from '../../src/console/drain.ts';
+import { drain as drainWorker } from '../../src/cli/messages/drain.ts';
 import type { Consumer, Producer } from '../../src/kafka/api.ts';
 import { createKafkaClient } from '../../src/kafka/client.ts';
 import { silentLogger } from '../../src/observe/logger.ts';

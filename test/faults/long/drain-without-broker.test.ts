@@ -1,4 +1,4 @@
-import { drain } from '../../../src/console/drain.ts';
+import { drain } from '../../../src/cli/messages/drain.ts';
 import { BROKER_IDS } from '../../support/broker-cluster.ts';
 import { FaultStage } from '../../support/fault-stage.ts';
 import { useBrokers } from '../../support/shared-brokers.ts';

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { nearestName } from '../../config/nearest.ts';
+
+/** One command line for each command, as its help shows it. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  start: 'sluice start worker.properties',
+  standalone: 'sluice standalone worker.properties sink.json source.json',
+  doctor: 'sluice doctor worker.properties sink.json',
+  dev: 'sluice dev --fresh',
+  plugins: 'sluice plugins list --plugin-path /opt/plugins',
+  completion: 'source <(sluice completion bash)',
+};
+
+/** Gives all commands of a program an example in their help, and the nearest flag to the error about an unknown one. */
+export function completeHelp(program: Command): void {
+  for (const command of program.commands) {
+    const example = EXAMPLES[command.name()];
+    if (example !== undefined) command.addHelpText('after', `\nExample:\n  ${example}`);
+    command.configureOutput({
+      outputError: (text, write) => {
+        write(withHint(text, command));
+      },
+    });
+  }
+}
+
+function withHint(text: string, { options }: Command): string {
+  const [, given] = /unknown option '([^']+)'/.exec(text) ?? [];
+  if (given === undefined || text.includes('Did you mean')) return text;
+  const nearest = nearestName(
+    given,
+    options.flatMap(({ long }) => long ?? []),
+  );
+  return nearest === undefined ? text : `${text.trimEnd()}\n(Did you mean ${nearest}?)\n`;
+}

@@ -1,0 +1,116 @@
+import { Argument, InvalidArgumentError, Option, type Command } from 'commander';
+import { toError } from '../../errors.ts';
+import type { LetterFlags } from './dead-letters.ts';
+import { HISTORY_ACTIONS, type HistoryAction } from './history-actions.ts';
+import type { HistoryFlags } from './history.ts';
+import { LETTER_ACTIONS, type LetterAction } from './letter-actions.ts';
+import { FORMATS, type FileFormat } from './export.ts';
+import type { ExportFlags, PlanFlags } from './run.ts';
+
+const EXIT_ERROR = 1;
+
+/** Declares `plan`, `apply`, `export`, `dead-letters` and `history`. */
+export function addConfigFileCommands(program: Command): void {
+  withPlan(program.command('plan'))
+    .description('show what sluice apply would change in a cluster, and validate it; writes nothing')
+    .addHelpText('after', '\nExample:\n  sluice plan connectors/ --detailed-exitcode')
+    .option('--detailed-exitcode', 'end with 0 without differences, 2 with some, 1 after an error')
+    .action(async (folder: string, flags: PlanFlags & { detailedExitcode?: boolean }) => {
+      const { runPlan } = await import('./run.ts');
+      process.exitCode = await orError(runPlan(folder, flags));
+    });
+
+  withPlan(program.command('apply'))
+    .description('make the connectors of a cluster as the files of a folder describe them')
+    .addHelpText('after', '\nExample:\n  sluice apply connectors/ --var-file production.properties')
+    .option('--yes', 'do not ask before anything is changed')
+    .action(async (folder: string, flags: PlanFlags & { yes?: boolean }) => {
+      const { runApply } = await import('./run.ts');
+      process.exitCode = await orError(runApply(folder, flags));
+    });
+
+  withCluster(program.command('export'))
+    .description('write the connectors of a cluster into files, one for each')
+    .addHelpText('after', '\nExample:\n  sluice export connectors/ --format yaml')
+    .addOption(new Option('--format <format>', 'of the files').choices(FORMATS).default('json' satisfies FileFormat))
+    .option('--force', 'overwrite files that are there')
+    .option('--secrets-file <file>', 'write the values of secrets into this file, for --var-file')
+    .action(async (folder: string, flags: ExportFlags) => {
+      const { runExport } = await import('./run.ts');
+      process.exitCode = await orError(runExport(folder, flags));
+    });
+
+  addDeadLetters(program);
+  addHistory(program);
+}
+
+/** What is to be known and done of letters of one sink. */
+function addDeadLetters(program: Command): void {
+  withAddress(program.command('dead-letters'))
+    .description('show why records of a sink were not stored, and send them through it again')
+    .argument('<connector>', 'the sink')
+    .addArgument(
+      new Argument('[action]', 'what to do').choices(LETTER_ACTIONS).default('groups' satisfies LetterAction),
+    )
+    .addHelpText('after', '\nExample:\n  sluice dead-letters orders replay --group 1f0c2a9b7d3e --rate 5000 --follow')
+    .option('--group <id>', 'only letters of this group, as groups shows it')
+    .option('--selection <json>', 'only these: {"offsets": …, "time": …, "filter": …}')
+    .option('--rate <letters>', 'letters per second at most (default: 1000)', wholeNumber)
+    .option('--transforms <file>', 'options of transforms in place of the own ones: properties or JSON')
+    .option('--id <replay>', 'for status and stop: a replay that is not the last one', wholeNumber)
+    .option('--follow', 'wait until the replay has ended')
+    .option('--json', 'print the answer as one line of JSON')
+    .action(async (connector: string, action: LetterAction, flags: LetterFlags) => {
+      const { runDeadLetters } = await import('./dead-letters.ts');
+      process.exitCode = await orError(runDeadLetters(connector, action, flags));
+    });
+}
+
+/** What was changed about one connector, and the way back. */
+function addHistory(program: Command): void {
+  withAddress(program.command('history'))
+    .description('show what was changed about a connector and by whom, and put an earlier configuration back')
+    .argument('<connector>', 'the connector, also one that was deleted')
+    .addArgument(
+      new Argument('[action]', 'what to do').choices(HISTORY_ACTIONS).default('list' satisfies HistoryAction),
+    )
+    .argument('[n]', 'for show and restore: the number of a change, as the list has it', wholeNumber)
+    .addHelpText('after', '\nExample:\n  sluice history orders restore 41')
+    .option('--json', 'print the answer as one line of JSON')
+    .action(async (connector: string, action: HistoryAction, n: number | undefined, flags: HistoryFlags) => {
+      const { runHistory } = await import('./history.ts');
+      process.exitCode = await orError(runHistory(connector, action, n, flags));
+    });
+}
+
+function wholeNumber(text: string): number {
+  if (!/^\d{1,15}$/.test(text) || Number(text) < 1) throw new InvalidArgumentError('It must be a number from 1.');
+  return Number(text);
+}
+
+function withCluster(command: Command): Command {
+  return withAddress(command.argument('<folder>', 'the files'));
+}
+
+function withAddress(command: Command): Command {
+  return command
+    .option('--url <url>', 'REST API of a worker (default: http://localhost:8083)')
+    .option('--user <name>', 'user of the REST API; the password comes from SLUICE_PASSWORD')
+    .option('--password-file <file>', 'the password in a file')
+    .option('--cacert <file>', "certificates (PEM) that the worker's certificate is checked with");
+}
+
+function withPlan(command: Command): Command {
+  return withCluster(command)
+    .option('--var-file <file>', 'values of variables, as properties or JSON; they win over the environment')
+    .option('--prune', 'delete connectors that are in no file')
+    .option('--no-dry-run', 'do not try changed sinks with the newest messages of their topics')
+    .option('--json', 'print the result as one line of JSON');
+}
+
+async function orError(work: Promise<number>): Promise<number> {
+  return work.catch((error: unknown) => {
+    process.stderr.write(`${toError(error).message}\n`);
+    return EXIT_ERROR;
+  });
+}

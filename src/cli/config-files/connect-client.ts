@@ -1,0 +1,181 @@
+import { request as httpRequest } from 'node:http';
+import { request as httpsRequest } from 'node:https';
+import { sleep } from '../../async/sleep.ts';
+import { ConfigError } from '../../errors.ts';
+
+export interface ConnectAddress {
+  readonly url: string;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+  /** PEM certificates of the authority that signed the server's. */
+  readonly ca: Buffer | undefined;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: unknown;
+}
+
+export type ConnectorConfigs = Readonly<Record<string, string | null>>;
+
+/** A connector as `GET /connectors?expand=…` shows it. */
+export interface ClusterConnector {
+  readonly info: { readonly config: ConnectorConfigs; readonly tasks: readonly unknown[]; readonly type: string };
+  readonly status?: { readonly connector: { readonly state: string } };
+}
+
+/** Of the answer of `…/config/validate`, what is used. */
+export interface Validation {
+  readonly configs: readonly {
+    readonly definition: { readonly name: string; readonly type: string };
+    readonly value: { readonly name: string; readonly errors: readonly string[] };
+  }[];
+}
+
+/** Longer than a worker takes at most, 90 s. */
+const TIMEOUT_MS = 100_000;
+const MAX_ANSWER_BYTES = 256_000_000;
+const STATUS_WAITS_MS = [100, 400, 1000, 2000];
+const CONFLICT_WAITS_MS = [500, 1000, 2000, 4000, 8000, 15_000];
+
+/** The REST API of any Connect worker. Errors are ConfigErrors with the method, the path and what the worker said. */
+export class ConnectClient {
+  readonly #address: ConnectAddress;
+  readonly #base: URL;
+
+  constructor(address: ConnectAddress) {
+    if (!URL.canParse(address.url) || !/^https?:$/.test(new URL(address.url).protocol)) {
+      throw new ConfigError(`--url ${address.url} is not an http or https URL`);
+    }
+    this.#address = address;
+    this.#base = new URL(address.url);
+  }
+
+  /** All connectors. A worker leaves those without a status out where it is asked for: a new one has none for a moment. */
+  async connectors(): Promise<Readonly<Record<string, ClusterConnector>>> {
+    const connectors = await this.#need<Record<string, ClusterConnector>>('GET', '/connectors?expand=info');
+    for (let attempt = 0; ; attempt += 1) {
+      const statuses = await this.#need<Record<string, Pick<ClusterConnector, 'status'>>>(
+        'GET',
+        '/connectors?expand=status',
+      );
+      const waitMs = STATUS_WAITS_MS[attempt];
+      if (waitMs === undefined || Object.keys(connectors).every((name) => Object.hasOwn(statuses, name))) {
+        return Object.fromEntries(
+          Object.entries(connectors).map(([name, { info }]) => {
+            const { status } = (Object.hasOwn(statuses, name) ? statuses[name] : undefined) ?? {};
+            return [name, status === undefined ? { info } : { info, status }];
+          }),
+        );
+      }
+      await sleep(waitMs);
+    }
+  }
+
+  async config(name: string): Promise<ConnectorConfigs> {
+    return this.#need('GET', `/connectors/${encodeURIComponent(name)}/config`);
+  }
+
+  validate(pluginClass: string, config: ConnectorConfigs): Promise<Validation> {
+    return this.#need('PUT', `/connector-plugins/${encodeURIComponent(pluginClass)}/config/validate`, config);
+  }
+
+  /** `undefined`: the worker has no such route. */
+  async preview(pluginClass: string, config: ConnectorConfigs, topic: string, count: number): Promise<unknown> {
+    const path = `/connector-plugins/${encodeURIComponent(pluginClass)}/preview`;
+    const { status, body } = await this.#ask('POST', path, { config, topic, count });
+    if (status === 405 || (status === 404 && !/topic/i.test(said(body)))) return undefined;
+    if (status >= 300) throw new ConfigError(said(body));
+    return body;
+  }
+
+  async create(name: string, config: ConnectorConfigs, initialState: string | undefined): Promise<void> {
+    const state = initialState === undefined ? {} : { initial_state: initialState.toUpperCase() };
+    await this.#need('POST', '/connectors', { name, config, ...state });
+  }
+
+  async change(name: string, config: ConnectorConfigs): Promise<void> {
+    await this.#need('PUT', `/connectors/${encodeURIComponent(name)}/config`, config);
+  }
+
+  async setState(name: string, action: 'pause' | 'resume' | 'stop'): Promise<void> {
+    await this.#need('PUT', `/connectors/${encodeURIComponent(name)}/${action}`);
+  }
+
+  async remove(name: string): Promise<void> {
+    await this.#need('DELETE', `/connectors/${encodeURIComponent(name)}`);
+  }
+
+  /** Asks for a path that only workers of Sluice have. */
+  ask<T>(method: string, path: string, body?: unknown): Promise<T> {
+    return this.#need<T>(method, path, body);
+  }
+
+  /** A worker that is in a rebalance (409) is asked again. */
+  async #need<T>(method: string, path: string, body?: unknown): Promise<T> {
+    for (let attempt = 0; ; attempt += 1) {
+      const answer = await this.#ask(method, path, body);
+      if (answer.status < 300) return answer.body as T;
+      const waitMs = CONFLICT_WAITS_MS[attempt];
+      if (answer.status !== 409 || waitMs === undefined || !/rebalanc|conflicting operation/i.test(said(answer.body))) {
+        throw new ConfigError(`${method} ${path} was answered ${String(answer.status)}: ${said(answer.body)}`);
+      }
+      await sleep(waitMs);
+    }
+  }
+
+  #ask(method: string, path: string, body?: unknown): Promise<Answer> {
+    const { user, password = '', ca } = this.#address;
+    const url = new URL(`${this.#base.pathname.replace(/\/$/, '')}${path}`, this.#base);
+    const content = body === undefined ? undefined : JSON.stringify(body);
+    const named = user ?? (this.#base.username === '' ? undefined : decodeURIComponent(this.#base.username));
+    const secret = user === undefined ? decodeURIComponent(this.#base.password) : password;
+    const options = {
+      method,
+      headers: { Accept: 'application/json', ...(content === undefined ? {} : { 'Content-Type': 'application/json' }) },
+      ...(named === undefined ? {} : { auth: `${named}:${secret}` }),
+      ...(ca === undefined ? {} : { ca }),
+      timeout: TIMEOUT_MS,
+    };
+    return new Promise((resolve, reject) => {
+      const failed = (error: Error): void => {
+        reject(
+          new ConfigError(`The worker at ${this.#base.origin} cannot be asked (${method} ${path}): ${error.message}`, {
+            cause: error,
+          }),
+        );
+      };
+      const request = (url.protocol === 'https:' ? httpsRequest : httpRequest)(url, options, (response) => {
+        const chunks: Buffer[] = [];
+        let size = 0;
+        response.on('data', (chunk: Buffer) => {
+          size += chunk.length;
+          if (size > MAX_ANSWER_BYTES) response.destroy(new Error('the answer is too large'));
+          else chunks.push(chunk);
+        });
+        response.on('error', failed);
+        response.on('end', () => {
+          resolve({ status: response.statusCode ?? 0, body: parsed(Buffer.concat(chunks).toString()) });
+        });
+      });
+      request.on('error', failed);
+      request.on('timeout', () => request.destroy(new Error('it did not answer in time')));
+      request.end(content);
+    });
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    return text;
+  }
+}
+
+function said(body: unknown): string {
+  if (typeof body === 'object' && body !== null && 'message' in body && typeof body.message === 'string') {
+    return body.message;
+  }
+  return typeof body === 'string' ? body.slice(0, 500) : '';
+}

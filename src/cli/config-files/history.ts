@@ -1,0 +1,82 @@
+import { ConfigError } from '../../errors.ts';
+import { changeText } from './plan-text.ts';
+import type { KeyChange } from './plan.ts';
+import { clientOf, type ClusterFlags } from './run.ts';
+import type { HistoryAction } from './history-actions.ts';
+
+export interface HistoryFlags extends ClusterFlags {
+  readonly json?: boolean;
+}
+
+/** A change of a connector, as `GET …/history` has it. */
+interface Change {
+  readonly n: number;
+  readonly at: string;
+  readonly what: string;
+  readonly by: { readonly user: string | null; readonly address: string | null } | null;
+  readonly state: string;
+  readonly worker?: string | null;
+  readonly task?: number;
+  readonly automatic?: boolean;
+  readonly restoredFrom?: number;
+  readonly difference: readonly KeyChange[] | null;
+}
+
+/** The exit code of `sluice history`. */
+export async function runHistory(
+  connector: string,
+  action: HistoryAction,
+  n: number | undefined,
+  flags: HistoryFlags,
+): Promise<number> {
+  const client = await clientOf(flags);
+  const path = `/connectors/${encodeURIComponent(connector)}/history`;
+  if (action !== 'list' && n === undefined) {
+    throw new ConfigError(`sluice history ${connector} ${action} needs the number of a change, as the list has it`);
+  }
+  if (action === 'restore') {
+    const restored = await client.ask<unknown>('POST', `${path}/${String(n)}/restore`);
+    return print(flags, restored, `${connector} has the configuration of change ${String(n)} again`);
+  }
+  const changes = await client.ask<readonly Change[]>('GET', path);
+  if (action === 'list') {
+    const lines = changes.map(headOf);
+    return print(flags, changes, lines.length === 0 ? 'no changes are kept' : lines.join('\n'));
+  }
+  const change = changes.find((one) => one.n === n);
+  if (change === undefined) throw new ConfigError(`The history of connector ${connector} has no change ${String(n)}`);
+  return print(flags, change, [headOf(change), ...differenceOf(change).map((line) => `    ${line}`)].join('\n'));
+}
+
+function headOf({ n, at, what, by, state, restoredFrom, difference, ...more }: Change): string {
+  const { worker = null, task, automatic = false } = more;
+  const actor = by === null ? 'not known by whom' : `by ${nameOf(by)}`;
+  const who = `${automatic ? 'automatically' : actor}${worker === null ? '' : ` on worker ${worker}`}`;
+  const target = task === undefined ? '' : ` task ${String(task)}`;
+  const from = restoredFrom === undefined ? '' : ` from ${String(restoredFrom)}`;
+  const keys = (difference ?? []).map(({ key }) => key);
+  const changed = keys.length === 0 ? '' : `: ${keys.join(', ')}`;
+  return plain(`${String(n).padStart(6)}  ${at}  ${what}${target}${from} ${who}, ${state}${changed}`);
+}
+
+function nameOf({ user, address }: NonNullable<Change['by']>): string {
+  const parts = [user, address === null ? null : `at ${address}`].filter((part) => part !== null);
+  return parts.length === 0 ? 'nobody known' : parts.join(' ');
+}
+
+function differenceOf({ difference }: Change): string[] {
+  if (difference === null) return ['the configuration before is not known'];
+  return difference.length === 0
+    ? ['the configuration has not changed']
+    : difference.map((one) => plain(changeText(one)));
+}
+
+/** Names and keys come from outside: nothing of them may steer the terminal. */
+function plain(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\u2028\u2029]/gu, '?');
+}
+
+function print({ json }: HistoryFlags, value: unknown, text: string): number {
+  process.stdout.write(json === true ? `${JSON.stringify(value)}\n` : `${text}\n`);
+  return 0;
+}

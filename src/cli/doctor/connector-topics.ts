@@ -1,0 +1,80 @@
+import { listEntries } from '../../config/list-text.ts';
+import { withPrefix } from '../../config/worker-config.ts';
+import type { ConnectorConfig } from '../../connect/api.ts';
+import { transactionalIds } from '../../connect/source/transactional-id.ts';
+import type { Finding } from '../../data/finding.ts';
+import type { ClientProperties } from '../../kafka/api.ts';
+import { groupFinding, transactionFinding, withSurvey } from './kafka-section.ts';
+import { TopicCheck, type TopicDemand } from './topic-check.ts';
+
+/** The properties of a connector's clients, overrides included. */
+export type ConnectorClients = Readonly<Record<'consumer' | 'producer' | 'admin', ClientProperties>>;
+
+const DEAD_LETTERS = 'errors.deadletterqueue.topic';
+const DEFAULT_CREATION = 'topic.creation.default.';
+
+/** Group and topics of a sink, and its dead letters. */
+export async function sinkDemands(config: ConnectorConfig, clients: ConnectorClients): Promise<Finding[]> {
+  const name = config['name'] ?? '';
+  const findings = await withSurvey(clients.consumer, async (survey, tools) => {
+    const group = await groupFinding(survey, tools, clients.consumer['group.id'] ?? `connect-${name}`);
+    const demands = listEntries(config['topics']).map((topic) => ({
+      name: topic,
+      operations: ['Read'] as const,
+      whenMissing: 'the sink waits for it',
+    }));
+    return [group, ...(await new TopicCheck(survey, tools).findings(demands))];
+  });
+  const deadLetters = config[`${DEAD_LETTERS}.name`] ?? '';
+  if (deadLetters === '') return findings;
+  const replicationFactor = Number(config[`${DEAD_LETTERS}.replication.factor`] ?? 3);
+  const creation = { partitions: 1, replicationFactor, settings: {} };
+  const property = `${DEAD_LETTERS}.name`;
+  return [...findings, ...(await written([{ name: deadLetters, property, creation }], clients))];
+}
+
+/** What a worker gives to its sources. */
+export interface SourceSurroundings {
+  /** `topic.creation.enable` */
+  readonly createsTopics: boolean;
+  /** `group.id`, where sources deliver exactly once. */
+  readonly exactlyOnceGroup: string | undefined;
+}
+
+/** The topics that a source is going to write, as far as they are known, and what it needs for writing exactly once. */
+export async function sourceDemands(
+  config: ConnectorConfig,
+  clients: ConnectorClients,
+  topics: readonly string[],
+  { createsTopics, exactlyOnceGroup }: SourceSurroundings,
+): Promise<Finding[]> {
+  const creation = createsTopics ? creationOf(config) : undefined;
+  const wanted = topics.map((name) => ({ name, creation }));
+  const findings = await written(wanted, clients);
+  if (exactlyOnceGroup === undefined) return findings;
+  const id = transactionalIds(exactlyOnceGroup)({ connector: config['name'] ?? '', task: 0 });
+  const ofAllTasks = id.replace(/0$/, '');
+  const ofTask = await withSurvey(clients.producer, (survey, tools) =>
+    transactionFinding(survey, tools, id, ofAllTasks),
+  );
+  return [ofTask, ...findings];
+}
+
+/** As `topic.creation.default.…` says; without it the brokers create topics, or nobody. */
+function creationOf(config: ConnectorConfig): TopicDemand['creation'] {
+  const given = withPrefix(config, DEFAULT_CREATION);
+  const { partitions, 'replication.factor': factor, include: _include, exclude: _exclude, ...settings } = given;
+  if (partitions === undefined || factor === undefined) return undefined;
+  return { partitions: Number(partitions), replicationFactor: Number(factor), settings };
+}
+
+type WrittenTopic = Pick<TopicDemand, 'name' | 'property' | 'creation'>;
+
+async function written(topics: readonly WrittenTopic[], { producer, admin }: ConnectorClients): Promise<Finding[]> {
+  if (topics.length === 0) return [];
+  const whenMissing = 'the brokers create it if they are set to (auto.create.topics.enable)';
+  const demands = topics.map((topic) => ({ ...topic, operations: ['Write'] as const, whenMissing }));
+  return withSurvey(producer, (survey, tools) =>
+    withSurvey(admin, (creator) => new TopicCheck(survey, tools, creator).findings(demands)),
+  );
+}

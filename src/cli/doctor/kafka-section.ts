@@ -1,0 +1,107 @@
+import { clockFinding, fail, ok, type Finding } from '../../data/finding.ts';
+import type { DistributedWorkerConfig, InternalTopic, WorkerConfig } from '../../config/worker-config.ts';
+import type { ClientProperties, Survey } from '../../kafka/api.ts';
+import { createKafkaClient } from '../../kafka/client.ts';
+import { silentLogger } from '../../observe/logger.ts';
+import { KafkaTools } from './kafka-tools.ts';
+import { TopicCheck, type TopicDemand } from './topic-check.ts';
+
+/** Whoever asks a doctor does not wait as long as a worker. */
+const IN_SHORT: ClientProperties = {
+  'default.api.timeout.ms': '6000',
+  'request.timeout.ms': '5000',
+  'socket.connection.setup.timeout.ms': '4000',
+  'socket.connection.setup.timeout.max.ms': '4000',
+};
+
+/** Looks at a cluster with the properties of one kind of client, and is done with it at the end. */
+export async function withSurvey<T>(
+  properties: ClientProperties,
+  look: (survey: Survey, tools: KafkaTools) => Promise<T>,
+): Promise<T> {
+  const survey = createKafkaClient({ ...properties, ...IN_SHORT }, silentLogger).survey();
+  try {
+    return await look(survey, new KafkaTools(properties));
+  } finally {
+    await survey.close();
+  }
+}
+
+/** The brokers, as the worker's own clients see them. Rejects when none answers. */
+export async function brokerFindings(config: WorkerConfig): Promise<Finding[]> {
+  return withSurvey(config.clients.worker, async (survey) => {
+    const { brokers, release, clusterId } = await survey.cluster();
+    const count = `${String(brokers)} broker${brokers === 1 ? '' : 's'}`;
+    const findings = [
+      ok('brokers', `${count}, Kafka ${release ?? 'of a release that it does not tell'}, cluster ${clusterId}`),
+    ];
+    const lead = await survey.clockLeadMs();
+    return lead === undefined ? findings : [...findings, clockFinding("clock of Kafka's controller", lead)];
+  });
+}
+
+/**
+ * Clients of connectors inherit nothing of the worker's security (docs/worker.md#worker-files): each kind that has other
+ * properties is tried.
+ */
+export async function clientFindings({ clients }: WorkerConfig): Promise<Finding[]> {
+  const kinds = ['consumer', 'producer', 'admin'] as const;
+  const findings = kinds.map(async (kind): Promise<Finding> => {
+    try {
+      await withSurvey(clients[kind], (survey) => survey.cluster());
+      return ok(`${kind}s of connectors`, 'reach the brokers');
+    } catch (error) {
+      const message = `cannot reach the brokers: ${error instanceof Error ? error.message : String(error)}`;
+      const cure = `set ${kind}.security.protocol, ${kind}.sasl.…, ${kind}.ssl.… as for the worker itself`;
+      return fail(`${kind}s of connectors`, message, kind === 'admin' ? undefined : cure);
+    }
+  });
+  return Promise.all(findings);
+}
+
+/** Group, internal topics and transactional id of a worker. */
+export async function groupFindings(config: DistributedWorkerConfig): Promise<Finding[]> {
+  const { 'group.id': groupId, 'exactly.once.source.support': support } = config.distributed;
+  return withSurvey(config.clients.worker, async (survey, tools) => {
+    const findings = [await groupFinding(survey, tools, groupId)];
+    findings.push(...(await new TopicCheck(survey, tools).findings(internalTopics(config))));
+    if (support.toLowerCase() !== 'disabled') {
+      findings.push(await transactionFinding(survey, tools, `connect-cluster-${groupId}`));
+    }
+    return findings;
+  });
+}
+
+export async function groupFinding(survey: Survey, tools: KafkaTools, groupId: string): Promise<Finding> {
+  const about = `group ${groupId}`;
+  if (await survey.mayJoin(groupId)) return ok(about, 'the user may join it');
+  return fail(about, 'the user lacks Read, and cannot join it', tools.allow(['Read'], 'group', groupId));
+}
+
+/** `prefix`: of all ids that are going to be used. */
+export async function transactionFinding(
+  survey: Survey,
+  tools: KafkaTools,
+  id: string,
+  prefix?: string,
+): Promise<Finding> {
+  const about = `transactional id ${id}`;
+  if (await survey.mayTransact(id)) return ok(about, 'the user may write under it');
+  const cure = tools.allow(['Describe', 'Write'], 'transactional-id', prefix ?? id, prefix !== undefined);
+  return fail(about, 'the user lacks Write', cure);
+}
+
+function internalTopics({ topics }: DistributedWorkerConfig): TopicDemand[] {
+  const demand = (property: string, { name, ...creation }: InternalTopic): TopicDemand => ({
+    name,
+    property,
+    creation,
+    operations: ['Read', 'Write'],
+    compacted: true,
+  });
+  return [
+    { ...demand('config.storage.topic', topics.config), singlePartition: true },
+    demand('offset.storage.topic', topics.offset),
+    demand('status.storage.topic', topics.status),
+  ];
+}

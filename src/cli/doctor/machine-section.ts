@@ -1,0 +1,98 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { parseListener } from '../../config/rest-validators.ts';
+import type { WorkerConfig } from '../../config/worker-config.ts';
+import { withPrefix } from '../../config/worker-config.ts';
+import type { ServicePlugin } from '../../connect/api.ts';
+import { fail, ok, warn, type Finding } from '../../data/finding.ts';
+import { toError } from '../../errors.ts';
+import { pluginProblems } from '../../worker/plugin-list.ts';
+
+/** A worker has two or three sockets for each broker and client, and those of databases and of requests. */
+const FEW_FILES = 4096;
+const ANSWER_MS = 2000;
+
+/** How many files this process may have open; Node raises the limit as far as it may. */
+export function fileLimitFinding(): Finding {
+  const about = 'open files';
+  const report = process.report.getReport() as { userLimits?: { open_files?: { soft?: string | number } } };
+  const limit = report.userLimits?.open_files?.soft ?? 'unlimited';
+  const count = Number(limit);
+  if (Number.isNaN(count) || count >= FEW_FILES) return ok(about, `at most ${String(limit)}`);
+  const cure = 'ulimit -Hn 65536 (LimitNOFILE=65536 for systemd, --ulimit nofile=65536 for Docker)';
+  return warn(about, `at most ${String(count)}, which many connectors reach`, cure);
+}
+
+/** Whether the worker could listen where its management API and its services are to answer. */
+export async function portFindings(config: WorkerConfig, services: readonly ServicePlugin[]): Promise<Finding[]> {
+  const { listeners, 'admin.listeners': admin } = config.rest;
+  const metrics = config.own['metrics.listeners'] ?? [];
+  const own = [
+    ...[...listeners, ...(admin ?? [])].map((url) => ({ property: 'listeners', url })),
+    ...metrics.map((url) => ({ property: 'metrics.listeners', url })),
+  ];
+  const ofServices = services.flatMap((plugin) => {
+    const urls = plugin.addresses?.(withPrefix(config.properties, plugin.optionPrefix)) ?? [];
+    return urls.map((url) => ({ property: `${plugin.optionPrefix}listeners`, url }));
+  });
+  return Promise.all([...own, ...ofServices].map(({ property, url }) => portFinding(property, url)));
+}
+
+async function portFinding(property: string, url: string): Promise<Finding> {
+  const about = `${property} ${url}`;
+  const listener = parseListener(url);
+  if (listener === undefined) return fail(about, 'is not of the form http://host:port');
+  const { host, port, protocol } = listener;
+  const refusal = await listenOnce(host, port);
+  if (refusal === undefined) return ok(about, 'can be listened at');
+  if (refusal !== 'EADDRINUSE') {
+    const reasons: Readonly<Record<string, string>> = {
+      EACCES: 'this user may not listen at this port',
+      EADDRNOTAVAIL: 'the host is no address of this machine',
+      ENOTFOUND: 'the host has no address',
+    };
+    return fail(about, reasons[refusal] ?? refusal, `set ${property} to another host or port`);
+  }
+  if (protocol === 'http' && property === 'listeners' && (await isConnectWorker(host, port))) {
+    return warn(about, 'a Connect worker answers here already', 'if it is not this one, set another port');
+  }
+  return fail(about, 'the port is taken', `ss -ltnp 'sport = :${String(port)}', or set ${property} to another port`);
+}
+
+/** Why not, as the code of the error. */
+async function listenOnce(host: string, port: number): Promise<string | undefined> {
+  const server = createServer();
+  try {
+    server.listen(host === '' ? { port } : { port, host });
+    await once(server, 'listening');
+    return undefined;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code ?? toError(error).message;
+  } finally {
+    if (server.listening) {
+      server.close();
+      await once(server, 'close');
+    }
+  }
+}
+
+async function isConnectWorker(host: string, port: number): Promise<boolean> {
+  const name = host === '' || host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host;
+  const authority = name.includes(':') ? `[${name}]` : name;
+  try {
+    const answer = await fetch(`http://${authority}:${String(port)}/`, { signal: AbortSignal.timeout(ANSWER_MS) });
+    return 'kafka_cluster_id' in ((await answer.json()) as object);
+  } catch {
+    return false;
+  }
+}
+
+/** Whether all that lies below plugin.path can be loaded. */
+export async function pluginFindings({ common }: WorkerConfig): Promise<Finding[]> {
+  const folders = common['plugin.path'] ?? [];
+  if (folders.length === 0) return [];
+  const { count, problems } = await pluginProblems(folders);
+  const cure = `npx sluice plugins --plugin-path ${folders.join(',')}`;
+  if (problems.length === 0) return [ok('plugin.path', `${String(count)} plugins can be loaded`)];
+  return problems.map((problem) => fail('plugin.path', problem, cure));
+}

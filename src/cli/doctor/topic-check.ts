@@ -1,0 +1,112 @@
+import { fail, ok, warn, type Finding } from '../../data/finding.ts';
+import type { AclOperation, NewTopic, Survey, SurveyedTopic } from '../../kafka/api.ts';
+import type { KafkaTools } from './kafka-tools.ts';
+
+/** What is asked of a topic. */
+export interface TopicDemand {
+  readonly name: string;
+  /** Such as `config.storage.topic`, if a property names it. */
+  readonly property?: string;
+  readonly operations: readonly AclOperation[];
+  /** How it is created where it is missing; absent: nobody creates it. */
+  readonly creation?: Omit<NewTopic, 'name'> | undefined;
+  /** Of a topic with one state for each key. */
+  readonly compacted?: boolean;
+  readonly singlePartition?: boolean;
+  /** What comes of it if it is missing and nobody creates it. */
+  readonly whenMissing?: Finding['message'];
+}
+
+/** Looks at topics; `creator` is the client that creates those that are missing, the same unless another one is named. */
+export class TopicCheck {
+  readonly #survey: Survey;
+  readonly #tools: KafkaTools;
+  readonly #creator: Survey;
+
+  constructor(survey: Survey, tools: KafkaTools, creator = survey) {
+    this.#survey = survey;
+    this.#tools = tools;
+    this.#creator = creator;
+  }
+
+  async findings(demands: readonly TopicDemand[]): Promise<Finding[]> {
+    const found = await this.#survey.topics([...new Set(demands.map(({ name }) => name))]);
+    return (await Promise.all(demands.map((demand) => this.#of(demand, found.get(demand.name))))).flat();
+  }
+
+  async #of(demand: TopicDemand, topic: SurveyedTopic | undefined): Promise<Finding[]> {
+    const { name, property, operations } = demand;
+    const about = property === undefined ? `topic ${name}` : `${property} ${name}`;
+    if (topic?.state === 'denied') {
+      const cure = this.#tools.allow(['Describe', ...operations], 'topic', name);
+      return [fail(about, 'the user may not see it, or it does not exist', cure)];
+    }
+    if (topic === undefined || topic.state === 'missing') return [await this.#ofMissing(about, demand)];
+    const problems = [...this.#denied(about, demand, topic), ...this.#unfit(about, demand, topic)];
+    if (demand.compacted === true) problems.push(...(await this.#policy(about, name)));
+    if (problems.length > 0) return problems;
+    const partitions = `${String(topic.partitions)} partition${topic.partitions === 1 ? '' : 's'}`;
+    const compacted = demand.compacted === true ? ', compacted' : '';
+    const rights = topic.allowed === undefined ? '' : `; the user has ${operations.join(', ')}`;
+    return [ok(about, `${partitions}, replication factor ${String(topic.replicas)}${compacted}${rights}`)];
+  }
+
+  #denied(about: string, { name, operations }: TopicDemand, { allowed }: SurveyedTopic): Finding[] {
+    const denied = allowed === undefined ? [] : operations.filter((operation) => !allowed.has(operation));
+    if (denied.length === 0) return [];
+    return [fail(about, `the user lacks ${denied.join(', ')}`, this.#tools.allow(denied, 'topic', name))];
+  }
+
+  #unfit(about: string, { name, property, singlePartition }: TopicDemand, topic: SurveyedTopic): Finding[] {
+    const findings: Finding[] = [];
+    if (topic.leaderless > 0) {
+      const message = `${String(topic.leaderless)} of ${String(topic.partitions)} partitions have no leader`;
+      findings.push(fail(about, message, this.#tools.describeTopic(name)));
+    }
+    if (singlePartition === true && topic.partitions !== 1) {
+      const cure = `name a topic that does not exist yet by ${property ?? ''}; the worker creates it`;
+      findings.push(fail(about, `it has ${String(topic.partitions)} partitions and must have one`, cure));
+    }
+    return findings;
+  }
+
+  async #policy(about: string, name: string): Promise<Finding[]> {
+    const policy = await this.#survey.topicSettings(name).then(
+      (settings) => settings.get('cleanup.policy') ?? '',
+      () => undefined,
+    );
+    if (policy === 'compact') return [];
+    if (policy === undefined) {
+      const cure = this.#tools.allow(['DescribeConfigs'], 'topic', name);
+      return [warn(about, 'its settings may not be read; cleanup.policy must be compact', cure)];
+    }
+    const cure = this.#tools.setTopic(name, 'cleanup.policy=compact');
+    return [fail(about, `cleanup.policy is ${policy} and must be compact: what it keeps would be lost`, cure)];
+  }
+
+  async #ofMissing(about: string, demand: TopicDemand): Promise<Finding> {
+    const { name, creation, whenMissing = 'nobody creates it' } = demand;
+    if (creation === undefined) {
+      return warn(about, `does not exist: ${whenMissing}`, this.#tools.createTopic(name, ' --partitions 1'));
+    }
+    const settings = { ...creation.settings, ...(demand.compacted === true ? { 'cleanup.policy': 'compact' } : {}) };
+    const problem = await this.#creator.creationProblem({ name, ...creation, settings });
+    if (problem === undefined) return ok(about, 'does not exist; it will be created');
+    const message = `does not exist and could not be created: ${problem.message}`;
+    const { brokers } = await this.#creator.cluster();
+    if (creation.replicationFactor > brokers) {
+      return fail(about, message, `set ${factorProperty(demand)}=${String(brokers)}, or add brokers`);
+    }
+    const partitions = creation.partitions > 0 ? ` --partitions ${String(creation.partitions)}` : '';
+    const config = Object.entries(settings).map(([key, value]) => ` --config ${key}=${value}`);
+    const cure = this.#tools.createTopic(name, `${partitions}${config.join('')}`);
+    return fail(about, message, cure);
+  }
+}
+
+/** The option that has the replication factor of a topic; the worker's own topic takes that of the config topic. */
+function factorProperty({ property }: TopicDemand): string {
+  if (property === undefined) return 'topic.creation.default.replication.factor';
+  if (property === 'sluice.storage.topic') return 'config.storage.replication.factor';
+  return `${property.replace(/\.(?:topic|name)$/, '')}.replication.factor`;
+}

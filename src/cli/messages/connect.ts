@@ -1,0 +1,43 @@
+import type { ClientProperties, KafkaClient } from '../../kafka/api.ts';
+import { createKafkaClient } from '../../kafka/client.ts';
+import { requireBroker } from '../../kafka/first-contact.ts';
+import { silentLogger } from '../../observe/logger.ts';
+import { SecretMask } from '../../observe/secret-mask.ts';
+import { readWorkerProperties } from '../../worker/worker-properties.ts';
+
+/** Where a command finds its cluster. */
+export interface ClusterChoice {
+  /** `host:port,…`; absent: that of the worker file. */
+  readonly bootstrapServers: string | undefined;
+  /** A worker's properties: its brokers, and how it enters them (`security.…`, `sasl.…`, `ssl.…`). */
+  readonly workerFile: string | undefined;
+}
+
+/** Clients of the cluster; rejects within 10 s when no broker answers. */
+export async function connectTo(choice: ClusterChoice): Promise<KafkaClient> {
+  const properties = await clientProperties(choice);
+  await requireBroker(properties, silentLogger);
+  return createKafkaClient(properties, silentLogger);
+}
+
+async function clientProperties({ bootstrapServers, workerFile }: ClusterChoice): Promise<ClientProperties> {
+  const own = workerFile === undefined ? [] : Object.entries(await workerProperties(workerFile)).filter(isOfClients);
+  return {
+    ...Object.fromEntries(own),
+    'client.id': 'sluice-console',
+    'default.api.timeout.ms': '10000',
+    'delivery.timeout.ms': '30000',
+    'request.timeout.ms': '10000',
+    ...(bootstrapServers !== undefined && { 'bootstrap.servers': bootstrapServers }),
+  };
+}
+
+/** With the values of its variables. */
+async function workerProperties(file: string): Promise<Readonly<Record<string, string>>> {
+  const { properties } = await readWorkerProperties(file, new SecretMask(), () => Promise.resolve(silentLogger));
+  return properties;
+}
+
+function isOfClients([name]: [string, string]): boolean {
+  return /^(bootstrap\.servers$|security\.|sasl\.|ssl\.)/.test(name);
+}

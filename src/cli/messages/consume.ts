@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import type { Writable } from 'node:stream';
+import { sleep } from '../../async/sleep.ts';
+import type { ConsumedRecord, KafkaClient, PartitionPosition } from '../../kafka/api.ts';
+import { connectTo, type ClusterChoice } from './connect.ts';
+
+export interface ConsumeOptions {
+  readonly topic: string;
+  /** The number of messages to print; absent: no limit. */
+  readonly count: number | undefined;
+  readonly cluster: ClusterChoice;
+  /** Whether people look at it: what would command their terminal is shown as a sign. */
+  readonly forPeople: boolean;
+}
+
+/** Tells people what is waited for. */
+type Note = (message: string) => void;
+
+const POLL_MS = 1000;
+const APPEAR_CHECK_MS = 500;
+const LINE_FEED = Buffer.from('\n');
+
+/** Writes the values of a topic's messages, one a line, oldest first in each partition; goes on with what comes. */
+export async function consume(options: ConsumeOptions, output: Writable, note: Note): Promise<void> {
+  const { topic, count = Infinity } = options;
+  const client = await connectTo(options.cluster);
+  const partitions = await partitionsOf(client, topic, note);
+  const consumer = client.consumer({ 'auto.offset.reset': 'earliest' });
+  try {
+    consumer.assign(partitions);
+    for (let written = 0; written < count;) {
+      const records = await consumer.poll(POLL_MS);
+      const taken = records.slice(0, count - written);
+      written += taken.length;
+      const lines = taken.flatMap((record) => [valueText(record, options.forPeople), LINE_FEED]);
+      if (lines.length > 0 && !output.write(Buffer.concat(lines))) await once(output, 'drain');
+    }
+  } finally {
+    await consumer.close(POLL_MS);
+  }
+}
+
+/**
+ * Waits for a topic that does not exist yet, as the sources that make topics take a moment. Asks the leaders too: one that
+ * cannot be reached is an error here, and would be silence later.
+ */
+async function partitionsOf(client: KafkaClient, topic: string, note: Note): Promise<readonly PartitionPosition[]> {
+  const admin = client.admin();
+  try {
+    for (let waited = false; !(await admin.describeTopics([topic])).has(topic); waited = true) {
+      if (!waited) note(`The topic ${topic} does not exist; waiting for it`);
+      await sleep(APPEAR_CHECK_MS);
+    }
+    return await admin.endOffsets(topic);
+  } finally {
+    await admin.close();
+  }
+}
+
+/**
+ * `null` for a message without a value.
+ * @internal
+ */
+export function valueText({ value }: Pick<ConsumedRecord, 'value'>, forPeople: boolean): Buffer {
+  if (value === null) return Buffer.from('null');
+  if (!forPeople) return value;
+  // Escape sequences would move the cursor, or worse.
+  return Buffer.from(value.toString('utf8').replace(/[\0-\x08\x0b-\x1f\x7f-\x9f]/g, '\u{fffd}'));
+}

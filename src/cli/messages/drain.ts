@@ -1,0 +1,126 @@
+import { sleep } from '../../async/sleep.ts';
+import { toError } from '../../errors.ts';
+
+export interface DrainOptions {
+  /** Any worker of the group; user and password may be in it. */
+  readonly url: string;
+  /** Advertised `host:port`; `undefined`: the workers are listed. */
+  readonly worker: string | undefined;
+  readonly undo: boolean;
+  /** Whether to return at once instead of waiting until the worker is drained. */
+  readonly noWait: boolean;
+}
+
+interface WorkerView {
+  readonly worker_id: string;
+  readonly is_leader: boolean;
+  readonly state: 'running' | 'draining' | 'drained';
+  readonly connectors: number;
+  readonly tasks: number;
+}
+
+const POLL_MS = 500;
+const REQUEST_MS = 95_000;
+/** A leader that goes away, or is drained and stopped, is replaced within its session. */
+const PATIENCE_MS = 60_000;
+
+/**
+ * Drains a worker of a group and waits until it has no work left; `print` gets a line for each change. Rejects with what to
+ * do when the worker or the group does not answer.
+ */
+export async function drain(options: DrainOptions, print: (line: string) => void): Promise<void> {
+  const { worker, undo, noWait } = options;
+  const api = new ClusterApi(options.url);
+  if (worker === undefined) {
+    for (const each of await api.workers()) print(line(each));
+    return;
+  }
+  const begun = await api.patiently(() => api.drain(worker, !undo));
+  print(line(begun));
+  if (undo || noWait || begun.state === 'drained') return;
+  let last = line(begun);
+  for (;;) {
+    await sleep(POLL_MS);
+    const all = await api.patiently(() => api.workers());
+    const view = all.find(({ worker_id: id }) => id === begun.worker_id);
+    if (view === undefined) throw new Error(`Worker ${begun.worker_id} has left the group before it was drained.`);
+    if (view.state === 'running')
+      throw new Error(`Worker ${begun.worker_id} takes work again: somebody ended the draining, or it restarted.`);
+    if (line(view) !== last) print((last = line(view)));
+    if (view.state === 'drained') return;
+  }
+}
+
+function line({ worker_id: id, is_leader: isLeader, state, connectors, tasks }: WorkerView): string {
+  const left = `${String(connectors)} connectors and ${String(tasks)} tasks${state === 'running' ? '' : ' left'}`;
+  return `${id}: ${state}, ${left}${isLeader ? ' (leader)' : ''}`;
+}
+
+/** An answer that may be another one in a moment. */
+class NotNow extends Error {}
+
+class ClusterApi {
+  readonly #base: string;
+  readonly #headers: Readonly<Record<string, string>>;
+
+  constructor(text: string) {
+    if (!URL.canParse(text)) throw new Error(`--url ${text} is no URL; an example is http://127.0.0.1:8083`);
+    const url = new URL(text);
+    const { username, password } = url;
+    const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    this.#headers = username === '' ? {} : { Authorization: `Basic ${Buffer.from(login).toString('base64')}` };
+    url.username = '';
+    url.password = '';
+    this.#base = url.href.replace(/\/$/, '');
+  }
+
+  async workers(): Promise<readonly WorkerView[]> {
+    return (await this.#request('GET', '/cluster/workers')) as readonly WorkerView[];
+  }
+
+  async drain(worker: string, isDraining: boolean): Promise<WorkerView> {
+    const path = `/cluster/workers/${encodeURIComponent(worker)}/drain`;
+    return (await this.#request(isDraining ? 'PUT' : 'DELETE', path)) as WorkerView;
+  }
+
+  /** Again and again, while the workers agree on a leader. */
+  async patiently<T>(request: () => Promise<T>): Promise<T> {
+    const until = Date.now() + PATIENCE_MS;
+    for (;;) {
+      try {
+        return await request();
+      } catch (error) {
+        if (!(error instanceof NotNow) || Date.now() > until) throw error;
+        await sleep(POLL_MS);
+      }
+    }
+  }
+
+  async #request(method: string, path: string): Promise<unknown> {
+    const init = { method, headers: this.#headers, signal: AbortSignal.timeout(REQUEST_MS) };
+    const response = await fetch(this.#base + path, init).catch((error: unknown) => {
+      const { cause, message } = toError(error);
+      throw new NotNow(
+        `The worker at ${this.#base} does not answer: ${cause === undefined ? message : toError(cause).message}`,
+      );
+    });
+    const text = await response.text();
+    if (response.ok) return JSON.parse(text);
+    const message = messageOf(text) ?? `HTTP ${String(response.status)}`;
+    throw isPassing(response.status, message) ? new NotNow(message) : new Error(message);
+  }
+}
+
+/** As the workers answer while they have no leader, or do not agree on it. */
+function isPassing(status: number, message: string): boolean {
+  return status >= 500 || (status === 409 && message.includes('rebalance'));
+}
+
+function messageOf(text: string): string | undefined {
+  try {
+    const { message } = JSON.parse(text) as { message?: unknown };
+    return typeof message === 'string' ? message : undefined;
+  } catch {
+    return undefined;
+  }
+}
