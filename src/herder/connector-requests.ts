@@ -6,8 +6,7 @@ import type { LogLevel } from '../observe/log-levels.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { RestartRequest } from './config-state.ts';
 import type { ConnectorDirectory, ConnectorInfo, ConnectorStatusInfo } from './connector-directory.ts';
-import type { ConnectorHistory } from './history/connector-history.ts';
-import type { Actor } from './history/history-entry.ts';
+import type { Actor, ChangeRecorder } from './recorded-change.ts';
 import { NotOwnerError } from './not-owner-error.ts';
 import type { Placement } from './placement.ts';
 import { planRestart } from './restart-plan.ts';
@@ -45,7 +44,7 @@ export interface ConnectorRequestsDependencies {
   readonly directory: ConnectorDirectory;
   readonly placement: Placement;
   readonly supervision: Supervision;
-  readonly history: ConnectorHistory;
+  readonly recorder: ChangeRecorder;
   readonly stage: StageTracker;
   readonly answers: RequestAnswers;
   /** Of a worker with exactly-once delivery of sources. */
@@ -65,19 +64,19 @@ export class ConnectorRequests {
   readonly #directory: ConnectorDirectory;
   readonly #placement: Placement;
   readonly #supervision: Supervision;
-  readonly #history: ConnectorHistory;
+  readonly #recorder: ChangeRecorder;
   readonly #dependencies: ConnectorRequestsDependencies;
   readonly #changes = new SerialQueue();
   #closed = false;
 
   constructor(dependencies: ConnectorRequestsDependencies) {
-    const { configs, statuses, directory, placement, supervision, history } = dependencies;
+    const { configs, statuses, directory, placement, supervision, recorder } = dependencies;
     this.#configs = configs;
     this.#statuses = statuses;
     this.#directory = directory;
     this.#placement = placement;
     this.#supervision = supervision;
-    this.#history = history;
+    this.#recorder = recorder;
     this.#dependencies = dependencies;
   }
 
@@ -102,7 +101,7 @@ export class ConnectorRequests {
       return isNew;
     };
     const what = (isNew: boolean) => (restoredFrom !== undefined ? 'restored' : isNew ? 'created' : 'changed');
-    const recorded = () => this.#history.recorded({ connector: name, by, restoredFrom }, put, what);
+    const recorded = () => this.#recorder.recorded({ connector: name, by, restoredFrom }, put, what);
     const created = await this.#changeConfig(name, recorded);
     return { created, info: this.#changedInfo(name, tasks) };
   }
@@ -122,7 +121,7 @@ export class ConnectorRequests {
       return true;
     };
     const what = (done: boolean) => (done ? 'changed' : undefined);
-    const recorded = () => this.#history.recorded({ connector: name, by }, put, what);
+    const recorded = () => this.#recorder.recorded({ connector: name, by }, put, what);
     const changed = await this.#changeConfig(name, recorded);
     return changed ? this.#changedInfo(name, tasks) : undefined;
   }
@@ -153,7 +152,7 @@ export class ConnectorRequests {
       await this.#configs.removeConnector(name);
     };
     await this.#changeAsLeader(`removing the config for connector ${name} from the config topic`, () =>
-      this.#history.recorded({ connector: name, by }, remove, () => 'deleted'),
+      this.#recorder.recorded({ connector: name, by }, remove, () => 'deleted'),
     );
   }
 
@@ -174,7 +173,7 @@ export class ConnectorRequests {
       return targetState !== 'STOPPED';
     };
     await this.#changeAsLeader(`stopping connector ${name}`, () =>
-      this.#history.recorded({ connector: name, by }, stop, (done) => (done ? 'stopped' : undefined)),
+      this.#recorder.recorded({ connector: name, by }, stop, (done) => (done ? 'stopped' : undefined)),
     );
   }
 
@@ -182,7 +181,9 @@ export class ConnectorRequests {
   async restartConnector(name: string, by: Actor | null = null): Promise<void> {
     await this.mustOwn(name);
     const restart = () => this.#supervision.restartConnector(name);
-    if (!(await this.#history.recorded({ connector: name, by }, restart, (done) => (done ? 'restarted' : undefined)))) {
+    if (
+      !(await this.#recorder.recorded({ connector: name, by }, restart, (done) => (done ? 'restarted' : undefined)))
+    ) {
       throw new RequestError(500, `Failed to start connector: ${name}`);
     }
   }
@@ -204,14 +205,14 @@ export class ConnectorRequests {
       };
     };
     return this.#changeAsLeader(`restarting connector ${name} and its tasks`, () =>
-      this.#history.recorded({ connector: name, by }, restart, () => 'restarted'),
+      this.#recorder.recorded({ connector: name, by }, restart, () => 'restarted'),
     );
   }
 
   async restartTask(id: TaskId, by: Actor | null = null): Promise<void> {
     await this.#requireTask(id, this.#dependencies.answers.unknownTask(taskText(id)));
     const restart = () => this.#supervision.restartTask(id);
-    await this.#history.recorded({ ...id, by }, restart, () => 'restarted');
+    await this.#recorder.recorded({ ...id, by }, restart, () => 'restarted');
   }
 
   /** Throws a NotOwnerError unless this worker has the connector. */
@@ -260,7 +261,7 @@ export class ConnectorRequests {
       return targetState !== state;
     };
     await this.#change(`writing a target state for connector ${name} to the config topic`, () =>
-      this.#history.recorded({ connector: name, by }, set, (done) => (done ? what : undefined)),
+      this.#recorder.recorded({ connector: name, by }, set, (done) => (done ? what : undefined)),
     );
   }
 

@@ -1,4 +1,4 @@
-import type { TaskReport } from '../connect/tasks/task-hosting.ts';
+import type { TaskHosting, TaskReport } from '../connect/tasks/task-hosting.ts';
 import { parseLogLevel, type LogLevels } from '../observe/log-levels.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { ThreadName } from '../observe/thread-figures.ts';
@@ -6,19 +6,12 @@ import type { ConfigListener, RestartRequest, SessionKey } from './config-state.
 import { ConnectorDirectory } from './connector-directory.ts';
 import { ConnectorRequests, type RequestAnswers } from './connector-requests.ts';
 import type { Work } from './group/group-bytes.ts';
-import type { RestartTarget } from './healing/healing-entry.ts';
-import type { RestartFigures } from './healing/restart-counts.ts';
+import { HerderListeners, type HerderListener, type RestartTarget } from './herder-listener.ts';
 import { LeaderDuties } from './leader-duties.ts';
-import { Replays } from './dead-letters/replays.ts';
 import type { Handovers } from './group/handovers.ts';
 import { mayWork, type ClusterView, type Placement, type WorkListener } from './placement.ts';
-import { ConnectorHistory } from './history/connector-history.ts';
-import { CommittedLags } from './health/committed-lags.ts';
-import { ConnectorHealth } from './health/connector-health.ts';
-import { FleetHistory } from './fleet/fleet-history.ts';
-import { Fleet } from './fleet/fleet.ts';
-import { TaskFiguresWatch } from './health/task-figures.ts';
-import type { OffsetsPreview } from './offsets-preview.ts';
+import type { ChangeRecorder } from './recorded-change.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
 import type { SessionKeySettings } from './session-keys.ts';
 import { StatusWriter } from './status-writer.ts';
 import type { OffsetStore } from './stores/offset-store.ts';
@@ -33,20 +26,21 @@ export interface HerderDependencies extends SupervisionDependencies {
   readonly offsets: OffsetStore;
   readonly own: OwnStore;
   readonly logLevels: LogLevels;
-  /** `history.max.changes` */
-  readonly maxChanges: number;
+  /** Keeps a record of what clients change. */
+  readonly recorder: ChangeRecorder;
+  /** What is not to be in the traces of statuses. */
+  readonly secrets: Pick<SecretMask, 'hide'>;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly answers: RequestAnswers;
-  /** The difference between the offsets that a sink has committed and the ends of its topics. */
-  readonly readOffsets: (connector: string) => Promise<OffsetsPreview>;
   /** Of a worker with exactly-once delivery of sources. */
   readonly fenceZombies: ((connector: string) => Promise<void>) | undefined;
 }
 
 /**
  * The control side. Requests change what should run (the config store); the store's own log then tells this worker, as any
- * other, and supervisors bring what runs in line with it. Standalone differs in its stores and placement only.
+ * other, and supervisors bring what runs in line with it. Standalone differs in its stores and placement only. Features of the worker
+ * listen (`listen`); the herder does not know them.
  */
 export class Herder implements ConfigListener, WorkListener {
   readonly stage: StageTracker;
@@ -56,17 +50,10 @@ export class Herder implements ConfigListener, WorkListener {
   readonly directory: ConnectorDirectory;
   /** What clients may ask for. */
   readonly requests: ConnectorRequests;
-  /** How connectors are doing. */
-  readonly health: ConnectorHealth;
-  /** Who changed them. */
-  readonly history: ConnectorHistory;
-  /** Dead letters that are sent through their connectors again. */
-  readonly replays: Replays;
-  /** All connectors at a glance, with the last hour. */
-  readonly fleet: Fleet;
   readonly #dependencies: HerderDependencies;
   readonly #duties: LeaderDuties;
   readonly #supervision: Supervision;
+  readonly #listeners = new HerderListeners();
   #ready = false;
   #becomeReady: () => void = () => undefined;
   readonly #readiness = new Promise<void>((resolve) => {
@@ -89,51 +76,20 @@ export class Herder implements ConfigListener, WorkListener {
       },
       dependencies.logger,
     );
-    this.history = new ConnectorHistory({ ...dependencies, hide: (text) => dependencies.secrets.hide(text) });
-    const onHeal = (target: RestartTarget): void => {
-      // The restart does not wait for its entry.
-      void this.history.recorded(
-        { ...target, by: null, automatic: true },
-        () => Promise.resolve(),
-        () => 'restarted',
-      );
-    };
-    this.#supervision = new Supervision(dependencies, statusWriter, onHeal);
-    const { healing } = this.#supervision;
-    this.#duties = new LeaderDuties({ ...dependencies, statusWriter, healing });
+    this.#supervision = new Supervision(dependencies, statusWriter, this.#listeners);
+    this.#duties = new LeaderDuties({ ...dependencies, statusWriter });
     const { directory } = this;
-    this.replays = new Replays({
-      ...dependencies,
-      tasks: this.#supervision.tasks,
-      hide: (text) => dependencies.secrets.hide(text),
-    });
-    this.#supervision.onReplayEvent((event) => {
-      this.replays.onEvent(event);
-    });
-    const committed = new CommittedLags({ ...dependencies, directory });
-    const hours = new FleetHistory();
-    const figures = new TaskFiguresWatch(
-      () => this.taskReports(),
-      () => this.taskPlaces(),
-      (id) => this.#supervision.tasks.seenAt(id),
-      (reports) => {
-        hours.add(reports, Date.now(), committed.all());
-      },
-    );
-    this.health = new ConnectorHealth({ ...dependencies, directory, figures, committed, healing });
-    this.fleet = new Fleet({ ...dependencies, directory, health: this.health, history: hours });
-    const { history } = this;
-    this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision, history });
+    this.requests = new ConnectorRequests({ ...dependencies, directory, supervision: this.#supervision });
+  }
+
+  /** Before `start`. */
+  listen(...listeners: readonly HerderListener[]): void {
+    for (const listener of listeners) this.#listeners.add(listener);
   }
 
   /** What is this worker's own. */
   get placement(): Pick<Placement, 'ownsConnector' | 'ownsTask'> {
     return this.#dependencies.placement;
-  }
-
-  /** Lags of this worker's sinks that do not read. */
-  get committedLags(): CommittedLags {
-    return this.health.committedLags;
   }
 
   /** Advertised `host:port`. */
@@ -168,8 +124,7 @@ export class Herder implements ConfigListener, WorkListener {
     this.#ready = true;
     this.#becomeReady();
     for (const name of configs.names()) this.#supervision.reconcile(name);
-    this.health.start();
-    this.replays.start();
+    this.#listeners.tell((listener) => listener.onStarted?.());
     logger.info('Herder started');
   }
 
@@ -178,14 +133,12 @@ export class Herder implements ConfigListener, WorkListener {
     this.#stopping = true;
     this.#ready = false;
     this.requests.close();
-    this.health.stop();
     this.#duties.follow();
-    this.history.follow();
-    await this.replays.stop();
+    await this.#listeners.settle((listener) => listener.onStopping?.());
     await this.#supervision.stop();
     const { configs, statuses, offsets, own, placement } = this.#dependencies;
     await placement.stop();
-    await this.history.idle();
+    await this.#listeners.settle((listener) => listener.onStopped?.());
     await Promise.all([configs.stop(), statuses.stop(), offsets.stop(), own.stop()]);
     this.#dependencies.logger.info('Herder stopped');
   }
@@ -201,19 +154,24 @@ export class Herder implements ConfigListener, WorkListener {
     return (await this.#supervision.tasks.reports()).filter(({ id }) => id.replay === undefined);
   }
 
-  /** On connectors that have tasks on this worker, by these tasks. */
-  async verdicts(reports: readonly TaskReport[]): ReturnType<ConnectorHealth['ownVerdicts']> {
-    return this.health.ownVerdicts(reports);
-  }
-
   /** Starts of connectors and tasks on this worker, by the names of metrics. */
   startups(): Readonly<Record<string, number>> {
     return this.#supervision.startups();
   }
 
-  /** Restarts of what has failed on this worker. */
-  restarts(): RestartFigures {
-    return this.#supervision.healing.figures();
+  /** What runs tasks on this worker. */
+  get tasks(): TaskHosting {
+    return this.#supervision.tasks;
+  }
+
+  /** Restarts what has failed on this worker, not by request. */
+  async restartFailed(target: RestartTarget): Promise<void> {
+    await this.#supervision.restartFailed(target);
+  }
+
+  /** The start of what this worker was assigned is delayed: it is FAILED until then. */
+  hold(target: RestartTarget, reason: string): void {
+    this.#supervision.hold(target, reason);
   }
 
   /** In which thread of this worker each task is, by `connector-task`. */
@@ -231,34 +189,27 @@ export class Herder implements ConfigListener, WorkListener {
   async assigned(work: Work, handovers: Handovers): Promise<void> {
     if (this.#stopping) return;
     this.#supervision.reconcileAll(work, handovers);
-    if (this.#ready) this.replays.reconcileAll();
-    if (this.#dependencies.placement.isLeader) {
-      this.history.lead();
-      await this.#duties.lead();
-    } else {
-      this.history.follow();
-      this.#duties.follow();
-    }
+    const { isLeader } = this.#dependencies.placement;
+    this.#listeners.tell((listener) => listener.onRebalanced?.(isLeader));
+    if (isLeader) await this.#duties.lead();
+    else this.#duties.follow();
   }
 
   async revoked(work: Work, handsOver: boolean): Promise<Handovers> {
-    const [left] = await Promise.all([this.#supervision.giveUp(work, handsOver), this.replays.giveUp()]);
+    const others = this.#listeners.settle((listener) => listener.onRevoked?.());
+    const [left] = await Promise.all([this.#supervision.giveUp(work, handsOver), others]);
     return left;
   }
 
   // ConfigListener: what the log says now.
 
   workChanged(name: string): void {
-    this.history.noticed(name);
     this.#dependencies.placement.workChanged(name);
     this.#supervision.workChanged(name);
-    this.replays.reconcile(name);
   }
 
   targetStateChanged(name: string): void {
-    this.history.noticed(name);
     this.#supervision.targetStateChanged(name);
-    this.replays.reconcile(name);
   }
 
   restartRequested(request: RestartRequest): void {

@@ -1,6 +1,5 @@
 import { toError } from '../errors.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { Healing } from './healing/healing.ts';
 import type { StatusWriter } from './status-writer.ts';
 import { SessionKeys, type SessionKeySettings } from './session-keys.ts';
 import type { ConfigStore } from './stores/config-store.ts';
@@ -10,7 +9,6 @@ export interface LeaderDutiesDependencies {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly statusWriter: StatusWriter;
-  readonly healing: Pick<Healing, 'sweep'>;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
   readonly logger: Logger;
@@ -18,7 +16,7 @@ export interface LeaderDutiesDependencies {
 
 /**
  * What the leader of the cluster does besides dividing the work: it claims the config topic, keeps the key that workers sign
- * with, and takes away the statuses and restarts of what is not configured any more.
+ * with, and removes the statuses of what is not configured any more.
  *
  * following <--lead, follow--> leading
  */
@@ -57,8 +55,7 @@ export class LeaderDuties {
   }
 
   async #sweep(): Promise<void> {
-    const { configs, statuses, statusWriter, healing } = this.#dependencies;
-    healing.sweep();
+    const { configs, statuses, statusWriter } = this.#dependencies;
     await statuses.refresh();
     for (const name of statuses.names()) {
       const state = configs.connector(name);

@@ -3,17 +3,16 @@ import type { ConfigResolver } from '../config/providers/config-resolver.ts';
 import { ConnectorHost, type ConnectorEvent } from '../connect/plugins/connector-host.ts';
 import type { PluginRegistry } from '../connect/plugins/plugin-registry.ts';
 import { isState, taskText, type TaskEvent, type TaskId } from '../connect/tasks/task-assignment.ts';
+import type { Failure } from '../connect/tasks/task-failure.ts';
 import type { TaskConfigs } from '../connect/tasks/task-host.ts';
 import type { TaskHosting } from '../connect/tasks/task-hosting.ts';
 import { within } from '../async/within.ts';
 import type { Logger } from '../observe/logger.ts';
-import type { SecretMask } from '../observe/secret-mask.ts';
 import type { MetricWindow } from '../observe/metrics/sampled-stats.ts';
 import { ConnectorSupervisor } from './connector-supervisor.ts';
-import { Healing, type HealingDependencies } from './healing/healing.ts';
-import type { RestartTarget } from './healing/healing-entry.ts';
 import type { RestartRequest } from './config-state.ts';
 import type { ConnectorTopics } from './connector-topics.ts';
+import type { HerderListeners, RestartTarget } from './herder-listener.ts';
 import type { Work } from './group/group-bytes.ts';
 import type { Leader } from './leader-requests.ts';
 import { LiveConfigs } from './live-configs.ts';
@@ -31,7 +30,7 @@ import { TaskSupervisor } from './task-supervisor.ts';
 /** Opens what runs tasks. `onEvent` is told how they fare. */
 export type OpenTaskHosting = (configs: TaskConfigs, onEvent: (event: TaskEvent) => void) => TaskHosting;
 
-export interface SupervisionDependencies extends Pick<HealingDependencies, 'own'> {
+export interface SupervisionDependencies {
   readonly configs: ConfigStore;
   readonly statuses: StatusStore;
   readonly placement: Placement;
@@ -42,10 +41,6 @@ export interface SupervisionDependencies extends Pick<HealingDependencies, 'own'
   readonly leader: Leader;
   readonly taskStopTimeoutMs: number;
   readonly metricWindow: MetricWindow;
-  /** The worker's own configuration, for options of connectors whose defaults it has. */
-  readonly workerConfig: Readonly<Record<string, string>>;
-  /** What is not to be in the traces of statuses. */
-  readonly secrets: SecretMask;
   readonly logger: Logger;
 }
 
@@ -67,64 +62,44 @@ const CONNECTOR_STOP_TIMEOUT_MS = 5000;
  * What runs on this worker: brings it in line with the config store and placement, connector by connector.
  *
  * One class, because whatever comes for a connector (an assignment, a configuration, an event, a restart) concerns its supervisors, its
- * statuses and its healing together.
+ * statuses and the listeners together.
  */
 export class Supervision {
   readonly tasks: TaskHosting;
-  /** Restarts what has failed. */
-  readonly healing: Healing;
   readonly #connectorStarts: Startups;
   readonly #taskStarts: Startups;
   readonly #dependencies: SupervisionDependencies;
   readonly #connectors: ConnectorHost;
   readonly #liveConfigs: LiveConfigs;
   readonly #statuses: StatusWriter;
+  readonly #listeners: HerderListeners;
   readonly #supervisors = new Map<string, Supervisors>();
   #stopping = false;
-  #onReplayEvent: (event: TaskEvent) => void = () => undefined;
   /** Of tasks that this worker is to start. */
   readonly #received = new Map<string, Handover>();
   /** Of tasks that have stopped here, for others. */
   readonly #left = new Map<string, Handover>();
 
-  /** `onHeal` is called when a failed target is restarted automatically. */
-  constructor(dependencies: SupervisionDependencies, statuses: StatusWriter, onHeal: (target: RestartTarget) => void) {
+  constructor(dependencies: SupervisionDependencies, statuses: StatusWriter, listeners: HerderListeners) {
     this.#dependencies = dependencies;
     this.#connectorStarts = new Startups(dependencies.metricWindow);
     this.#taskStarts = new Startups(dependencies.metricWindow);
     this.#statuses = statuses;
+    this.#listeners = listeners;
     const { plugins, resolver, openHosting, logger } = dependencies;
     this.#connectors = new ConnectorHost(plugins, (event) => this.#onConnectorEvent(event), logger);
     this.#liveConfigs = new LiveConfigs(resolver, (name) => this.#restartAll(name), logger);
-    this.healing = new Healing({
-      ...dependencies,
-      defaults: dependencies.workerConfig,
-      hide: (text) => dependencies.secrets.hide(text),
-      restart: (target) => {
-        onHeal(target);
-        return this.#heal(target);
-      },
-      onHeld: (target, reason) => {
-        this.#writeHeld(target, reason);
-      },
-    });
     this.tasks = openHosting(this.#liveConfigs, (event) => this.#onTaskEvent(event));
-  }
-
-  /** `listener` is told of tasks that are none of a connector's: those that replay dead letters. */
-  onReplayEvent(listener: (event: TaskEvent) => void): void {
-    this.#onReplayEvent = listener;
   }
 
   /** Stops tasks and connectors, side by side, and writes their statuses. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.#liveConfigs.close();
-    const healed = this.healing.close();
     const all = [...this.#supervisors.values()];
     await Promise.all(all.flatMap(({ connector, tasks }) => [tasks.shutdown(), connector.shutdown()]));
     await this.tasks.close();
-    await within(Promise.all([this.#statuses.flush(), healed]), LAST_STATUSES_MS);
+    await within(this.#statuses.flush(), LAST_STATUSES_MS);
   }
 
   /** Starts of connectors and tasks, as `connect-worker-metrics` has them. */
@@ -174,13 +149,13 @@ export class Supervision {
 
   /** Its configuration, or those of its tasks, are others. */
   workChanged(name: string): void {
-    this.healing.configChanged(name);
+    this.#listeners.tell((listener) => listener.onConnectorChanged?.(name, 'configuration'));
     this.reconcile(name);
   }
 
   /** It was paused, stopped or resumed. */
   targetStateChanged(name: string): void {
-    this.healing.targetStateChanged(name);
+    this.#listeners.tell((listener) => listener.onConnectorChanged?.(name, 'target state'));
     this.reconcile(name);
   }
 
@@ -197,9 +172,9 @@ export class Supervision {
    */
   async giveUp(work: Work, handsOver: boolean): Promise<Handovers> {
     this.tasks.mayWorkChanged();
-    for (const connector of work.connectors) this.healing.left({ connector });
+    for (const connector of work.connectors) this.#listeners.tell((listener) => listener.onLeft?.({ connector }));
     for (const task of work.tasks) {
-      this.healing.left(task);
+      this.#listeners.tell((listener) => listener.onLeft?.(task));
       this.#received.delete(taskKey(task));
     }
     this.#left.clear();
@@ -233,7 +208,7 @@ export class Supervision {
     }
     const tasks = plan.tasks.filter((task) => supervisors.tasks.has(task));
     for (const task of tasks) {
-      this.healing.reset({ connector: name, task });
+      this.#listeners.tell((listener) => listener.onRestart?.({ connector: name, task }));
       this.#statuses.task({ connector: name, task }, 'RESTARTING');
     }
     this.#inBackground(name, supervisors.tasks.restart(tasks));
@@ -241,13 +216,13 @@ export class Supervision {
 
   /** By request: its instance alone. `false` when it does not start. */
   async restartConnector(name: string): Promise<boolean> {
-    this.healing.reset({ connector: name });
+    this.#listeners.tell((listener) => listener.onRestart?.({ connector: name }));
     return this.of(name).connector.restart();
   }
 
   /** By request. */
   async restartTask(id: TaskId): Promise<void> {
-    this.healing.reset(id);
+    this.#listeners.tell((listener) => listener.onRestart?.(id));
     await this.of(id.connector).tasks.restart([id.task]);
   }
 
@@ -263,18 +238,20 @@ export class Supervision {
     this.#liveConfigs.forget(name);
     this.#connectorStarts.ended(name);
     const isKnown = this.#supervisors.delete(name);
-    this.healing.forget(name, isKnown && this.#dependencies.placement.isLeader);
-    if (isKnown && this.#dependencies.placement.isLeader) this.#statuses.removeConnector(name);
+    const leads = isKnown && this.#dependencies.placement.isLeader;
+    this.#listeners.tell((listener) => listener.onForgotten?.(name, leads));
+    if (leads) this.#statuses.removeConnector(name);
   }
 
   #restartAll(name: string): void {
     const supervisors = this.#supervisors.get(name);
     if (supervisors === undefined || this.#stopping) return;
-    this.healing.resetAll(name);
+    this.#listeners.tell((listener) => listener.onRestartAll?.(name));
     this.#inBackground(name, Promise.all([supervisors.connector.restart(), supervisors.tasks.restartAll()]));
   }
 
-  async #heal({ connector, task }: RestartTarget): Promise<void> {
+  /** Restarts what has failed, not by request. */
+  async restartFailed({ connector, task }: RestartTarget): Promise<void> {
     const supervisors = this.#supervisors.get(connector);
     if (supervisors === undefined || this.#stopping) return;
     if (task === undefined) await supervisors.connector.restart();
@@ -283,7 +260,7 @@ export class Supervision {
 
   /** What has run meanwhile, on a worker that knows nothing of restarts, is not kept waiting. */
   #isHeld(target: RestartTarget): boolean {
-    return this.#statusOf(target)?.state === 'FAILED' && this.healing.isHeld(target);
+    return this.#statusOf(target)?.state === 'FAILED' && this.#listeners.isHeld(target);
   }
 
   #statusOf({ connector, task }: RestartTarget): Status | undefined {
@@ -291,8 +268,8 @@ export class Supervision {
     return task === undefined ? statuses.connector(connector) : statuses.task({ connector, task });
   }
 
-  /** With the trace that it failed with on the worker before. */
-  #writeHeld(target: RestartTarget, reason: string): void {
+  /** A start that is delayed: the status is FAILED, with the trace that it failed with on the worker before. */
+  hold(target: RestartTarget, reason: string): void {
     const { connector, task } = target;
     const trace = this.#statusOf(target)?.trace ?? `${reason}\n`;
     if (task === undefined) this.#statuses.connector(connector, 'FAILED', trace);
@@ -317,10 +294,14 @@ export class Supervision {
       this.#connectorStarts.ended(name);
       this.#connectorStarts.succeeded(name);
     } else if (state === 'FAILED') this.#connectorStarts.failed(name);
-    if (event.state === 'FAILED') this.healing.failed({ connector: name }, event.failure);
-    else if (event.state === 'RUNNING') this.healing.running({ connector: name });
+    if (event.state === 'FAILED') this.#failed({ connector: name }, event.failure);
+    else if (event.state === 'RUNNING') this.#listeners.tell((listener) => listener.onRunning?.({ connector: name }));
     if (event.state === 'RECONFIGURE') this.#supervisors.get(name)?.connector.reconfigure();
     else this.#statuses.connector(event.connector, event.state, event.state === 'FAILED' ? event.trace : null);
+  }
+
+  #failed(target: RestartTarget, failure: Failure): void {
+    this.#listeners.tell((listener) => listener.onFailed?.(target, failure));
   }
 
   #takeHandover(id: TaskId): Handover | undefined {
@@ -331,8 +312,10 @@ export class Supervision {
   }
 
   #onTaskEvent(event: TaskEvent): void {
-    if (event.id.replay !== undefined) this.#onReplayEvent(event);
-    if (event.id.replay !== undefined) return;
+    if (event.id.replay !== undefined) {
+      this.#listeners.tell((listener) => listener.onReplayEvent?.(event));
+      return;
+    }
     if (event.state === 'TOPIC') this.#dependencies.topics.note(event.id, event.topic);
     if (event.state !== 'TOPIC' && event.state !== 'RUNNING') this.#dependencies.placement.arrived(event.id);
     if (!isState(event)) return;
@@ -340,8 +323,8 @@ export class Supervision {
     if (event.state === 'FAILED') this.#taskStarts.failed(task);
     else if (event.state === 'STOPPED') this.#taskStarts.ended(task);
     else this.#taskStarts.succeeded(task);
-    if (event.state === 'FAILED') this.healing.failed(event.id, event.failure);
-    else if (event.state === 'RUNNING') this.healing.running(event.id);
+    if (event.state === 'FAILED') this.#failed(event.id, event.failure);
+    else if (event.state === 'RUNNING') this.#listeners.tell((listener) => listener.onRunning?.(event.id));
     if (event.state === 'STOPPED') {
       this.#statuses.task(event.id, 'UNASSIGNED');
       if (event.handover !== undefined) this.#left.set(taskKey(event.id), event.handover);

@@ -1,4 +1,4 @@
-import { CHANGES } from '../herder/history/history-entry.ts';
+import { CHANGES } from '../herder/recorded-change.ts';
 import { VERDICTS } from '../herder/health/verdict.ts';
 import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
 import { COMMITTED_LAG, TASK_FIGURES } from './task-figures-schema.ts';

@@ -2,7 +2,7 @@ import type { ConnectorConfig } from '../connect/api.ts';
 import type { TargetState } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
 import type { ConnectorInfo } from '../herder/connector-directory.ts';
-import type { Actor } from '../herder/history/history-entry.ts';
+import type { Actor } from '../herder/recorded-change.ts';
 import type { ConnectorValidation } from '../herder/validation.ts';
 import { StageTracker } from '../observe/stage.ts';
 import { HttpError } from './error-mapping.ts';

@@ -3,7 +3,7 @@ import { RequestError } from '../errors.ts';
 import { goneSignal } from './client-gone.ts';
 import type { LetterSelection } from '../connect/dead-letters/letter-selection.ts';
 import { isChainOption } from '../herder/dead-letters/replay-chain.ts';
-import type { Actor } from '../herder/history/history-entry.ts';
+import type { Actor } from '../herder/recorded-change.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { ajv, asConfig, checkBody, readJsonText } from './request-body.ts';
 import { senderOf } from './request-sender.ts';
@@ -88,7 +88,7 @@ const isPreviewBody = ajv.compile<PreviewLettersBody>(PREVIEW_LETTERS_BODY);
 
 /** `/connectors/{connector}/dead-letters`, which Connect does not have: why records of a sink were not stored. */
 export const deadLettersResource: Resource = (router, dependencies) => {
-  const { herder, readings, replays } = dependencies;
+  const { herder, history, readings, replays } = dependencies;
 
   router.get('/connectors/:connector/dead-letters', async (context) => {
     const connector = pathName(context, 'connector');
@@ -126,7 +126,7 @@ export const deadLettersResource: Resource = (router, dependencies) => {
     const connector = pathName(context, 'connector');
     const by = await senderOf(context, dependencies);
     const begin = () => replays.begin(connector, { selection, chain, rate, by: senderText(by) });
-    const begun = herder.history.recorded({ connector, by }, begin, () => 'replayed');
+    const begun = history.recorded({ connector, by }, begin, () => 'replayed');
     answerText(context, 201, await withinTimeLimit(herder.stage, begun));
   });
 

@@ -6,7 +6,7 @@ import { answer, flag, pathName, queryText, type Context, type Resource } from '
 
 /** Beyond Connect: one word for how a connector is doing, with its reasons and the figures behind it. */
 export const healthResource: Resource = (router, dependencies) => {
-  const { health } = dependencies.herder;
+  const { health } = dependencies;
   const others = new OtherWorkers(dependencies);
   const running = new Map<string, Promise<HealthSummary>>();
 

@@ -17,10 +17,10 @@ const STATES = { STARTED: 'RUNNING', PAUSED: 'PAUSED', STOPPED: 'STOPPED' } as c
 
 /** Beyond Connect: what was changed about a connector and by whom, and the way back. */
 export const historyResource: Resource = (router, dependencies) => {
-  const { herder, validation } = dependencies;
+  const { herder, history, validation } = dependencies;
 
   router.get('/connectors/:connector/history', async (context) => {
-    const items = herder.history.items(pathName(context, 'connector'));
+    const items = history.items(pathName(context, 'connector'));
     answer(context, 200, (await withinTimeLimit(herder.stage, items)).map(itemView));
   });
 
@@ -34,9 +34,9 @@ export const historyResource: Resource = (router, dependencies) => {
 };
 
 /** Only the leader may go on with it. */
-export async function configAt({ herder }: ResourceDependencies, name: string, n: number) {
+export async function configAt({ herder, history }: ResourceDependencies, name: string, n: number) {
   await withinTimeLimit(herder.stage, herder.requests.mustLead());
-  return withinTimeLimit(herder.stage, herder.history.configAt(name, n));
+  return withinTimeLimit(herder.stage, history.configAt(name, n));
 }
 
 interface Restored {

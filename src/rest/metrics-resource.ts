@@ -13,10 +13,10 @@ export const metricsResource: Resource = (router, dependencies) => {
 /** In the format that the client prefers. */
 async function answerMetrics(
   context: Context,
-  { herder, threads, metricNamings }: Pick<ResourceDependencies, 'herder' | 'threads' | 'metricNamings'>,
+  { metricsSource, threads, metricNamings }: Pick<ResourceDependencies, 'metricsSource' | 'threads' | 'metricNamings'>,
 ): Promise<void> {
   const options: MetricsOptions = { namings: metricNamings, version: CONNECT_VERSION, commitId };
-  const page = await metricsPage(herder, threads, options);
+  const page = await metricsPage(metricsSource, threads, options);
   const format = formatFor(context.get('Accept'));
   context.status = 200;
   context.set('Content-Type', CONTENT_TYPES[format]);

@@ -10,7 +10,7 @@ import { answer, answerText, pathName, withinTimeLimit, type Resource } from './
 
 /** `/connectors/{connector}/offsets` (docs/compatibility.md#the-management-api). */
 export const offsetsResource: Resource = (router, dependencies) => {
-  const { herder, offsets } = dependencies;
+  const { herder, history, offsets } = dependencies;
 
   router.get('/connectors/:connector/offsets', async (context) => {
     const list = await withinTimeLimit(herder.stage, offsets.list(pathName(context, 'connector')));
@@ -36,7 +36,7 @@ export const offsetsResource: Resource = (router, dependencies) => {
     await withinTimeLimit(herder.stage, herder.requests.mustLead());
     const by = await senderOf(context, dependencies);
     const change = () => offsets.alter(name, changes);
-    const recorded = () => herder.history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
+    const recorded = () => history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
     const message = await herder.stage.during(`altering offsets for connector ${name}`, () =>
       withinTimeLimit(herder.stage, recorded()),
     );
@@ -48,7 +48,7 @@ export const offsetsResource: Resource = (router, dependencies) => {
     await withinTimeLimit(herder.stage, herder.requests.mustLead());
     const by = await senderOf(context, dependencies);
     const change = () => offsets.reset(name);
-    const recorded = () => herder.history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
+    const recorded = () => history.recorded({ connector: name, by }, change, () => 'offsetsChanged');
     const message = await herder.stage.during(`resetting offsets for connector ${name}`, () =>
       withinTimeLimit(herder.stage, recorded()),
     );

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { plainAddress } from '../config/client-address.ts';
-import type { Actor } from '../herder/history/history-entry.ts';
+import type { Actor } from '../herder/recorded-change.ts';
 import { isSenderSignature, senderSignature } from '../herder/request-signature.ts';
 import type { RequestState } from './cross-origin.ts';
 import { readBytes } from './request-body.ts';

@@ -2,6 +2,10 @@ import { within } from '../async/within.ts';
 import type { ParameterizedContext } from 'koa';
 import type Router from '@koa/router';
 import type { ConnectorReplays } from '../herder/dead-letters/connector-replays.ts';
+import type { Fleet } from '../herder/fleet/fleet.ts';
+import type { ConnectorHealth } from '../herder/health/connector-health.ts';
+import type { ConnectorHistory } from '../herder/history/connector-history.ts';
+import type { MetricsSource } from '../herder/metrics-source.ts';
 import type { ConnectorOffsets } from '../herder/connector-offsets.ts';
 import type { ConnectorTopics } from '../herder/connector-topics.ts';
 import type { Herder } from '../herder/herder.ts';
@@ -27,6 +31,10 @@ export interface ResourceDependencies {
   readonly offsets: ConnectorOffsets;
   readonly readings: Readings;
   readonly replays: ConnectorReplays;
+  readonly health: ConnectorHealth;
+  readonly history: ConnectorHistory;
+  readonly fleet: Fleet;
+  readonly metricsSource: MetricsSource;
   readonly topics: ConnectorTopics;
   readonly logLevels: LogLevels;
   /** The last lines of connectors. */

@@ -5,6 +5,7 @@ import { ConnectorReplays } from '../herder/dead-letters/connector-replays.ts';
 import { LetterReader } from '../herder/dead-letters/letter-reader.ts';
 import { ConnectorTopics } from '../herder/connector-topics.ts';
 import { Herder } from '../herder/herder.ts';
+import { ConnectorHistory } from '../herder/history/connector-history.ts';
 import { performReading } from '../herder/reading/perform-reading.ts';
 import type { Read, Reading } from '../herder/reading/reading.ts';
 import { Readings } from '../herder/reading/readings.ts';
@@ -24,6 +25,7 @@ import { peerTls } from '../tls/listener-tls.ts';
 import { openListeners, type RestListeners } from '../rest/open-listeners.ts';
 import type { ResourceDependencies } from '../rest/resource.ts';
 import { distributedMode } from './distributed.ts';
+import { openFeatures } from './features.ts';
 import { kafkaClusterId, kafkaTopics } from './kafka-cluster.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
 import { connectorValidation, openPlugins, type OpenedPlugins } from './plugins.ts';
@@ -163,10 +165,22 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     { enabled: common['topic.tracking.enable'], resettable: common['topic.tracking.allow.reset'] },
     logger,
   );
+  const herderLogger = logger.child({ logger: mode.herderLogger });
+  const workerId = listeners.advertised;
+  const history = new ConnectorHistory({
+    ...mode.stores,
+    plugins,
+    workerId,
+    maxChanges: config.own['history.max.changes'],
+    hide: (text) => secrets.hide(text),
+    logger: herderLogger,
+  });
+  const taskStopTimeoutMs = Number(common['task.shutdown.graceful.timeout.ms']);
   const herder: Herder = new Herder({
     ...mode.stores,
     stage,
-    workerId: listeners.advertised,
+    workerId,
+    recorder: history,
     placement: mode.placement,
     leader: mode.leader,
     fenceZombies: exactlyOnce && ((name) => exactlyOnce.fencing.fence(name)),
@@ -176,14 +190,23 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     openHosting,
     topics,
     logLevels,
-    readOffsets: (name) => connectorOffsets.preview(name, { to: 'latest' }),
-    maxChanges: config.own['history.max.changes'],
-    workerConfig: config.properties,
-    taskStopTimeoutMs: Number(common['task.shutdown.graceful.timeout.ms']),
+    taskStopTimeoutMs,
     metricWindow: metricWindow(config),
     sessionKeys: mode.sessionKeys,
     answers: mode.answers,
-    logger: logger.child({ logger: mode.herderLogger }),
+    logger: herderLogger,
+  });
+  const { health, fleet, replays, metricsSource } = openFeatures({
+    ...mode.stores,
+    herder,
+    placement: mode.placement,
+    resolver,
+    secrets,
+    history,
+    workerConfig: config.properties,
+    taskStopTimeoutMs,
+    readOffsets: (name) => connectorOffsets.preview(name, { to: 'latest' }),
+    logger: herderLogger,
   });
   const connectorOffsets: ConnectorOffsets = new ConnectorOffsets({
     configs,
@@ -196,7 +219,7 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
     fenceDeleted: exactlyOnce && ((name, config) => exactlyOnce.fencing.fenceDeleted(name, config)),
   });
   const validation = connectorValidation(config, {
-    logger: logger.child({ logger: mode.herderLogger }),
+    logger: herderLogger,
     plugins,
     resolver,
     secrets,
@@ -208,17 +231,21 @@ function build(config: WorkerConfig, dependencies: BuildDependencies): BuiltWork
   // Plugins that were given to this process exist in its main thread alone.
   const read: Read = (reading, options) =>
     dependencies.plugins.length > 0 ? performReading(reading, parts, options.signal) : readers.read(reading, options);
-  const readings = new Readings({ directory: herder.directory, topics, replays: herder.replays, read });
+  const readings = new Readings({ directory: herder.directory, topics, replays, read });
   return {
     herder,
     validation,
     offsets: connectorOffsets,
     readings,
     readers,
+    health,
+    history,
+    fleet,
+    metricsSource,
     replays: new ConnectorReplays({
       directory: herder.directory,
       requests: herder.requests,
-      replays: herder.replays,
+      replays,
       validation,
       reader: new LetterReader(clients),
       readings,

@@ -5,6 +5,7 @@ import { SerialQueue } from '../../async/serial-queue.ts';
 import { RequestError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
 import type { ConnectorState } from '../config-state.ts';
+import type { HerderListener } from '../herder-listener.ts';
 import { mayWork, type Placement } from '../placement.ts';
 import type { ConfigStore } from '../stores/config-store.ts';
 import type { OwnStore } from '../stores/own-store.ts';
@@ -34,6 +35,7 @@ export interface ReplayEnd {
 }
 
 const WRITE_EVERY_MS = 1000;
+const MAX_REASON = 2000;
 
 /**
  * The replays of dead letters: one at a time for each connector, as a task beside the connector's own, on the worker that has the
@@ -41,7 +43,7 @@ const WRITE_EVERY_MS = 1000;
  *
  * A replay: RUNNING -> DONE | FAILED | STOPPED.
  */
-export class Replays {
+export class Replays implements HerderListener {
   readonly #dependencies: ReplaysDependencies;
   readonly #kept: KeptReplays;
   readonly #running = new Map<string, RunningReplay>();
@@ -51,6 +53,7 @@ export class Replays {
   readonly #ended = new Set<string>();
   #replayEnd: ReplayEnd | undefined;
   #stopListening: (() => void) | undefined;
+  #isStarted = false;
 
   constructor(dependencies: ReplaysDependencies) {
     this.#dependencies = dependencies;
@@ -63,25 +66,35 @@ export class Replays {
   }
 
   /** Goes on with those that were running; the stores have been read. */
-  start(): void {
+  onStarted(): void {
+    this.#isStarted = true;
     this.#stopListening = this.#kept.onRunning((connector, key) => {
-      if (!this.#running.has(connector) && !this.#ended.has(key)) this.reconcile(connector);
+      if (!this.#running.has(connector) && !this.#ended.has(key)) this.#reconcile(connector);
     });
-    this.reconcileAll();
+    this.#reconcileAll();
+  }
+
+  onRebalanced(): void {
+    if (this.#isStarted) this.#reconcileAll();
+  }
+
+  onConnectorChanged(connector: string): void {
+    this.#reconcile(connector);
   }
 
   /** Ends the tasks; another worker, or this one when it starts again, goes on. */
-  async stop(): Promise<void> {
+  async onStopping(): Promise<void> {
+    this.#isStarted = false;
     this.#stopListening?.();
     await Promise.all([...this.#running.values()].map((running) => this.#leave(running)));
   }
 
-  reconcileAll(): void {
-    for (const connector of new Set([...this.#kept.connectors(), ...this.#running.keys()])) this.reconcile(connector);
+  #reconcileAll(): void {
+    for (const connector of new Set([...this.#kept.connectors(), ...this.#running.keys()])) this.#reconcile(connector);
   }
 
   /** In the background. */
-  reconcile(connector: string): void {
+  #reconcile(connector: string): void {
     const hasAny = this.#running.has(connector) || this.#kept.of(connector).length > 0;
     if (!hasAny) return;
     this.#inTurn(connector, () => this.#reconcileNow(connector)).catch((error: unknown) => {
@@ -90,7 +103,7 @@ export class Replays {
   }
 
   /** Resolves when replays of connectors that are another worker's now have ended here. */
-  async giveUp(): Promise<void> {
+  async onRevoked(): Promise<void> {
     const { placement } = this.#dependencies;
     const lost = [...this.#running.values()].filter(({ connector }) => !placement.ownsConnector(connector));
     await Promise.all(lost.map((running) => this.#leave(running)));
@@ -121,13 +134,7 @@ export class Replays {
       if (running !== undefined) {
         throw new RequestError(409, `Replay ${String(running.id)} of connector ${connector} is running`);
       }
-      const desired = this.#dependencies.configs.connector(connector);
-      if (desired?.taskConfigs[0] === undefined || desired.targetState === 'STOPPED') {
-        throw new RequestError(
-          409,
-          `Connector ${connector} has no task configuration: it is stopped, or does not start`,
-        );
-      }
+      const desired = requireTasks(connector, this.#dependencies.configs.connector(connector));
       const group = desired.config['consumer.override.group.id'] ?? `connect-${connector}`;
       const replay = newReplay((kept[0]?.id ?? 0) + 1, group, given);
       this.#forgetEnded(await this.#kept.prune(connector));
@@ -150,7 +157,7 @@ export class Replays {
     });
   }
 
-  onEvent(event: TaskEvent): void {
+  onReplayEvent(event: TaskEvent): void {
     const running = this.#running.get(event.id.connector);
     if (running === undefined || running.latest.id !== event.id.replay || running.hasEnded) return;
     if (event.state === 'FAILED') this.#finishSoon(running, 'FAILED', event.trace);
@@ -228,7 +235,7 @@ export class Replays {
     const failed = await this.#countFailed(connector, running.latest);
     // The worker may have been told to stop meanwhile.
     if (running.hasEnded) return running.latest;
-    running.end(state, reason === null ? null : this.#reasonOf(reason), failed);
+    running.end(state, reason === null ? null : this.#dependencies.hide(reasonOf(reason)).slice(0, MAX_REASON), failed);
     this.#ended.add(replayKey(connector, running.latest.id));
     this.#running.delete(connector);
     this.figures.ended(connector);
@@ -267,13 +274,6 @@ export class Replays {
     await tasks.stop([{ connector, task: 0, replay: id }], taskStopTimeoutMs);
   }
 
-  #reasonOf(trace: string): string {
-    const causes = trace.split('\n').filter((line) => line.startsWith('Caused by: '));
-    return this.#dependencies
-      .hide(causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '')
-      .slice(0, 2000);
-  }
-
   async #forget(connector: string): Promise<void> {
     this.#forgetEnded(await this.#kept.forget(connector));
     this.#queues.delete(connector);
@@ -289,6 +289,18 @@ export class Replays {
     if (queue === undefined) this.#queues.set(connector, (queue = new SerialQueue()));
     return queue.run(work);
   }
+}
+
+/** @throws RequestError 409 */
+function requireTasks(connector: string, desired: ConnectorState | undefined): ConnectorState {
+  if (desired?.taskConfigs[0] !== undefined && desired.targetState !== 'STOPPED') return desired;
+  throw new RequestError(409, `Connector ${connector} has no task configuration: it is stopped, or does not start`);
+}
+
+/** The last cause of a trace. */
+function reasonOf(trace: string): string {
+  const causes = trace.split('\n').filter((line) => line.startsWith('Caused by: '));
+  return causes.at(-1)?.slice('Caused by: '.length) ?? trace.split('\n')[0] ?? '';
 }
 
 function assignment(connector: string, desired: ConnectorState, replay: StoredReplay): TaskAssignment {

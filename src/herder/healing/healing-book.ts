@@ -10,8 +10,8 @@ import {
   healingTarget,
   toStored,
   type HealingEntry,
-  type RestartTarget,
 } from './healing-entry.ts';
+import type { RestartTarget } from '../herder-listener.ts';
 import { restartView, type RestartView } from './restart-view.ts';
 
 /**

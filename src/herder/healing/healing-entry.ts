@@ -4,13 +4,8 @@ import type { ConnectorConfig } from '../../connect/api.ts';
 import type { FailureKind } from '../../connect/tasks/task-failure.ts';
 import { taskText } from '../../connect/tasks/task-assignment.ts';
 import type { ConnectorState } from '../config-state.ts';
+import type { RestartTarget } from '../herder-listener.ts';
 import type { StoredJson } from '../stores/own-store.ts';
-
-/** What may fail and be started again: a task, or without one the connector's instance. */
-export interface RestartTarget {
-  readonly connector: string;
-  readonly task?: number | undefined;
-}
 
 /**
  * How it stands with the restarts of one target. WAITING: the next attempt has its time. STARTED: the attempt was made, and the

@@ -4,11 +4,14 @@ import type { RawConfig } from '../../config/parse.ts';
 import type { Failure } from '../../connect/tasks/task-failure.ts';
 import { toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
+import { within } from '../../async/within.ts';
+import type { ConnectorChange, HerderListener } from '../herder-listener.ts';
 import { mayWork, type Placement } from '../placement.ts';
 import type { ConfigStore } from '../stores/config-store.ts';
 import type { OwnStore } from '../stores/own-store.ts';
 import { HealingBook } from './healing-book.ts';
-import { healingKey, targetText, type HealingEntry, type RestartTarget } from './healing-entry.ts';
+import { healingKey, targetText, type HealingEntry } from './healing-entry.ts';
+import type { RestartTarget } from '../herder-listener.ts';
 import { RestartCounts, type RestartFigures } from './restart-counts.ts';
 import { decideRestart } from './restart-policy.ts';
 import { restartSentence, type RestartView } from './restart-view.ts';
@@ -22,7 +25,7 @@ export interface HealingDependencies {
   readonly defaults: RawConfig;
   /** Takes secrets out of a reason. */
   readonly hide: (text: string) => string;
-  /** Starts it anew; its failure comes back by `failed`. */
+  /** Starts it anew; its failure comes back by `onFailed`. */
   readonly restart: (target: RestartTarget) => Promise<unknown>;
   /** It is FAILED on this worker now, and waits for its next attempt. */
   readonly onHeld: (target: RestartTarget, reason: string) => void;
@@ -40,6 +43,8 @@ interface Care {
 }
 
 const SESSION_CHECK_MS = 1000;
+/** At the end of the worker; the broker may be away for long. */
+const LAST_WRITES_MS = 5000;
 
 /**
  * Restarts failed connectors and tasks of this worker, by `restart.policy`. How it stands is kept in the own store, so that
@@ -48,7 +53,7 @@ const SESSION_CHECK_MS = 1000;
  * A target: well -> failed -> WAITING -> STARTED -> well after the quiet time, or failed again; or failed -> GIVEN_UP. A request,
  * a pause and another configuration make it well at once.
  */
-export class Healing {
+export class Healing implements HerderListener {
   readonly #dependencies: HealingDependencies;
   readonly #book: HealingBook;
   readonly #counts = new RestartCounts();
@@ -60,15 +65,23 @@ export class Healing {
     this.#book = new HealingBook(dependencies.own, dependencies.configs, dependencies.logger);
   }
 
-  /** Nothing is restarted any more. Resolves when everything is stored. */
-  async close(): Promise<void> {
+  /** Nothing is restarted any more. */
+  async onStopping(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#cares.values()) clearTimeout(timer);
-    await this.#book.idle();
   }
 
-  /** It is FAILED from now on. */
-  failed(target: RestartTarget, failure: Failure): void {
+  /** Resolves when everything is stored, or cannot be in time. */
+  async onStopped(): Promise<void> {
+    await within(this.#book.idle(), LAST_WRITES_MS);
+  }
+
+  /** The leader removes what is stored of connectors and tasks that do not exist. */
+  onRebalanced(isLeader: boolean): void {
+    if (isLeader) this.#book.sweep();
+  }
+
+  onFailed(target: RestartTarget, failure: Failure): void {
     if (this.#closed || !this.#isOwn(target)) return;
     const key = healingKey(target);
     const before = this.#cares.get(key);
@@ -82,11 +95,11 @@ export class Healing {
   }
 
   /** It runs. After the quiet time its restarts are forgotten. */
-  running(target: RestartTarget): void {
+  onRunning(target: RestartTarget): void {
     const entry = this.#book.entry(target);
     if (entry === undefined) return;
     if (entry.attempt === 0) {
-      this.reset(target);
+      this.onRestart(target);
       return;
     }
     const care = this.#cares.get(healingKey(target)) ?? this.#adopt(target, entry);
@@ -95,7 +108,7 @@ export class Healing {
     care.timer = setTimeout(() => {
       const ran = `${targetText(target)} has run for ${String(entry.quietMs)} ms since its last restart`;
       this.#dependencies.logger.info({ ...target }, `${ran}: its restarts count from the beginning`);
-      this.reset(target);
+      this.onRestart(target);
     }, entry.quietMs).unref();
   }
 
@@ -105,7 +118,7 @@ export class Healing {
     if (entry === undefined || this.#cares.has(healingKey(target))) return entry?.state === 'WAITING';
     if (entry.state !== 'WAITING') return false;
     if (!this.#isWanted(target)) {
-      this.reset(target);
+      this.onRestart(target);
       return false;
     }
     const care = this.#adopt(target, entry);
@@ -121,31 +134,33 @@ export class Healing {
   }
 
   /** This worker has given it up; what is stored stays for the next one. */
-  left(target: RestartTarget): void {
+  onLeft(target: RestartTarget): void {
     this.#drop(target);
     this.#book.release(target);
   }
 
-  /** Somebody restarts it: its restarts count from the beginning. */
-  reset(target: RestartTarget): void {
+  /** Its restarts count from the beginning. */
+  onRestart(target: RestartTarget): void {
     this.#drop(target);
     this.#book.remove(target);
   }
 
-  /** The instance of the connector, and its tasks on this worker. */
-  resetAll(connector: string): void {
-    for (const { target } of this.#of(connector)) this.reset(target);
+  onRestartAll(connector: string): void {
+    for (const { target } of this.#of(connector)) this.onRestart(target);
   }
 
-  /** The configuration of the connector, or those of its tasks, may be others now. */
-  configChanged(connector: string): void {
+  onConnectorChanged(connector: string, change: ConnectorChange): void {
+    if (change === 'target state') this.#targetStateChanged(connector);
+    else this.#configChanged(connector);
+  }
+
+  #configChanged(connector: string): void {
     for (const { target, entry } of this.#of(connector)) {
-      if (entry !== undefined && this.#book.fingerprint(target) !== entry.config) this.reset(target);
+      if (entry !== undefined && this.#book.fingerprint(target) !== entry.config) this.onRestart(target);
     }
   }
 
-  /** It was paused, stopped or resumed. */
-  targetStateChanged(connector: string): void {
+  #targetStateChanged(connector: string): void {
     const state = this.#dependencies.configs.connector(connector)?.targetState;
     for (const care of this.#of(connector)) {
       const { target, entry } = care;
@@ -153,20 +168,15 @@ export class Healing {
       if (state === 'STARTED') {
         if (care.isPaused) void this.#decide(care, undefined);
       } else if (state === 'PAUSED' && staysFailed) this.#pause(care);
-      else this.reset(target);
+      else this.onRestart(target);
     }
   }
 
-  /** The connector is gone. `everywhere`: also what other workers have stored. */
-  forget(connector: string, everywhere: boolean): void {
-    this.resetAll(connector);
+  /** `isLeader`: what other workers have stored is removed too. */
+  onForgotten(connector: string, isLeader: boolean): void {
+    this.onRestartAll(connector);
     this.#counts.forget(connector);
-    this.#book.forget(connector, everywhere);
-  }
-
-  /** For the leader: takes away what is stored of connectors and tasks that do not exist. */
-  sweep(): void {
-    this.#book.sweep();
+    this.#book.forget(connector, isLeader);
   }
 
   /** Of all workers, by task; the connector's own first. */
@@ -222,7 +232,7 @@ export class Healing {
     const { placement, logger, restart } = this.#dependencies;
     if (this.#closed || entry === undefined) return;
     if (!this.#isOwn(target)) {
-      this.left(target);
+      this.onLeft(target);
       return;
     }
     if (!mayWork(placement)) {

@@ -1,6 +1,6 @@
 import type { FailureKind } from '../../connect/tasks/task-failure.ts';
 import type { MetricsPage } from '../../observe/metrics/metrics-page.ts';
-import type { RestartTarget } from './healing-entry.ts';
+import type { RestartTarget } from '../herder-listener.ts';
 
 /** Restarts that a worker has made, and those it waits for. */
 export interface RestartFigures {

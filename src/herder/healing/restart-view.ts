@@ -1,4 +1,5 @@
-import { targetText, type HealingEntry, type RestartTarget } from './healing-entry.ts';
+import { targetText, type HealingEntry } from './healing-entry.ts';
+import type { RestartTarget } from '../herder-listener.ts';
 
 /** How it stands with the restarts of a connector (`task` null) or of one of its tasks, as `GET …/health` says it. */
 export interface RestartView {

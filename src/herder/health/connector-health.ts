@@ -4,6 +4,7 @@ import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
 import type { SecretMask } from '../../observe/secret-mask.ts';
 import type { ConnectorDirectory, ConnectorStatusInfo } from '../connector-directory.ts';
 import type { Status } from '../stores/status-store.ts';
+import type { HerderListener } from '../herder-listener.ts';
 import type { Healing } from '../healing/healing.ts';
 import type { RestartView } from '../healing/restart-view.ts';
 import { READING, type CommittedLag, type CommittedLags } from './committed-lags.ts';
@@ -70,7 +71,7 @@ const CALLS_FOR_NOBODY: ReadonlySet<Verdict> = new Set(['RUNNING', 'PAUSED', 'ST
 const TURN_MS = 5;
 
 /** The verdict on each connector, from the figures of all its workers. */
-export class ConnectorHealth {
+export class ConnectorHealth implements HerderListener {
   readonly #dependencies: HealthDependencies;
   readonly #silent = new SilentWorkers();
   /** By the figures of all workers, and by those of this one. */
@@ -85,12 +86,12 @@ export class ConnectorHealth {
   }
 
   /** Begins to look at the tasks of this worker. */
-  start(): void {
+  onStarted(): void {
     this.#dependencies.figures.start();
     this.#dependencies.committed.start();
   }
 
-  stop(): void {
+  async onStopping(): Promise<void> {
     this.#dependencies.figures.stop();
     this.#dependencies.committed.stop();
   }

@@ -4,6 +4,8 @@ import type { TargetState } from '../../connect/tasks/task-assignment.ts';
 import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
 import { RequestError, toError } from '../../errors.ts';
 import type { Logger } from '../../observe/logger.ts';
+import type { HerderListener } from '../herder-listener.ts';
+import type { Change, ChangeOrigin, ChangeRecorder } from '../recorded-change.ts';
 import type { ConfigStore } from '../stores/config-store.ts';
 import type { OwnStore, StoredJson } from '../stores/own-store.ts';
 import { difference, sameConfig, type KeyDifference } from './difference.ts';
@@ -13,25 +15,11 @@ import {
   HISTORY_PREFIX,
   prefixOf,
   recordOf,
-  type Actor,
-  type Change,
   type HistoryEntry,
   type KeptConfig,
 } from './history-entry.ts';
 import { passwordKeys } from './password-keys.ts';
 import { beyondLimits, byConnector } from './retention.ts';
-
-/** Of a change that this worker makes. */
-export interface ChangeOrigin {
-  readonly connector: string;
-  readonly by: Actor | null;
-  /** Of a configuration that is put back. */
-  readonly restoredFrom?: number | undefined;
-  /** The task that is restarted. */
-  readonly task?: number | undefined;
-  /** A restart after a failure that no user asked for. */
-  readonly automatic?: boolean | undefined;
-}
 
 /** An entry as it is shown. */
 export interface HistoryItem {
@@ -89,7 +77,7 @@ const WRITES_AT_ONCE = 100;
  *
  * One class, because recording, noticing and reading share the queue of writes.
  */
-export class ConnectorHistory {
+export class ConnectorHistory implements HerderListener, ChangeRecorder {
   readonly #dependencies: ConnectorHistoryDependencies;
   readonly #queue = new SerialQueue();
   /** How many changes of a connector are under way here. */
@@ -103,8 +91,22 @@ export class ConnectorHistory {
     this.#dependencies = dependencies;
   }
 
+  onRebalanced(isLeader: boolean): void {
+    if (isLeader) this.#lead();
+    else this.#follow();
+  }
+
+  async onStopping(): Promise<void> {
+    this.#follow();
+  }
+
+  /** Resolves when what is being recorded is written, or cannot be in time. */
+  async onStopped(): Promise<void> {
+    await within(this.#queue.idle(), RECORD_MS);
+  }
+
   /** To be called whenever this worker leads after a division of work. */
-  lead(): void {
+  #lead(): void {
     if (this.#leads) return;
     this.#leads = true;
     const { configs, own } = this.#dependencies;
@@ -121,22 +123,13 @@ export class ConnectorHistory {
   }
 
   /** It does not lead, or ends. */
-  follow(): void {
+  #follow(): void {
     this.#leads = false;
     this.#noticed.clear();
     clearTimeout(this.#timer);
     this.#timer = undefined;
   }
 
-  /** Resolves when what is being recorded is written, or cannot be in time. */
-  async idle(): Promise<void> {
-    await within(this.#queue.idle(), RECORD_MS);
-  }
-
-  /**
-   * Makes a change and records it as what `whatOf` says of its result; `undefined`: nothing changed. The change fails as it does; that it
-   * cannot be recorded is logged, and the answer does not wait for long.
-   */
   async recorded<T>(origin: ChangeOrigin, work: () => Promise<T>, whatOf: (done: T) => Change | undefined): Promise<T> {
     const { connector } = origin;
     this.#underWay.set(connector, (this.#underWay.get(connector) ?? 0) + 1);
@@ -152,8 +145,7 @@ export class ConnectorHistory {
     }
   }
 
-  /** The config topic shows a change of a connector. */
-  noticed(connector: string): void {
+  onConnectorChanged(connector: string): void {
     if (!this.#leads || !this.#isOn) return;
     this.#noticed.set(connector, Date.now() + OTHERS_MS);
     this.#look(OTHERS_MS);

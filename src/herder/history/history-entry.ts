@@ -1,34 +1,9 @@
 import type { TargetState } from '../../connect/tasks/task-assignment.ts';
+import { CHANGES, type Actor, type Change } from '../recorded-change.ts';
 import type { StoredJson } from '../stores/own-store.ts';
-
-/** `found`: it was there when the history began. */
-export const CHANGES = [
-  'found',
-  'created',
-  'changed',
-  'restored',
-  'deleted',
-  'paused',
-  'resumed',
-  'stopped',
-  'restarted',
-  'offsetsChanged',
-  'replayed',
-] as const;
-export type Change = (typeof CHANGES)[number];
 
 /** Changes after which the entry has the configuration. */
 export const CONFIG_CHANGES: ReadonlySet<Change> = new Set(['found', 'created', 'changed', 'restored']);
-
-/** Who sent a request. */
-export interface Actor {
-  /** Of basic authentication; `null` without it. */
-  readonly user: string | null;
-  /** Of the client; `null` where a request was forwarded by a worker that does not vouch for it. */
-  readonly address: string | null;
-  /** Of the worker that forwarded the request; absent for one that came from the client itself. */
-  readonly via?: string;
-}
 
 /** As the config topic has it: Java may write null values. */
 export type KeptConfig = Readonly<Record<string, string | null>>;

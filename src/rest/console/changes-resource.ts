@@ -13,10 +13,10 @@ const MAX_DELETED = 200;
 
 /** The history of connectors for browsers: what a restore would come to, and one whose answer has no secrets. */
 export const changesResource: Resource = (router, dependencies) => {
-  const { herder, validation } = dependencies;
+  const { herder, history, validation } = dependencies;
 
   router.get('/ui/connectors/:connector/changes/:n', async (context) => {
-    const found = herder.history.toToday(pathName(context, 'connector'), numberOf(context));
+    const found = history.toToday(pathName(context, 'connector'), numberOf(context));
     const { today, then, difference, newest } = await withinTimeLimit(herder.stage, found);
     const restarts = today !== undefined && !isSameButLimits(withoutNulls(today), withoutNulls(then));
     answer(context, 200, { difference, newest, exists: today !== undefined, restarts });
@@ -27,7 +27,7 @@ export const changesResource: Resource = (router, dependencies) => {
     const name = pathName(context, 'connector');
     const n = numberOf(context);
     await withinTimeLimit(herder.stage, herder.catchUp());
-    const { then, newest } = await withinTimeLimit(herder.stage, herder.history.toToday(name, n));
+    const { then, newest } = await withinTimeLimit(herder.stage, history.toToday(name, n));
     if (String(newest) !== queryText(context, 'newest'))
       throw new RequestError(409, `Connector ${name} was changed meanwhile: look at the difference again`);
     const mask = configMask(then, await secretKeys(then, validation.plugins));
@@ -47,7 +47,7 @@ export const changesResource: Resource = (router, dependencies) => {
   });
 
   router.get('/ui/deleted-connectors', async (context) => {
-    const deleted = await withinTimeLimit(herder.stage, herder.history.deleted());
+    const deleted = await withinTimeLimit(herder.stage, history.deleted());
     const connectors = deleted
       .slice(0, MAX_DELETED)
       .map(({ connector, atMs, restores = null }) => ({ name: connector, at: atMs, restores }));

@@ -44,7 +44,7 @@ const isFlow = ajv.compile<ConnectorFlow & { readonly worker: string }>({
 
 /** `/ui/connectors/{connector}/flow`: what each stage of a connector does, on each worker that has tasks of it. */
 export const connectorFlowResource: Resource = (router, dependencies) => {
-  const { herder, secrets } = dependencies;
+  const { health, herder, secrets } = dependencies;
   const others = new OtherWorkers(dependencies);
   let last: { readonly at: number; readonly reports: ReturnType<typeof herder.taskReports> } | undefined;
 
@@ -59,7 +59,7 @@ export const connectorFlowResource: Resource = (router, dependencies) => {
     const connector = pathName(context, 'connector');
     herder.directory.require(connector);
     const reports = (await reportsNow()).filter(({ id }) => id.connector === connector);
-    const flow = connectorFlow(reports, herder.committedLags.of(connector));
+    const flow = connectorFlow(reports, health.committedLags.of(connector));
     const parts = flow.parts.map((part) => ({
       ...part,
       error: part.error === undefined ? undefined : secrets.hide(part.error),
@@ -69,7 +69,7 @@ export const connectorFlowResource: Resource = (router, dependencies) => {
       answer(context, 200, own);
       return;
     }
-    const workers = herder.health.workers(connector).filter((worker) => worker !== herder.workerId);
+    const workers = health.workers(connector).filter((worker) => worker !== herder.workerId);
     const get = others.get(askerOf(context));
     const path = `/ui/connectors/${encodeURIComponent(connector)}/flow?local=true`;
     const found = await Promise.all(workers.map((worker) => get(worker, path).catch(() => undefined)));

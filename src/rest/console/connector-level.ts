@@ -22,7 +22,7 @@ const isSwitch = ajv.compile<{ readonly level: (typeof LEVELS)[number] | null; r
  * answers, for it is a change of the same kind.
  */
 export const connectorLevelResource: Resource = (router, dependencies) => {
-  const { herder, logLevels, logger, console: settings } = dependencies;
+  const { health, herder, logLevels, logger, console: settings } = dependencies;
   if (settings === undefined) return;
   const levels = new TemporaryLevels(logLevels);
   const others = new OtherWorkers(dependencies);
@@ -51,7 +51,7 @@ export const connectorLevelResource: Resource = (router, dependencies) => {
     }
     const what = level === null ? 'as its loggers have it again' : `${level} for ${String(minutes)} min`;
     logger.info({ connector }, `Log level of the connector: ${what}`);
-    const workers = flag(context, 'local') ? [] : herder.health.workers(connector);
+    const workers = flag(context, 'local') ? [] : health.workers(connector);
     const send = others.send(askerOf(context));
     const unreached: { worker: string; reason: string }[] = [];
     await Promise.all(

@@ -63,7 +63,7 @@ export const connectorLogResource: Resource = (router, dependencies) => {
 /** What one browser is told. */
 class LogFeed {
   readonly #connector: string;
-  readonly #dependencies: Pick<ResourceDependencies, 'herder' | 'connectorLog'>;
+  readonly #dependencies: Pick<ResourceDependencies, 'herder' | 'health' | 'connectorLog'>;
   readonly #get: (worker: string, path: string) => Promise<unknown>;
   /** The last line that was told, by worker. */
   readonly #told = new Map<string, number>();
@@ -73,7 +73,7 @@ class LogFeed {
 
   constructor(
     connector: string,
-    dependencies: Pick<ResourceDependencies, 'herder' | 'connectorLog'>,
+    dependencies: Pick<ResourceDependencies, 'herder' | 'health' | 'connectorLog'>,
     get: (worker: string, path: string) => Promise<unknown>,
   ) {
     this.#connector = connector;
@@ -105,7 +105,8 @@ class LogFeed {
   }
 
   async #askOthers(): Promise<void> {
-    const { health, workerId } = this.#dependencies.herder;
+    const { health, herder } = this.#dependencies;
+    const { workerId } = herder;
     const workers = health.workers(this.#connector).filter((worker) => worker !== workerId);
     const silent: string[] = [];
     await Promise.all(

@@ -97,7 +97,7 @@ export const consoleResource: Resource = (router, dependencies) => {
   });
 
   router.get('/ui/rates', (context) => {
-    answer(context, 200, herder.fleet.ownRates());
+    answer(context, 200, dependencies.fleet.ownRates());
   });
 
   router.get('/ui/connectors/:connector/history', async (context) => {
@@ -117,7 +117,7 @@ class ConsoleView {
   constructor(dependencies: ResourceDependencies) {
     this.#dependencies = dependencies;
     this.#others = new OtherWorkers(dependencies);
-    const { fleet } = dependencies.herder;
+    const { fleet } = dependencies;
     this.#feed = new FleetFeed({ look: () => this.#look(), onChange: (listener) => fleet.onChange(listener) });
   }
 
@@ -132,7 +132,8 @@ class ConsoleView {
     context: Context,
     connector: string,
   ): Promise<readonly (ConnectorHistory & { readonly worker: string })[]> {
-    const { fleet, workerId } = this.#dependencies.herder;
+    const { fleet, herder } = this.#dependencies;
+    const { workerId } = herder;
     const own = { worker: workerId, ...fleet.history(connector) };
     if (flag(context, 'local')) return [own];
     const get = this.#others.get(askerOf(context));
@@ -153,13 +154,13 @@ class ConsoleView {
       const answers = await Promise.allSettled(this.#workers().map((worker) => get(worker, '/ui/rates')));
       return answers.flatMap((each) => (each.status === 'fulfilled' && isRates(each.value) ? [each.value] : []));
     };
-    return this.#dependencies.herder.fleet.look(this.#others.ask(asker, '/cluster/tasks'), askRates);
+    return this.#dependencies.fleet.look(this.#others.ask(asker, '/cluster/tasks'), askRates);
   }
 
   /** The other workers that have tasks, of one connector or of any. */
   #workers(connector?: string): readonly string[] {
-    const { herder } = this.#dependencies;
-    return herder.health.workers(connector).filter((worker) => worker !== herder.workerId);
+    const { health, herder } = this.#dependencies;
+    return health.workers(connector).filter((worker) => worker !== herder.workerId);
   }
 }
 

@@ -80,13 +80,13 @@ class Scene {
 
   static async create(): Promise<Scene> {
     const scene = new Scene(await openStore());
-    scene.replays.start();
+    scene.replays.onStarted();
     return scene;
   }
 
   progress(replay: number, progress: Partial<ReplayProgress>): void {
     const counts = { read: 0, selected: 0, dropped: 0, failed: 0, positions: [], isDone: false };
-    this.replays.onEvent({
+    this.replays.onReplayEvent({
       id: { connector: 'c', task: 0, replay },
       state: 'REPLAYED',
       progress: { ...counts, ...progress },
@@ -176,11 +176,11 @@ describe('replays of dead letters', () => {
     const scene = await Scene.create();
     await scene.replays.begin('c', ORDER);
     scene.progress(1, { read: 40, selected: 30, failed: 1, positions: [{ partition: 0, next: 42, counted: 40 }] });
-    await scene.replays.stop();
+    await scene.replays.onStopping();
     assert.deepEqual([scene.kept(1)?.['state'], scene.kept(1)?.['read']], ['RUNNING', 40]);
     const next = new Scene(scene.own);
     next.failedInTopic = () => Promise.resolve(7);
-    next.replays.start();
+    next.replays.onStarted();
     const task = await until(() => next.started[0], 'its task is started');
     assert.deepEqual(task.replay?.partitions, [{ partition: 0, from: 0, counted: 40, end: 100 }]);
     next.progress(1, {
@@ -210,13 +210,13 @@ describe('replays of dead letters', () => {
     const scene = await Scene.create();
     await scene.replays.begin('c', ORDER);
     scene.placement.isOwner = false;
-    await scene.replays.giveUp();
+    await scene.replays.onRevoked();
     assert.deepEqual([scene.stopped.length, scene.kept(1)?.['state']], [1, 'RUNNING'], 'the other worker goes on');
     scene.placement.isOwner = true;
-    scene.replays.reconcileAll();
+    scene.replays.onRebalanced();
     await until(() => scene.started.length === 2, 'it is back');
     scene.targetState = 'STOPPED';
-    scene.replays.reconcile('c');
+    scene.replays.onConnectorChanged('c');
     const stopped = await scene.ended(1);
     assert.deepEqual([stopped.state, stopped.reason], ['STOPPED', 'The connector was stopped']);
     scene.targetState = 'STARTED';
@@ -225,7 +225,7 @@ describe('replays of dead letters', () => {
     assert.equal((await scene.replays.end('c', 2)).state, 'STOPPED', 'again');
     await assert.rejects(scene.replays.end('c', 3), /has no replay 3/);
     scene.isDeleted = true;
-    scene.replays.reconcile('c');
+    scene.replays.onConnectorChanged('c');
     await until(() => scene.kept(1) === undefined && scene.kept(2) === undefined, 'they are forgotten');
   });
 
@@ -233,7 +233,7 @@ describe('replays of dead letters', () => {
     const scene = await Scene.create();
     await scene.replays.begin('c', ORDER);
     const trace = 'ConnectException: no\n\tat x\nCaused by: the password secret is wrong\n\tat y';
-    scene.replays.onEvent({
+    scene.replays.onReplayEvent({
       id: { connector: 'c', task: 0, replay: 1 },
       state: 'FAILED',
       trace,
@@ -269,7 +269,7 @@ describe('replays of dead letters', () => {
     await scene.replays.end('c', 1);
     assert.deepEqual(Object.fromEntries(await values()), { running: 0, delivered: 40, dropped: 4, failed: 6 });
     scene.isDeleted = true;
-    scene.replays.reconcile('c');
+    scene.replays.onConnectorChanged('c');
     await until(async () => (await values()).length === 0, 'a connector that is gone has none');
   });
 });

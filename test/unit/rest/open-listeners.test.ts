@@ -95,8 +95,7 @@ describe('the management API of a worker that is not built yet', () => {
     const api = await open({ 'metrics.listeners': LISTENERS, 'rest.extension.classes': '' });
     const [url = ''] = api.metricsUrls;
     assert.match(url, /^http:\/\/127\.0\.0\.1:[1-9]\d*$/);
-    const herder = {
-      ...worker.herder,
+    const metricsSource = {
       directory: { names: () => [] },
       placement: { ownsConnector: () => true, ownsTask: () => true },
       workerId: 'w:1',
@@ -113,7 +112,7 @@ describe('the management API of a worker that is not built yet', () => {
     const counts = { unhandled: { owned: 0, unknown: 0 }, collapsed: [], collections: {}, services: [] };
     const main = { thread: 'main', purpose: 'main', loopDelaySeconds: 0, figures: undefined };
     const threads = { measure: () => Promise.resolve({ threads: [main], counts, ends: {} }) };
-    api.serve({ ...worker, herder, threads, metricNamings: ['strimzi'] } as unknown as ResourceDependencies);
+    api.serve({ ...worker, metricsSource, threads, metricNamings: ['strimzi'] } as unknown as ResourceDependencies);
     const answer = await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } });
     assert.deepEqual([answer.status, answer.headers.get('content-type')?.split(';')[0]], [200, 'text/plain']);
     const text = await answer.text();

@@ -3,7 +3,8 @@ import { mock } from 'node:test';
 import type { Failure } from '../../../../src/connect/tasks/task-failure.ts';
 import type { ConnectorState } from '../../../../src/herder/config-state.ts';
 import { Healing } from '../../../../src/herder/healing/healing.ts';
-import { targetText, type RestartTarget } from '../../../../src/herder/healing/healing-entry.ts';
+import { targetText } from '../../../../src/herder/healing/healing-entry.ts';
+import type { RestartTarget } from '../../../../src/herder/herder-listener.ts';
 import { MemoryLog } from '../../../../src/herder/stores/record-log.ts';
 import { OwnStore } from '../../../../src/herder/stores/own-store.ts';
 import { silentLogger } from '../../../../src/observe/logger.ts';
@@ -71,7 +72,7 @@ describe('restarts of what has failed', () => {
     owned = true;
   });
   afterEach(async () => {
-    await Promise.all(workers.map((healing) => healing.close()));
+    await Promise.all(workers.map((healing) => healing.onStopping()));
     mock.timers.reset();
     mock.restoreAll();
   });
@@ -83,7 +84,7 @@ describe('restarts of what has failed', () => {
     await settled();
   };
   const fails = async (healing: Healing, target = TASK, failure = AWAY): Promise<void> => {
-    healing.failed(target, failure);
+    healing.onFailed(target, failure);
     await settled();
   };
   const view = (healing: Healing) =>
@@ -98,14 +99,14 @@ describe('restarts of what has failed', () => {
     assert.deepEqual(restarted, []);
     await pass(1);
     assert.deepEqual(restarted, ['Task c-0']);
-    healing.running(TASK);
+    healing.onRunning(TASK);
     await pass(59_999);
     await fails(healing);
     await pass(1999);
     assert.equal(restarted.length, 1);
     await pass(1);
     assert.equal(restarted.length, 2);
-    healing.running(TASK);
+    healing.onRunning(TASK);
     assert.deepEqual(view(healing), [[0, 'STARTED', 2, 'infrastructure']]);
     await pass(60_000);
     assert.deepEqual([view(healing), own.entries('healing/')], [[], []]);
@@ -138,7 +139,7 @@ describe('restarts of what has failed', () => {
     }
     assert.equal(restarted.length, 2);
     assert.deepEqual(view(healing), [[0, 'GIVEN_UP', 2, 'data']]);
-    healing.reset(TASK);
+    healing.onRestart(TASK);
     assert.deepEqual(view(healing), []);
     await fails(healing, TASK, BAD);
     await pass(1000);
@@ -155,7 +156,7 @@ describe('restarts of what has failed', () => {
     assert.equal(two.isHeld(TASK), true);
     assert.equal(two.isHeld({ connector: 'c', task: 1 }), false);
     assert.deepEqual(held, ['Task c-0']);
-    await one.close();
+    await one.onStopping();
     await pass(1999);
     assert.equal(restarted.length, 1);
     await pass(1);
@@ -168,11 +169,11 @@ describe('restarts of what has failed', () => {
   it('begin at once elsewhere when their time is over, and then count as made', async () => {
     const one = worker();
     await fails(one);
-    await one.close();
+    await one.onStopping();
     await pass(5000);
     const two = worker();
     assert.equal(two.isHeld(TASK), false);
-    two.running(TASK);
+    two.onRunning(TASK);
     assert.deepEqual(view(two), [[0, 'STARTED', 1, 'infrastructure']]);
     await fails(two);
     assert.deepEqual(view(two), [[0, 'WAITING', 2, 'infrastructure']]);
@@ -181,14 +182,14 @@ describe('restarts of what has failed', () => {
   it('come back to a worker with what another one has counted meanwhile', async () => {
     const [one, two] = [worker(), worker()];
     await fails(one);
-    one.left(TASK);
+    one.onLeft(TASK);
     await pass(1000);
     assert.deepEqual(restarted, []);
     assert.equal(two.isHeld(TASK), false);
-    two.running(TASK);
+    two.onRunning(TASK);
     await fails(two);
     await settled();
-    two.left(TASK);
+    two.onLeft(TASK);
     assert.equal(one.isHeld(TASK), true);
     assert.deepEqual(view(one), [[0, 'WAITING', 2, 'infrastructure']]);
   });
@@ -212,7 +213,7 @@ describe('restarts of what has failed', () => {
     assert.equal(two.isHeld(TASK), false);
     await fails(two);
     assert.deepEqual(view(two), [[0, 'WAITING', 1, 'infrastructure']]);
-    one.configChanged('c');
+    one.onConnectorChanged('c', 'configuration');
     await pass(1000);
     assert.deepEqual(restarted, ['Task c-0'], 'of the second alone');
   });
@@ -223,11 +224,11 @@ describe('restarts of what has failed', () => {
     await pass(1000);
     await fails(healing);
     configs.set('c', state({ targetState: 'PAUSED' }));
-    healing.targetStateChanged('c');
+    healing.onConnectorChanged('c', 'target state');
     await pass(3_600_000);
     assert.deepEqual([restarted.length, view(healing), own.entries('healing/')], [1, [], []]);
     configs.set('c', state());
-    healing.targetStateChanged('c');
+    healing.onConnectorChanged('c', 'target state');
     await settled();
     assert.deepEqual(view(healing), [[0, 'WAITING', 1, 'infrastructure']]);
     await pass(1000);
@@ -239,8 +240,8 @@ describe('restarts of what has failed', () => {
     await fails(leader);
     await fails(other, { connector: 'c', task: 1 });
     configs.delete('c');
-    leader.forget('c', true);
-    other.forget('c', false);
+    leader.onForgotten('c', true);
+    other.onForgotten('c', false);
     await settled();
     assert.deepEqual(own.entries('healing/'), []);
     await pass(3_600_000);
@@ -254,7 +255,7 @@ describe('restarts of what has failed', () => {
     const healing = worker();
     assert.equal(healing.isHeld(TASK), false);
     assert.deepEqual(view(healing), []);
-    healing.sweep();
+    healing.onRebalanced(true);
     await settled();
     assert.deepEqual(
       own.entries('healing/').map(([key]) => key),

@@ -146,13 +146,13 @@ describe('the history of connectors', () => {
     const scene = new Scene();
     await scene.configs.putConnector('old', { name: 'old', a: '1' });
     await scene.configs.putConnector('gone', { name: 'gone' });
-    scene.history.lead();
+    scene.history.onRebalanced(true);
     assert.deepEqual(await scene.changes('old'), [['found', null, null]]);
     await scene.configs.putConnector('old', { name: 'old', a: '2' });
     await scene.configs.putTargetState('old', 'PAUSED');
     await scene.configs.removeConnector('gone');
     const next = scene.worker();
-    next.lead();
+    next.onRebalanced(true);
     assert.deepEqual(await scene.changes('old', next), [
       ['changed', null, [{ key: 'a', before: '1', after: '2' }]],
       ['found', null, null],
@@ -162,7 +162,7 @@ describe('the history of connectors', () => {
       ['found', null, null],
     ]);
     const third = scene.worker();
-    third.lead();
+    third.onRebalanced(true);
     assert.equal((await scene.changes('old', third)).length, 2, 'what is recorded is not recorded again');
   });
 
@@ -189,18 +189,18 @@ describe('the history of connectors', () => {
     for (const place of ['leaked', 'b', 'c']) await scene.put('c', { place });
     await scene.put('other', { place: 'leaked' });
     const few = scene.worker(1);
-    few.lead();
-    await few.idle();
+    few.onRebalanced(true);
+    await few.onStopped();
     assert.deepEqual(await scene.changes('c', few), [['changed', 'ann', null]]);
     assert.ok(!JSON.stringify(scene.own.entries(prefixOf('c'))).includes('leaked'));
     const none = scene.worker(0);
-    none.lead();
-    await none.idle();
+    none.onRebalanced(true);
+    await none.onStopped();
     assert.deepEqual(scene.own.entries(prefixOf('c')), []);
     assert.deepEqual(scene.own.entries(prefixOf('other')), []);
     const write = () => scene.configs.putConnector('c', { name: 'c', place: 'd' });
     await none.recorded({ connector: 'c', by: ANN }, write, () => 'changed');
-    none.noticed('c');
+    none.onConnectorChanged('c');
     assert.deepEqual(await scene.changes('c', none), []);
   });
 
@@ -212,7 +212,7 @@ describe('the history of connectors', () => {
     const [newest] = await scene.history.items('c');
     assert.deepEqual([newest?.entry.what, newest?.difference], ['changed', null]);
     await assert.rejects(scene.history.configAt('c', newest?.entry.n ?? 0), /was not kept$/);
-    scene.worker().lead();
+    scene.worker().onRebalanced(true);
     assert.equal((await scene.history.items('c'))[0]?.entry.n, newest?.entry.n);
   });
 
@@ -228,7 +228,7 @@ describe('the history of connectors', () => {
     for (const [index, value] of strange.entries()) await scene.own.put(`${prefixOf('c')}${String(50 + index)}`, value);
     await scene.own.put(`${prefixOf('c')}x`, { at: 1, what: 'changed' });
     await scene.own.put('history/%zz/1', { at: 1, what: 'deleted' });
-    scene.history.lead();
+    scene.history.onRebalanced(true);
     assert.deepEqual((await scene.changes('c')).length, 1);
     await assert.rejects(scene.history.items('\ud800'), /not found/);
   });

@@ -1,0 +1,102 @@
+import type { ConfigResolver } from '../config/providers/config-resolver.ts';
+import { Replays } from '../herder/dead-letters/replays.ts';
+import { FleetHistory } from '../herder/fleet/fleet-history.ts';
+import { Fleet } from '../herder/fleet/fleet.ts';
+import { Healing } from '../herder/healing/healing.ts';
+import { CommittedLags } from '../herder/health/committed-lags.ts';
+import { ConnectorHealth } from '../herder/health/connector-health.ts';
+import { TaskFiguresWatch } from '../herder/health/task-figures.ts';
+import type { Herder } from '../herder/herder.ts';
+import type { ConnectorHistory } from '../herder/history/connector-history.ts';
+import type { MetricsSource } from '../herder/metrics-source.ts';
+import type { OffsetsPreview } from '../herder/offsets-preview.ts';
+import type { Placement } from '../herder/placement.ts';
+import type { Logger } from '../observe/logger.ts';
+import type { SecretMask } from '../observe/secret-mask.ts';
+import type { Mode } from './mode.ts';
+
+interface FeaturesDependencies extends Pick<Mode['stores'], 'configs' | 'statuses' | 'own'> {
+  readonly herder: Herder;
+  readonly placement: Placement;
+  readonly resolver: ConfigResolver;
+  readonly secrets: SecretMask;
+  readonly history: ConnectorHistory;
+  /** The properties of the worker: defaults of its connectors. */
+  readonly workerConfig: Readonly<Record<string, string>>;
+  readonly taskStopTimeoutMs: number;
+  /** The difference between the offsets that a sink has committed and the ends of its topics. */
+  readonly readOffsets: (connector: string) => Promise<OffsetsPreview>;
+  readonly logger: Logger;
+}
+
+/** The features of a worker beyond Kafka Connect. */
+export interface Features {
+  /** How connectors are doing. */
+  readonly health: ConnectorHealth;
+  /** Dead letters that are sent through their connectors again. */
+  readonly replays: Replays;
+  /** All connectors at a glance, with the last hour. */
+  readonly fleet: Fleet;
+  readonly metricsSource: MetricsSource;
+}
+
+/** Makes the features and lets them listen to the herder. */
+export function openFeatures(dependencies: FeaturesDependencies): Features {
+  const { herder, history, secrets, workerConfig } = dependencies;
+  const { directory } = herder;
+  const hide = (text: string): string => secrets.hide(text);
+  const healing = new Healing({
+    ...dependencies,
+    defaults: workerConfig,
+    hide,
+    restart: (target) => {
+      // The restart does not wait for its entry.
+      void history.recorded(
+        { ...target, by: null, automatic: true },
+        () => Promise.resolve(),
+        () => 'restarted',
+      );
+      return herder.restartFailed(target);
+    },
+    onHeld: (target, reason) => {
+      herder.hold(target, reason);
+    },
+  });
+  const replays = new Replays({ ...dependencies, tasks: herder.tasks, hide });
+  const committed = new CommittedLags({ ...dependencies, directory });
+  const hours = new FleetHistory();
+  const figures = new TaskFiguresWatch(
+    () => herder.taskReports(),
+    () => herder.taskPlaces(),
+    (id) => herder.tasks.seenAt(id),
+    (reports) => {
+      hours.add(reports, Date.now(), committed.all());
+    },
+  );
+  const { workerId } = herder;
+  const health = new ConnectorHealth({ directory, workerId, figures, committed, secrets, workerConfig, healing });
+  const fleet = new Fleet({ ...dependencies, directory, health, history: hours });
+  herder.listen(history, healing, health, replays);
+  return { health, replays, fleet, metricsSource: metricsSourceOf(herder, { health, healing, replays, committed }) };
+}
+
+function metricsSourceOf(
+  herder: Herder,
+  {
+    health,
+    healing,
+    replays,
+    committed,
+  }: { health: ConnectorHealth; healing: Healing; replays: Replays; committed: CommittedLags },
+): MetricsSource {
+  const { directory, placement, workerId, startedAtMs } = herder;
+  return {
+    ...{ directory, placement, workerId, startedAtMs, replays, committedLags: committed },
+    taskReports: () => herder.taskReports(),
+    verdicts: (reports) => health.ownVerdicts(reports),
+    startups: () => herder.startups(),
+    restarts: () => healing.figures(),
+    taskPlaces: () => herder.taskPlaces(),
+    cluster: () => herder.cluster(),
+  };
+}
