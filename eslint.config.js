@@ -66,7 +66,10 @@ export const MAY_IMPORT = {
   converters: ['config', 'connect', 'data', 'errors.ts', 'java', 'json', 'tls', 'version.ts'],
   transforms: ['config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'version.ts'],
   threads: ['async', 'connect', 'data', 'errors.ts', 'observe'],
-  herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'json', 'kafka', 'observe'],
+  herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
+  operate: [
+    ...['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'java', 'json', 'kafka', 'observe'],
+  ],
   rest: [
     'async',
     'config',
@@ -79,6 +82,7 @@ export const MAY_IMPORT = {
     'java',
     'json',
     'observe',
+    'operate',
     'tls',
     'version.ts',
   ],
@@ -109,8 +113,8 @@ export const MAY_IMPORT = {
     ],
   ],
   worker: [
-    ...['config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'rest', 'threads', 'tls'],
-    ...['transforms', 'version.ts', 'plugins'],
+    ...['config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'kafka', 'observe', 'operate', 'rest'],
+    ...['threads', 'tls', 'transforms', 'version.ts', 'plugins'],
   ],
   dev: ['async', 'config', 'errors.ts', 'kafka', 'observe', 'worker', 'plugins/database/index.ts'],
   cli: [

@@ -1,5 +1,5 @@
 import { CHANGES } from '../herder/recorded-change.ts';
-import { VERDICTS } from '../herder/health/verdict.ts';
+import { VERDICTS } from '../operate/health/verdict.ts';
 import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
 import { COMMITTED_LAG, TASK_FIGURES } from './task-figures-schema.ts';
 

@@ -1,6 +1,6 @@
 import { taskText } from '../connect/tasks/task-assignment.ts';
 import { RequestError } from '../errors.ts';
-import type { DrainedWorker, WorkerDrains } from '../herder/worker-drains.ts';
+import type { DrainedWorker, WorkerDrains } from '../operate/drain/worker-drains.ts';
 import type { ThreadName, ThreadView } from '../observe/thread-figures.ts';
 import { parseDrain } from './drain-body.ts';
 import { readBytes } from './request-body.ts';

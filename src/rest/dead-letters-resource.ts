@@ -2,7 +2,7 @@ import type { RecentFault } from '../connect/pipeline/recent-faults.ts';
 import { RequestError } from '../errors.ts';
 import { goneSignal } from './client-gone.ts';
 import type { LetterSelection } from '../connect/dead-letters/letter-selection.ts';
-import { isChainOption } from '../herder/dead-letters/replay-chain.ts';
+import { isChainOption } from '../operate/dead-letters/replay-chain.ts';
 import type { Actor } from '../herder/recorded-change.ts';
 import { NotOwnerError } from '../herder/not-owner-error.ts';
 import { ajv, asConfig, checkBody, readJsonText } from './request-body.ts';

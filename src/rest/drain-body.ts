@@ -1,5 +1,5 @@
 import { RequestError } from '../errors.ts';
-import type { DrainOrder } from '../herder/worker-drains.ts';
+import type { DrainOrder } from '../operate/drain/worker-drains.ts';
 import { objectOf, type JsonSchema } from '../json/open-api.ts';
 
 /** Of `PUT /cluster/workers/{worker}/drain`; it may be missing. */

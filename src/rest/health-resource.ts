@@ -1,5 +1,5 @@
-import type { HealthSummary } from '../herder/health/connector-health.ts';
-import { VERDICTS, type Verdict } from '../herder/health/verdict.ts';
+import type { HealthSummary } from '../operate/health/connector-health.ts';
+import { VERDICTS, type Verdict } from '../operate/health/verdict.ts';
 import { RequestError } from '../errors.ts';
 import { askerOf, OtherWorkers } from './other-workers.ts';
 import { answer, flag, pathName, queryText, type Context, type Resource } from './resource.ts';

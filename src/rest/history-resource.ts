@@ -1,7 +1,7 @@
 import type { ConnectorConfig } from '../connect/api.ts';
 import { RequestError } from '../errors.ts';
 import type { ConnectorInfo } from '../herder/connector-directory.ts';
-import type { HistoryItem } from '../herder/history/connector-history.ts';
+import type { HistoryItem } from '../operate/history/connector-history.ts';
 import { answerPut, requireValid } from './connectors-resource.ts';
 import { senderOf } from './request-sender.ts';
 import {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { constants, createGzip } from 'node:zlib';
-import { metricsPage, type MetricsOptions } from '../herder/worker-metrics.ts';
+import { metricsPage, type MetricsOptions } from '../operate/metrics/worker-metrics.ts';
 import { CONTENT_TYPES, formatFor } from '../observe/metrics/metrics-page.ts';
 import { commitId, CONNECT_VERSION } from '../version.ts';
 import type { Context, Resource, ResourceDependencies } from './resource.ts';

@@ -1,5 +1,5 @@
-import { NotUnderstoodError, type AskWorker, type WorkerFigures } from '../herder/health/gathered-figures.ts';
-import type { TaskFigures } from '../herder/health/verdict.ts';
+import { NotUnderstoodError, type AskWorker, type WorkerFigures } from '../operate/health/gathered-figures.ts';
+import type { TaskFigures } from '../operate/health/verdict.ts';
 import { RequestError } from '../errors.ts';
 import { ajv } from './request-body.ts';
 import type { Context, ResourceDependencies } from './resource.ts';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { JsonNumber, JsonScanner, type JsonTree } from '../json/json-tree.ts';
-import type { PreviewRequest } from '../herder/preview/preview-request.ts';
+import type { PreviewRequest } from '../operate/preview/preview-request.ts';
 import { RequestError } from '../errors.ts';
 import { ajv, asConfig, checkBody, readJsonText } from './request-body.ts';
 

@@ -11,7 +11,7 @@ import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import { StatusStore } from '../herder/stores/status-store.ts';
 import type { ClientProperties, CompactedTopicOptions } from '../kafka/api.ts';
 import { createKafkaClient } from '../kafka/client.ts';
-import { WorkerDrains } from '../herder/worker-drains.ts';
+import { WorkerDrains } from '../operate/drain/worker-drains.ts';
 import type { Logger } from '../observe/logger.ts';
 import type { Mode, ModeDependencies } from './mode.ts';
 

@@ -11,7 +11,7 @@ import type { OffsetStore } from '../herder/stores/offset-store.ts';
 import type { OwnStore } from '../herder/stores/own-store.ts';
 import type { OpenRecordLog } from '../herder/stores/record-log.ts';
 import type { StatusStore } from '../herder/stores/status-store.ts';
-import type { WorkerDrains } from '../herder/worker-drains.ts';
+import type { WorkerDrains } from '../operate/drain/worker-drains.ts';
 import type { ZombieFencing } from '../herder/zombie-fencing.ts';
 import type { Logger } from '../observe/logger.ts';
 

@@ -1,7 +1,7 @@
 import { loadWorkerConfig } from '../config/worker-config.ts';
 import { KafkaTaskClients } from '../connect/tasks/kafka-task-clients.ts';
-import { performReading, type ReadingParts } from '../herder/reading/perform-reading.ts';
-import type { Reading } from '../herder/reading/reading.ts';
+import { performReading, type ReadingParts } from '../operate/reading/perform-reading.ts';
+import type { Reading } from '../operate/reading/reading.ts';
 import { silentLogger } from '../observe/logger.ts';
 import { comeUp, enterThread } from '../threads/inside-thread.ts';
 import type { ReaderControlFunctions, ReaderThreadFunctions } from '../threads/thread-protocol.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import type { RestartView } from '../../src/herder/healing/restart-view.ts';
+import type { RestartView } from '../../src/operate/restarts/restart-view.ts';
 import { sinkConfig, sourceConfig } from '../support/connectors.ts';
 import { TcpProxy } from '../support/proxy.ts';
 import { uniqueName } from '../support/services.ts';

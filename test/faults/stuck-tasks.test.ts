@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fileURLToPath } from 'node:url';
-import type { RestartView } from '../../src/herder/healing/restart-view.ts';
+import type { RestartView } from '../../src/operate/restarts/restart-view.ts';
 import { keepingLetters } from '../support/connectors.ts';
 import { KafkaTraffic } from '../support/kafka-traffic.ts';
 import { database, uniqueName, type TestDatabase } from '../support/services.ts';

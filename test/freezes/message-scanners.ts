@@ -11,7 +11,7 @@ import { BlockText } from '../../src/data/block-text.ts';
 import { parseJson } from '../../src/converters/json-schema/json-schema-document.ts';
 import { parseProtobuf } from '../../src/converters/protobuf/protobuf-files.ts';
 import { parseHeaderText } from '../../src/converters/header-literals.ts';
-import { hiddenInJson } from '../../src/herder/preview/hidden-json.ts';
+import { hiddenInJson } from '../../src/operate/preview/hidden-json.ts';
 import { castValue } from '../../src/transforms/cast-value.ts';
 import { parsedDecimal } from '../../src/transforms/number-parsing.ts';
 import { parseOptions } from '../../src/config/parse.ts';

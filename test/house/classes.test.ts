@@ -5,7 +5,7 @@ import ts from 'typescript';
 import { importsBelow } from '../support/imports.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const WORKER = ['src/worker', 'src/herder', 'src/rest', 'src/kafka', 'src/connect'];
+const WORKER = ['src/worker', 'src/herder', 'src/operate', 'src/rest', 'src/kafka', 'src/connect'];
 const DATABASE = ['plugins'];
 const MAX_LINES = 250;
 const MAX_FIELDS = 15;

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
-import type { FleetRow } from '../../src/herder/fleet/fleet.ts';
+import type { FleetRow } from '../../src/operate/fleet/fleet.ts';
 import { consoleFiles } from '../../src/rest/console/console-files.ts';
 import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';

@@ -1,7 +1,7 @@
 import { isSameButLimits } from '../../config/rate-limit-options.ts';
 import { RequestError } from '../../errors.ts';
-import type { KeptConfig } from '../../herder/history/history-entry.ts';
-import { secretKeys } from '../../herder/history/password-keys.ts';
+import type { KeptConfig } from '../../operate/history/history-entry.ts';
+import { secretKeys } from '../../operate/history/password-keys.ts';
 import { requireValid } from '../connectors-resource.ts';
 import { forwardAs } from '../forwarding.ts';
 import { configAt, numberOf, restore } from '../history-resource.ts';

@@ -1,4 +1,4 @@
-import { connectorFlow, type ConnectorFlow } from '../../herder/fleet/connector-flow.ts';
+import { connectorFlow, type ConnectorFlow } from '../../operate/fleet/connector-flow.ts';
 import { askerOf, OtherWorkers } from '../other-workers.ts';
 import { ajv } from '../request-body.ts';
 import { answer, flag, pathName, type Resource } from '../resource.ts';

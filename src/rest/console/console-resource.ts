@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, gzip } from 'node:zlib';
-import type { AskRates, FleetLook, OwnRate } from '../../herder/fleet/fleet.ts';
-import { HISTORY_SERIES, type ConnectorHistory } from '../../herder/fleet/fleet-history.ts';
+import type { AskRates, FleetLook, OwnRate } from '../../operate/fleet/fleet.ts';
+import { HISTORY_SERIES, type ConnectorHistory } from '../../operate/fleet/fleet-history.ts';
 import { RequestError } from '../../errors.ts';
 import { askerOf, OtherWorkers, type Asker } from '../other-workers.ts';
 import { ajv } from '../request-body.ts';

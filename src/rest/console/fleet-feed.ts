@@ -1,4 +1,4 @@
-import type { FleetLook, FleetRow } from '../../herder/fleet/fleet.ts';
+import type { FleetLook, FleetRow } from '../../operate/fleet/fleet.ts';
 import { toError } from '../../errors.ts';
 import { eventBytes } from './event-stream.ts';
 

@@ -1,4 +1,4 @@
-import type { MessagePlace, PeekQuery } from '../../herder/peek/topic-peek.ts';
+import type { MessagePlace, PeekQuery } from '../../operate/messages/topic-peek.ts';
 import { goneSignal } from '../client-gone.ts';
 import { ajv, checkBody, readPlainJson } from '../request-body.ts';
 import { answerText, pathName, withinTimeLimit, type Resource } from '../resource.ts';

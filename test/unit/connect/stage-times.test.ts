@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { StageTimes } from '../../../src/connect/pipeline/stage-times.ts';
-import { connectorFlow } from '../../../src/herder/fleet/connector-flow.ts';
+import { connectorFlow } from '../../../src/operate/fleet/connector-flow.ts';
 import type { TaskReport } from '../../../src/connect/tasks/task-hosting.ts';
 
 describe('times of the stages of a task', () => {

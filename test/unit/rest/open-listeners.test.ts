@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/observe/logger.ts';
 import { SecretMask } from '../../../src/observe/secret-mask.ts';
 import { StageTracker } from '../../../src/observe/stage.ts';
 import { openListeners, type RestListeners } from '../../../src/rest/open-listeners.ts';
-import { ReplayFigures } from '../../../src/herder/dead-letters/replay-figures.ts';
+import { ReplayFigures } from '../../../src/operate/dead-letters/replay-figures.ts';
 import type { ResourceDependencies } from '../../../src/rest/resource.ts';
 
 const LISTENERS = 'http://127.0.0.1:0';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { PluginRegistry } from '../../../../src/connect/plugins/plugin-registry.ts';
 import { withheld } from '../../../../src/config/secret-destinations.ts';
-import { secretKeys } from '../../../../src/herder/history/password-keys.ts';
+import { secretKeys } from '../../../../src/operate/history/password-keys.ts';
 import { configMask, shownConfig, withStoredValues } from '../../../../src/rest/console/config-secrets.ts';
 
 const OPTIONS = {

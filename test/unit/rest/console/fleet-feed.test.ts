@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { FleetLook, FleetRow } from '../../../../src/herder/fleet/fleet.ts';
+import type { FleetLook, FleetRow } from '../../../../src/operate/fleet/fleet.ts';
 import { FleetFeed, type FleetNews } from '../../../../src/rest/console/fleet-feed.ts';
 import { until } from '../../../support/until.ts';
 

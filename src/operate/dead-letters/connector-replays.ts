@@ -1,0 +1,136 @@
+import type { ConfigResolver } from '../../config/providers/config-resolver.ts';
+import type { ConnectorConfig } from '../../connect/api.ts';
+import type { LetterSelection } from '../../connect/dead-letters/letter-selection.ts';
+import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
+import { wantedVersion } from '../../connect/plugins/plugins-of-config.ts';
+import type { TaskClients } from '../../connect/tasks/task-clients.ts';
+import { RequestError } from '../../errors.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
+import { StageTracker } from '../../observe/stage.ts';
+import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
+import type { ConnectorRequests } from '../../herder/connector-requests.ts';
+import { hiddenInJson } from '../preview/hidden-json.ts';
+import type { ConnectorValidation } from '../../herder/validation.ts';
+import type { LetterReader } from './letter-reader.ts';
+import type { Readings } from '../reading/readings.ts';
+import { withChain } from './replay-chain.ts';
+import type { Replays } from './replays.ts';
+import { replayView, type StoredReplay } from './stored-replay.ts';
+
+export interface ConnectorReplaysDependencies {
+  readonly directory: Pick<ConnectorDirectory, 'config' | 'require'>;
+  readonly requests: Pick<ConnectorRequests, 'mustOwn'>;
+  readonly replays: Replays;
+  readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
+  readonly reader: Pick<LetterReader, 'stretches'>;
+  readonly readings: Pick<Readings, 'requireLetters' | 'failedLetters'>;
+  readonly clients: Pick<TaskClients, 'admin'>;
+  readonly plugins: PluginRegistry;
+  readonly resolver: ConfigResolver;
+  readonly secrets: SecretMask;
+}
+
+export interface ReplayOrder {
+  readonly selection: LetterSelection;
+  /** Options of transforms and predicates in place of the connector's own. */
+  readonly chain: ConnectorConfig | undefined;
+  /** Letters per second at most. */
+  readonly rate: number;
+  /** Who asks for it. */
+  readonly by: string;
+}
+
+/** Of the topic: what is stored of a replay stays below the limit of OwnStore. */
+const MAX_PARTITIONS = 1000;
+const MAX_SELECTION_CHARACTERS = 64_000;
+
+/** What clients ask of replays; the answers are JSON text without secrets. NotOwnerErrors where another worker has the connector. */
+export class ConnectorReplays {
+  readonly #dependencies: ConnectorReplaysDependencies;
+
+  constructor(dependencies: ConnectorReplaysDependencies) {
+    this.#dependencies = dependencies;
+    dependencies.replays.onEnd({
+      countFailed: (connector, replay) => dependencies.readings.failedLetters(connector, replay),
+      forget: (connector, replay) => this.#forgetOffsets(connector, replay),
+    });
+  }
+
+  /**
+   * Begins to send letters through the pipeline of a sink; those that are written from now on are not among them.
+   * @throws RequestError 404: no such connector, it has no dead-letter topic, or the topic has no letter of the group; 400: the
+   *   configuration is not valid; 409: a replay is running
+   */
+  async begin(connector: string, { selection, chain, rate, by }: ReplayOrder): Promise<string> {
+    const { directory, requests, replays, validation, reader, readings } = this.#dependencies;
+    requireLength('selection', selection, MAX_SELECTION_CHARACTERS);
+    await requests.mustOwn(connector);
+    const given = withChain(directory.config(connector), chain);
+    const className = given['connector.class'] ?? '';
+    const { plugin, config } = await validation.requireValidFor(className, given, new StageTracker());
+    if (plugin.type !== 'sink') throw new RequestError(400, `Connector ${connector} is not a sink`);
+    const { topic, partitions } = await reader.stretches(connector, config, selection);
+    if (selection.group !== undefined) await readings.requireLetters(connector, given, selection);
+    if (partitions.length > MAX_PARTITIONS) {
+      throw new RequestError(
+        400,
+        `Topic ${topic} has more than ${String(MAX_PARTITIONS)} partitions: select some by offsets`,
+      );
+    }
+    const replay = await replays.begin(connector, {
+      ...{ topic, selection, rate },
+      chain: chain ?? null,
+      partitions: partitions.map(({ partition, next, end }) => ({ partition, from: next, end: Math.max(next, end) })),
+      startedBy: by,
+    });
+    return this.#text(replayView(replay));
+  }
+
+  /** The last 20 of a connector, the newest first. */
+  async list(connector: string): Promise<string> {
+    this.#dependencies.directory.require(connector);
+    const replays = await this.#dependencies.replays.list(connector);
+    return this.#text({ replays: replays.map(replayView) });
+  }
+
+  async get(connector: string, id: number): Promise<string> {
+    this.#dependencies.directory.require(connector);
+    return this.#text(replayView(await this.#dependencies.replays.get(connector, id)));
+  }
+
+  /** Resolves when nothing of it is written any more. */
+  async end(connector: string, id: number): Promise<string> {
+    await this.#dependencies.requests.mustOwn(connector);
+    return this.#text(replayView(await this.#dependencies.replays.end(connector, id)));
+  }
+
+  #text(view: object): string {
+    return hiddenInJson(JSON.stringify(view), (text) => this.#dependencies.secrets.hide(text));
+  }
+
+  async #forgetOffsets(connector: string, { group, topic, partitions }: StoredReplay): Promise<void> {
+    const { directory, plugins, resolver, clients } = this.#dependencies;
+    const { config } = await resolver.resolve(directory.config(connector));
+    const wanted = wantedVersion(config, 'connector.plugin.version');
+    const plugin = await plugins.load(plugins.find('connector', config['connector.class'] ?? '', wanted));
+    if (plugin.type === 'sink') {
+      // Named one by one: an empty list would mean all that the connector has.
+      const offsets = partitions.map(({ partition }) => ({ topic, partition, offset: null }));
+      const own = { ...config, 'consumer.override.group.id': group };
+      if (offsets.length > 0) await plugin.alterOffsets?.(own, offsets);
+    }
+    const admin = clients.admin(connector, config);
+    try {
+      await admin.deleteGroup(group);
+    } finally {
+      await admin.close();
+    }
+  }
+}
+
+/** @throws RequestError 400 */
+function requireLength(name: string, value: object, limit: number): void {
+  if (JSON.stringify(value).length > limit) {
+    throw new RequestError(400, `${name} has more than ${String(limit)} characters`);
+  }
+}

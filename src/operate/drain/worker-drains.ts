@@ -1,0 +1,131 @@
+import { RequestError, toError } from '../../errors.ts';
+import type { SessionKey } from '../../herder/config-state.ts';
+import { NotOwnerError } from '../../herder/not-owner-error.ts';
+import type { PeerClient } from '../../herder/peer-client.ts';
+import type { DrainablePlacement, GroupWorker } from '../../herder/placement.ts';
+import { signedHeaders } from '../../herder/request-signature.ts';
+
+export interface WorkerDrainsDependencies {
+  readonly placement: Pick<DrainablePlacement, 'workers' | 'isLeaderForeign' | 'leaderUrl' | 'drain'>;
+  readonly peers: Pick<PeerClient, 'request'>;
+  readonly sessionKey: () => SessionKey | undefined;
+  /** `inter.worker.signature.algorithm` */
+  readonly algorithm: string;
+  /** This worker: advertised `host:port`. */
+  readonly workerId: string;
+}
+
+export type DrainState = 'running' | 'draining' | 'drained';
+
+export interface DrainedWorker extends GroupWorker {
+  /** `drained`: it has stopped everything, and others have got it. */
+  readonly state: DrainState;
+}
+
+/** What the leader tells the worker that is drained. */
+export interface DrainOrder {
+  readonly worker: string;
+  readonly drain: boolean;
+}
+
+const TIMEOUT_MS = 10_000;
+
+/**
+ * Workers that are to give up their work, before they are stopped or replaced. The leader decides whether one may, and tells it;
+ * the worker then says so itself each time that it joins the group, so that the next leader knows it too.
+ */
+export class WorkerDrains {
+  readonly #dependencies: WorkerDrainsDependencies;
+  /** Leader only: what workers were told that does not show in the group yet. */
+  readonly #told = new Map<string, boolean>();
+
+  constructor(dependencies: WorkerDrainsDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** The workers of the group. Throws a NotOwnerError unless this worker leads. */
+  workers(): readonly DrainedWorker[] {
+    const { placement } = this.#dependencies;
+    if (placement.isLeaderForeign) {
+      throw new RequestError(
+        409,
+        `The leader of the group, ${placement.leaderUrl ?? 'unknown'}, is not a Sluice worker and cannot drain workers. Stop the Java workers first, or stop this worker without draining it.`,
+      );
+    }
+    const workers = placement.workers();
+    if (workers === undefined) throw new NotOwnerError('Only the leader knows the workers.', placement.leaderUrl);
+    for (const { workerId, draining } of workers) {
+      if (this.#told.get(workerId) === draining) this.#told.delete(workerId);
+    }
+    const present = new Set(workers.map(({ workerId }) => workerId));
+    for (const workerId of this.#told.keys()) if (!present.has(workerId)) this.#told.delete(workerId);
+    return workers.map((worker) => {
+      const draining = this.#told.get(worker.workerId) ?? worker.draining;
+      const isDone = worker.draining && worker.connectors + worker.tasks === 0;
+      return { ...worker, draining, state: !draining ? 'running' : isDone ? 'drained' : 'draining' };
+    });
+  }
+
+  /**
+   * Begins to drain a worker, or ends that. Throws a NotOwnerError unless this worker leads, and a RequestError with 404 for a
+   * worker that is not in the group, 409 for the last one that takes work.
+   */
+  async drain(workerId: string, drain: boolean): Promise<DrainedWorker> {
+    const workers = this.workers();
+    const worker = workers.find((each) => each.workerId.toLowerCase() === workerId.toLowerCase());
+    if (worker === undefined) {
+      const known = workers.map((each) => each.workerId).join(', ');
+      throw new RequestError(404, `Worker ${workerId} is not in the group. Its workers are ${known}.`);
+    }
+    const others = workers.filter((each) => !each.draining && each.workerId !== worker.workerId);
+    if (drain && others.length === 0) {
+      throw new RequestError(
+        409,
+        `Worker ${worker.workerId} cannot be drained, because no other worker takes work. Start another worker first, or end the draining of one.`,
+      );
+    }
+    const before = this.#told.get(worker.workerId);
+    this.#told.set(worker.workerId, drain);
+    try {
+      await this.#tell(worker, { worker: worker.workerId, drain });
+    } catch (error) {
+      if (before === undefined) this.#told.delete(worker.workerId);
+      else this.#told.set(worker.workerId, before);
+      throw error;
+    }
+    return this.workers().find((each) => each.workerId === worker.workerId) ?? worker;
+  }
+
+  /** The leader has told this worker. Throws a RequestError with 409 where another worker was meant. */
+  obey({ worker, drain }: DrainOrder): void {
+    const { placement, workerId } = this.#dependencies;
+    if (worker.toLowerCase() !== workerId.toLowerCase()) {
+      throw new RequestError(409, `This is worker ${workerId}, not ${worker}.`);
+    }
+    placement.drain(drain);
+  }
+
+  async #tell({ workerId, url }: GroupWorker, order: DrainOrder): Promise<void> {
+    const { peers, sessionKey, algorithm } = this.#dependencies;
+    if (workerId.toLowerCase() === this.#dependencies.workerId.toLowerCase()) {
+      this.obey(order);
+      return;
+    }
+    const key = sessionKey();
+    if (key === undefined) {
+      throw new RequestError(503, `There is no session key yet to sign the request to worker ${workerId} with.`);
+    }
+    const body = Buffer.from(JSON.stringify(order));
+    const headers = signedHeaders(body, algorithm, key);
+    const request = { method: 'PUT', url: `${url}cluster/drain`, headers, body, timeoutMs: TIMEOUT_MS };
+    const answer = await peers.request(request).catch((error: unknown) => {
+      throw new RequestError(500, `Worker ${workerId} cannot be reached: ${toError(error).message}`, { cause: error });
+    });
+    if (answer.status === 204) return;
+    const said = answer.body.toString().slice(0, 500);
+    throw new RequestError(
+      500,
+      `Worker ${workerId} answered ${String(answer.status)} to the request to drain: ${said}`,
+    );
+  }
+}

@@ -1,0 +1,168 @@
+import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
+import type { ConnectorHealth, HealthView } from '../health/connector-health.ts';
+import type { AskWorker } from '../health/gathered-figures.ts';
+import type { TaskFigures, Verdict } from '../health/verdict.ts';
+import type { StatusStore } from '../../herder/stores/status-store.ts';
+import type { ConnectorHistory, FleetHistory } from './fleet-history.ts';
+
+/** A connector as a row of the console. */
+export interface FleetRow {
+  readonly name: string;
+  readonly type: HealthView['type'];
+  readonly className: string;
+  /** `SILENT`: nothing is wrong with the tasks that are known, and the worker of another one does not answer. */
+  readonly verdict: Verdict | typeof SILENT;
+  /** One sentence. */
+  readonly sentence: string;
+  /** ISO 8601. */
+  readonly since: string;
+  /** Tasks by their state; `SILENT` are those whose worker does not answer. */
+  readonly tasks: Readonly<Record<string, number>>;
+  readonly workers: readonly string[];
+  /** `topics` or `topics.regex` of a sink. */
+  readonly topics: string;
+  /** Records a second in the last five; `null` where none of its tasks runs. */
+  readonly rate: number | null;
+  /** Records that are not delivered; `null` where it is not known. */
+  readonly lag: number | null;
+  readonly deadLettersPerMinute: number;
+  /** Mean rates of the minutes of the last hour, the oldest first. */
+  readonly spark: readonly (number | null)[];
+}
+
+/** What a worker knows of its own tasks of a connector. */
+export interface OwnRate {
+  readonly name: string;
+  readonly rate: number | null;
+  readonly spark: readonly (number | null)[];
+}
+
+/** Asks the other workers for their rates; those that do not answer are left out. */
+export type AskRates = () => Promise<readonly (readonly OwnRate[])[]>;
+
+/** A worker that has tasks and has not answered the last request. */
+export interface SilentWorker {
+  readonly worker: string;
+  readonly silentMs: number;
+  /** It is no single request that has gone wrong. */
+  readonly isCertain: boolean;
+}
+
+export interface FleetLook {
+  readonly rows: readonly FleetRow[];
+  readonly silent: readonly SilentWorker[];
+}
+
+interface FleetDependencies {
+  readonly directory: Pick<ConnectorDirectory, 'names' | 'configOf'>;
+  readonly health: Pick<ConnectorHealth, 'views'>;
+  readonly history: FleetHistory;
+  readonly statuses: Pick<StatusStore, 'onChange'>;
+}
+
+const SILENT = 'SILENT';
+/** One request may have gone wrong. */
+const SILENT_MS = 1000;
+const MAX_TOPICS = 200;
+const MAX_WORKERS = 20;
+
+/** All connectors of the cluster at a glance, and the last hour of those that run here. */
+export class Fleet {
+  readonly #dependencies: FleetDependencies;
+
+  constructor(dependencies: FleetDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  async look(ask: AskWorker, askRates: AskRates): Promise<FleetLook> {
+    const { health, directory } = this.#dependencies;
+    const [views, others] = await Promise.all([health.views(ask), askRates()]);
+    const rates = merged([this.ownRates(), ...others]);
+    const rows = views.map((view): FleetRow => {
+      const { name, type, verdict, sentence, since, lag, tasks } = view;
+      const states = tasks.map((task) => (isSilent(task) ? SILENT : task.state));
+      const config = directory.configOf(name) ?? {};
+      const known = rates.get(name);
+      return {
+        name,
+        type,
+        className: config['connector.class'] ?? '',
+        verdict: verdict === 'RUNNING' && states.includes(SILENT) ? SILENT : verdict,
+        sentence,
+        since,
+        tasks: countBy(states),
+        workers: [...new Set(tasks.map(({ worker }) => worker))].slice(0, MAX_WORKERS),
+        topics: (config['topics'] ?? config['topics.regex'] ?? '').slice(0, MAX_TOPICS),
+        rate: known?.rate ?? null,
+        lag,
+        deadLettersPerMinute: tasks.reduce((sum, task) => sum + task.deadLettersPerMinute, 0),
+        spark: known?.spark ?? [],
+      };
+    });
+    return { rows, silent: silentWorkers(views) };
+  }
+
+  /** The listener is called when the state of a connector or task anywhere in the cluster has changed. Returns what ends that. */
+  onChange(listener: () => void): () => void {
+    return this.#dependencies.statuses.onChange(listener);
+  }
+
+  /** Of the connectors that have run here within the last hour. */
+  ownRates(): readonly OwnRate[] {
+    const { directory, history } = this.#dependencies;
+    return directory.names().flatMap((name) => {
+      const { rate } = history.newest(name);
+      const spark = history.spark(name);
+      return spark.every((value) => value === null) ? [] : [{ name, rate, spark }];
+    });
+  }
+
+  /** Of the tasks on this worker. */
+  history(connector: string): ConnectorHistory {
+    return this.#dependencies.history.series(connector);
+  }
+}
+
+function isSilent({ silentMs = 0 }: Pick<TaskFigures, 'silentMs'>): boolean {
+  return silentMs >= SILENT_MS;
+}
+
+/** For how long each has not answered. */
+function silentWorkers(views: readonly HealthView[]): readonly SilentWorker[] {
+  const found = new Map<string, SilentWorker>();
+  for (const task of views.flatMap(({ tasks }) => tasks)) {
+    const { worker, silentMs } = task;
+    if (silentMs !== undefined) found.set(worker, { worker, silentMs, isCertain: isSilent(task) });
+  }
+  return [...found.values()];
+}
+
+/** Rates of all workers by connector; sparks end with the present minute. */
+function merged(workers: readonly (readonly OwnRate[])[]): ReadonlyMap<string, OwnRate> {
+  const found = new Map<string, OwnRate>();
+  for (const each of workers.flat()) {
+    const known = found.get(each.name);
+    found.set(
+      each.name,
+      known === undefined
+        ? each
+        : { name: each.name, rate: sum(known.rate, each.rate), spark: addedUp(known.spark, each.spark) },
+    );
+  }
+  return found;
+}
+
+function addedUp(a: readonly (number | null)[], b: readonly (number | null)[]): readonly (number | null)[] {
+  const length = Math.max(a.length, b.length);
+  return Array.from({ length }, (_, index) => sum(a[index - length + a.length], b[index - length + b.length]));
+}
+
+function sum(a: number | null | undefined, b: number | null | undefined): number | null {
+  return a === null || a === undefined ? (b ?? null) : a + (b ?? 0);
+}
+
+function countBy(texts: readonly string[]): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const text of texts) counts.set(text, (counts.get(text) ?? 0) + 1);
+  return Object.fromEntries(counts);
+}

@@ -1,0 +1,129 @@
+import type { Logger } from '../../observe/logger.ts';
+import type { ConnectorDirectory, ConnectorStatusInfo } from '../../herder/connector-directory.ts';
+import type { OffsetsPreview } from '../../herder/offsets-preview.ts';
+import type { Placement } from '../../herder/placement.ts';
+
+/** Records of a topic that a connector has not delivered. */
+export interface TopicLag {
+  readonly name: string;
+  readonly partitions: number;
+  readonly lag: number | null;
+}
+
+/** How far the offsets that a sink has committed are behind the ends of its topics. */
+export interface CommittedLag {
+  readonly connector: string;
+  readonly lag: number;
+  readonly topics: readonly TopicLag[];
+}
+
+export interface CommittedLagsDependencies {
+  readonly directory: Pick<ConnectorDirectory, 'names' | 'status'>;
+  readonly placement: Pick<Placement, 'ownsConnector'>;
+  /** The difference between committed offsets and ends of a connector, by partition. */
+  readonly readOffsets: (connector: string) => Promise<OffsetsPreview>;
+  readonly logger: Logger;
+}
+
+const EVERY_MS = 5000;
+/** Connectors whose offsets are read in one round, one after another. */
+const MAX_IN_ROUND = 20;
+const MAX_TOPICS = 200;
+/** States of tasks whose consumers know their lag. */
+export const READING: ReadonlySet<string> = new Set(['RUNNING', 'PAUSED']);
+
+/**
+ * The lag of this worker's sinks of which no task reads: those that are stopped, have failed, or have no worker. Consumers of tasks that
+ * read know their lag. One request for each such connector every five seconds, less often where there are more than twenty.
+ */
+export class CommittedLags {
+  readonly #dependencies: CommittedLagsDependencies;
+  readonly #intervalMs: number;
+  readonly #lags = new Map<string, CommittedLag>();
+  /** By `performance.now()`. */
+  readonly #readAt = new Map<string, number>();
+  #timer: NodeJS.Timeout | undefined;
+  #isReading = false;
+
+  constructor(dependencies: CommittedLagsDependencies, intervalMs = EVERY_MS) {
+    this.#dependencies = dependencies;
+    this.#intervalMs = intervalMs;
+  }
+
+  start(): void {
+    this.#timer = setInterval(() => void this.#read(), this.#intervalMs).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  of(connector: string): CommittedLag | undefined {
+    return this.#lags.get(connector);
+  }
+
+  all(): readonly CommittedLag[] {
+    return [...this.#lags.values()];
+  }
+
+  async #read(): Promise<void> {
+    if (this.#isReading) return;
+    this.#isReading = true;
+    try {
+      const idle = this.#idle();
+      const isIdle = new Set(idle);
+      for (const known of [...this.#lags.keys(), ...this.#readAt.keys()]) {
+        if (isIdle.has(known)) continue;
+        this.#lags.delete(known);
+        this.#readAt.delete(known);
+      }
+      const readAt = (name: string): number => this.#readAt.get(name) ?? -Infinity;
+      idle.sort((a, b) => readAt(a) - readAt(b));
+      for (const name of idle.slice(0, MAX_IN_ROUND)) await this.#readOne(name);
+    } finally {
+      this.#isReading = false;
+    }
+  }
+
+  /** A connector that was deleted or resumed meanwhile is forgotten in the next round. */
+  async #readOne(connector: string): Promise<void> {
+    this.#readAt.set(connector, performance.now());
+    try {
+      const { partitions, skipped } = await this.#dependencies.readOffsets(connector);
+      if (skipped === null) this.#lags.delete(connector);
+      else this.#lags.set(connector, { connector, lag: skipped, topics: topicsOf(partitions) });
+    } catch (error) {
+      this.#lags.delete(connector);
+      this.#dependencies.logger.debug({ err: error, connector }, `The offsets of connector ${connector} are not known`);
+    }
+  }
+
+  #idle(): string[] {
+    const { directory, placement } = this.#dependencies;
+    return directory.names().filter((name) => {
+      if (!placement.ownsConnector(name)) return false;
+      const status = statusOf(directory, name);
+      return status?.type === 'sink' && !status.tasks.some(([, { state }]) => READING.has(state));
+    });
+  }
+}
+
+function topicsOf(partitions: OffsetsPreview['partitions']): readonly TopicLag[] {
+  const found = new Map<string, TopicLag>();
+  for (const { partition, skipped } of partitions) {
+    const name = String(partition?.['kafka_topic']);
+    const known = found.get(name) ?? { name, partitions: 0, lag: 0 };
+    const lag = known.lag === null || skipped === null ? null : known.lag + skipped;
+    found.set(name, { name, partitions: known.partitions + 1, lag });
+  }
+  return [...found.values()].slice(0, MAX_TOPICS);
+}
+
+/** `undefined`: created or deleted a moment ago. */
+function statusOf(directory: Pick<ConnectorDirectory, 'status'>, name: string): ConnectorStatusInfo | undefined {
+  try {
+    return directory.status(name);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,331 @@
+import { restartClause, type RestartView } from '../restarts/restart-view.ts';
+
+/** One word for how a connector is doing: the first of these that holds. */
+export const VERDICTS = [
+  'FAILED',
+  'STALLED',
+  'UNASSIGNED',
+  'DEGRADED',
+  'LAGGING',
+  'RUNNING',
+  'PAUSED',
+  'STOPPED',
+] as const;
+export type Verdict = (typeof VERDICTS)[number];
+
+/** What is known of a task. Absent: its worker does not answer, or the task does not run. */
+export interface TaskFigures {
+  readonly task: number;
+  readonly state: string;
+  readonly worker: string;
+  readonly thread: string | number | null;
+  readonly partitions: readonly { readonly topic: string; readonly partition: number; readonly lag: number | null }[];
+  /** Records that are not delivered; `null` where it is not known. */
+  readonly lag: number | null;
+  /** Those of them that the task has taken and not delivered. */
+  readonly waiting: number;
+  /** ISO 8601; `null`: nothing since the task has started. */
+  readonly lastDeliveredAt: string | null;
+  /** Of a sink task: milliseconds that the last `put` has taken that delivered records. */
+  readonly lastPutMs?: number | undefined;
+  /** Milliseconds since records wait and none was delivered; 0 while none waits. */
+  readonly waitedMs: number;
+  /** How often `put` or `poll` has asked to be called again. */
+  readonly retries: number;
+  readonly deadLettersPerMinute: number;
+  readonly missingTopics: readonly string[];
+  /** Of a sink task: topics that have not had a record in any of its partitions; absent: none. */
+  readonly emptyTopics?: readonly string[] | undefined;
+  /** What the task says stands in the way. */
+  readonly cause: string | null;
+  /** Parts of the task (tables of a source) that it cannot process while it continues with the others; absent: none. */
+  readonly failedParts?: FailedParts | undefined;
+  /** Milliseconds of the last ten seconds for which a rate limit has held the task back. */
+  readonly throttledMs?: number | undefined;
+  /** Of a sink task: milliseconds for which it has had no partition. */
+  readonly withoutPartitionsMs?: number | undefined;
+  /** Of a sink task: false while its consumer group is being divided. */
+  readonly isInGroup?: boolean | undefined;
+  /** Of a sink task: milliseconds since a commit of its offsets began, while none has succeeded since. */
+  readonly uncommittedMs?: number | undefined;
+  /** Milliseconds for which the worker of the task has not answered; absent: it has. */
+  readonly silentMs?: number | undefined;
+}
+
+export interface FailedParts {
+  readonly count: number;
+  /** The first of them. */
+  readonly parts: readonly { readonly name: string; readonly error: string }[];
+}
+
+export interface ConnectorFigures {
+  readonly type: 'sink' | 'source' | 'unknown';
+  readonly state: string;
+  readonly trace: string | null;
+  readonly tasks: readonly (TaskFigures & { readonly trace?: string | null })[];
+  /** Workers that have tasks of the connector and did not answer. */
+  readonly silentWorkers: readonly string[];
+  /** A sink that names its topics, and does not find them by a pattern. */
+  readonly listsTopics?: boolean | undefined;
+  /** The tasks are those of one worker. */
+  readonly isPartial?: boolean | undefined;
+  /** Of those that have failed. */
+  readonly restarts?: readonly RestartView[];
+}
+
+/** As Java's traces have it. */
+const CAUSED_BY = '\nCaused by: ';
+
+export interface Thresholds {
+  readonly stallAfterMs: number;
+  /** Dead letters and skipped records of all tasks in a minute. */
+  readonly degradedRate: number;
+  /** Records of one task. */
+  readonly laggingRecords: number;
+}
+
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** One sentence. */
+  readonly sentence: string;
+  /** The sentence without its clause on the next restart, which `restarts` has as fields. */
+  readonly summary: string;
+  readonly reasons: readonly string[];
+}
+
+/** Pure: what these figures mean. A rate limit holds a task back when it has nothing in hand, so that none is stalled by it. */
+export function judge(figures: ConnectorFigures, thresholds: Thresholds): Judgement {
+  const judged = requested(figures) ?? failed(figures) ?? working(figures, thresholds);
+  return { summary: judged.sentence, ...judged };
+}
+
+/** `summary` where it differs from the sentence. */
+type Finding = Omit<Judgement, 'summary'> & Partial<Pick<Judgement, 'summary'>>;
+
+function working(figures: ConnectorFigures, thresholds: Thresholds): Finding {
+  const stalls = figures.tasks.flatMap((task) => stallOf(task, figures.type, thresholds));
+  const [stalled] = stalls;
+  if (stalled !== undefined) return { verdict: 'STALLED', sentence: stalled, reasons: stalls };
+  const unread = withoutPartitions(figures);
+  if (unread !== undefined) {
+    const verdict = unread.ms >= thresholds.stallAfterMs ? 'STALLED' : 'UNASSIGNED';
+    return { verdict, sentence: unread.sentence, reasons: [unread.sentence] };
+  }
+  const unassigned = withoutWork(figures);
+  if (unassigned !== undefined) return { verdict: 'UNASSIGNED', sentence: unassigned, reasons: [unassigned] };
+  const degraded = [...undelivered(figures, thresholds), ...figures.tasks.flatMap(failedPartsOf)];
+  const [firstDegraded] = degraded;
+  if (firstDegraded !== undefined) return { verdict: 'DEGRADED', sentence: firstDegraded, reasons: degraded };
+  const lags = figures.tasks.flatMap((task) => lagOf(task, thresholds));
+  const [lagging] = lags;
+  if (lagging !== undefined) return { verdict: 'LAGGING', sentence: lagging, reasons: lags };
+  const uncommitted = figures.tasks.filter(({ uncommittedMs = 0 }) => uncommittedMs >= thresholds.stallAfterMs);
+  const reasons = [
+    ...figures.silentWorkers.map((worker) => `Worker ${worker} does not answer.`),
+    ...idleTasks(figures, thresholds),
+    ...unusedTopics(figures),
+    ...uncommitted.map((task) => `${uncommittedText(task)}; when the task starts again, it reads their records again.`),
+  ];
+  return { verdict: 'RUNNING', sentence: runningText(figures, uncommitted), reasons };
+}
+
+function requested({ state }: ConnectorFigures): Finding | undefined {
+  if (state !== 'PAUSED' && state !== 'STOPPED') return undefined;
+  return { verdict: state, sentence: `The connector is ${state.toLowerCase()} by request.`, reasons: [] };
+}
+
+function failed({ state, trace, tasks, restarts = [] }: ConnectorFigures): Finding | undefined {
+  const withRestart = (summary: string, task: number | null) => {
+    const restart = restarts.find((each) => each.task === task);
+    if (restart === undefined) return { summary, sentence: summary };
+    return { summary, sentence: `${summary.replace(/\.$/, '')}; ${restartClause(restart)}.` };
+  };
+  const own = state === 'FAILED' ? [withRestart(`The connector has failed: ${causeOf(trace)}`, null)] : [];
+  const ofTasks = tasks.filter((task) => task.state === 'FAILED');
+  const all = [
+    ...own,
+    ...ofTasks.map(({ task, trace: ofTask = null }) =>
+      withRestart(`Task ${String(task)} has failed: ${causeOf(ofTask)}`, task),
+    ),
+  ];
+  const [first] = all;
+  return first && { verdict: 'FAILED', ...first, reasons: all.map(({ sentence }) => sentence) };
+}
+
+function stallOf(task: TaskFigures, type: ConnectorFigures['type'], { stallAfterMs }: Thresholds): string[] {
+  const name = `Task ${String(task.task)}`;
+  const [missing] = task.missingTopics;
+  if (missing !== undefined && task.partitions.length === 0) {
+    return [`${name} has nothing to read: the topic ${missing} does not exist.`];
+  }
+  if (task.state !== 'RUNNING' && task.state !== 'STARTING') return [];
+  if (task.silentMs !== undefined && task.silentMs >= stallAfterMs) {
+    return [`${name}: its worker ${task.worker} has not answered for ${seconds(task.silentMs)}.`];
+  }
+  if (task.waitedMs < stallAfterMs) return [];
+  const waited = seconds(task.waitedMs);
+  const what = type === 'source' ? 'was acknowledged' : 'was delivered';
+  const records = Math.max(task.waiting, task.lag ?? 0);
+  const waiting = records === 0 ? 'The task waits' : `${count(records, 'record')} ${records === 1 ? 'waits' : 'wait'}`;
+  const why = task.cause ?? 'the cause is not known';
+  return [`${name}: ${waiting}, and nothing ${what} for ${waited}: ${why}.`];
+}
+
+function undelivered({ tasks }: ConnectorFigures, { degradedRate }: Thresholds): string[] {
+  const letters = tasks.reduce((sum, { deadLettersPerMinute }) => sum + deadLettersPerMinute, 0);
+  if (letters <= degradedRate) return [];
+  return [
+    `${count(letters, 'record')} could not be delivered in the last minute, more than degraded.rate=${String(degradedRate)}.`,
+  ];
+}
+
+/** A sentence for each part that is named; the last one counts those that are not. */
+function failedPartsOf({ task, failedParts }: TaskFigures): string[] {
+  if (failedParts === undefined) return [];
+  const { count: all, parts } = failedParts;
+  const sentences = parts.map(({ name, error }) => `Task ${String(task)} cannot process ${name}: ${error}.`);
+  const others = all - parts.length;
+  return others === 0
+    ? sentences
+    : [...sentences, `Task ${String(task)} cannot process ${String(others)} others either.`];
+}
+
+function lagOf(task: TaskFigures, { laggingRecords }: Thresholds): string[] {
+  if (task.lag === null || task.lag <= laggingRecords) return [];
+  const behind = `Task ${String(task.task)} is ${count(task.lag, 'record')} behind, more than lagging.records=${String(laggingRecords)}`;
+  return [isThrottled(task) ? `${behind}: its rate limit holds it back.` : `${behind}.`];
+}
+
+function isThrottled({ throttledMs = 0 }: TaskFigures): boolean {
+  return throttledMs > 0;
+}
+
+/** A hint: the connector works, and some of its tasks never will. */
+function idleTasks({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures, { stallAfterMs }: Thresholds) {
+  if (type !== 'sink' || silentWorkers.length > 0 || isPartial) return [];
+  const idle = tasks.filter(
+    ({ withoutPartitionsMs = 0, isInGroup }) => isInGroup === true && withoutPartitionsMs >= stallAfterMs,
+  );
+  if (idle.length === 0 || idle.length === tasks.length) return [];
+  return [
+    `${String(idle.length)} of ${String(tasks.length)} tasks have no partition: tasks.max is greater than the number of partitions, or other members of the consumer group have them.`,
+  ];
+}
+
+/** A hint: a topic with a misspelt name is created by the broker or stays missing, and the connector reads the others. */
+function unusedTopics({ tasks, silentWorkers, listsTopics = false, isPartial = false }: ConnectorFigures): string[] {
+  if (!listsTopics || silentWorkers.length > 0 || isPartial) return [];
+  const used = new Set(
+    tasks.flatMap(({ partitions, emptyTopics = [] }) => {
+      const empty = new Set(emptyTopics);
+      return partitions.flatMap(({ topic }) => (empty.has(topic) ? [] : topic));
+    }),
+  );
+  const empty = new Set(tasks.flatMap(({ emptyTopics = [] }) => emptyTopics.filter((topic) => !used.has(topic))));
+  const missing = new Set(tasks.flatMap(({ missingTopics }) => missingTopics));
+  return [
+    ...[...missing].map((topic) => `The topic ${topic} does not exist; check its name in topics.`),
+    ...[...empty].map((topic) => `The topic ${topic} has never had a record; check its name in topics.`),
+  ];
+}
+
+/** More tasks than partitions is as it may be. */
+function withoutPartitions({ type, tasks, silentWorkers, isPartial = false }: ConnectorFigures) {
+  const running = tasks.filter(({ state }) => state === 'RUNNING');
+  const isWhole = silentWorkers.length === 0 && !isPartial && running.length === tasks.length;
+  if (type !== 'sink' || !isWhole || tasks.length === 0) return undefined;
+  if (tasks.some(({ partitions }) => partitions.length > 0)) return undefined;
+  const ms = Math.min(...tasks.map(({ withoutPartitionsMs = 0 }) => withoutPartitionsMs));
+  const isSettled = tasks.every(({ isInGroup = false }) => isInGroup);
+  const why = isSettled
+    ? 'other members of its consumer group have all of them, or the topics have none'
+    : 'its consumer group is being divided';
+  return { ms, sentence: `No task has had a partition for ${seconds(ms)}: ${why}.` };
+}
+
+function withoutWork({ state, tasks }: ConnectorFigures): string | undefined {
+  if (state === 'UNASSIGNED') return 'No worker has the connector.';
+  if (tasks.length === 0) return 'The connector has no tasks.';
+  const isNowhere = tasks.every((task) => task.state === 'UNASSIGNED');
+  return isNowhere ? 'No task runs: the tasks have just been made, or no worker has them.' : undefined;
+}
+
+function uncommittedText({ task, uncommittedMs = 0 }: TaskFigures): string {
+  return `Kafka has not acknowledged the offsets of task ${String(task)} for ${seconds(uncommittedMs)}`;
+}
+
+function runningText({ tasks, silentWorkers }: ConnectorFigures, [uncommitted]: readonly TaskFigures[]): string {
+  const starting = tasks.filter(({ state }) => state === 'STARTING').length;
+  const known = tasks.filter(({ silentMs, state }) => silentMs === undefined && state === 'RUNNING');
+  const lags = known.flatMap(({ lag }) => lag ?? []);
+  const lag = lags.reduce((sum, each) => sum + each, 0);
+  const running = `${count(known.length, 'task')} ${known.length === 1 ? 'runs' : 'run'}${starting === 0 ? '' : `, ${String(starting)} ${starting === 1 ? 'starts' : 'start'}`}`;
+  const behind = lags.length === 0 ? '' : `, ${count(lag, 'record')} behind`;
+  const throttled = known.filter(isThrottled).length;
+  const held = throttled === 0 ? '' : `; the rate limit holds ${String(throttled)} of them back`;
+  const commits = uncommitted === undefined ? '' : `; ${uncommittedText(uncommitted)}`;
+  const [silent] = silentWorkers;
+  const silentTasks = tasks.filter(({ silentMs }) => silentMs !== undefined).length;
+  if (silent === undefined) return `${running}${behind}${held}${commits}.`;
+  return `${running}${behind}${held}${commits}; worker ${silent} does not answer for ${count(silentTasks, 'task')}.`;
+}
+
+const MAX_LINE = 1000;
+/** Classes whose names say no more than their messages. */
+const WRAPPERS =
+  /^(?:org\.apache\.kafka\.connect\.errors\.(?:Connect|Data|Retriable)Exception|org\.apache\.kafka\.common\.(?:errors\.SerializationException|config\.ConfigException)|Error): (?=\S)/;
+const PACKAGE = /^(?:[a-z][\w$]{0,60}\.){1,12}(?=[A-Z])/;
+
+/** An error of Node itself, as `connect ECONNREFUSED 127.0.0.1:1`; the errors that it caused say what could not be reached. */
+const SYSTEM_ERROR = /^java\.lang\.RuntimeException: [a-z]{1,30} E[A-Z]{3,30}\b/;
+
+/**
+ * The innermost cause that is not an error of the system, because the outer ones say that a task ends, not why; and the record, which
+ * one of those names. An error of the database is taken whole: the innermost one does not name the server.
+ */
+function causeOf(trace: string | null): string {
+  const text = trace ?? '';
+  let at = text.lastIndexOf(CAUSED_BY);
+  if (at >= 0 && SYSTEM_ERROR.test(text.slice(at + CAUSED_BY.length, at + CAUSED_BY.length + MAX_LINE))) {
+    at = outermostOfKind(text, at);
+  }
+  const begin = at < 0 ? 0 : at + CAUSED_BY.length;
+  const [first = ''] = text.slice(begin, begin + MAX_LINE).split('\n', 1);
+  if (first === '') return 'there is no trace';
+  const line = first.replace(WRAPPERS, '').replace(PACKAGE, '');
+  const place = placeIn(text);
+  return place === undefined || line.includes(place) ? line : `${line} (${place})`;
+}
+
+/** Where the causes of the same class as the one before `end` begin. */
+function outermostOfKind(trace: string, end: number): number {
+  const classAt = (at: number): string =>
+    /^[\w.$]{1,200}/.exec(trace.slice(at < 0 ? 0 : at + CAUSED_BY.length))?.[0] ?? '';
+  let at = end > 0 ? trace.lastIndexOf(CAUSED_BY, end - 1) : -1;
+  while (at >= 0) {
+    const outer = at > 0 ? trace.lastIndexOf(CAUSED_BY, at - 1) : -1;
+    if (classAt(outer) !== classAt(at)) break;
+    at = outer;
+  }
+  return at;
+}
+
+const AT_RECORD = ' failed for the record at ';
+
+/** `VALUE_CONVERTER, topic t, partition 0, offset 1`, as the error policy tells it. */
+function placeIn(trace: string): string | undefined {
+  const at = trace.indexOf(AT_RECORD);
+  if (at < 0) return undefined;
+  const stage = /[A-Z_]{1,30}$/.exec(trace.slice(Math.max(0, at - 30), at))?.[0];
+  const [where] =
+    /^topic [\w.-]{1,249}, partition \d{1,10}, offset \d{1,19}/.exec(trace.slice(at + AT_RECORD.length)) ?? [];
+  return stage === undefined || where === undefined ? undefined : `${stage}, ${where}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(0)} s`;
+}
+
+function count(number: number, noun: string): string {
+  return `${String(number)} ${noun}${number === 1 ? '' : 's'}`;
+}

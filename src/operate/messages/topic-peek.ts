@@ -1,0 +1,294 @@
+import type { ConnectorConfig } from '../../connect/api.ts';
+import { buildConverters, withDefaultConverters } from '../../connect/pipeline/converter-builder.ts';
+import { Turn } from '../../connect/pipeline/turn.ts';
+import type { PluginRegistry } from '../../connect/plugins/plugin-registry.ts';
+import type { TaskClients } from '../../connect/tasks/task-clients.ts';
+import { RequestError } from '../../errors.ts';
+import { javaRegexMatcher } from '../../java/java-regex.ts';
+import type { Admin, ConsumedRecord, PartitionPosition } from '../../kafka/api.ts';
+import { SecretMask } from '../../observe/secret-mask.ts';
+import { StageTracker } from '../../observe/stage.ts';
+import { topicPartitionKey } from '../../data/record.ts';
+import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
+import type { ConnectorTopics } from '../../herder/connector-topics.ts';
+import type { ConnectorPreview } from '../preview/connector-preview.ts';
+import { hiddenInJson } from '../preview/hidden-json.ts';
+import { storedConnector } from '../preview/preview-secrets.ts';
+import type { ConnectorValidation } from '../../herder/validation.ts';
+import { BackwardReader, type Bounds, type Stretch } from './backward-reader.ts';
+import { MessageDecoder } from './shown-message.ts';
+
+/** Which messages are looked for; all bounds are upper ones, as the newest messages come first. */
+export interface PeekQuery {
+  readonly topic?: string | undefined;
+  readonly partition?: number | undefined;
+  /** The exact text of the decoded key; `null`: messages without a key. */
+  readonly key?: string | null | undefined;
+  readonly offset?: number | undefined;
+  /** Milliseconds since the epoch. */
+  readonly time?: number | undefined;
+  /** Where the page before ended. */
+  readonly before?: readonly PartitionPosition[] | undefined;
+  readonly limit?: number | undefined;
+}
+
+export interface MessagePlace {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: number;
+}
+
+export interface TopicPeekDependencies {
+  readonly directory: Pick<ConnectorDirectory, 'config'>;
+  readonly validation: Pick<ConnectorValidation, 'requireValidFor'>;
+  readonly plugins: PluginRegistry;
+  readonly preview: ConnectorPreview;
+  readonly clients: Pick<TaskClients, 'admin' | 'sinkConsumer'>;
+  readonly converterConfig: ConnectorConfig;
+  readonly secrets: SecretMask;
+  /** Topics that a connector has used. */
+  readonly topics: Pick<ConnectorTopics, 'list'>;
+}
+
+interface ReadyConnector {
+  readonly name: string;
+  readonly isSink: boolean;
+  readonly className: string;
+  readonly config: ConnectorConfig;
+  readonly hide: (text: string) => string;
+}
+
+const DEFAULT_LIMIT = 50;
+const MAX_TOPICS = 100;
+const MAX_PARTITIONS = 500;
+const MAX_BYTES = 33_554_432;
+const READ_MS = 8000;
+const CLOSE_MS = 2000;
+/** Of a page; a search by key looks at more. */
+const PAGE: Pick<Bounds, 'maxRecords'> & { readonly window: number } = { maxRecords: 10_000, window: 2000 };
+const SEARCH: typeof PAGE = { maxRecords: 50_000, window: 10_000 };
+/** What consumers may fetch ahead is read in vain. */
+const FETCHES = {
+  'auto.offset.reset': 'earliest',
+  'fetch.max.wait.ms': '100',
+  'fetch.max.bytes': '8388608',
+  'max.poll.records': '500',
+} as const;
+
+/**
+ * The messages of the topics that a sink reads or a source has written, decoded by its converters. Nothing is written, no group is
+ * joined and nothing is committed.
+ */
+export class TopicPeek {
+  readonly #dependencies: TopicPeekDependencies;
+
+  constructor(dependencies: TopicPeekDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /**
+   * A page of messages as JSON text, without secrets. `signal`: nobody waits for it any more.
+   * @throws RequestError 404: no such connector; 400: it has no such topic or partition; 403: it is a source, and topics are not tracked
+   */
+  async page(connector: string, query: PeekQuery, signal: AbortSignal): Promise<string> {
+    const ready = await this.#ready(connector);
+    return this.#page(ready, query, signal);
+  }
+
+  /**
+   * What the connector would do with one message, as `ConnectorPreview` says it.
+   * @throws RequestError 404: no such connector, or no such message
+   */
+  async preview(connector: string, place: MessagePlace, signal: AbortSignal): Promise<string> {
+    const ready = await this.#ready(connector);
+    const { className, isSink } = ready;
+    if (!isSink) throw new RequestError(400, `Connector ${connector} is not a sink`);
+    const record = await this.#recordAt(ready, place, signal);
+    const { directory, plugins, preview } = this.#dependencies;
+    const config = directory.config(connector);
+    const stored = await storedConnector(config, plugins);
+    return preview.preview(className, { config, stored, records: [record] }, new StageTracker(), signal);
+  }
+
+  async #page(ready: ReadyConnector, query: PeekQuery, signal: AbortSignal): Promise<string> {
+    const { plugins, converterConfig } = this.#dependencies;
+    const config = withDefaultConverters(ready.config, converterConfig);
+    await plugins.prepare(config);
+    const converters = buildConverters(config, plugins);
+    const decoder = new MessageDecoder(converters);
+    try {
+      const { topics, stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
+      const { key, limit = DEFAULT_LIMIT } = query;
+      const turn = new Turn();
+      const keep = async (record: ConsumedRecord): Promise<boolean> => {
+        if (key === undefined) return true;
+        if (turn.isOver(record.key?.length ?? 0)) await turn.next();
+        return (await decoder.keyText(record)) === key;
+      };
+      const { records, scanned, next } = await this.#read(
+        ready,
+        stretches,
+        key === undefined ? PAGE : SEARCH,
+        limit,
+        keep,
+        signal,
+      );
+      const messages: string[] = [];
+      for (const record of records) {
+        const message = await decoder.shown(record);
+        messages.push(hiddenInJson(JSON.stringify(message), ready.hide));
+        if (turn.isOver(message.bytes)) await turn.next();
+      }
+      const head = hiddenInJson(JSON.stringify({ topics, searched: scanned, next }), ready.hide);
+      return `${head.slice(0, -1)},"messages":[${messages.join(',')}]}`;
+    } finally {
+      converters.key.close?.();
+      converters.value.close?.();
+    }
+  }
+
+  async #recordAt(
+    ready: ReadyConnector,
+    { topic, partition, offset }: MessagePlace,
+    signal: AbortSignal,
+  ): Promise<ConsumedRecord> {
+    const query = { topic, partition, offset };
+    const { stretches } = await this.#withAdmin(ready, (admin) => this.#stretches(admin, ready, query));
+    const all = (): Promise<boolean> => Promise.resolve(true);
+    const { records } = await this.#read(ready, stretches, { ...PAGE, window: 1 }, 1, all, signal);
+    const [record] = records;
+    if (record?.offset === offset) return record;
+    throw new RequestError(
+      404,
+      `Topic ${topic} has no message at offset ${String(offset)} of partition ${String(partition)}`,
+    );
+  }
+
+  async #read(
+    { name, config }: ReadyConnector,
+    stretches: readonly Stretch[],
+    { maxRecords, window }: typeof PAGE,
+    limit: number,
+    keep: (record: ConsumedRecord) => Promise<boolean>,
+    signal: AbortSignal,
+  ): Promise<{ records: readonly ConsumedRecord[]; scanned: number; next: readonly PartitionPosition[] }> {
+    const filled = stretches.filter(({ begin, low }) => low > begin);
+    if (filled.length === 0) return { records: [], scanned: 0, next: [] };
+    const consumer = await this.#dependencies.clients.sinkConsumer(
+      { connector: name, task: 0 },
+      alone(config),
+      FETCHES,
+    );
+    try {
+      const bounds = { maxRecords, maxBytes: MAX_BYTES, deadline: Date.now() + READ_MS, signal };
+      const wanted = window === PAGE.window ? Math.min(window, limit * filled.length) : window;
+      const reader = new BackwardReader(consumer, filled, bounds, wanted);
+      const records = await reader.read(limit, keep);
+      return { records, scanned: reader.scanned, next: reader.next() };
+    } finally {
+      await consumer.close(CLOSE_MS);
+    }
+  }
+
+  async #ready(name: string): Promise<ReadyConnector> {
+    const { directory, validation, secrets } = this.#dependencies;
+    const config = directory.config(name);
+    const className = config['connector.class'] ?? '';
+    const checked = await validation.requireValidFor(className, config, new StageTracker(), {
+      counts: isForReading,
+      connects: false,
+    });
+    const isSink = checked.plugin.type === 'sink';
+    const passwords = new SecretMask();
+    for (const password of checked.passwords) passwords.add(password);
+    return { name, isSink, className, config: checked.config, hide: (text) => passwords.hide(secrets.hide(text)) };
+  }
+
+  async #stretches(admin: Admin, { name, isSink, config }: ReadyConnector, query: PeekQuery): Promise<Found> {
+    const names = isSink ? await topicNames(admin, config) : this.#dependencies.topics.list(name).sort();
+    return stretchesOf(admin, names, query);
+  }
+
+  async #withAdmin<T>({ name, config }: ReadyConnector, work: (admin: Admin) => Promise<T>): Promise<T> {
+    const admin = this.#dependencies.clients.admin(name, config);
+    try {
+      return await work(admin);
+    } finally {
+      await admin.close();
+    }
+  }
+}
+
+interface Found {
+  /** Those of the connector that exist, the first 100, with the numbers of their partitions. */
+  readonly topics: readonly { readonly topic: string; readonly partitions: number }[];
+  readonly stretches: readonly Stretch[];
+}
+
+async function stretchesOf(admin: Admin, names: readonly string[], query: PeekQuery): Promise<Found> {
+  const asked = names.slice(0, MAX_TOPICS);
+  if (query.topic !== undefined && names.includes(query.topic)) asked.push(query.topic);
+  const counts = await admin.describeTopics([...new Set(asked)]);
+  const topics = [...counts]
+    .map(([topic, partitions]) => ({ topic, partitions }))
+    .sort((a, b) => (a.topic < b.topic ? -1 : 1));
+  const { topic, partition } = query;
+  if (topic !== undefined && !counts.has(topic)) {
+    const isOwn = names.includes(topic);
+    throw new RequestError(400, isOwn ? `There is no topic ${topic}` : `Topic ${topic} is not one of the connector`);
+  }
+  const chosen = topics.filter((each) => topic === undefined || each.topic === topic);
+  if (partition !== undefined && !chosen.some(({ partitions }) => partition < partitions)) {
+    throw new RequestError(400, `There is no partition ${String(partition)}`);
+  }
+  const total = partition === undefined ? chosen.reduce((sum, { partitions }) => sum + partitions, 0) : chosen.length;
+  if (total > MAX_PARTITIONS) {
+    throw new RequestError(
+      400,
+      `The topics have ${String(total)} partitions, and ${String(MAX_PARTITIONS)} are searched at once: choose a topic`,
+    );
+  }
+  const stretches = await Promise.all(chosen.map((each) => stretchesOfTopic(admin, each.topic, query)));
+  return { topics, stretches: stretches.flat() };
+}
+
+async function stretchesOfTopic(admin: Admin, topic: string, query: PeekQuery): Promise<readonly Stretch[]> {
+  const { partition, offset, time, before } = query;
+  const [begins, ends, later] = await Promise.all([
+    admin.offsetsAt(topic, 'earliest'),
+    admin.endOffsets(topic),
+    time === undefined ? undefined : admin.offsetsAt(topic, time + 1),
+  ]);
+  const begin = new Map(begins.map((each) => [each.partition, each.offset]));
+  const timed = later && new Map(later.map((each) => [each.partition, each.offset]));
+  const cursor = before && new Map(before.map((each) => [topicPartitionKey(each.topic, each.partition), each.offset]));
+  return ends.flatMap((end) => {
+    if (partition !== undefined && end.partition !== partition) return [];
+    // A page goes on only where the one before has said so.
+    const upTo = cursor === undefined ? Infinity : (cursor.get(topicPartitionKey(topic, end.partition)) ?? 0);
+    const first = begin.get(end.partition) ?? 0;
+    const low = Math.min(end.offset, (offset ?? Infinity) + 1, timed?.get(end.partition) ?? Infinity, upTo);
+    return [{ topic, partition: end.partition, begin: first, low: Math.max(first, low), left: [] }];
+  });
+}
+
+async function topicNames(admin: Admin, config: ConnectorConfig): Promise<readonly string[]> {
+  const regex = config['topics.regex'] ?? '';
+  if (regex === '') {
+    const names = (config['topics'] ?? '').split(',').map((name) => name.trim());
+    return names.filter((name) => name !== '');
+  }
+  const matches = javaRegexMatcher(regex);
+  return (await admin.topics()).filter((topic) => matches(topic)).sort();
+}
+
+/** What is wrong with other options, or with the database, is in nobody's way here. */
+function isForReading(option: string): boolean {
+  return /^(?:topics|(?:key|value|header)\.converter)(?:\.|$)/.test(option);
+}
+
+/** As no member of a group. */
+function alone(config: ConnectorConfig): ConnectorConfig {
+  const { 'consumer.override.group.instance.id': _instance, ...others } = config;
+  return others;
+}

@@ -1,0 +1,30 @@
+import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { ThreadName } from '../../observe/thread-figures.ts';
+import type { ConnectorDirectory } from '../../herder/connector-directory.ts';
+import type { ReplayFigures } from '../dead-letters/replay-figures.ts';
+import type { RestartFigures } from '../restarts/restart-counts.ts';
+import type { CommittedLags } from '../health/committed-lags.ts';
+import type { Verdict } from '../health/verdict.ts';
+import type { ClusterView, Placement } from '../../herder/placement.ts';
+
+/** What metrics are made of, asked anew for each page. */
+export interface MetricsSource {
+  readonly directory: ConnectorDirectory;
+  /** What is this worker's own. */
+  readonly placement: Pick<Placement, 'ownsConnector' | 'ownsTask'>;
+  /** Advertised `host:port`. */
+  readonly workerId: string;
+  /** Milliseconds since the epoch. */
+  readonly startedAtMs: number;
+  readonly committedLags: Pick<CommittedLags, 'all'>;
+  taskReports(): Promise<readonly TaskReport[]>;
+  /** On connectors that have tasks on this worker, by these tasks; `reports` are those of this moment. */
+  verdicts(reports: readonly TaskReport[]): Promise<readonly { readonly name: string; readonly verdict: Verdict }[]>;
+  /** Starts of connectors and tasks, by the names of `connect-worker-metrics`. */
+  startups(): Readonly<Record<string, number>>;
+  restarts(): RestartFigures;
+  readonly replays: { readonly figures: ReplayFigures };
+  taskPlaces(): ReadonlyMap<string, ThreadName>;
+  /** `undefined`: a standalone worker. */
+  cluster(): ClusterView | undefined;
+}

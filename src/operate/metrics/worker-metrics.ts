@@ -1,0 +1,108 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { TaskReport } from '../../connect/tasks/task-hosting.ts';
+import type { NamingName } from '../../observe/metrics/metric-names.ts';
+import { mergedSets } from '../../observe/metrics/merged-sets.ts';
+import { connectMetrics, type MetricSet } from '../../observe/metrics/metric-set.ts';
+import { MetricsPage } from '../../observe/metrics/metrics-page.ts';
+import { addProcess } from '../../observe/metrics/process-metrics.ts';
+import type { WorkerThreads } from '../../observe/thread-figures.ts';
+import { clusterMetrics } from './cluster-metrics.ts';
+import { connectorMetrics } from './connector-metrics.ts';
+import { addRestarts } from '../restarts/restart-counts.ts';
+import { VERDICTS, type Verdict } from '../health/verdict.ts';
+import type { MetricsSource } from './metrics-source.ts';
+import { addParts } from './task-parts.ts';
+import { addVirtualMachine } from './virtual-machine.ts';
+import { addThreads } from './thread-metrics.ts';
+
+export interface MetricsOptions {
+  /** `metrics.naming` */
+  readonly namings: readonly NamingName[];
+  /** What this worker says it is. */
+  readonly version: string;
+  readonly commitId: string;
+}
+
+/**
+ * The worker's metrics as Prometheus reads them: those of Connect in the namings that dashboards use, Sluice's own, those of the
+ * process (docs/compatibility.md#metrics).
+ */
+export async function metricsPage(
+  source: MetricsSource,
+  workerThreads: WorkerThreads,
+  { namings, version, commitId }: MetricsOptions,
+): Promise<MetricsPage> {
+  const page = new MetricsPage(namings);
+  const [reports, threads] = await Promise.all([source.taskReports(), workerThreads.measure()]);
+  const own = { version, 'commit-id': commitId, 'start-time-ms': source.startedAtMs };
+  page.add(connectMetrics('app-info', { 'client-id': source.workerId }, own));
+  await addAll(page, connectorMetrics(source, reports));
+  for (const report of reports) {
+    await addAll(page, report.metrics);
+    addParts(page, report);
+    addThrottled(page, report);
+  }
+  addRestarts(page, source.restarts(), new Set(reports.map(({ id }) => id.connector)));
+  source.replays.figures.addTo(page);
+  for (const { name, verdict } of await source.verdicts(reports)) addVerdict(page, name, verdict);
+  addLags(page, reports, source);
+  const cluster = source.cluster();
+  if (cluster !== undefined) for (const set of clusterMetrics(cluster, source.workerId)) page.add(set);
+  const clients = threads.threads.flatMap(({ figures }) => figures?.clients ?? []);
+  const versions = { version, 'commit-id': commitId };
+  const about = (set: MetricSet): MetricSet =>
+    set.group === 'app-info' ? { ...set, values: { ...set.values, ...versions } } : set;
+  await addAll(page, mergedSets(clients).map(about));
+  addThreads(page, threads, source.taskPlaces());
+  addVirtualMachine(page, threads);
+  await addProcess(page);
+  return page;
+}
+
+/** A task that runs without a limit has 0, so that the first wait is an increase. */
+function addThrottled(page: MetricsPage, { id, details }: TaskReport): void {
+  if (details === undefined) return;
+  page.counter(
+    'sluice_task_throttled_seconds_total',
+    'Seconds for which rate.limit.records or rate.limit.bytes have held the task back',
+    { connector: id.connector, task: String(id.task) },
+    details.progress.throttledTotalMs / 1000,
+  );
+}
+
+/** A worker reports the sinks that read here, and its own that read nowhere, so that sums over workers are right. */
+function addLags(page: MetricsPage, reports: readonly TaskReport[], { committedLags }: MetricsSource): void {
+  const lags = new Map(committedLags.all().map(({ connector, lag }) => [connector, lag]));
+  const read = new Map<string, number>();
+  for (const { id, details } of reports) {
+    for (const { lag } of details?.partitions ?? []) read.set(id.connector, (read.get(id.connector) ?? 0) + (lag ?? 0));
+  }
+  for (const [connector, lag] of new Map([...lags, ...read])) {
+    page.gauge('sluice_connector_lag', 'Records of the sink that are not delivered', { connector }, lag);
+  }
+}
+
+function addVerdict(page: MetricsPage, connector: string, verdict: Verdict): void {
+  for (const each of VERDICTS) {
+    page.gauge(
+      'sluice_connector_verdict',
+      'Verdict on the connector by its tasks on this worker: 1 for the one that holds',
+      { connector, verdict: each },
+      Number(each === verdict),
+    );
+  }
+}
+
+/** Other work of the thread waits no longer than this for a page of many tasks. */
+const TURN_MS = 5;
+let turnBeganAt = 0;
+
+async function addAll(page: MetricsPage, sets: readonly MetricSet[]): Promise<void> {
+  for (const set of sets) {
+    if (performance.now() - turnBeganAt > TURN_MS) {
+      await nextTurn();
+      turnBeganAt = performance.now();
+    }
+    page.add(set);
+  }
+}

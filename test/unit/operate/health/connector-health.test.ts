@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { SilentWorkers, NotUnderstoodError } from '../../../../src/operate/health/gathered-figures.ts';
+import { thresholdsOf } from '../../../../src/operate/health/thresholds.ts';
+import { VerdictTimes } from '../../../../src/operate/health/verdict-times.ts';
+
+describe('what the health of connectors is made of', () => {
+  it('takes thresholds of the connector, else of the worker, else the defaults, and leaves out what cannot be read', () => {
+    const worker = { 'stall.after.ms': '10', 'degraded.rate': '3' };
+    assert.deepEqual(thresholdsOf({ 'stall.after.ms': '20' }, worker), {
+      stallAfterMs: 20,
+      degradedRate: 3,
+      laggingRecords: 100_000,
+    });
+    assert.equal(thresholdsOf({ 'stall.after.ms': '${file:x:y}' }, worker).stallAfterMs, 10);
+  });
+
+  it('remembers since when a worker does not answer, until it does; one that is not understood answers', async () => {
+    const silent = new SilentWorkers();
+    const fails = (error: Error) => (): Promise<never> => Promise.reject(error);
+    await silent.ask(['a'], fails(new Error('no answer')));
+    const begun = performance.now();
+    while (performance.now() - begun < 5);
+    const { silentMs } = await silent.ask(['a', 'b'], async (worker) =>
+      worker === 'a' ? fails(new Error('no answer'))() : fails(new NotUnderstoodError('404'))(),
+    );
+    assert.ok((silentMs.get('a') ?? 0) >= 5);
+    assert.equal(silentMs.get('b'), 0);
+    assert.deepEqual([...(await silent.ask(['a'], () => Promise.resolve({ tasks: [], committed: [] }))).silentMs], []);
+  });
+
+  it('asks a bounded number of workers', async () => {
+    let asked = 0;
+    const workers = Array.from({ length: 150 }, (_, index) => `worker-${String(index)}`);
+    const { silentMs } = await new SilentWorkers().ask(workers, () => {
+      asked++;
+      return Promise.resolve({ tasks: [], committed: [] });
+    });
+    assert.deepEqual([asked, silentMs.size], [100, 50]);
+  });
+
+  it('keeps the time of a verdict while it lasts, and forgets connectors that are gone', () => {
+    const times = new VerdictTimes();
+    const first = times.since('a', 'RUNNING', []);
+    const begun = Date.now();
+    while (Date.now() - begun < 3);
+    assert.equal(times.since('a', 'RUNNING', []), first);
+    times.keep([]);
+    assert.ok(times.since('a', 'RUNNING', []) > first);
+  });
+});
