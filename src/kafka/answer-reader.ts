@@ -57,6 +57,12 @@ export class AnswerReader {
     return this.#text(this.int16());
   }
 
+  /** `null` where the length is -1. */
+  stringOrNull(): string | null {
+    const length = this.int16();
+    return length === -1 ? null : this.#text(length);
+  }
+
   compactString(): string {
     return this.#text(this.#varint() - 1);
   }

@@ -24,8 +24,6 @@ import {
 import type { NetworkFigures } from './metrics/network-figures.ts';
 import { FramedConnection } from './library/framed-connection.ts';
 import { Apis, libraryCall, unsupportedReason, type Call } from './protocol.ts';
-import { patchDecoder } from './library/decoder-patch.ts';
-import { patchRequestQueue } from './library/request-queue-patch.ts';
 
 /**
  * One TCP connection to one broker, opened at the first call and again after it broke.
@@ -52,8 +50,6 @@ export class BrokerConnection {
   #closed = false;
 
   constructor(address: BrokerAddress, config: ConnectionConfig, logger: LibraryLogger, meter?: ConnectionMeter) {
-    patchRequestQueue();
-    patchDecoder();
     this.address = address;
     this.#config = config;
     this.#backoff = new Backoff(config.reconnectBackoffMs, config.reconnectBackoffMaxMs);

@@ -7,22 +7,32 @@ import {
   type LibraryCall,
 } from './library/kafkajs-internals.ts';
 import { toError } from '../errors.ts';
+import { AnswerReader } from './answer-reader.ts';
 import { DamagedAnswerError } from './errors.ts';
 
 /**
- * The requests this room sends, each with one pinned version and the shape of its answer. The versions are the newest
- * that kafkajs 2.2.4 speaks; brokers from Kafka 2.3 to 4.x take them all.
+ * A request that the library encodes, with one pinned version, and how its answer is read: the library's decoders believe each
+ * length. The versions are the newest that kafkajs 2.2.4 speaks; brokers from Kafka 2.3 to 4.x take them all.
  */
 export interface Api<P, A> {
   readonly name: string;
   readonly version: number;
-  /** Phantom types. */
+  readonly read: (reader: AnswerReader) => A;
+  /** A phantom type. */
   readonly parameters?: P;
-  readonly answer?: A;
 }
 
-function declare<P, A>(name: string, version: number): Api<P, A> {
-  return { name, version };
+function declare<P, A>(name: string, version: number, read: (reader: AnswerReader) => A): Api<P, A> {
+  return { name, version, read };
+}
+
+interface ThrottledAnswer {
+  readonly clientSideThrottleTime: number;
+  readonly errorCode: number;
+}
+
+function readThrottled(reader: AnswerReader): ThrottledAnswer {
+  return { clientSideThrottleTime: reader.int32(), errorCode: reader.int16() };
 }
 
 interface CoordinatorAnswer {
@@ -85,8 +95,25 @@ export const Apis = {
   apiVersions: declare<
     undefined,
     { apiVersions: readonly { apiKey: number; minVersion: number; maxVersion: number }[]; errorCode: number }
-  >('ApiVersions', 2),
-  findCoordinator: declare<{ groupId: string; coordinatorType: number }, CoordinatorAnswer>('GroupCoordinator', 2),
+  >('ApiVersions', 2, (reader) => ({
+    errorCode: reader.int16(),
+    apiVersions: reader.list(() => ({
+      apiKey: reader.int16(),
+      minVersion: reader.int16(),
+      maxVersion: reader.int16(),
+    })),
+    // Brokers that do not know this version answer with version 0.
+    clientSideThrottleTime: reader.hasMore ? reader.int32() : 0,
+  })),
+  findCoordinator: declare<{ groupId: string; coordinatorType: number }, CoordinatorAnswer>(
+    'GroupCoordinator',
+    2,
+    (reader) => ({
+      ...readThrottled(reader),
+      errorMessage: reader.stringOrNull(),
+      coordinator: { nodeId: reader.int32(), host: reader.string(), port: reader.int32() },
+    }),
+  ),
   joinGroup: declare<
     GroupIdentity & {
       sessionTimeout: number;
@@ -95,16 +122,31 @@ export const Apis = {
       groupProtocols: readonly { readonly name: string; readonly metadata: Buffer }[];
     },
     JoinGroupAnswer
-  >('JoinGroup', 5),
+  >('JoinGroup', 5, (reader) => ({
+    ...readThrottled(reader),
+    generationId: reader.int32(),
+    groupProtocol: reader.stringOrNull(),
+    leaderId: reader.nullableString(),
+    memberId: reader.nullableString(),
+    members: reader.list(() => ({
+      memberId: reader.string(),
+      groupInstanceId: reader.stringOrNull(),
+      memberMetadata: reader.bytes(),
+    })),
+  })),
   syncGroup: declare<
     GroupIdentity & {
       generationId: number;
       groupAssignment: readonly { readonly memberId: string; readonly memberAssignment: Buffer }[];
     },
     { errorCode: number; memberAssignment: Buffer | null }
-  >('SyncGroup', 3),
-  heartbeat: declare<GroupIdentity & { groupGenerationId: number }, { errorCode: number }>('Heartbeat', 3),
-  leaveGroup: declare<GroupIdentity, { errorCode: number }>('LeaveGroup', 3),
+  >('SyncGroup', 3, (reader) => ({ ...readThrottled(reader), memberAssignment: reader.nullableBytes() ?? null })),
+  heartbeat: declare<GroupIdentity & { groupGenerationId: number }, { errorCode: number }>(
+    'Heartbeat',
+    3,
+    readThrottled,
+  ),
+  leaveGroup: declare<GroupIdentity, { errorCode: number }>('LeaveGroup', 3, readThrottled),
   createTopics: declare<
     {
       timeout: number;
@@ -117,20 +159,47 @@ export const Apis = {
       }[];
     },
     TopicErrors
-  >('CreateTopics', 3),
-  deleteTopics: declare<{ topics: readonly string[]; timeout: number }, TopicErrors>('DeleteTopics', 1),
+  >('CreateTopics', 3, (reader) => ({
+    clientSideThrottleTime: reader.int32(),
+    topicErrors: reader.list(() => ({
+      topic: reader.string(),
+      errorCode: reader.int16(),
+      errorMessage: reader.stringOrNull(),
+    })),
+  })),
+  deleteTopics: declare<{ topics: readonly string[]; timeout: number }, TopicErrors>('DeleteTopics', 1, (reader) => ({
+    clientSideThrottleTime: reader.int32(),
+    topicErrors: reader.list(() => ({ topic: reader.string(), errorCode: reader.int16() })),
+  })),
   describeConfigs: declare<
     { resources: readonly { type: number; name: string; configNames: readonly string[] }[]; includeSynonyms: boolean },
     DescribeConfigsAnswer
-  >('DescribeConfigs', 2),
+  >('DescribeConfigs', 2, (reader) => ({
+    clientSideThrottleTime: reader.int32(),
+    resources: reader.list(() => {
+      const errorCode = reader.int16();
+      const errorMessage = reader.stringOrNull();
+      reader.skip(TYPE_BYTES);
+      reader.string();
+      return { errorCode, errorMessage, configEntries: reader.list(() => readConfigEntry(reader)) };
+    }),
+  })),
   deleteGroups: declare<readonly string[], { results: readonly { groupId: string; errorCode: number }[] }>(
     'DeleteGroups',
     1,
+    (reader) => ({
+      clientSideThrottleTime: reader.int32(),
+      results: reader.list(() => ({ groupId: reader.string(), errorCode: reader.int16() })),
+    }),
   ),
   initProducerId: declare<
     { transactionalId: string | null; transactionTimeout: number },
     { errorCode: number; producerId: string; producerEpoch: number }
-  >('InitProducerId', 1),
+  >('InitProducerId', 1, (reader) => ({
+    ...readThrottled(reader),
+    producerId: String(reader.int64()),
+    producerEpoch: reader.int16(),
+  })),
   addPartitionsToTxn: declare<
     TransactionIdentity & { topics: readonly TopicsOf<number>[] },
     {
@@ -139,9 +208,37 @@ export const Apis = {
         partitionErrors: readonly { partition: number; errorCode: number }[];
       }[];
     }
-  >('AddPartitionsToTxn', 1),
-  endTxn: declare<TransactionIdentity & { transactionResult: boolean }, { errorCode: number }>('EndTxn', 1),
+  >('AddPartitionsToTxn', 1, (reader) => ({
+    clientSideThrottleTime: reader.int32(),
+    errors: reader.list(() => ({
+      topic: reader.string(),
+      partitionErrors: reader.list(() => ({ partition: reader.int32(), errorCode: reader.int16() })),
+    })),
+  })),
+  endTxn: declare<TransactionIdentity & { transactionResult: boolean }, { errorCode: number }>(
+    'EndTxn',
+    1,
+    readThrottled,
+  ),
 };
+
+/** Of a resource, and of the source of a setting. */
+const TYPE_BYTES = 1;
+
+function readConfigEntry(reader: AnswerReader): DescribeConfigsAnswer['resources'][number]['configEntries'][number] {
+  const configName = reader.string();
+  const configValue = reader.stringOrNull();
+  reader.boolean();
+  reader.skip(TYPE_BYTES);
+  reader.boolean();
+  // Synonyms.
+  reader.each(() => {
+    reader.string();
+    reader.stringOrNull();
+    reader.skip(TYPE_BYTES);
+  });
+  return { configName, configValue };
+}
 
 type Decode<A> = (payload: Buffer) => Promise<A> | A;
 
@@ -151,15 +248,10 @@ function guarded<A>(decode: Decode<A>): Decode<A> {
     try {
       return await decode(payload);
     } catch (error) {
-      if (error instanceof DamagedAnswerError || isLibraryError(error)) throw error;
+      if (error instanceof DamagedAnswerError) throw error;
       throw new DamagedAnswerError(toError(error).message, { cause: error });
     }
   };
-}
-
-/** Error codes that the library looks for while it decodes. */
-function isLibraryError(error: unknown): boolean {
-  return (error as { name?: string }).name?.startsWith('KafkaJS') === true;
 }
 
 function buildCall<P, A>(name: string, version: number, parameters: P): LibraryCall<A> {
@@ -169,12 +261,12 @@ function buildCall<P, A>(name: string, version: number, parameters: P): LibraryC
   return build(parameters);
 }
 
-/** A request of the library with its own decoder, error codes left as they are. */
+/** A request that the library encodes; error codes of the answer are left as they are. */
 export function libraryCall<P, A>(api: Api<P, A>, parameters: P, requestTimeoutMs?: number): LibraryCall<A> {
   const call = buildCall<P, A>(api.name, api.version, parameters);
   return {
     ...call,
-    response: { decode: guarded(call.response.decode), parse: (answer) => answer },
+    response: { decode: guarded((payload) => api.read(new AnswerReader(payload))), parse: (answer) => answer },
     ...(requestTimeoutMs === undefined ? {} : { requestTimeout: requestTimeoutMs }),
     logResponseError: false,
   };

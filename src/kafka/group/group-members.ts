@@ -1,3 +1,4 @@
+import type { AnswerReader } from '../answer-reader.ts';
 import type { Cluster } from '../cluster.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { KafkaError } from '../errors.ts';
@@ -26,7 +27,26 @@ interface DescribeGroupsAnswer {
 const describeGroups: Api<{ groupIds: readonly string[] }, DescribeGroupsAnswer> = {
   name: 'DescribeGroups',
   version: 2,
+  read: (reader) => ({
+    clientSideThrottleTime: reader.int32(),
+    groups: reader.list(() => {
+      const errorCode = reader.int16();
+      // The id, the state, and the kind and name of the protocol.
+      for (let left = 4; left > 0; left--) reader.string();
+      return { errorCode, members: reader.list(() => readMember(reader)) };
+    }),
+  }),
 };
+
+function readMember(reader: AnswerReader): DescribeGroupsAnswer['groups'][number]['members'][number] {
+  const [memberId, clientId] = [reader.string(), reader.string()];
+  // The address of the client.
+  reader.string();
+  const memberMetadata = reader.bytes();
+  // The assignment.
+  reader.bytes();
+  return { memberId, clientId, memberMetadata };
+}
 
 export async function groupMembers(cluster: Cluster, groupId: string): Promise<readonly DescribedMember[]> {
   const { groups } = await cluster.callCoordinator(groupId, libraryCall(describeGroups, { groupIds: [groupId] }));

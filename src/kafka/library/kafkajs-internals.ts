@@ -4,9 +4,8 @@ import type { ConnectionOptions } from 'node:tls';
 import type { Logger } from '../../observe/logger.ts';
 
 /**
- * The only door to kafkajs' insides: one TCP connection (framing, SASL, throttling, request timeouts) and the message
- * codecs. What lies above them in kafkajs (cluster, consumer, producer, admin) is not used: its consumer rejoins the
- * group on every leader change and its metadata fails as a whole when one topic does. kafkajs is pinned to 2.2.4.
+ * What is used of the insides of kafkajs, which is pinned to 2.2.4: one TCP connection (SASL, queue of requests, throttling), the
+ * encoder, the encoders of requests, the numbers of requests and error codes, and its logger (docs/decisions/0001-kafka-client.md).
  */
 const load = createRequire(import.meta.url);
 
@@ -107,17 +106,6 @@ export interface RequestDefinition {
   readonly protocol: (options: { version: number }) => (parameters: never) => LibraryCall<unknown>;
 }
 
-interface RequestQueueClass {
-  readonly prototype: RequestQueueInsides;
-}
-
-/** What the timer patch touches, see request-queue-patch.ts. */
-export interface RequestQueueInsides {
-  readonly pending: readonly unknown[];
-  readonly throttledUntil: number;
-  scheduleCheckPendingRequests: (this: RequestQueueInsides) => void;
-}
-
 /** A request for the library's queue. */
 export interface QueuedRequest {
   readonly entry: {
@@ -133,19 +121,26 @@ export interface QueuedRequest {
   readonly sendRequest: () => void;
 }
 
+/** What framed-connection.ts touches of the queue of a connection. */
+export interface RequestQueue {
+  readonly pending: readonly unknown[];
+  /** Milliseconds since the epoch; in the past: not throttled. */
+  readonly throttledUntil: number;
+  /** What waits for an answer by correlation id, the oldest first. */
+  readonly inflight: ReadonlyMap<number, { readonly entry: { readonly apiName: string } }>;
+  scheduleCheckPendingRequests: () => void;
+  fulfillRequest(answer: { size: number; correlationId: number; payload: Buffer }): void;
+  push(request: QueuedRequest): void;
+  maybeThrottle(throttleMs: number | undefined): void;
+}
+
 /** What framed-connection.ts touches. */
 interface ConnectionInsides extends LibraryConnection {
   readonly socket: Socket;
   readonly clientId: string;
   /** While an answer to authentication without SaslAuthenticate is waited for. */
   readonly authHandlers: object | null;
-  readonly requestQueue: {
-    /** What waits for an answer by correlation id, the oldest first. */
-    readonly inflight: ReadonlyMap<number, { readonly entry: { readonly apiName: string } }>;
-    fulfillRequest(answer: { size: number; correlationId: number; payload: Buffer }): void;
-    push(request: QueuedRequest): void;
-    maybeThrottle(throttleMs: number | undefined): void;
-  };
+  readonly requestQueue: RequestQueue;
   isAuthenticated(): boolean;
   failIfNotConnected(): void;
   nextCorrelationId(): number;
@@ -156,23 +151,7 @@ export const Connection = load('kafkajs/src/network/connection') as new (
   parameters: ConnectionParameters,
 ) => ConnectionInsides;
 
-export const RequestQueue = load('kafkajs/src/network/requestQueue') as RequestQueueClass;
-
 export const Encoder = load('kafkajs/src/protocol/encoder') as new () => LibraryEncoder;
-
-/** What the patch of the decoder touches, see decoder-patch.ts. */
-export interface DecoderInsides {
-  readonly buffer: Buffer;
-  offset: number;
-  readInt16(): number;
-  readInt32(): number;
-  readString: () => string | null;
-  readBytes: (length?: number) => Buffer | null;
-  readArray: <T>(read: (decoder: DecoderInsides) => T) => T[];
-  readArrayAsync: <T>(read: (decoder: DecoderInsides) => Promise<T>) => Promise<T[]>;
-}
-
-export const Decoder = load('kafkajs/src/protocol/decoder') as { readonly prototype: DecoderInsides };
 
 export const { requests } = load('kafkajs/src/protocol/requests') as {
   readonly requests: Readonly<Record<string, RequestDefinition>>;
