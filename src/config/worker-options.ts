@@ -3,6 +3,16 @@ import { declareOptions } from './option.ts';
 import { restartOptions } from './restart-options.ts';
 import { headerRules, listenerUrls, optionalListenerUrls } from './rest-validators.ts';
 import { atLeast, between, distinctList, listOf, nullOr, oneOf, oneOfIgnoringCase } from './validators.ts';
+import type { Validator } from './option.ts';
+
+const POSITIVE = atLeast(1);
+const THREADS: Validator = {
+  ...POSITIVE,
+  check: (name, value) =>
+    value === 0
+      ? 'Tasks always run in threads; remove this property. A plugin that needs the main thread declares needsMainThread'
+      : POSITIVE.check(name, value),
+};
 
 /** Options of every worker, by Connect's WorkerConfig, RestServerConfig and StandaloneConfig (4.3), and our own. */
 
@@ -240,9 +250,8 @@ export const ownWorkerOptions = declareOptions({
     type: 'INT',
     default: null,
     importance: 'MEDIUM',
-    documentation:
-      'Threads that tasks share; `0` runs all tasks in the main thread. By default one for each core, at least 2 and at most 8.',
-    validator: nullOr(atLeast(0)),
+    documentation: 'Threads that tasks share. By default one for each core, at least 2 and at most 8.',
+    validator: nullOr(THREADS),
   },
   'task.hang.timeout.ms': {
     type: 'LONG',

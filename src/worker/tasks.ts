@@ -76,7 +76,6 @@ export function openTasks(config: WorkerConfig, mode: Mode, dependencies: TasksD
     });
   const openHosting: OpenTaskHosting = (configs, onEvent) => {
     const mainThread = new TaskHost(factory, configs, onEvent, { window: metricWindow(config), logger });
-    if (threadCount(config) === 0) return mainThread;
     const pool = openPool();
     const needsMainThread = async ({ connectorConfig }: TaskAssignment) => {
       const named = await plugins.named(connectorConfig);

@@ -67,7 +67,7 @@ Workloads: ${Object.keys(WORKLOADS).join(', ')}
   --seconds  of latency a run; of one-hangs before and after; of memory before each look at it (20)
   --peers    the Debezium connectors on a Java worker in the same run
   --set      an option of the connector that is measured; without a value: the option is left out
-  --worker   a property of the worker, such as task.threads=0
+  --worker   a property of the worker, such as task.threads=4
   --json     one line of JSON for each workload
   --profile  a CPU profile of the worker, and where a row's time goes
 `;

@@ -154,8 +154,7 @@ describe('a connector that has failed', () => {
     await on.kafka.texts(`${name}-${on.db.database}-${name}-json_db`, 1);
   });
 
-  it('by a hang goes on behind the record that hangs, without a call', async function () {
-    if (process.env['TASK_THREADS'] === '0') this.skip();
+  it('by a hang goes on behind the record that hangs, without a call', async () => {
     const name = uniqueName('healing');
     await on.sql.run(`create table "${name}" (value text primary key)`);
     await on.kafka.createTopic(name, 1);
@@ -181,8 +180,7 @@ describe('a connector that has failed', () => {
     await on.worker.rest.delete(`/connectors/${name}`);
   });
 
-  it('by a full heap goes on behind the record that fills it, with its backoff, while others are not interrupted', async function () {
-    if (process.env['TASK_THREADS'] === '0') this.skip();
+  it('by a full heap goes on behind the record that fills it, with its backoff, while others are not interrupted', async () => {
     const { name: bystander } = await sink();
     await on.kafka.produce(bystander, rows(bystander, 0, 5));
     await untilRows(bystander, 5);

@@ -52,7 +52,6 @@ describe('the health of connectors on workers with https and users', () => {
         ...topics,
         'offset.storage.partitions': '1',
         'status.storage.partitions': '1',
-        'task.threads': '0',
         listeners: `https://127.0.0.1:${String(await freePort())}`,
         'ssl.keystore.type': 'PEM',
         'ssl.keystore.location': pem,

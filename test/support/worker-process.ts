@@ -31,9 +31,6 @@ const READY_MS = 60_000;
 const PRINTED_LINES = 200;
 const ANSWER_MS = 2000;
 const running = new Set<WorkerProcess>();
-/** `TASK_THREADS`: the number of threads for tasks in all workers of a test run. */
-const { TASK_THREADS } = process.env;
-const threads: Readonly<Record<string, string>> = TASK_THREADS === undefined ? {} : { 'task.threads': TASK_THREADS };
 
 /**
  * A Sluice worker as users run it: `sluice start` (or `standalone`) in a process of its own, with a properties file.
@@ -201,7 +198,6 @@ async function defaultProperties(port: number, folder: string, servers?: string)
     'offset.storage.partitions': '1',
     'status.storage.topic': `${group}-status`,
     'status.storage.partitions': '1',
-    ...threads,
     'config.storage.replication.factor': '1',
     'offset.storage.replication.factor': '1',
     'status.storage.replication.factor': '1',

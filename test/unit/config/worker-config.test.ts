@@ -33,6 +33,14 @@ describe('the worker configuration', () => {
     assert.equal(config.own['json.converter.strict'], false);
   });
 
+  it('refuses task.threads=0, as tasks always run in threads', () => {
+    assert.equal(distributed({ 'task.threads': '1' }).own['task.threads'], 1);
+    assert.throws(
+      () => distributed({ 'task.threads': '0' }),
+      /task\.threads: Tasks always run in threads; remove this/,
+    );
+  });
+
   it('names every missing and wrong key at once', () => {
     const properties = { 'key.converter': 'K', 'offset.flush.interval.ms': 'soon', listeners: 'ftp://x:1' };
     assert.throws(
