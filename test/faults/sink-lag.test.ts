@@ -121,7 +121,6 @@ describe('the lag of a sink is one figure everywhere (U1, U2)', () => {
 
   it('when its task has failed', async () => {
     const name = await sink(COUNT, { 'value.converter': 'org.apache.kafka.connect.json.JsonConverter' });
-    await on.worker.rest.untilState(name, 'RUNNING');
     await untilShown(name, everywhere('FAILED', COUNT));
     await produce(name, 10);
     await untilShown(name, everywhere('FAILED', COUNT + 10));
