@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 
@@ -98,7 +97,8 @@ async function answersOf(socket: Socket, bytes: string, quietMs: number): Promis
     listen();
   });
   socket.on('error', () => undefined);
-  const closed = once(socket, 'close');
+  // A server that closes before it has read everything resets the connection.
+  const closed = new Promise((resolve) => socket.once('close', resolve));
   socket.write(Buffer.from(bytes, 'latin1'));
   listen();
   await closed;
