@@ -1,7 +1,7 @@
 import type { TaskEvent } from '../connect/tasks/task-assignment.ts';
 import type { Failure } from '../connect/tasks/task-failure.ts';
 
-/** What may fail and be started again: a task, or without one the connector's instance. */
+/** A task that can fail and be restarted; without `task`, the connector's own instance. */
 export interface RestartTarget {
   readonly connector: string;
   readonly task?: number | undefined;
@@ -22,7 +22,7 @@ export interface HerderListener {
   onStarted?(): void;
   /** Work was assigned. `isLeader`: this worker leads the cluster. */
   onRebalanced?(isLeader: boolean): void;
-  /** Work was revoked. The worker joins its group again when the promise has settled. */
+  /** Work was revoked. The worker joins its group again when the promise has resolved. */
   onRevoked?(): Promise<void>;
   onConnectorChanged?(connector: string, change: ConnectorChange): void;
   /** A connector or task of this worker is FAILED. A task may say so twice. */
@@ -41,9 +41,9 @@ export interface HerderListener {
   onReplayEvent?(event: TaskEvent): void;
   /** Whether the start of a failed connector or task that this worker was assigned is to be delayed. */
   isHeld?(target: RestartTarget): boolean;
-  /** The worker stops. Its tasks are stopped when the promise has settled. */
+  /** The worker stops. Its tasks are stopped when the promise has resolved. */
   onStopping?(): Promise<void>;
-  /** All tasks have stopped. The internal topics are closed when the promise has settled. */
+  /** All tasks have stopped. The internal topics are closed when the promise has resolved. */
   onStopped?(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export class HerderListeners {
     for (const listener of this.#listeners) call(listener);
   }
 
-  /** Calls each listener, and resolves when all promises have settled. */
+  /** Calls each listener. Resolves when all promises have resolved, and rejects with the first failure. */
   async settle(call: (listener: HerderListener) => Promise<void> | undefined): Promise<void> {
     await Promise.all(this.#listeners.map(async (listener) => call(listener)));
   }

@@ -28,7 +28,7 @@ export interface HerderDependencies extends SupervisionDependencies {
   readonly logLevels: LogLevels;
   /** Keeps a record of what clients change. */
   readonly recorder: ChangeRecorder;
-  /** What is not to be in the traces of statuses. */
+  /** Removes secrets from the traces of statuses. */
   readonly secrets: Pick<SecretMask, 'hide'>;
   /** Of a distributed worker. */
   readonly sessionKeys: SessionKeySettings | undefined;
@@ -159,7 +159,7 @@ export class Herder implements ConfigListener, WorkListener {
     return this.#supervision.startups();
   }
 
-  /** What runs tasks on this worker. */
+  /** Starts and stops the tasks of this worker. */
   get tasks(): TaskHosting {
     return this.#supervision.tasks;
   }

@@ -16,15 +16,15 @@ export type Change = (typeof CHANGES)[number];
 
 /** Who sent a request. */
 export interface Actor {
-  /** Of basic authentication; `null` without it. */
+  /** The user name of basic authentication; `null` without it. */
   readonly user: string | null;
-  /** Of the client; `null` where a request was forwarded by a worker that does not vouch for it. */
+  /** The address of the client; `null` if the worker that forwarded the request does not vouch for it. */
   readonly address: string | null;
-  /** Of the worker that forwarded the request; absent for one that came from the client itself. */
+  /** The worker that forwarded the request; absent if the client sent it to this worker. */
   readonly via?: string;
 }
 
-/** Of a change that this worker makes. */
+/** Which connector or task a change concerns, and who makes it. */
 export interface ChangeOrigin {
   readonly connector: string;
   /** `null`: not known. */

@@ -5,7 +5,7 @@ import { LinePieces, startOfLine, type LinePiece } from './line-pieces.ts';
 import { ApiFailure } from '../route.ts';
 import { TEXTS } from '../texts.ts';
 
-/** What a decoder of lines or points must be able to do; those of plugins/database/formats fit. */
+/** The members of a decoder of lines or points that are used here; the decoders of plugins/database/formats have them. */
 export interface PartsDecoder {
   addInParts(
     message: string | Uint8Array,

@@ -121,7 +121,7 @@ export interface QueuedRequest {
   readonly sendRequest: () => void;
 }
 
-/** What framed-connection.ts touches of the queue of a connection. */
+/** The members of a connection's queue that framed-connection.ts uses. */
 export interface RequestQueue {
   readonly pending: readonly unknown[];
   /** Milliseconds since the epoch; in the past: not throttled. */

@@ -59,6 +59,8 @@ export class Healing implements HerderListener {
   readonly #counts = new RestartCounts();
   readonly #cares = new Map<string, Care>();
   #closed = false;
+  /** Settles when the entries are stored, or cannot be in time. */
+  #stored: Promise<unknown> = Promise.resolve();
 
   constructor(dependencies: HealingDependencies) {
     this.#dependencies = dependencies;
@@ -69,11 +71,12 @@ export class Healing implements HerderListener {
   async onStopping(): Promise<void> {
     this.#closed = true;
     for (const { timer } of this.#cares.values()) clearTimeout(timer);
+    // The time runs while the tasks stop.
+    this.#stored = within(this.#book.idle(), LAST_WRITES_MS);
   }
 
-  /** Resolves when everything is stored, or cannot be in time. */
   async onStopped(): Promise<void> {
-    await within(this.#book.idle(), LAST_WRITES_MS);
+    await this.#stored;
   }
 
   /** The leader removes what is stored of connectors and tasks that do not exist. */
