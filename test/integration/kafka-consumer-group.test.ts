@@ -364,6 +364,32 @@ describe('a consumer group', () => {
       await first.close();
     });
 
+    it('lets others have partitions that were assigned to a member and taken back between two polls of it', async () => {
+      const topic = await newTopic(client, 4);
+      const { lines, logger } = recordingLogger();
+      const { bootstrapServers } = await broker();
+      const properties = { ...FROM_BEGINNING, ...BY_BROKER, 'group.id': topic };
+      const busy = createKafkaClient({ 'bootstrap.servers': bootstrapServers }, logger).consumer(properties);
+      busy.subscribe([topic], rebalanceLog());
+      const assigned = (): unknown =>
+        lines.findLast(({ msg }) => msg === 'the broker has assigned partitions')?.partitions;
+      const second = new GroupReader(client, topic, topic, BY_BROKER);
+      await until(async () => {
+        await busy.poll(50);
+        return busy.assignment().length === 2 && second.owned().length === 2;
+      }, 'both have two');
+      // All heartbeats while it does not poll.
+      await second.close();
+      await until(() => assigned() === 4, 'the first is to have all');
+      const third = new GroupReader(client, topic, topic, BY_BROKER);
+      await until(() => assigned() === 2, 'the first is to have two again');
+      await until(async () => {
+        await busy.poll(50);
+        return busy.assignment().length === 2 && third.owned().length === 2;
+      }, 'the third has two');
+      await Promise.all([busy.close(5000), third.close()]);
+    });
+
     it('keeps the place of a static member that is restarted, and refuses a second one of its id', async () => {
       const topic = await newTopic(client, 2);
       const member = (id: string): GroupReader =>

@@ -5,6 +5,7 @@ import type { RebalanceListener } from '../api.ts';
 import { ErrorCode } from '../error-codes.ts';
 import { CommitRefusedError, KafkaError } from '../errors.ts';
 import { GroupFigures } from '../group/group-figures.ts';
+import type { PartitionsById } from '../group/consumer-heartbeat-protocol.ts';
 import { HeartbeatMember, type HeartbeatSubscription } from '../group/heartbeat-member.ts';
 import type { TopicInterest } from '../topic-metadata.ts';
 import { HeldPartitions } from './held-partitions.ts';
@@ -121,13 +122,14 @@ export class AssignedMembership implements Membership {
     }
     if (state !== 'stable' || this.#preparing !== undefined || !this.#isDue) return;
     this.#isDue = false;
-    const target = this.#target();
+    const { target } = this.#member;
     if (target === undefined) return;
+    const given = this.#named(target);
     if (this.#startOver) {
       this.#startOver = false;
       await this.#held.giveUp('revoked');
     }
-    await this.#reconcile(target);
+    await this.#reconcile(target, given);
   }
 
   identity(): GroupIdentity {
@@ -163,48 +165,52 @@ export class AssignedMembership implements Membership {
     await this.close(timeoutMs);
   }
 
-  async #reconcile(target: readonly Given[]): Promise<void> {
-    const targetIds = new Map(target.map((given) => [keyOf(given), given.topicId]));
-    const kept = this.owned.filter((place) => targetIds.get(keyOf(place)) === this.#heldIds.get(keyOf(place)));
+  async #reconcile(target: PartitionsById, given: readonly Given[]): Promise<void> {
+    const givenIds = new Map(given.map((each) => [keyOf(each), each.topicId]));
+    const kept = this.owned.filter((place) => givenIds.get(keyOf(place)) === this.#heldIds.get(keyOf(place)));
     if (kept.length < this.owned.length) {
       this.#held.offer(kept);
-      await this.#settle(target);
+      await this.#settle(target, given);
     }
-    const wanted = JSON.stringify([...targetIds]);
-    if (this.#held.isReady && wanted === this.#prepared) await this.#settle(target);
-    else if (!this.#held.announced || kept.length < target.length) this.#prepare(target, wanted);
+    const wanted = JSON.stringify([...givenIds]);
+    if (this.#held.isReady && wanted === this.#prepared) await this.#settle(target, given);
+    else if (!this.#held.announced || kept.length < given.length) this.#prepare(given, wanted);
+    else {
+      this.#held.forgetReady();
+      this.#tellHeld(target, given);
+    }
   }
 
   /** Tells the listener, then the broker, also when the listener has failed: what is given up is given up. */
-  async #settle(target: readonly Given[]): Promise<void> {
+  async #settle(target: PartitionsById, given: readonly Given[]): Promise<void> {
     const beganAt = Date.now();
     try {
       await this.#held.settle();
     } finally {
       this.figures.answered('sync', beganAt);
-      this.#tellHeld(target);
+      this.#tellHeld(target, given);
     }
     this.onMetadata();
   }
 
-  #tellHeld(target: readonly Given[]): void {
+  #tellHeld(target: PartitionsById, given: readonly Given[]): void {
     const owned = new Set(this.owned.map(keyOf));
-    const held = target.filter((given) => owned.has(keyOf(given)));
-    this.#heldIds = new Map(held.map((given) => [keyOf(given), given.topicId]));
+    const held = given.filter((each) => owned.has(keyOf(each)));
+    this.#heldIds = new Map(held.map((each) => [keyOf(each), each.topicId]));
     const byId = new Map<string, number[]>();
     for (const { topicId, partition } of held) {
       const partitions = byId.get(topicId);
       if (partitions === undefined) byId.set(topicId, [partition]);
       else partitions.push(partition);
     }
-    this.#member.hold(byId);
+    this.#member.hold(byId, target);
   }
 
-  #prepare(target: readonly Given[], wanted: string): void {
+  #prepare(given: readonly Given[], wanted: string): void {
     const from = this.#member.target;
     const isCurrent = (): boolean => this.#member.state === 'stable' && this.#member.target === from && !this.#closed;
     this.#prepared = wanted;
-    const places = target.map(({ topic, partition }) => ({ topic, partition }));
+    const places = given.map(({ topic, partition }) => ({ topic, partition }));
     this.#preparing = this.#held
       .prepare(places, isCurrent, () => this.identity())
       .catch((error: unknown) => {
@@ -217,10 +223,8 @@ export class AssignedMembership implements Membership {
       });
   }
 
-  /** Partitions of topics whose names are not known yet come later; `undefined`: the broker has said nothing so far. */
-  #target(): readonly Given[] | undefined {
-    const { target } = this.#member;
-    if (target === undefined) return undefined;
+  /** Partitions of topics whose names are not known yet come later. */
+  #named(target: PartitionsById): readonly Given[] {
     const { metadata } = this.#dependencies;
     const given: Given[] = [];
     for (const [topicId, partitions] of target) {

@@ -73,7 +73,7 @@ export class HeldPartitions {
   ): Promise<void> {
     const { cluster, metadata, fetcher, positions } = this.#dependencies;
     const backoff = backoffOf(cluster);
-    this.#ready = undefined;
+    this.forgetReady();
     this.#preparing = true;
     try {
       const held = keysOf(this.owned);
@@ -117,9 +117,10 @@ export class HeldPartitions {
     return revoked.length > 0;
   }
 
-  /** What was prepared is not to be settled any more. */
+  /** What was prepared is not to be settled any more: another member may have it, and read on, before it comes again. */
   forgetReady(): void {
     this.#ready = undefined;
+    this.#dependencies.fetcher.assign(this.owned);
   }
 
   /** Takes the partitions away from the fetcher after the listener has had its say, once. */

@@ -68,6 +68,8 @@ export class HeartbeatMember {
   /** What the coordinator was told, as text; `undefined`: it is to be told again. */
   #toldSubscription: string | undefined;
   #toldHeld: string | undefined;
+  /** The assignment that the last call of `hold` answered. */
+  #answered: PartitionsById | undefined;
 
   constructor(
     cluster: Cluster,
@@ -125,10 +127,17 @@ export class HeartbeatMember {
     if (this.#subscriptionText() !== this.#toldSubscription) this.#signal?.notify();
   }
 
-  /** What is held from now on; what is not among it may be another's as soon as the coordinator knows. */
-  hold(held: PartitionsById): void {
+  /**
+   * What is held from now on, after `target` was carried out; what is not among it may be another's as soon as the coordinator knows.
+   * Each target is answered once, also when nothing has changed: the coordinator takes a member that says nothing for one that still
+   * holds everything that it was ever assigned, and waits for it (CurrentAssignmentBuilder of Kafka).
+   */
+  hold(held: PartitionsById, target: PartitionsById | undefined): void {
     this.#held = held;
-    if (this.#heldText() !== this.#toldHeld) this.#signal?.notify();
+    if (this.#heldText() === this.#toldHeld && target === this.#answered) return;
+    this.#answered = target;
+    this.#toldHeld = undefined;
+    this.#signal?.notify();
   }
 
   /** A commit was refused: what the coordinator says is to be heard soon. */
@@ -240,7 +249,11 @@ export class HeartbeatMember {
       case ErrorCode.none:
         if (this.#epoch !== memberEpoch) this.#logger.debug({ group: groupId, memberEpoch }, 'the epoch of the group');
         this.#epoch = memberEpoch;
-        if (assignment !== undefined) this.#target = assignment;
+        if (assignment !== undefined) {
+          this.#target = assignment;
+          const partitions = [...assignment.values()].flat().length;
+          this.#logger.debug({ group: groupId, memberEpoch, partitions }, 'the broker has assigned partitions');
+        }
         if (this.#state === 'joining') {
           this.#logger.info({ group: groupId, memberId: this.memberId, memberEpoch }, 'joined the group');
           this.#moveTo('stable');

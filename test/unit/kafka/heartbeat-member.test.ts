@@ -104,22 +104,41 @@ describe('a member of a group that the broker divides (KIP-848)', () => {
       { epoch: 1, topics: undefined, held: undefined },
     ]);
     assert.deepEqual([member.state, member.epoch, member.target], ['stable', 1, GIVEN]);
-    member.hold(GIVEN);
+    member.hold(GIVEN, GIVEN);
     await until(() => coordinator.said.some(({ held }) => held?.length === 2), 'it says what it holds', { everyMs: 2 });
     assert.equal(coordinator.said.filter(({ held }) => held?.length === 2).length, 1);
+  });
+
+  it('says what it holds after each target, also when that is what it had said before', async () => {
+    join();
+    await heard(2);
+    const some: PartitionsById = new Map([[TOPIC, [0]]]);
+    member.hold(some, member.target);
+    const told = (): number => coordinator.said.filter(({ held }) => held?.join() === '0').length;
+    await until(() => told() === 1, 'it has said so once', { everyMs: 2 });
+    member.hold(some, member.target);
+    await heard(coordinator.said.length + 3);
+    assert.equal(told(), 1);
+    // One more was assigned, and taken back before it was begun: the coordinator waits until it hears that it is not held.
+    coordinator.answers.push({ assignment: GIVEN }, { assignment: some });
+    await until(() => member.target === some, 'both targets have come', { everyMs: 2 });
+    member.hold(some, some);
+    await until(() => told() === 2, 'it has said so again', { everyMs: 2 });
+    await heard(coordinator.said.length + 3);
+    assert.equal(told(), 2);
   });
 
   it('does not say that it has given partitions up before it has', async () => {
     join();
     await heard(2);
-    member.hold(GIVEN);
+    member.hold(GIVEN, GIVEN);
     await heard(4);
     coordinator.answers.push({ memberEpoch: 2, assignment: new Map([[TOPIC, [0]]]) });
     await until(() => member.target?.get(TOPIC)?.length === 1, 'the broker wants one back', { everyMs: 2 });
     const count = coordinator.said.length;
     await heard(count + 3);
     assert.ok(coordinator.said.slice(count).every(({ held }) => held === undefined));
-    member.hold(new Map([[TOPIC, [0]]]));
+    member.hold(new Map([[TOPIC, [0]]]), member.target);
     await until(() => coordinator.said.some(({ held }) => held?.join() === '0'), 'it says so', { everyMs: 2 });
   });
 
