@@ -69,6 +69,7 @@ export const MAY_IMPORT = {
   herder: ['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'java', 'kafka', 'observe'],
   operate: [
     ...['async', 'config', 'connect', 'converters', 'data', 'errors.ts', 'herder', 'java', 'json', 'kafka', 'observe'],
+    ...['rest', 'version.ts'],
   ],
   rest: [
     'async',

@@ -1,7 +1,7 @@
 import { CHANGES } from '../herder/recorded-change.ts';
 import { VERDICTS } from '../operate/health/verdict.ts';
 import { arrayOf, mapOf, objectOf, type JsonSchema } from '../json/open-api.ts';
-import { COMMITTED_LAG, TASK_FIGURES } from './task-figures-schema.ts';
+import { COMMITTED_LAG, TASK_FIGURES } from '../operate/health/task-figures-schema.ts';
 
 const text: JsonSchema = { type: 'string' };
 const nullableText: JsonSchema = { type: ['string', 'null'] };

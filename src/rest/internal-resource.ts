@@ -2,7 +2,7 @@ import { RequestError } from '../errors.ts';
 import { signatureCheck } from '../herder/request-signature.ts';
 import { BodyBudget } from './body-budget.ts';
 import { MAX_BODY_BYTES, parseTaskConfigs, readBytes } from './request-body.ts';
-import { parseDrainOrder } from './drain-body.ts';
+import { parseDrainOrder } from '../operate/drain/drain-body.ts';
 import { answerEmpty, pathName, withinTimeLimit, type Context, type Resource } from './resource.ts';
 
 /** Requests to fence and to drain have small bodies or none. */

@@ -1,9 +1,9 @@
 import { arrayOf, mapOf, objectOf, type JsonSchema, type QueryParameter } from '../json/open-api.ts';
 import { ref } from './answer-schemas.ts';
-import { PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from './dead-letters-resource.ts';
-import { DRAIN_BODY, DRAIN_ORDER_BODY } from './drain-body.ts';
+import { PREVIEW_LETTERS_BODY, REPLAY_LETTERS_BODY } from '../operate/dead-letters/dead-letters-resource.ts';
+import { DRAIN_BODY, DRAIN_ORDER_BODY } from '../operate/drain/drain-body.ts';
 import { OFFSETS_BODY, TARGET_BODY } from './offsets-body.ts';
-import { PREVIEW_BODY } from './preview-body.ts';
+import { PREVIEW_BODY } from '../operate/preview/preview-body.ts';
 import { CONFIG_BODY, CREATE_CONNECTOR_BODY, TASK_CONFIGS_BODY } from './request-body.ts';
 
 /** What the OpenAPI description says of a route. */

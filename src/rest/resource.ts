@@ -20,7 +20,7 @@ import type { NamingName } from '../observe/metrics/metric-names.ts';
 import type { ConnectorLog } from '../observe/connector-log.ts';
 import type { LogLevels } from '../observe/log-levels.ts';
 import type { SecretMask } from '../observe/secret-mask.ts';
-import type { OwnService } from './console/pinned-request.ts';
+import type { OwnService } from '../operate/console/pinned-request.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import type { WorkerThreads } from '../observe/thread-figures.ts';
 

@@ -14,26 +14,26 @@ import type { SecretMask } from '../observe/secret-mask.ts';
 import type { StageTracker } from '../observe/stage.ts';
 import { AnswerBudget, type AnswerLimits } from './answer-budget.ts';
 import { BodyBudget } from './body-budget.ts';
-import { clusterResource } from './cluster-resource.ts';
-import { connectorLevelResource } from './console/connector-level.ts';
-import { consoleHeaders } from './console/console-headers.ts';
-import { consoleResource } from './console/console-resource.ts';
-import { refuseWrites } from './console/read-only-console.ts';
+import { clusterResource } from '../operate/drain/cluster-resource.ts';
+import { connectorLevelResource } from '../operate/console/connector-level.ts';
+import { consoleHeaders } from './console-headers.ts';
+import { consoleResource } from '../operate/console/console-resource.ts';
+import { refuseWrites } from '../operate/console/read-only-console.ts';
 import { connectorPluginsResource } from './connector-plugins-resource.ts';
 import { connectorsResource } from './connectors-resource.ts';
 import { crossOrigin, type CrossOrigin } from './cross-origin.ts';
 import { errorAnswer, HttpError } from './error-mapping.ts';
 import { forwarding } from './forwarding.ts';
-import { historyResource } from './history-resource.ts';
-import { healthResource } from './health-resource.ts';
+import { historyResource } from '../operate/history/history-resource.ts';
+import { healthResource } from '../operate/health/health-resource.ts';
 import { isInternal } from './internal-requests.ts';
 import { internalResource } from './internal-resource.ts';
-import { metricsResource } from './metrics-resource.ts';
+import { metricsResource } from '../operate/metrics/metrics-resource.ts';
 import { loggersResource } from './loggers-resource.ts';
 import { openApiResource } from './open-api-resource.ts';
 import { offsetsResource } from './offsets-resource.ts';
-import { previewResource } from './preview-resource.ts';
-import { deadLettersResource } from './dead-letters-resource.ts';
+import { previewResource } from '../operate/preview/preview-resource.ts';
+import { deadLettersResource } from '../operate/dead-letters/dead-letters-resource.ts';
 import {
   answer,
   REQUEST_TIMEOUT_MS,

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { readFile, writeFile } from 'node:fs/promises';
 import type { AddressInfo } from 'node:net';
 import type { FleetRow } from '../../src/operate/fleet/fleet.ts';
-import { consoleFiles } from '../../src/rest/console/console-files.ts';
+import { consoleFiles } from '../../src/operate/console/console-files.ts';
 import { keepingLetters, sinkConfig } from '../support/connectors.ts';
 import { consolePage } from '../support/console-page.ts';
 import { uniqueName } from '../support/services.ts';

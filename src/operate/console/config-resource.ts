@@ -1,0 +1,267 @@
+import { variableKeys, withheld, type Withheld } from '../../config/secret-destinations.ts';
+import { isSameButLimits } from '../../config/rate-limit-options.ts';
+import { unknownOptions } from '../../config/unknown-options.ts';
+import type { ConfigInfos } from '../../config/config-values.ts';
+import { ConfigError, RequestError, toError } from '../../errors.ts';
+import { secretKeys } from '../history/password-keys.ts';
+import { NotOwnerError } from '../../herder/not-owner-error.ts';
+import type { PeerAnswer } from '../../herder/peer-client.ts';
+import type { SecretMask } from '../../observe/secret-mask.ts';
+import { hiddenInJson } from '../preview/hidden-json.ts';
+import { goneSignal } from '../../rest/client-gone.ts';
+import { StageTracker } from '../../observe/stage.ts';
+import { parseInitialState, requireValid, withName } from '../../rest/connectors-resource.ts';
+import { forwardAs } from '../../rest/forwarding.ts';
+import { readPreview } from '../preview/preview-body.ts';
+import {
+  ajv,
+  asConfig,
+  checkBody,
+  readConfig,
+  readCreateConnector,
+  readJsonText,
+  type ConfigBody,
+} from '../../rest/request-body.ts';
+import { senderOf } from '../../rest/request-sender.ts';
+import {
+  answer,
+  answerText,
+  flag,
+  pathName,
+  queryText,
+  withinTimeLimit,
+  type Context,
+  type Resource,
+} from '../../rest/resource.ts';
+import {
+  bareText,
+  configMask,
+  MARK,
+  missingText,
+  shownConfig,
+  withStoredValues,
+  type CompletedConfig,
+} from './config-secrets.ts';
+
+/** Topics of one answer. */
+const MAX_TOPICS = 200;
+
+const isSave = ajv.compile<{
+  readonly config: Readonly<Record<string, string | boolean | null>>;
+  readonly version: string;
+}>({
+  type: 'object',
+  properties: {
+    config: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'null'] } },
+    version: { type: 'string', maxLength: 64 },
+  },
+  required: ['config', 'version'],
+  additionalProperties: false,
+});
+
+/**
+ * Configurations of connectors for browsers: as the API has them, but no secret ever goes to a browser. A value that is the mark means
+ * that what is stored stays.
+ */
+export const configResource: Resource = (router, dependencies) => {
+  const { herder, validation, readings, kafkaTopics } = dependencies;
+  const { plugins } = validation;
+
+  /** What a browser has sent, with the values that are stored for its marks. */
+  const complete = async (context: Context, given: ConfigBody): Promise<Completed> => {
+    const connector = queryText(context, 'connector');
+    const stored = connector === undefined ? undefined : herder.directory.configOf(connector);
+    const completed = withStoredValues(given, stored ?? {});
+    const { config, kept } = completed;
+    const secrets = await secretKeys(config, plugins);
+    const mask = configMask(config, secrets, kept);
+    return { ...completed, secrets, stored, mask };
+  };
+
+  router.get('/ui/connectors/:connector/config', async (context) => {
+    const name = pathName(context, 'connector');
+    if (herder.directory.configOf(name) === undefined) await herder.catchUp();
+    const config = herder.directory.config(name);
+    const secrets = await secretKeys(config, plugins);
+    const { entries, version } = shownConfig(config, secrets);
+    answer(context, 200, { name, entries, version, mark: MARK, secrets: [...secrets] });
+  });
+
+  router.put('/ui/connectors/:connector/config', async (context) => {
+    const name = pathName(context, 'connector');
+    const { config: sent, version } = checkBody(isSave, (await readJsonText(context.req)).parsed);
+    await herder.catchUp();
+    const stored = herder.directory.config(name);
+    const storedSecrets = await secretKeys(stored, plugins);
+    if (shownConfig(stored, storedSecrets).version !== version) throw changed(name);
+    const { config, missing, kept } = withStoredValues(withName(asConfig(sent), name), stored);
+    requireStored(missing);
+    const secrets = await secretKeys(config, plugins);
+    const bare = [...kept.keys()].filter((key) => storedSecrets.has(key) && !secrets.has(key));
+    if (bare.length > 0) throw new RequestError(400, bare.map(bareText).join('\n'));
+    const mask = configMask(config, secrets, kept);
+    forwardAs(context, {
+      path: `/connectors/${encodeURIComponent(name)}/config`,
+      body: Buffer.from(JSON.stringify(config)),
+      answered: (theirs) => {
+        answerOf(context, theirs, mask, { name });
+      },
+    });
+    await hiding(mask, async () => {
+      const valid = await requireValid(validation, config);
+      const by = await senderOf(context, dependencies);
+      const put = herder.requests.changeConfig(name, stored, valid, by);
+      if ((await withinTimeLimit(herder.stage, put)) === undefined) throw changed(name);
+    });
+    answer(context, 200, { name });
+  });
+
+  router.post('/ui/connectors', async (context) => {
+    const { name, config: sent, initialState } = await readCreateConnector(context.req);
+    if (/^\.{1,2}$/.test(name))
+      throw new RequestError(400, `No address can name a connector ${name}: give another name`);
+    const { missing } = withStoredValues(sent, {});
+    requireStored(missing);
+    const config = withName(sent, name);
+    const mask = configMask(config, await secretKeys(config, plugins));
+    const body = { name, config, ...(initialState === undefined ? {} : { initial_state: initialState }) };
+    forwardAs(context, {
+      path: '/connectors',
+      body: Buffer.from(JSON.stringify(body)),
+      answered: (theirs) => {
+        answerOf(context, theirs, mask, { name });
+      },
+    });
+    await hiding(mask, async () => {
+      const state = parseInitialState(initialState);
+      const valid = await requireValid(validation, config);
+      const by = await senderOf(context, dependencies);
+      const put = herder.requests.putConnector(name, valid, { replace: false, initialState: state, by });
+      await withinTimeLimit(herder.stage, put);
+    });
+    answer(context, 201, { name });
+  });
+
+  // `connector`: whose stored values the marks stand for. While another address is being typed, no secret is sent there, and no value of
+  // a config provider. A console that only reads sends none at all, and its variables are not resolved.
+  router.put('/ui/connector-plugins/:plugin/validate', async (context) => {
+    const completed = await complete(context, await readConfig(context.req));
+    const stage = new StageTracker();
+    const isReadOnly = dependencies.console?.readOnly === true;
+    const held = withheldFrom(completed, isReadOnly);
+    const infos = await hiding(completed.mask, () =>
+      withinTimeLimit(
+        stage,
+        validation.validateFor(pathName(context, 'plugin'), completed.config, stage, {
+          listed: 'all',
+          resolves: !isReadOnly,
+          connects: held.keys.length === 0 && (!isReadOnly || isStored(completed)),
+        }),
+      ),
+    );
+    answer(context, 200, validationView(infos, completed, held, isReadOnly));
+  });
+
+  router.post('/ui/connector-plugins/:plugin/preview', async (context) => {
+    const request = await readPreview(context.req);
+    const completed = await complete(context, request.config);
+    const { config, missing, kept, mask } = completed;
+    const decodeOnly = flag(context, 'decode');
+    if (!decodeOnly) requireStored(missing);
+    const stored = completed.stored && { config: completed.stored, kept: [...kept.keys()] };
+    const asked = { ...request, config, stored, decodeOnly };
+    const work = readings.preview(pathName(context, 'plugin'), asked, goneSignal(context));
+    const text = await hiding(mask, () => withinTimeLimit(herder.stage, work));
+    answerText(
+      context,
+      200,
+      hiddenInJson(text, (value) => mask.hide(value)),
+    );
+  });
+
+  router.get('/ui/topics', async (context) => {
+    const text = (queryText(context, 'text') ?? '').toLowerCase();
+    const all = await kafkaTopics();
+    const found = all.filter((name) => !name.startsWith('__') && name.toLowerCase().includes(text)).sort();
+    answer(context, 200, { topics: found.slice(0, MAX_TOPICS), total: found.length });
+  });
+};
+
+interface Completed extends CompletedConfig {
+  readonly secrets: ReadonlySet<string>;
+  readonly stored: Readonly<Record<string, string>> | undefined;
+  readonly mask: SecretMask;
+}
+
+/** What a console that only reads withholds: the values of all variables. */
+function withheldFrom({ config, kept, stored = {} }: Completed, isReadOnly: boolean): Withheld {
+  const held = withheld(config, kept.keys(), stored);
+  const variables = isReadOnly ? variableKeys(config) : [];
+  return { keys: [...new Set([...held.keys, ...variables])], because: held.because };
+}
+
+function isStored({ config, stored }: Completed): boolean {
+  const keys = Object.keys({ ...config, ...stored });
+  return stored !== undefined && keys.every((key) => config[key] === stored[key]);
+}
+
+/** Without values: a browser knows those it has sent. Without errors of options whose variables were not resolved. */
+function validationView(infos: ConfigInfos, completed: Completed, held: Withheld, isReadOnly: boolean) {
+  const { config, missing, secrets, stored, mask } = completed;
+  const without = new Set(missing);
+  const unknown = new Set(isReadOnly ? variableKeys(config) : []);
+  const configs = infos.configs.map(({ definition, value }) => {
+    const { name, recommended_values, visible } = value;
+    const errors = unknown.has(name) ? [] : value.errors.map((error) => mask.hide(error));
+    return {
+      definition,
+      value: { name, recommended_values, visible, errors: without.has(name) ? [missingText(name)] : errors },
+    };
+  });
+  const given = Object.fromEntries(Object.entries(config).filter(isText));
+  const known = infos.configs.map(({ value }) => value.name);
+  return {
+    groups: infos.groups,
+    configs,
+    unknown: unknownOptions(Object.keys(config), known),
+    secrets: [...secrets],
+    withheld: held,
+    restarts: stored !== undefined && !isSameButLimits(stored, given),
+  };
+}
+
+function isText(entry: [string, string | null]): entry is [string, string] {
+  return entry[1] !== null;
+}
+
+function changed(name: string): RequestError {
+  return new RequestError(409, `The configuration of ${name} was changed meanwhile: load it again`);
+}
+
+function requireStored(missing: readonly string[]): void {
+  if (missing.length > 0) throw new RequestError(400, missing.map(missingText).join('\n'));
+}
+
+/** What goes wrong names no secret. */
+export async function hiding<T>(mask: SecretMask, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    const { message } = toError(error);
+    // What is to be forwarded is no answer.
+    if (error instanceof NotOwnerError || mask.hide(message) === message) throw error;
+    const status = error instanceof RequestError ? error.status : error instanceof ConfigError ? 400 : 500;
+    throw new RequestError(status, mask.hide(message));
+  }
+}
+
+/** The answer of the leader has the configuration in clear: of a success only the name goes on. */
+export function answerOf(
+  context: Context,
+  { status, body }: PeerAnswer,
+  mask: SecretMask,
+  done: { readonly name: string },
+) {
+  if (status < 400) answer(context, status, done);
+  else answerText(context, status, mask.hide(body.toString()));
+}

@@ -1,0 +1,68 @@
+import { RequestError, toError } from '../../errors.ts';
+import { TemporaryLevels } from '../../observe/temporary-levels.ts';
+import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
+import { ajv, readPlainJson } from '../../rest/request-body.ts';
+import { answer, flag, pathName, type Resource } from '../../rest/resource.ts';
+
+const MAX_MINUTES = 60;
+const LEVELS = ['DEBUG', 'TRACE'] as const;
+
+const isSwitch = ajv.compile<{ readonly level: (typeof LEVELS)[number] | null; readonly minutes?: number }>({
+  type: 'object',
+  properties: {
+    level: { enum: [...LEVELS, null] },
+    minutes: { type: 'number', exclusiveMinimum: 0, maximum: MAX_MINUTES },
+  },
+  required: ['level'],
+  additionalProperties: false,
+});
+
+/**
+ * `/ui/connectors/{connector}/log-level`: a level for what a connector logs, which ends by itself. Where `/admin/loggers`
+ * answers, for it is a change of the same kind.
+ */
+export const connectorLevelResource: Resource = (router, dependencies) => {
+  const { health, herder, logLevels, logger, console: settings } = dependencies;
+  if (settings === undefined) return;
+  const levels = new TemporaryLevels(logLevels);
+  const others = new OtherWorkers(dependencies);
+  const path = '/ui/connectors/:connector/log-level';
+
+  router.get(path, (context) => {
+    const connector = pathName(context, 'connector');
+    herder.directory.require(connector);
+    answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector) });
+  });
+
+  router.put(path, async (context) => {
+    const connector = pathName(context, 'connector');
+    herder.directory.require(connector);
+    const given = await readPlainJson(context.req);
+    if (!isSwitch(given)) {
+      throw new RequestError(
+        400,
+        `The body must be {"level": "DEBUG", "minutes": 10}: the level is DEBUG, TRACE or null, which ends it, and minutes are at most ${String(MAX_MINUTES)}`,
+      );
+    }
+    const { level, minutes = 10 } = given;
+    if (level === null) levels.end(connector);
+    else if (!levels.set(connector, level, minutes * 60_000)) {
+      throw new RequestError(503, 'Too many connectors have a level of their own; end that of another one first');
+    }
+    const what = level === null ? 'as its loggers have it again' : `${level} for ${String(minutes)} min`;
+    logger.info({ connector }, `Log level of the connector: ${what}`);
+    const workers = flag(context, 'local') ? [] : health.workers(connector);
+    const send = others.send(askerOf(context));
+    const unreached: { worker: string; reason: string }[] = [];
+    await Promise.all(
+      workers.map(async (worker) => {
+        if (worker === herder.workerId) return;
+        const target = `/ui/connectors/${encodeURIComponent(connector)}/log-level?local=true`;
+        await send(worker, 'PUT', target, given).catch((error: unknown) => {
+          unreached.push({ worker, reason: toError(error).message });
+        });
+      }),
+    );
+    answer(context, 200, { level: null, remainingMs: 0, ...levels.get(connector), unreached });
+  });
+};

@@ -1,0 +1,137 @@
+import type { ConnectorLogPart } from '../../observe/connector-log.ts';
+import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
+import { ajv } from '../../rest/request-body.ts';
+import { answer, flag, pathName, queryText, type Resource, type ResourceDependencies } from '../../rest/resource.ts';
+import { eventBytes, EventStreams, type EventStream } from './event-stream.ts';
+
+/** More open logs at once are refused. */
+const MAX_LOGS = 20;
+/** A browser that does not read is cut off. */
+const MAX_UNREAD_BYTES = 4_194_304;
+const OWN_MS = 300;
+const OTHERS_MS = 2000;
+/** Proxies close what is silent. */
+const BEAT_MS = 15_000;
+const BEAT = Buffer.from(': still here\n\n');
+
+const isPart = ajv.compile<ConnectorLogPart>({
+  type: 'object',
+  properties: {
+    lines: {
+      type: 'array',
+      maxItems: 1000,
+      items: {
+        type: 'object',
+        properties: {
+          number: { type: 'integer' },
+          at: { type: 'number' },
+          level: { type: 'string' },
+          task: { type: ['integer', 'null'] },
+          thread: { type: ['integer', 'null'] },
+          logger: { type: 'string' },
+          text: { type: 'string' },
+        },
+        required: ['number', 'at', 'level', 'task', 'thread', 'logger', 'text'],
+      },
+    },
+    isCut: { type: 'boolean' },
+  },
+  required: ['lines', 'isCut'],
+});
+
+/** `/ui/connectors/{connector}/log`: the lines of a connector as they come, from all workers that have tasks of it. */
+export const connectorLogResource: Resource = (router, dependencies) => {
+  const { herder, connectorLog } = dependencies;
+  const others = new OtherWorkers(dependencies);
+  const streams = new EventStreams('logs', MAX_LOGS, MAX_UNREAD_BYTES);
+
+  router.get('/ui/connectors/:connector/log', (context) => {
+    const connector = pathName(context, 'connector');
+    herder.directory.require(connector);
+    if (flag(context, 'local')) {
+      answer(context, 200, connectorLog.after(connector, Number(queryText(context, 'after') ?? 0)));
+      return;
+    }
+    const log = new LogFeed(connector, dependencies, others.get(askerOf(context)));
+    const stream = streams.answer(context, () => {
+      log.end();
+    });
+    log.begin(stream);
+  });
+};
+
+/** What one browser is told. */
+class LogFeed {
+  readonly #connector: string;
+  readonly #dependencies: Pick<ResourceDependencies, 'herder' | 'health' | 'connectorLog'>;
+  readonly #get: (worker: string, path: string) => Promise<unknown>;
+  /** The last line that was told, by worker. */
+  readonly #told = new Map<string, number>();
+  #silent = '';
+  #stream: EventStream | undefined;
+  #timers: readonly NodeJS.Timeout[] = [];
+
+  constructor(
+    connector: string,
+    dependencies: Pick<ResourceDependencies, 'herder' | 'health' | 'connectorLog'>,
+    get: (worker: string, path: string) => Promise<unknown>,
+  ) {
+    this.#connector = connector;
+    this.#dependencies = dependencies;
+    this.#get = get;
+  }
+
+  begin(stream: EventStream): void {
+    this.#stream = stream;
+    this.#tellOwn();
+    void this.#askOthers();
+    const own = setInterval(() => {
+      this.#tellOwn();
+    }, OWN_MS).unref();
+    const beat = setInterval(() => {
+      stream.write(BEAT);
+    }, BEAT_MS).unref();
+    this.#timers = [own, beat];
+  }
+
+  end(): void {
+    for (const timer of this.#timers) clearInterval(timer);
+  }
+
+  #tellOwn(): void {
+    const { herder, connectorLog } = this.#dependencies;
+    const { workerId } = herder;
+    this.#tell(workerId, connectorLog.after(this.#connector, this.#told.get(workerId) ?? 0));
+  }
+
+  async #askOthers(): Promise<void> {
+    const { health, herder } = this.#dependencies;
+    const { workerId } = herder;
+    const workers = health.workers(this.#connector).filter((worker) => worker !== workerId);
+    const silent: string[] = [];
+    await Promise.all(
+      workers.map(async (worker) => {
+        const after = String(this.#told.get(worker) ?? 0);
+        const path = `/ui/connectors/${encodeURIComponent(this.#connector)}/log?local=true&after=${after}`;
+        const part = await this.#get(worker, path).catch(() => undefined);
+        if (isPart(part)) this.#tell(worker, part);
+        else silent.push(worker);
+      }),
+    );
+    const text = silent.sort().join(', ');
+    if (text !== this.#silent) this.#send('silent', { workers: silent });
+    this.#silent = text;
+    if (this.#stream?.isClosed() === false) setTimeout(() => void this.#askOthers(), OTHERS_MS).unref();
+  }
+
+  #tell(worker: string, { lines, isCut }: ConnectorLogPart): void {
+    const last = lines.at(-1);
+    if (last === undefined) return;
+    this.#told.set(worker, last.number);
+    this.#send('lines', { worker, isCut, lines });
+  }
+
+  #send(event: string, data: unknown): void {
+    this.#stream?.write(eventBytes(event, data));
+  }
+}

@@ -1,0 +1,86 @@
+import { PassThrough } from 'node:stream';
+import { addressGroup, plainAddress } from '../../config/client-address.ts';
+import { RequestError } from '../../errors.ts';
+import type { RequestState } from '../../rest/cross-origin.ts';
+import type { Context } from '../../rest/resource.ts';
+
+/** Server-sent events to one browser. */
+export interface EventStream {
+  /** Sends an event. A client with more than `maxUnreadBytes` of unread events is disconnected. */
+  readonly write: (event: Buffer) => void;
+  readonly isClosed: () => boolean;
+}
+
+/** Streams of one kind that are open. One client address has at most half of them, and so has one user. */
+export class EventStreams {
+  readonly #what: string;
+  readonly #limit: number;
+  readonly #maxUnreadBytes: number;
+  #open = 0;
+  readonly #openByClient = new Map<string, number>();
+
+  /** `what`: the streams in words; `maxUnreadBytes`: of one client. */
+  constructor(what: string, limit: number, maxUnreadBytes: number) {
+    this.#what = what;
+    this.#limit = limit;
+    this.#maxUnreadBytes = maxUnreadBytes;
+  }
+
+  /** Answers with server-sent events until the browser goes away; `closed` is called once then. Throws a RequestError with 503. */
+  answer(context: Context, closed: () => void): EventStream {
+    const clients = clientsOf(context);
+    this.#requireRoom(clients);
+    this.#count(clients, 1);
+    const body = new PassThrough();
+    body.once('close', () => {
+      this.#count(clients, -1);
+      closed();
+    });
+    context.req.once('close', () => body.destroy());
+    context.set({ 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store', 'X-Accel-Buffering': 'no' });
+    context.status = 200;
+    body.write('retry: 2000\n\n');
+    context.body = body;
+    return {
+      write: (event) => {
+        if (body.destroyed) return;
+        if (body.readableLength + body.writableLength > this.#maxUnreadBytes) body.destroy();
+        else body.write(event);
+      },
+      isClosed: () => body.destroyed,
+    };
+  }
+
+  #requireRoom(clients: readonly string[]): void {
+    if (this.#open >= this.#limit)
+      throw new RequestError(503, `This worker has ${String(this.#limit)} ${this.#what} open, and takes no more`);
+    const limit = Math.ceil(this.#limit / 2);
+    const client = clients.find((each) => (this.#openByClient.get(each) ?? 0) >= limit);
+    if (client !== undefined)
+      throw new RequestError(
+        503,
+        `This worker has ${String(limit)} ${this.#what} open for ${client}, and takes no more`,
+      );
+  }
+
+  #count(clients: readonly string[], by: 1 | -1): void {
+    this.#open += by;
+    for (const client of clients) {
+      const open = (this.#openByClient.get(client) ?? 0) + by;
+      if (open === 0) this.#openByClient.delete(client);
+      else this.#openByClient.set(client, open);
+    }
+  }
+}
+
+/** The address of a client, for IPv6 its network, and the user. */
+function clientsOf({ req, state }: Context): readonly string[] {
+  const { user }: RequestState = state;
+  const address = `address ${addressGroup(plainAddress(req.socket.remoteAddress ?? 'unknown'))}`;
+  return user === undefined ? [address] : [address, `user ${user}`];
+}
+
+/** An event with its data as JSON. These are bytes, as several streams that nobody reads then share them. */
+export function eventBytes(event: string, data: unknown): Buffer {
+  return Buffer.from(`event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+}

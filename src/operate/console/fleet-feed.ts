@@ -1,0 +1,141 @@
+import type { FleetLook, FleetRow } from '../fleet/fleet.ts';
+import { toError } from '../../errors.ts';
+import { eventBytes } from './event-stream.ts';
+
+/** All rows of the fleet, or those that are new or have changed. */
+export interface FleetNews {
+  /** Milliseconds since the epoch. */
+  readonly at: number;
+  readonly rows: readonly FleetRow[];
+  /** Connectors that are no longer there. */
+  readonly gone: readonly string[];
+  /** How many there are now: a console that has another number asks for all rows again. */
+  readonly total: number;
+  /** Workers that have tasks and do not answer, each since when (milliseconds since the epoch). */
+  readonly silent: readonly { readonly worker: string; readonly since: number }[];
+}
+
+/** What the feed asks for. */
+interface FleetSource {
+  look(): Promise<FleetLook>;
+  /** The listener is called when something may have changed. Returns what ends that. */
+  onChange(listener: () => void): () => void;
+}
+
+/** Is given a server-sent event with its data: `FleetNews` for `rows`, a message for `failure`. */
+type Listener = (event: Buffer) => void;
+
+const INTERVAL_MS = 5000;
+/** Until the next look after a change; changes that follow one another at once are seen together. */
+const CHANGE_MS = 500;
+/** Until the next look after a first request without an answer. */
+const DOUBT_MS = 1000;
+
+/**
+ * Looks at all connectors every five seconds, and sooner when a state changes or a worker does not answer, while a console is
+ * open; once for all consoles.
+ */
+export class FleetFeed {
+  readonly #listeners = new Set<Listener>();
+  /** Listeners that get all rows once, as rows may have changed between their snapshot and their subscription. */
+  readonly #newcomers = new Set<Listener>();
+  readonly #source: FleetSource;
+  readonly #intervalMs: number;
+  #endChanges: () => void = () => undefined;
+  #isChanged = false;
+  #texts = new Map<string, string>();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<FleetLook> | undefined;
+
+  /** The source is asked again when its last answer has come and `intervalMs` have passed. */
+  constructor(source: FleetSource, intervalMs = INTERVAL_MS) {
+    this.#source = source;
+    this.#intervalMs = intervalMs;
+  }
+
+  get listeners(): number {
+    return this.#listeners.size;
+  }
+
+  async snapshot(): Promise<FleetNews> {
+    const { rows, silent } = await this.#look();
+    const at = Date.now();
+    return { at, rows, gone: [], total: rows.length, silent: silentSince(silent, at) };
+  }
+
+  /** Returns what ends the listening. */
+  listen(listener: Listener): () => void {
+    if (this.#listeners.size === 0) {
+      this.#endChanges = this.#source.onChange(() => {
+        this.#lookSoon();
+      });
+    }
+    this.#listeners.add(listener);
+    this.#newcomers.add(listener);
+    this.#lookSoon();
+    return () => {
+      this.#listeners.delete(listener);
+      this.#newcomers.delete(listener);
+      if (this.#listeners.size > 0) return;
+      this.#endChanges();
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+      this.#isChanged = false;
+    };
+  }
+
+  #lookSoon(): void {
+    if (!this.#isChanged) this.#lookAfter(Math.min(CHANGE_MS, this.#intervalMs));
+    this.#isChanged = true;
+  }
+
+  #lookAfter(ms: number): void {
+    clearTimeout(this.#timer);
+    const timer = setTimeout(() => void this.#tell(timer), ms).unref();
+    this.#timer = timer;
+  }
+
+  async #tell(timer: NodeJS.Timeout): Promise<void> {
+    this.#isChanged = false;
+    let isInDoubt = false;
+    try {
+      const look = await this.#look();
+      isInDoubt = look.silent.some(({ isCertain }) => !isCertain);
+      this.#tellOf(look);
+    } catch (error) {
+      const event = eventBytes('failure', { message: toError(error).message });
+      for (const listener of this.#listeners) listener(event);
+    }
+    // Another timer runs after a change, or where all consoles were closed in between and one was opened.
+    if (this.#timer === timer) this.#lookAfter(isInDoubt ? Math.min(DOUBT_MS, this.#intervalMs) : this.#intervalMs);
+  }
+
+  #tellOf(look: FleetLook): void {
+    const news = this.#take(look);
+    const event = eventBytes('rows', news);
+    const all = this.#newcomers.size === 0 ? event : eventBytes('rows', { ...news, rows: look.rows });
+    for (const listener of this.#listeners) listener(this.#newcomers.has(listener) ? all : event);
+    this.#newcomers.clear();
+  }
+
+  /** Consoles that ask at the same time get one answer, so that many cost the other workers no more than one. */
+  #look(): Promise<FleetLook> {
+    this.#running ??= this.#source.look().finally(() => (this.#running = undefined));
+    return this.#running;
+  }
+
+  #take({ rows, silent }: FleetLook): FleetNews {
+    const texts = new Map(rows.map((row) => [row.name, JSON.stringify(row)] as const));
+    const changed = rows.filter(({ name }) => texts.get(name) !== this.#texts.get(name));
+    const gone = [...this.#texts.keys()].filter((name) => !texts.has(name));
+    this.#texts = texts;
+    const at = Date.now();
+    return { at, rows: changed, gone, total: rows.length, silent: silentSince(silent, at) };
+  }
+}
+
+function silentSince(silent: FleetLook['silent'], now: number): FleetNews['silent'] {
+  return silent.flatMap(({ worker, silentMs, isCertain }) =>
+    isCertain ? { worker, since: Math.round(now - silentMs) } : [],
+  );
+}

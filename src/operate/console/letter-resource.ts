@@ -1,0 +1,20 @@
+import { goneSignal } from '../../rest/client-gone.ts';
+import { RequestError } from '../../errors.ts';
+import { answerText, pathName, withinTimeLimit, type Context, type Resource } from '../../rest/resource.ts';
+
+/** One dead letter in full, for browsers. */
+export const letterResource: Resource = (router, { herder, readings }) => {
+  router.get('/ui/connectors/:connector/dead-letters/:partition/:offset', async (context) => {
+    const [partition, offset] = [numberOf(context, 'partition'), numberOf(context, 'offset')];
+    const letter = readings.letter(pathName(context, 'connector'), partition, offset, goneSignal(context));
+    const text = await withinTimeLimit(herder.stage, letter);
+    answerText(context, 200, text);
+  });
+};
+
+function numberOf(context: Context, name: string): number {
+  const text = pathName(context, name);
+  const number = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number)) throw new RequestError(404, `The ${name} is a number`);
+  return number;
+}

@@ -1,0 +1,207 @@
+import type { IncomingMessage } from 'node:http';
+import { toError, RequestError } from '../../errors.ts';
+import { ajv, checkBody, readPlainJson } from '../../rest/request-body.ts';
+import { answer, type Context, type Resource, type ResourceDependencies } from '../../rest/resource.ts';
+import { goneSignal } from '../../rest/client-gone.ts';
+import { bodyOf, pinnedResponse, type PinnedAnswer, type PinnedRequest } from './pinned-request.ts';
+
+/** Of an answer without rows. Those with rows are handed on as they come. */
+const MAX_ANSWER_BYTES = 16_777_216;
+const MAX_FAILURE = 20_000;
+const LOGIN_MS = 30_000;
+const STATEMENT_MS = 3_600_000;
+const MAX_RUNNING = 50;
+const MAX_ROWS = 5000;
+/** Statements whose failures are spelled out. */
+const MAX_TOLD = 20;
+const NOT_RUNNING =
+  "The database's HTTP API does not run on this worker: set services=database-http and database.http.connection.url in its properties";
+
+const text = (maxLength: number) => ({ type: 'string', minLength: 1, maxLength }) as const;
+const TOKEN = { type: 'string', pattern: '^[0-9a-f]{1,128}$' } as const;
+
+interface Statement {
+  readonly token: string;
+  readonly sql: string;
+  readonly kind: 'query' | 'insert' | 'ddl';
+  readonly database?: string;
+  readonly limit?: number;
+}
+
+const isLogin = ajv.compile<{ readonly user: string; readonly password: string }>({
+  type: 'object',
+  properties: { user: { ...text(1000), pattern: '^[^:]+$' }, password: { type: 'string', maxLength: 10_000 } },
+  required: ['user', 'password'],
+  additionalProperties: false,
+});
+const isLogout = ajv.compile<{ readonly token: string }>({
+  type: 'object',
+  properties: { token: TOKEN },
+  required: ['token'],
+  additionalProperties: false,
+});
+const isStatement = ajv.compile<Statement>({
+  type: 'object',
+  properties: {
+    token: TOKEN,
+    sql: text(4_194_304),
+    kind: { type: 'string', enum: ['query', 'insert', 'ddl'] },
+    database: text(1000),
+    limit: { type: 'integer', minimum: 1, maximum: MAX_ROWS },
+  },
+  required: ['token', 'sql', 'kind'],
+  additionalProperties: false,
+});
+
+/**
+ * `/ui/sql`: statements for the database's HTTP API, where that is a service of this worker. They are handed on inside the machine,
+ * as the API has an origin and often a certificate of its own, which browsers do not accept. Who logs in is a user of the database;
+ * the token is in the body of each request, so that no other page can use it, and is kept by nobody here.
+ */
+export const sqlResource: Resource = (router, dependencies) => {
+  let running = 0;
+
+  router.get('/ui/sql', async (context) => {
+    answer(context, 200, { available: (await dependencies.databaseApi()) !== undefined });
+  });
+
+  router.post('/ui/sql/login', async (context) => {
+    const { user, password } = checkBody(isLogin, await readPlainJson(context.req));
+    const credentials = Buffer.from(`${user}:${password}`).toString('base64');
+    const { status, body } = await ask(context, dependencies, LOGIN_MS, {
+      method: 'GET',
+      path: '/restapi/login',
+      headers: { Authorization: `Basic ${credentials}` },
+    });
+    const { token, desc } = answered(body);
+    if (status === 200 && token !== undefined) answer(context, 200, { token });
+    else answer(context, 200, { failure: { status, message: shortened(descText(desc)) } });
+  });
+
+  router.post('/ui/sql/logout', async (context) => {
+    const { token } = checkBody(isLogout, await readPlainJson(context.req));
+    const headers = { Authorization: `Basic ${token}` };
+    await ask(context, dependencies, LOGIN_MS, { method: 'DELETE', path: '/restapi/session', headers });
+    answer(context, 200, {});
+  });
+
+  router.post('/ui/sql/run', async (context) => {
+    const { token, sql, kind, database, limit } = checkBody(isStatement, await readPlainJson(context.req));
+    if (kind !== 'query' && dependencies.console?.readOnly === true) {
+      throw new RequestError(403, 'The console is read only (console.read.only): it runs statements that read');
+    }
+    if (running >= MAX_RUNNING)
+      throw new RequestError(503, `This worker runs ${String(running)} statements of consoles already`);
+    const parameters = new URLSearchParams(database === undefined ? {} : { db: database });
+    if (kind === 'query') parameters.set('int64', 'string');
+    running += 1;
+    const ended = (): void => {
+      running -= 1;
+    };
+    let response: IncomingMessage | undefined;
+    try {
+      response = await respond(context, dependencies, STATEMENT_MS, {
+        method: 'POST',
+        path: `/restapi/${kind}?${parameters.toString()}`,
+        headers: { Authorization: `Basic ${token}`, 'Content-Type': 'application/json' },
+        body: JSON.stringify({ sql, ...(kind === 'query' && limit !== undefined ? { limit } : {}) }),
+      });
+    } finally {
+      if (response === undefined) ended();
+      else if (response.closed) ended();
+      else response.once('close', ended);
+    }
+    if (response.statusCode === 200) answerStream(context, response);
+    else answer(context, 200, { failure: failureOf(await whole(context, response)) });
+  });
+};
+
+async function ask(
+  context: Context,
+  dependencies: ResourceDependencies,
+  timeoutMs: number,
+  request: Asked,
+): Promise<PinnedAnswer> {
+  return whole(context, await respond(context, dependencies, timeoutMs, request));
+}
+
+type Asked = Omit<PinnedRequest, 'signal'>;
+
+/** A browser that goes away ends its statement. */
+async function respond(
+  context: Context,
+  { databaseApi }: ResourceDependencies,
+  timeoutMs: number,
+  request: Asked,
+): Promise<IncomingMessage> {
+  const gone = goneSignal(context);
+  const service = await databaseApi();
+  if (service === undefined) throw new RequestError(404, NOT_RUNNING);
+  return reached(gone, () => {
+    // The API slows down guesses by address, where its database.http.trusted.proxies says that this worker may tell it.
+    const headers = { ...request.headers, 'X-Forwarded-For': context.req.socket.remoteAddress ?? '' };
+    const signal = AbortSignal.any([gone, AbortSignal.timeout(timeoutMs)]);
+    return pinnedResponse(service, { ...request, headers, signal });
+  });
+}
+
+function whole(context: Context, response: IncomingMessage): Promise<PinnedAnswer> {
+  return reached(goneSignal(context), async () => ({
+    status: response.statusCode ?? 0,
+    headers: response.headers,
+    body: await bodyOf(response, MAX_ANSWER_BYTES),
+  }));
+}
+
+async function reached<T>(gone: AbortSignal, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (gone.aborted) throw new RequestError(409, 'Nobody waits for the answer any more');
+    throw new RequestError(503, `The database's HTTP API does not answer: ${toError(error).message}`, { cause: error });
+  }
+}
+
+/** Hands the answer on as it comes: no more of it is in memory than the browser has not read yet. */
+function answerStream(context: Context, response: IncomingMessage): void {
+  context.status = 200;
+  context.set('Content-Type', 'application/json');
+  context.body = response;
+}
+
+function failureOf({ status, headers, body }: PinnedAnswer): object {
+  const position = Number(headers['x-sql-position'] ?? NaN);
+  return {
+    status,
+    message: shortened(descText(answered(body).desc)),
+    ...(headers['x-sql-state'] === undefined ? {} : { sqlstate: headers['x-sql-state'] }),
+    ...(Number.isSafeInteger(position) ? { position } : {}),
+  };
+}
+
+/** What is no JSON is its own description. */
+function answered(body: Buffer): { readonly token?: string; readonly desc?: unknown } {
+  try {
+    return JSON.parse(body.toString()) as { readonly token?: string; readonly desc?: unknown };
+  } catch {
+    return { desc: body.toString().slice(0, 500) };
+  }
+}
+
+/** One reason for each statement; of several, which have failed. */
+function shortened(text: string): string {
+  return text.length > MAX_FAILURE ? `${text.slice(0, MAX_FAILURE)}…` : text;
+}
+
+function descText(desc: unknown): string {
+  if (Array.isArray(desc)) {
+    if (desc.length === 1) return String(desc[0]);
+    const failed = desc.flatMap((each, index) =>
+      each === 'success' ? [] : [`statement ${String(index + 1)}: ${String(each).replace(/^pq: /, '')}`],
+    );
+    return failed.length > MAX_TOLD
+      ? `${failed.slice(0, MAX_TOLD).join('; ')} and ${String(failed.length - MAX_TOLD)} more`
+      : failed.join('; ');
+  }
+  return typeof desc === 'string' ? desc : 'no reason was given';
+}

@@ -1,0 +1,77 @@
+import type { PastRebalance } from '../../herder/placement.ts';
+import type { ThreadName, ThreadView } from '../../observe/thread-figures.ts';
+import { slowest } from '../../observe/thread-figures.ts';
+import { SLUICE_VERSION } from '../../version.ts';
+import { RequestError } from '../../errors.ts';
+import { askerOf, OtherWorkers } from '../workers/other-workers.ts';
+import { answer, flag, pathName, withinTimeLimit, type Resource } from '../../rest/resource.ts';
+import { CpuShare } from './cpu-share.ts';
+import { isWorkerDetail } from './worker-detail-schema.ts';
+
+/** So many tasks of a thread are named. */
+const MAX_TASKS = 500;
+const TOPICS_MS = 15_000;
+
+/** `/ui/workers/{worker}`: what a worker is busy with, and its rebalances; any worker answers for all. `/ui/internal-topics`. */
+export const workerDetailResource: Resource = (router, dependencies) => {
+  const { herder, threads, internalTopics } = dependencies;
+  const others = new OtherWorkers(dependencies);
+  const cpu = new CpuShare();
+
+  const own = (): object => {
+    const view = herder.cluster();
+    const views = threads.views();
+    const { rss, heapUsed } = process.memoryUsage();
+    return {
+      worker: herder.workerId,
+      version: SLUICE_VERSION,
+      startedAt: herder.startedAtMs,
+      memoryBytes: rss,
+      heapBytes: heapUsed,
+      cpuCores: cpu.cores(),
+      loopDelayMs: Math.round(slowest(views).loopDelaySeconds * 1000),
+      isLeader: view?.isLeader ?? true,
+      isRebalancing: view?.rebalancing ?? false,
+      connectors: view?.connectors.length ?? null,
+      threads: threadViews(views, herder.taskPlaces()),
+      rebalances: (view?.rebalances ?? []).map(rebalanceView).reverse(),
+    };
+  };
+
+  router.get('/ui/workers/:worker', async (context) => {
+    const worker = pathName(context, 'worker');
+    if (worker.toLowerCase() === herder.workerId.toLowerCase() || flag(context, 'local')) {
+      answer(context, 200, own());
+      return;
+    }
+    // Whoever may see the console may not have this worker ask any host.
+    const get = others.get(askerOf(context), true);
+    try {
+      const found = await get(worker, `/ui/workers/${encodeURIComponent(worker)}?local=true`);
+      if (!isWorkerDetail(found)) throw new RequestError(503, `What worker ${worker} answers is not understood`);
+      answer(context, 200, found);
+    } catch (error) {
+      if (error instanceof RequestError) throw error;
+      throw new RequestError(503, `Worker ${worker} does not answer`, { cause: error });
+    }
+  });
+
+  router.get('/ui/internal-topics', async (context) => {
+    if (internalTopics === undefined) throw new RequestError(404, 'A standalone worker has no internal topics.');
+    answer(context, 200, await withinTimeLimit(herder.stage, internalTopics.view(), TOPICS_MS));
+  });
+};
+
+function threadViews(views: readonly ThreadView[], places: ReadonlyMap<string, ThreadName>): readonly object[] {
+  const tasks = new Map<ThreadName, string[]>();
+  for (const [task, thread] of places) tasks.set(thread, [...(tasks.get(thread) ?? []), task]);
+  return views.map(({ thread, purpose, loopDelaySeconds }) => {
+    const own = (tasks.get(thread) ?? []).sort();
+    const loopDelayMs = Math.round(loopDelaySeconds * 1000);
+    return { thread, purpose, loopDelayMs, taskCount: own.length, tasks: own.slice(0, MAX_TASKS) };
+  });
+}
+
+function rebalanceView({ completedAtMs, ...rebalance }: PastRebalance): object {
+  return { at: completedAtMs, ...rebalance };
+}

@@ -1,0 +1,42 @@
+import { Readable } from 'node:stream';
+import { constants, createGzip } from 'node:zlib';
+import { metricsPage, type MetricsOptions } from './worker-metrics.ts';
+import { CONTENT_TYPES, formatFor } from '../../observe/metrics/metrics-page.ts';
+import { commitId, CONNECT_VERSION } from '../../version.ts';
+import type { Context, Resource, ResourceDependencies } from '../../rest/resource.ts';
+
+/** Beyond Connect, which has JMX alone: what Prometheus reads. */
+export const metricsResource: Resource = (router, dependencies) => {
+  router.get('/metrics', (context) => answerMetrics(context, dependencies));
+};
+
+/** In the format that the client prefers. */
+async function answerMetrics(
+  context: Context,
+  { metricsSource, threads, metricNamings }: Pick<ResourceDependencies, 'metricsSource' | 'threads' | 'metricNamings'>,
+): Promise<void> {
+  const options: MetricsOptions = { namings: metricNamings, version: CONNECT_VERSION, commitId };
+  const page = await metricsPage(metricsSource, threads, options);
+  const format = formatFor(context.get('Accept'));
+  context.status = 200;
+  context.set('Content-Type', CONTENT_TYPES[format]);
+  const text = Readable.from(joined(page.pieces(format)), { objectMode: false });
+  context.vary('Accept-Encoding');
+  const isCompressed = context.acceptsEncodings('gzip', 'identity') === 'gzip';
+  if (isCompressed) context.set('Content-Encoding', 'gzip');
+  context.body = isCompressed ? text.pipe(createGzip({ level: constants.Z_BEST_SPEED })) : text;
+}
+
+/** Pieces of at least so many characters, except for the last one. */
+const PIECE_LENGTH = 65_536;
+
+function* joined(pieces: Iterable<string>): Generator<string> {
+  let joint = '';
+  for (const piece of pieces) {
+    joint += piece;
+    if (joint.length < PIECE_LENGTH) continue;
+    yield joint;
+    joint = '';
+  }
+  if (joint !== '') yield joint;
+}

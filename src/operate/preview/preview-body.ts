@@ -1,0 +1,105 @@
+import type { IncomingMessage } from 'node:http';
+import { JsonNumber, JsonScanner, type JsonTree } from '../../json/json-tree.ts';
+import type { PreviewRequest } from './preview-request.ts';
+import { RequestError } from '../../errors.ts';
+import { ajv, asConfig, checkBody, readJsonText } from '../../rest/request-body.ts';
+
+const MAX_MESSAGES = 100;
+
+interface PreviewBody extends Omit<PreviewRequest, 'config'> {
+  readonly config: Readonly<Record<string, string | boolean | null>>;
+}
+
+export const PREVIEW_BODY = {
+  type: 'object',
+  properties: {
+    config: { type: 'object', additionalProperties: { type: ['string', 'boolean', 'null'] } },
+    messages: {
+      type: 'array',
+      maxItems: MAX_MESSAGES,
+      items: {
+        type: 'object',
+        properties: {
+          key: {},
+          value: {},
+          headers: {
+            anyOf: [
+              { type: 'object' },
+              {
+                type: 'array',
+                items: {
+                  type: 'object',
+                  properties: { key: { type: 'string' }, value: {} },
+                  required: ['key'],
+                  additionalProperties: false,
+                },
+              },
+            ],
+          },
+          timestamp: { type: 'integer', minimum: 0, maximum: Number.MAX_SAFE_INTEGER },
+          partition: { type: 'integer', minimum: 0, maximum: 2 ** 31 - 1 },
+        },
+        additionalProperties: false,
+      },
+    },
+    topic: { type: 'string', minLength: 1 },
+    count: { type: 'integer', minimum: 1, maximum: MAX_MESSAGES },
+  },
+  required: ['config'],
+  additionalProperties: false,
+} as const;
+
+const isPreviewBody = ajv.compile<PreviewBody>(PREVIEW_BODY);
+
+/** The body of a preview. Keys, values and headers of its messages keep every digit of their numbers. */
+export async function readPreview(request: IncomingMessage): Promise<PreviewRequest> {
+  const { text } = await readJsonText(request);
+  const tree = new JsonScanner(text.replace(/^\ufeff/, ''), exactNumber).readValue();
+  const { config, messages, topic, count } = checkBody(isPreviewBody, bodyOf(tree));
+  if (messages === undefined && topic === undefined) {
+    throw new RequestError(400, 'A preview takes messages, or a topic and a count of its newest messages');
+  }
+  if (messages !== undefined && count !== undefined) {
+    throw new RequestError(400, 'A preview takes messages, or a count of the newest ones of a topic, not both');
+  }
+  return { config: asConfig(config), messages, topic, count };
+}
+
+function exactNumber(text: string, integral: boolean): JsonNumber {
+  return new JsonNumber(text, integral);
+}
+
+/** As objects down to the messages; what they hold stays as it was read. */
+function bodyOf(tree: JsonTree): unknown {
+  if (!(tree instanceof Map)) return numberOf(tree);
+  const body = new Map<string, unknown>(tree);
+  const [config, messages] = [tree.get('config'), tree.get('messages')];
+  if (tree.has('count')) body.set('count', numberOf(tree.get('count')));
+  if (config instanceof Map) body.set('config', configOf(config));
+  if (Array.isArray(messages)) body.set('messages', messages.map(messageOf));
+  return Object.fromEntries(body);
+}
+
+/** Numbers become text as they were written, as in every configuration. */
+function configOf(config: Map<string, JsonTree>): unknown {
+  const entries = [...config].map(([key, value]) => [key, value instanceof JsonNumber ? value.text : value] as const);
+  return Object.fromEntries(entries);
+}
+
+function messageOf(tree: JsonTree): unknown {
+  if (!(tree instanceof Map)) return numberOf(tree);
+  const message = new Map<string, unknown>(tree);
+  for (const name of ['timestamp', 'partition']) if (tree.has(name)) message.set(name, numberOf(tree.get(name)));
+  if (tree.has('headers')) message.set('headers', headersOf(tree.get('headers')));
+  return Object.fromEntries(message);
+}
+
+function headersOf(tree: JsonTree | undefined): unknown {
+  if (tree instanceof Map) return Object.fromEntries(tree);
+  if (!Array.isArray(tree)) return numberOf(tree);
+  return tree.map((header) => (header instanceof Map ? Object.fromEntries(header) : numberOf(header)));
+}
+
+function numberOf(tree: JsonTree | undefined): unknown {
+  return tree instanceof JsonNumber ? Number(tree.text) : tree;
+}

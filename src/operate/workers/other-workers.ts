@@ -1,0 +1,98 @@
+import { NotUnderstoodError, type AskWorker, type WorkerFigures } from '../health/gathered-figures.ts';
+import type { TaskFigures } from '../health/verdict.ts';
+import { RequestError } from '../../errors.ts';
+import { ajv } from '../../rest/request-body.ts';
+import type { Context, ResourceDependencies } from '../../rest/resource.ts';
+import { COMMITTED_LAG, TASK_FIGURES } from '../health/task-figures-schema.ts';
+import { WorkerUrls } from './worker-urls.ts';
+
+/** Another worker that does not answer for so long is left out. */
+const PEER_MS = 3000;
+const LEADER_MS = 1500;
+const MAX_PEER_BYTES = 33_554_432;
+
+interface Answered {
+  readonly tasks: readonly (TaskFigures & { readonly connector?: string })[];
+  readonly committed?: WorkerFigures['committed'];
+}
+
+const isTasks = ajv.compile<Answered>({
+  type: 'object',
+  properties: {
+    tasks: { type: 'array', items: TASK_FIGURES },
+    committed: { type: 'array', items: COMMITTED_LAG },
+  },
+  required: ['tasks'],
+});
+
+/** `body`: what is sent as JSON. */
+type SendToWorker = (worker: string, method: 'GET' | 'PUT', path: string, body?: unknown) => Promise<unknown>;
+
+/** Who asks, and by which of its own addresses this worker was asked. */
+export interface Asker {
+  readonly authorization: string;
+  readonly ownUrl: string;
+}
+
+export function askerOf(context: Context): Asker {
+  return { authorization: context.get('authorization'), ownUrl: String(context.state['ownUrl']) };
+}
+
+/** One request to each, with the credentials of who asks. */
+export class OtherWorkers {
+  readonly #peers: ResourceDependencies['peers'];
+  readonly #urls: WorkerUrls;
+
+  constructor(dependencies: ResourceDependencies) {
+    this.#peers = dependencies.peers;
+    this.#urls = new WorkerUrls(dependencies);
+  }
+
+  /** `connector`: whose tasks they are, where the answer does not say it. */
+  ask(asker: Asker, path: string, connector?: string): AskWorker {
+    const get = this.get(asker);
+    return async (worker) => workerFigures(await get(worker, path), connector);
+  }
+
+  /** The function gives the JSON that a worker has answered with 200, and rejects otherwise. `ofGroup`: no others are asked. */
+  get(asker: Asker, ofGroup = false): (worker: string, path: string) => Promise<unknown> {
+    const send = this.send(asker, ofGroup);
+    return (worker, path) => send(worker, 'GET', path);
+  }
+
+  /** As `get`, of a request that may change something. */
+  send({ authorization, ownUrl }: Asker, ofGroup = false): SendToWorker {
+    let urls: ReturnType<WorkerUrls['find']> | undefined;
+    return async (worker, method, path, sent) => {
+      urls ??= this.#urls.find(authorization, ownUrl, LEADER_MS);
+      const { url, isOfGroup } = (await urls)(worker);
+      if (ofGroup && !isOfGroup) throw new RequestError(404, `Worker ${worker} is not in the group`);
+      const { status, body } = await this.#peers.request({
+        method,
+        url: url + path,
+        headers: {
+          ...(isOfGroup && authorization !== '' ? { authorization } : {}),
+          ...(sent === undefined ? {} : { 'content-type': 'application/json' }),
+        },
+        body: sent === undefined ? undefined : Buffer.from(JSON.stringify(sent)),
+        timeoutMs: PEER_MS,
+        maxBytes: MAX_PEER_BYTES,
+      });
+      if (status !== 200) throw new NotUnderstoodError(`worker ${worker} has answered ${String(status)}`);
+      try {
+        return JSON.parse(body.toString()) as unknown;
+      } catch (error) {
+        throw new NotUnderstoodError('the answer is not JSON', { cause: error });
+      }
+    };
+  }
+}
+
+function workerFigures(answered: unknown, connector: string | undefined): WorkerFigures {
+  if (!isTasks(answered)) throw new NotUnderstoodError('the answer does not have the figures of tasks');
+  const { tasks, committed = [] } = answered;
+  return {
+    tasks: tasks.map(({ connector: own = '', ...figures }) => ({ connector: connector ?? own, figures })),
+    committed,
+  };
+}

@@ -1,0 +1,81 @@
+import { RequestError } from '../../errors.ts';
+import { NotOwnerError } from '../../herder/not-owner-error.ts';
+import type { ResourceDependencies } from '../../rest/resource.ts';
+
+type Dependencies = Pick<ResourceDependencies, 'herder' | 'peers' | 'drains'>;
+
+export interface WorkerAddress {
+  /** Without a slash at its end. */
+  readonly url: string;
+  /** The group itself has named it, so that credentials may be sent there. */
+  readonly isOfGroup: boolean;
+}
+
+const MAX_BYTES = 1_048_576;
+/** A status may name anything; a request is sent to a host and port alone. */
+const HOST_AND_PORT = /^(?:[\w.-]+|\[[\da-f:.]+\]):\d{1,5}$/i;
+
+/**
+ * Where the REST APIs of the other workers are. The leader knows what the members have said of themselves; the others ask it, once
+ * for each generation of the group. Where it cannot be asked: what the worker id says, which comes from a status.
+ */
+export class WorkerUrls {
+  readonly #dependencies: Dependencies;
+  #known = new Map<string, string>();
+  #generation: number | undefined;
+
+  constructor(dependencies: Dependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Resolves in `timeoutMs` with a function from worker ids to addresses, which throws where an id has none. Never rejects. */
+  async find(authorization: string, ownUrl: string, timeoutMs: number): Promise<(worker: string) => WorkerAddress> {
+    const leaderUrl = await this.#learn(authorization, timeoutMs);
+    const { protocol } = new URL(leaderUrl ?? ownUrl);
+    return (worker) => {
+      const url = this.#known.get(worker.toLowerCase());
+      if (url !== undefined) return { url, isOfGroup: true };
+      if (!HOST_AND_PORT.test(worker)) throw new RequestError(404, `${worker} is not the id of a worker`);
+      return { url: `${protocol}//${worker}`, isOfGroup: false };
+    };
+  }
+
+  async #learn(authorization: string, timeoutMs: number): Promise<string | undefined> {
+    const { drains, herder, peers } = this.#dependencies;
+    const { generation } = herder.cluster() ?? {};
+    try {
+      if (drains !== undefined) this.#set(drains.workers());
+      return undefined;
+    } catch (error) {
+      const leaderUrl = error instanceof NotOwnerError && error.url !== '' ? error.url : undefined;
+      if (leaderUrl === undefined || generation === this.#generation) return leaderUrl;
+      try {
+        const { status, body } = await peers.request({
+          method: 'GET',
+          url: `${leaderUrl.replace(/\/$/, '')}/cluster/workers?forward=false`,
+          headers: authorization === '' ? {} : { authorization },
+          timeoutMs,
+          maxBytes: MAX_BYTES,
+        });
+        const workers: unknown = status === 200 ? JSON.parse(body.toString()) : undefined;
+        if (Array.isArray(workers)) {
+          this.#set(
+            workers.map((each: { worker_id?: unknown; url?: unknown }) => ({
+              workerId: String(each.worker_id),
+              url: String(each.url),
+            })),
+          );
+          this.#generation = generation;
+        }
+      } catch {
+        // Those that are known go on; the others are asked where their ids say.
+      }
+      return leaderUrl;
+    }
+  }
+
+  #set(workers: readonly { readonly workerId: string; readonly url: string }[]): void {
+    const usable = workers.filter(({ url }) => URL.canParse(url));
+    this.#known = new Map(usable.map(({ workerId, url }) => [workerId.toLowerCase(), url.replace(/\/$/, '')]));
+  }
+}
