@@ -3,7 +3,7 @@ import type { WorkerGroupSettings } from '../../src/herder/group/worker-group-se
 import { WorkerGroup } from '../../src/herder/group/worker-group.ts';
 import { WorkSet } from '../../src/herder/group/work-set.ts';
 import { NO_HANDOVERS, type Handovers } from '../../src/herder/group/handovers.ts';
-import type { WorkListener } from '../../src/herder/placement.ts';
+import { mayWork, type WorkListener } from '../../src/herder/placement.ts';
 import { recordingLogger } from './kafka-fixture.ts';
 
 /** What all members of a group read from their config topic, and who runs what. */
@@ -42,6 +42,8 @@ export class Member implements WorkListener {
   /** Called once, when the group next asks how far this worker has read, or what there is to divide. */
   onOffset: (() => void) | undefined;
   onWork: (() => void) | undefined;
+  /** Whether work could write while it was stopped, each time that some was. */
+  readonly mightWrite: boolean[] = [];
   readonly #scene: Scene;
 
   constructor(scene: Scene, name: string, bootstrap: string, settings: WorkerGroupSettings) {
@@ -91,6 +93,7 @@ export class Member implements WorkListener {
   }
 
   revoked(work: Work): Promise<Handovers> {
+    this.mightWrite.push(mayWork(this.group));
     for (const each of texts(work)) this.#scene.running.delete(each);
     return Promise.resolve(NO_HANDOVERS);
   }

@@ -22,7 +22,7 @@ export class OwnWork {
   #taken: string | undefined;
   #drops = 0;
   #dropping: Promise<void> = Promise.resolve();
-  #droppingCount = 0;
+  #lossCount = 0;
 
   /** `stop` resolves when this work has been stopped here, with what it leaves to the workers that get it. */
   constructor(stop: (work: Work, handsOver: boolean) => Promise<Handovers>, logger: Logger) {
@@ -63,8 +63,9 @@ export class OwnWork {
     return this.#drops;
   }
 
-  get isDropping(): boolean {
-    return this.#droppingCount > 0;
+  /** Work that others may have already is being stopped here. */
+  get isLosing(): boolean {
+    return this.#lossCount > 0;
   }
 
   ownsConnector(name: string): boolean {
@@ -98,20 +99,25 @@ export class OwnWork {
     return this.#end(work, true);
   }
 
-  /** Stops everything, in the background. */
-  drop(reason: string, level: 'warn' | 'info'): void {
+  /**
+   * Stops everything, in the background. `isLost`: others may have it already, so that it may not write any more. Otherwise nobody gets
+   * it before this worker joins the group again, and tasks deliver and commit what they have taken.
+   */
+  drop(reason: string, isLost: boolean): void {
     this.#drops += 1;
     this.#assignment = undefined;
     const all = this.#owned.without();
     if (all.isEmpty) return;
     const count = { connectors: all.connectors.size, tasks: all.tasks.size };
-    this.#logger[level](count, `All connectors and tasks of this worker stop: ${reason}`);
-    this.#droppingCount += 1;
+    this.#logger[isLost ? 'warn' : 'info'](count, `All connectors and tasks of this worker stop: ${reason}`);
+    if (isLost) this.#lossCount += 1;
     const stopped = Promise.all([this.#dropping, this.#end(all, false)])
       .catch((error: unknown) => {
         this.#logger.error({ err: error }, 'Work that was dropped could not be stopped');
       })
-      .finally(() => (this.#droppingCount -= 1));
+      .finally(() => {
+        if (isLost) this.#lossCount -= 1;
+      });
     this.#dropping = stopped.then(() => undefined);
   }
 

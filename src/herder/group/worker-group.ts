@@ -101,7 +101,7 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   get mayWorkUntil(): number {
-    return this.#work.isDropping ? 0 : this.#watch.mayWorkUntil;
+    return this.#work.isLosing ? 0 : this.#watch.mayWorkUntil;
   }
 
   ownsConnector(name: string): boolean {
@@ -254,7 +254,7 @@ export class WorkerGroup implements DrainablePlacement {
     const { isLost } = this.#membership;
     // Nobody holds work back for a lost member when there is no delay: others have it.
     if (isLost && (this.#watch.isOverdue || settings.maxDelayMs === 0)) this.#drop('the group gave this worker up');
-    if (settings.protocol.toLowerCase() === 'eager' || this.#work.protocol === 'default') this.#dropForEager();
+    if (settings.protocol.toLowerCase() === 'eager' || this.#work.protocol === 'default') this.#dropForEager(false);
     await this.#work.dropped();
     const { drops } = this.#work;
     this.#rejoin = undefined;
@@ -278,7 +278,7 @@ export class WorkerGroup implements DrainablePlacement {
     }
     const { logger } = this.#dependencies;
     logger.info(joinedLine(generation, assignment));
-    if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager();
+    if (generation.protocol === 'default' && this.#work.protocol !== 'default') this.#dropForEager(true);
     if (this.#work.hasTaken(generation)) {
       // The others are still giving up what is to move.
       this.#joinAgainAtMs = assignment.delayMs > 0 ? Date.now() + Math.max(assignment.delayMs, REPEATED_MS) : undefined;
@@ -341,15 +341,15 @@ export class WorkerGroup implements DrainablePlacement {
   }
 
   /** Stops everything; the next round waits for that. */
-  #drop(reason: string, level: 'warn' | 'info' = 'warn'): void {
+  #drop(reason: string, isLost = true): void {
     this.#settling.begin();
     this.#handovers.clear();
-    this.#work.drop(reason, level);
+    this.#work.drop(reason, isLost);
     this.#requestRejoin({ reason });
   }
 
-  #dropForEager(): void {
-    if (!this.#work.all.isEmpty) this.#drop(DEALT_ANEW, 'info');
+  #dropForEager(isLost: boolean): void {
+    if (!this.#work.all.isEmpty) this.#drop(DEALT_ANEW, isLost);
   }
 }
 
